@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simulation.cast.actor_context import ActorContext
 from simulation.cast.calm import CalmDays
 from simulation.cast.clients import Client
 from simulation.cast.editors import Editor
 from simulation.cast.listeners import Listener
 from simulation.cast.people import settle
 from simulation.cast.readers import Reader
-from simulation.cast.scene import Scene
 from simulation.cast.stewards import Steward
 from simulation.cast.workers import Worker
 from simulation.habits import Focus, habits_of
@@ -31,10 +31,10 @@ def play(
     sim = Simulation(
         seed, habits_of(seed, (changes or {}).get("focus")).changed(changes or {}), choices, is_traced=is_traced
     )
-    scene = Scene(sim, settle(sim))
-    editor, listener = Editor(scene) if sim.habits.has_tracker else None, Listener(scene)
+    context = ActorContext(sim, settle(sim))
+    editor, listener = Editor(context) if sim.habits.has_tracker else None, Listener(context)
     sim.weather.is_calm = False
-    _begin(scene)
+    _begin(context)
     if editor:
         sim.spawn("editor", editor.act)
     if sim.habits.focus in (Focus.TALKS, Focus.RUNS, Focus.NONE):
@@ -44,7 +44,7 @@ def play(
     if sim.draw(2):  # some finish what they are at
         sim.scheduler.run(sim.steps + LAST_STEPS)
     sim.power_off()
-    calm, quiet = CalmDays(scene), sim.oracle.quiet
+    calm, quiet = CalmDays(context), sim.oracle.quiet
     phases: list[Callable[[], object]] = [
         calm.begin,
         lambda: calm.pass_by(QUIET_DAYS),
@@ -66,14 +66,14 @@ def _play_phase(sim: Simulation, phase: Callable[[], object]) -> None:
         sim.oracle.verdict.actor_raised("quiet times", exc)
 
 
-def _begin(scene: Scene) -> None:
-    sim, draw = scene.sim, scene.draw
-    for number in range(3 + draw(6) if scene.habits.is_hot else 1 + draw(4)):
-        sim.spawn(f"client{number}", Client(scene).act)
-    for slug in scene.habits.workers:
-        sim.spawn(f"worker {slug}", Worker(scene, slug).act)
+def _begin(context: ActorContext) -> None:
+    sim, draw = context.sim, context.draw
+    for number in range(3 + draw(6) if context.habits.is_hot else 1 + draw(4)):
+        sim.spawn(f"client{number}", Client(context).act)
+    for slug in context.habits.workers:
+        sim.spawn(f"worker {slug}", Worker(context, slug).act)
     if sim.habits.has_readers:
-        sim.spawn("reader", Reader(scene).act)
+        sim.spawn("reader", Reader(context).act)
     if sim.habits.has_stewards:
-        sim.spawn("steward", Steward(scene).act)
+        sim.spawn("steward", Steward(context).act)
     sim.lambdas.begin()

@@ -21,7 +21,7 @@ from simulation.ports import BEGIN, WORKSPACE
 from simulation.tracker import DATABASE
 
 if TYPE_CHECKING:
-    from simulation.cast.scene import Scene
+    from simulation.cast.actor_context import ActorContext
 
 DAY_MS = 86_400_000
 BEGIN_MS = int(BEGIN.timestamp() * 1000)
@@ -32,8 +32,8 @@ TRACKERS = "WAKE#TRACKERS"
 
 
 class CalmDays:
-    def __init__(self, scene: Scene) -> None:
-        self._scene, self._sim = scene, scene.sim
+    def __init__(self, context: ActorContext) -> None:
+        self._context, self._sim = context, context.sim
 
     def begin(self) -> None:
         """The tracker is there, and what it knows is known."""
@@ -64,7 +64,7 @@ class CalmDays:
 
     def everybody_finishes(self) -> None:
         """Humans approve, workers work: everything there is can be brought to an end."""
-        sim, heads = self._sim, self._scene.ledger.heads
+        sim, heads = self._sim, self._context.ledger.heads
         if sim.habits.has_tracker:
             retry_tracker(sim.deps, human(), None)
         for slug in ALL:
@@ -109,7 +109,7 @@ class CalmDays:
             )
 
     def _take(self, task_id: str) -> None:
-        head = self._scene.ledger.heads[task_id]
+        head = self._context.ledger.heads[task_id]
         slug = head.get("target_agent") or ("b" if head["source_agent"] == "a" else "a")
         claimed = claim_task(self._sim.deps, Claimer(by=SERVICE, agent=slug, worker="calm"), task_id)
         complete_task(

@@ -26,8 +26,8 @@ from baton.services.tasks.approve_many import ApprovalRequest, approve_many
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
+from simulation.cast.actor_context import ActorContext, NothingThere
 from simulation.cast.people import ALL, RUN, SERVICE, agent, human
-from simulation.cast.scene import NothingThere, Scene
 from simulation.habits import Focus
 from simulation.ports import WORKSPACE
 
@@ -56,14 +56,14 @@ CHANGES: tuple[dict[str, Any], ...] = (
 class Client:
     """One of several: it asks and decides by turns."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene, self._sim = scene, scene.sim
-        self._draw, self._focus = scene.draw, scene.habits.focus
+    def __init__(self, context: ActorContext) -> None:
+        self._context, self._sim = context, context.sim
+        self._draw, self._focus = context.draw, context.habits.focus
 
     def act(self) -> None:
         asking, deciding = self._asking(), self._deciding()
         while not self._sim.is_stopping:
-            self._scene.rest(20)
+            self._context.rest(20)
             which = self._draw(10)
             with suppress(NothingThere):
                 if which:
@@ -96,7 +96,7 @@ class Client:
     # Asking
 
     def _mark(self) -> None:
-        sim, pair = self._sim, self._scene.habits.pair
+        sim, pair = self._sim, self._context.habits.pair
         source = sim.pick(pair)
         body = {
             "source_agent": source,
@@ -107,7 +107,7 @@ class Client:
             "task_priority": sim.pick(["P1", "P0", "P2"]),
         }
         by = sim.pick([agent(source), agent(source), SERVICE, human()])
-        self._scene.ask(
+        self._context.ask(
             "marker", by, lambda idempotency_key: create_handoff_marker(sim.deps, by, body, idempotency_key)
         )
 
@@ -115,13 +115,13 @@ class Client:
         sim, is_runs = self._sim, self._focus is Focus.RUNS
         by = sim.pick([human("bob"), agent(sim.pick(ALL)), human("bob"), SERVICE])
         source = by.id if by.kind is not Kind.SERVICE else sim.pick(ALL)
-        targets: tuple[str | None, ...] = RUN if is_runs else self._scene.targets
+        targets: tuple[str | None, ...] = RUN if is_runs else self._context.targets
         target = sim.pick([each for each in targets if each != source] or [None])
-        said = {**self._scene.message(target), "source": {"agent": source}}
+        said = {**self._context.message(target), "source": {"agent": source}}
         if self._draw(4) == 3 or is_runs:
             most = {"max_handoffs": 2 + self._draw(4)} if self._draw(2) else {}
             said["budget"] = {"max_model_calls": 2 + self._draw(2) if is_runs else 1 + self._draw(4), **most}
-        self._scene.ask(
+        self._context.ask(
             "hand off",
             by,
             lambda idempotency_key: create_handoff(
@@ -131,18 +131,20 @@ class Client:
 
     def _talk(self) -> None:
         sim, by = self._sim, self._sim.pick([human("carol"), human("carol"), human("dave"), agent("c")])
-        begun = self._scene.conversations()
+        begun = self._context.conversations()
         if begun and self._draw(3 if self._focus is Focus.TALKS else 2):
             workflow = sim.pick(begun)
-            self._scene.ask("say", by, lambda idempotency_key: say(sim.deps, by, workflow, "go on", idempotency_key))
+            self._context.ask("say", by, lambda idempotency_key: say(sim.deps, by, workflow, "go on", idempotency_key))
             return
         opening = Opening(agent=sim.pick(ALL), message="hello", context={})
-        self._scene.ask("talk", by, lambda idempotency_key: start_conversation(sim.deps, by, opening, idempotency_key))
+        self._context.ask(
+            "talk", by, lambda idempotency_key: start_conversation(sim.deps, by, opening, idempotency_key)
+        )
 
     # Deciding
 
     def _decide(self) -> None:
-        sim, task_id = self._sim, self._scene.some_task("needs", "delegated")
+        sim, task_id = self._sim, self._context.some_task("needs", "delegated")
         by = sim.pick([human(f"h{self._draw(3)}")] * 9 + [SERVICE, agent("a")])
         until = sim.clock.now() + timedelta(seconds=1 + self._draw(600))
         parts: list[dict[str, Any]] = []
@@ -162,15 +164,15 @@ class Client:
                 sim.deps, HumanCall(by, task_id, idempotency_key=idempotency_key), list(map(message_from, parts))
             ),
         }
-        self._scene.ask(verb, by, acts[verb])
+        self._context.ask(verb, by, acts[verb])
 
     def _approve_many(self) -> None:
         """Each has an answer of its own, and a repeat is answered alike."""
         sim, by = self._sim, human(f"h{self._draw(3)}")
-        wanted = dict.fromkeys(self._scene.some_task("needs", "delegated") for _ in range(1 + self._draw(3)))
+        wanted = dict.fromkeys(self._context.some_task("needs", "delegated") for _ in range(1 + self._draw(3)))
         asked = [ApprovalRequest(task_id, is_for_next=self._draw(6) == 5) for task_id in wanted]
         most = 1 + len(asked)  # how many there are is remembered, and each answer
-        self._scene.ask(
+        self._context.ask(
             "approve many",
             by,
             lambda idempotency_key: approve_many(sim.deps, by, asked, idempotency_key),
@@ -186,17 +188,17 @@ class Client:
                 self._raise_one(by)
 
     def _raise_one(self, by: Principal) -> None:
-        sim, is_about_a_task = self._sim, self._scene.ledger.heads and self._draw(4) == 3
-        about = self._scene.some_task() if is_about_a_task else None
+        sim, is_about_a_task = self._sim, self._context.ledger.heads and self._draw(4) == 3
+        about = self._context.some_task() if is_about_a_task else None
         request = AlertRequest(kind="stuck", severity=Severity.WARNING, message="look", task_id=about)
-        self._scene.ask("alert", by, lambda idempotency_key: raise_alert(sim.deps, by, request, idempotency_key))
+        self._context.ask("alert", by, lambda idempotency_key: raise_alert(sim.deps, by, request, idempotency_key))
 
     def _handle_alert(self) -> None:
         sim, by = self._sim, human(f"h{self._draw(3)}")
-        page = self._scene.look(lambda: list_alerts(sim.deps, human(), AlertFilter(), 20, None))
+        page = self._context.look(lambda: list_alerts(sim.deps, human(), AlertFilter(), 20, None))
         if page and page.items:
             alert, handle = sim.pick(page.items), sim.pick([acknowledge_alert, resolve_alert])
-            self._scene.ask(
+            self._context.ask(
                 "handle alert", by, lambda idempotency_key: handle(sim.deps, by, alert.id, "seen", idempotency_key)
             )
 
@@ -204,9 +206,9 @@ class Client:
         sim, by = self._sim, human(f"h{self._draw(3)}")
         which = self._draw(3)
         states = ("claimed",) if which == 2 else ()
-        task_id = self._scene.some_parent() if which == 1 else self._scene.some_task(*states)
+        task_id = self._context.some_parent() if which == 1 else self._context.some_task(*states)
         if self._draw(3) == 2:
-            self._scene.ask(
+            self._context.ask(
                 "resolve",
                 by,
                 lambda idempotency_key: resolve_task(
@@ -214,27 +216,27 @@ class Client:
                 ),
             )
         else:
-            self._scene.ask(
+            self._context.ask(
                 "cancel", by, lambda idempotency_key: cancel_task(sim.deps, by, task_id, "stop", idempotency_key)
             )
 
     def _retry(self) -> None:
-        sim, task_id = self._sim, self._scene.some_task("failed", "rejected", "cancelled")
-        source = self._scene.ledger.heads[task_id]["source_agent"]
+        sim, task_id = self._sim, self._context.some_task("failed", "rejected", "cancelled")
+        source = self._context.ledger.heads[task_id]["source_agent"]
         by = agent(source) if source in ALL and self._draw(2) else human()
-        self._scene.ask("retry", by, lambda idempotency_key: retry_handoff(sim.deps, by, task_id, idempotency_key))
+        self._context.ask("retry", by, lambda idempotency_key: retry_handoff(sim.deps, by, task_id, idempotency_key))
 
     def _let_through(self) -> None:
         sim, by = self._sim, human()
-        page = self._scene.look(lambda: sim.deps.store.reviews(WORKSPACE, 20, None))
+        page = self._context.look(lambda: sim.deps.store.reviews(WORKSPACE, 20, None))
         if page and page.items:
             review = sim.pick(page.items)
-            self._scene.ask(
+            self._context.ask(
                 "release review", by, lambda idempotency_key: release_review(sim.deps, by, review.id, idempotency_key)
             )
 
     def _call_back(self) -> None:
-        sim, tokens = self._sim, self._scene.callbacks
+        sim, tokens = self._sim, self._context.callbacks
         if not tokens:
             return
         token, content = sim.pick(tokens[-2 - self._draw(8) :]), {"n": self._draw(3)}
@@ -245,11 +247,11 @@ class Client:
             request.content = content
             answer_callback(sim.deps, token, content)
 
-        self._scene.ask("callback", SERVICE, answer, is_keyed=False)
+        self._context.ask("callback", SERVICE, answer, is_keyed=False)
 
     # Now and then
 
     def _change_agent(self) -> None:
         sim, values = self._sim, self._sim.pick(CHANGES)
         by, slug = sim.pick([human(), human(), SERVICE]), sim.pick(ALL)
-        self._scene.look(lambda: register_agent(sim.deps, by, slug, values))
+        self._context.look(lambda: register_agent(sim.deps, by, slug, values))

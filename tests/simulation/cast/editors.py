@@ -17,7 +17,7 @@ from simulation.cast.people import SERVICE, human
 from simulation.tracker import BOT, DATABASE, WEBHOOK_TOKEN
 
 if TYPE_CHECKING:
-    from simulation.cast.scene import Scene
+    from simulation.cast.actor_context import ActorContext
     from simulation.tracker import Page
 
 MOST_IMPORTED = 100
@@ -25,38 +25,38 @@ WORDS = ("Done", "Done", "Cancelled", "Closed", "In progress", "Not started", "B
 
 
 class Editor:
-    def __init__(self, scene: Scene) -> None:
-        self._scene, self._sim, self._draw = scene, scene.sim, scene.draw
+    def __init__(self, context: ActorContext) -> None:
+        self._context, self._sim, self._draw = context, context.sim, context.draw
         self._deliveries = 0
-        self._address = self._shaken_hands() if scene.draw(2) else ""
+        self._address = self._shaken_hands() if context.draw(2) else ""
 
     def act(self) -> None:
         sim = self._sim
         while not sim.is_stopping:
-            self._scene.rest(60)
+            self._context.rest(60)
             if pages := list(sim.tracker.pages.values()):
                 self._edit(sim.pick(pages[-6:]))
             if self._draw(8) == 7:
-                self._scene.ask(
+                self._context.ask(
                     "retry tracker",
                     human(),
                     lambda idempotency_key: retry_tracker(sim.deps, human(), None, idempotency_key),
                 )
             if self._draw(8) == 7:
-                self._scene.look(lambda: tracker_health(sim.deps, human()))
+                self._context.look(lambda: tracker_health(sim.deps, human()))
             if self._draw(8) == 7:
                 self._add()
             if self._draw(40) == 39:
                 self._switch(sim.pick([{"tracker": None}, {"tracker": {"database": DATABASE}}]))
 
     def _switch(self, values: dict[str, Any]) -> None:
-        self._scene.look(lambda: change_settings(self._sim.deps, human(), values))
+        self._context.look(lambda: change_settings(self._sim.deps, human(), values))
 
     def _add(self) -> None:
         """A handoff that only the tracker knows, until somebody takes it over into Baton."""
         sim, (source, target) = self._sim, self._sim.pick([("A", "B"), ("B", "A"), ("A", "C"), ("A", "nobody")])
         sim.tracker.added(f"Handoff: {source} → {target} — 2026-11-18", "u1", sim.pick(WORDS))
-        self._scene.ask(
+        self._context.ask(
             "import tracker",
             human(),
             lambda idempotency_key: import_tracker(sim.deps, human(), lambda: True, idempotency_key),
@@ -87,7 +87,7 @@ class Editor:
         def send(_once: object) -> None:
             receive_webhook(sim.deps, self._address, delivery)
 
-        self._scene.ask("webhook", SERVICE, send, is_keyed=False)
+        self._context.ask("webhook", SERVICE, send, is_keyed=False)
 
     def _shaken_hands(self) -> str:
         _, address = open_webhook(self._sim.deps, human())

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baton.services.conversations.converse import ReadMessage
-    from simulation.cast.scene import Scene
+    from simulation.cast.actor_context import ActorContext
 
 MANY = 200
 
 
 class Listener:
-    def __init__(self, scene: Scene) -> None:
-        self._scene, self._sim, self._draw = scene, scene.sim, scene.draw
+    def __init__(self, context: ActorContext) -> None:
+        self._context, self._sim, self._draw = context, context.sim, context.draw
         # By conversation: how far it was read, and what was heard, by task and number.
         self._cursors: dict[str, str] = {}
         self._heard: dict[str, set[tuple[str, int]]] = {}
@@ -28,8 +28,8 @@ class Listener:
     def act(self) -> None:
         sim = self._sim
         while not sim.is_stopping:
-            self._scene.rest(20)
-            if begun := self._scene.conversations():
+            self._context.rest(20)
+            if begun := self._context.conversations():
                 self._listen(sim.pick(begun[-3:]))
 
     def hear_out(self) -> None:
@@ -53,9 +53,9 @@ class Listener:
             began = sim.steps
             sim.oracle.talks.is_holder(began, see_conversation(sim.deps, human(), conversation))
 
-        self._scene.look(look)
+        self._context.look(look)
         limit = 1 + self._draw(20)
-        self._scene.look(lambda: self._read(conversation, limit))
+        self._context.look(lambda: self._read(conversation, limit))
 
     def _read(self, conversation: str, limit: int) -> bool:
         """Whether there was anything new."""

@@ -18,23 +18,23 @@ from baton.services.tasks.list_notes import late_results, list_notes
 from baton.services.tasks.list_tasks import TaskFilter, tasks_of_agent, tasks_of_day, tasks_that_need_a_human
 from baton.services.tasks.read_task import read_task
 from baton.services.tasks.verify_trail import verify_trail
+from simulation.cast.actor_context import NothingThere
 from simulation.cast.people import ALL, agent, human
-from simulation.cast.scene import NothingThere
 from simulation.ports import WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from baton.domain.handoffs.chain import Step
-    from simulation.cast.scene import Scene
+    from simulation.cast.actor_context import ActorContext
 
 MANY = 100
 
 
 class Reader:
-    def __init__(self, scene: Scene) -> None:
-        self._scene, self._sim, self._draw = scene, scene.sim, scene.draw
-        self._rules = scene.sim.oracle.readings
+    def __init__(self, context: ActorContext) -> None:
+        self._context, self._sim, self._draw = context, context.sim, context.draw
+        self._rules = context.sim.oracle.readings
 
     def act(self) -> None:
         readings = [
@@ -49,7 +49,7 @@ class Reader:
             self._lists,
         ]
         while not self._sim.is_stopping:
-            self._scene.rest(40)
+            self._context.rest(40)
             with suppress(NothingThere):
                 self._sim.pick(readings)()
 
@@ -60,11 +60,11 @@ class Reader:
             began = self._sim.steps
             judge(began, read())
 
-        self._scene.look(look)
+        self._context.look(look)
 
     def _task(self) -> None:
-        sim, task_id, rules = self._sim, self._scene.some_task(), self._rules
-        handoff_id = self._scene.ledger.heads[task_id]["handoff_id"]
+        sim, task_id, rules = self._sim, self._context.some_task(), self._rules
+        handoff_id = self._context.ledger.heads[task_id]["handoff_id"]
         if self._draw(2):
             self._read(
                 lambda: read_task(sim.deps, human(), task_id),
@@ -78,7 +78,7 @@ class Reader:
 
     def _as_an_agent(self) -> None:
         """It reads what it has a part in, and nothing else."""
-        sim, task_id, slug = self._sim, self._scene.some_task(), self._sim.pick(ALL)
+        sim, task_id, slug = self._sim, self._context.some_task(), self._sim.pick(ALL)
 
         def look() -> None:
             try:
@@ -88,14 +88,14 @@ class Reader:
             else:
                 self._rules.is_shown(task_id, slug)
 
-        self._scene.look(look)
+        self._context.look(look)
 
     def _await(self) -> None:
         """Of one person, who may wait for a few at once."""
-        sim, task_id, seconds = self._sim, self._scene.some_task(), 1 + self._draw(20)
+        sim, task_id, seconds = self._sim, self._context.some_task(), 1 + self._draw(20)
         if self._draw(3) == 2:
-            after = self._scene.ledger.heads[task_id]["seq"]
-            self._scene.look(lambda: wait_for_events(sim.deps, human(), task_id, EventRange(after), seconds))
+            after = self._context.ledger.heads[task_id]["seq"]
+            self._context.look(lambda: wait_for_events(sim.deps, human(), task_id, EventRange(after), seconds))
             return
         state = sim.pick(["ended", "done", "claimed", "waiting"])
         self._read(
@@ -105,13 +105,13 @@ class Reader:
 
     def _crowd(self) -> None:
         """More than may wait at once."""
-        self._scene.some_task()
+        self._context.some_task()
         for _ in range(7):
             self._sim.spawn("waits", self._await, self._sim.now_ms + self._draw(2_000))
 
     def _workflow(self) -> None:
         sim, rules = self._sim, self._rules
-        workflow = self._scene.ledger.heads[self._scene.some_task()]["workflow_id"]
+        workflow = self._context.ledger.heads[self._context.some_task()]["workflow_id"]
         if self._draw(2):
             self._read(
                 lambda: workflow_chain(sim.deps, human(), workflow),
@@ -125,7 +125,7 @@ class Reader:
             )
 
     def _trail(self) -> None:
-        sim, task_id = self._sim, self._scene.some_task()
+        sim, task_id = self._sim, self._context.some_task()
         self._read(
             lambda: verify_trail(sim.deps, human(), task_id), lambda _began, verdict: self._rules.is_intact(verdict)
         )
@@ -140,19 +140,19 @@ class Reader:
 
         self._read(lambda: read_inbox(sim.deps, agent(slug), slug, 1 + self._draw(20), None), judge)
         seen = [each for each in ids if self._draw(2)]
-        self._scene.ledger.acknowledged |= {(slug, each) for each in seen}
-        self._scene.look(lambda: acknowledge(sim.deps, agent(slug), slug, seen))
+        self._context.ledger.acknowledged |= {(slug, each) for each in seen}
+        self._context.look(lambda: acknowledge(sim.deps, agent(slug), slug, seen))
 
     def _beside_a_task(self) -> None:
-        sim, task_id, rules = self._sim, self._scene.some_task(), self._rules
-        workflow = self._scene.ledger.heads[task_id]["workflow_id"]
+        sim, task_id, rules = self._sim, self._context.some_task(), self._rules
+        workflow = self._context.ledger.heads[task_id]["workflow_id"]
         self._read(
             lambda: list_notes(sim.deps, WORKSPACE, task_id, MANY, None),
             lambda began, page: rules.is_whole("NOTES", task_id, began, [each.id for each in page.items]),
         )
-        self._scene.look(lambda: late_results(sim.deps, WORKSPACE, task_id, MANY, None))
-        self._scene.look(lambda: checkpoints_of_task(sim.deps, human(), task_id, MANY, None))
-        self._scene.look(lambda: checkpoints_of_workflow(sim.deps, human(), workflow, 5, None))
+        self._context.look(lambda: late_results(sim.deps, WORKSPACE, task_id, MANY, None))
+        self._context.look(lambda: checkpoints_of_task(sim.deps, human(), task_id, MANY, None))
+        self._context.look(lambda: checkpoints_of_workflow(sim.deps, human(), workflow, 5, None))
 
     def _lists(self) -> None:
         """By indexes, which may lag: true once, if not now."""
@@ -164,9 +164,9 @@ class Reader:
             lambda: tasks_that_need_a_human(sim.deps, by, 1 + self._draw(30), None),
         ]
         self._read(sim.pick(reads), lambda _began, page: self._rules.are_true("a list", page.items))
-        self._scene.look(lambda: list_reviews(sim.deps, by, None, 20, None))
-        self._scene.look(lambda: seen_agents(sim.deps, WORKSPACE))
-        self._scene.look(lambda: agents_for(sim.deps, WORKSPACE, ()))
+        self._context.look(lambda: list_reviews(sim.deps, by, None, 20, None))
+        self._context.look(lambda: seen_agents(sim.deps, WORKSPACE))
+        self._context.look(lambda: agents_for(sim.deps, WORKSPACE, ()))
 
 
 def _tasks_of(steps: tuple[Step, ...]) -> Iterator[Any]:

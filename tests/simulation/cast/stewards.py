@@ -20,7 +20,7 @@ from simulation.requests import Answered
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulation.cast.scene import Scene
+    from simulation.cast.actor_context import ActorContext
 
 WORK_TYPES = ("audit", "review")
 SETTINGS: tuple[dict[str, Any], ...] = (
@@ -33,8 +33,8 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 
 
 class Steward:
-    def __init__(self, scene: Scene) -> None:
-        self._scene, self._sim, self._draw = scene, scene.sim, scene.draw
+    def __init__(self, context: ActorContext) -> None:
+        self._context, self._sim, self._draw = context, context.sim, context.draw
         # Tokens' texts by id, and the ids of those that were revoked.
         self._tokens: dict[str, str] = {}
         self._revoked: set[str] = set()
@@ -42,11 +42,11 @@ class Steward:
     def act(self) -> None:
         acts = [self._route, self._route, self._work, self._work, self._work, self._settings, self._tool, self._import]
         while not self._sim.is_stopping:
-            self._scene.rest(60)
+            self._context.rest(60)
             self._sim.pick([*acts, self._issue, self._enter, self._enter, self._revoke])()
 
     def _ask(self, name: str, act: Callable[[], object]) -> None:
-        self._scene.ask(name, human(), lambda _once: act(), is_keyed=False, most_effects=2)
+        self._context.ask(name, human(), lambda _once: act(), is_keyed=False, most_effects=2)
 
     def _route(self) -> None:
         sim, work_type = self._sim, self._sim.pick(WORK_TYPES)
@@ -58,9 +58,9 @@ class Steward:
 
     def _work(self) -> None:
         sim, work_type, by = self._sim, self._sim.pick(WORK_TYPES), human("bob")
-        said = {**self._scene.message(None), "source": {"agent": by.id}}
+        said = {**self._context.message(None), "source": {"agent": by.id}}
         asked = CreateHandoff(message=message_from(said), work_type=work_type)
-        self._scene.ask(
+        self._context.ask(
             "hand off by route", by, lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key)
         )
 
@@ -76,13 +76,13 @@ class Steward:
     def _import(self) -> None:
         sim, accepts = self._sim, tuple(self._sim.pick(["x", "y"]) for _ in range(self._draw(2) + 1))
         declared = {self._sim.pick([*ALL, "z"]): {"accepts": accepts}}
-        self._scene.look(lambda: import_agents(sim.deps, sim.pick([human(), SERVICE]), declared))
+        self._context.look(lambda: import_agents(sim.deps, sim.pick([human(), SERVICE]), declared))
 
     # Tokens
 
     def _issue(self) -> None:
         sim, wanted = self._sim, TokenRequest(kind=Kind.AGENT, subject=self._sim.pick(RUN))
-        outcome = self._scene.ask(
+        outcome = self._context.ask(
             "token", human(), lambda idempotency_key: issue_token(sim.deps, human(), wanted, idempotency_key)
         )
         if isinstance(outcome, Answered) and outcome.value is not None:
@@ -100,12 +100,12 @@ class Steward:
             if authenticate(sim.deps.store, sim.clock, f"Bearer {self._tokens[token_id]}"):
                 sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
 
-        self._scene.look(enter)
+        self._context.look(enter)
 
     def _revoke(self) -> None:
         sim = self._sim
         if self._tokens:
             token_id = sim.pick(list(self._tokens))
-            outcome = self._scene.ask("revoke", human(), lambda _once: revoke_token(sim.deps, human(), token_id))
+            outcome = self._context.ask("revoke", human(), lambda _once: revoke_token(sim.deps, human(), token_id))
             if isinstance(outcome, Answered):
                 self._revoked.add(token_id)

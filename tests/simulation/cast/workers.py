@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
-    from simulation.cast.scene import Scene
+    from simulation.cast.actor_context import ActorContext
 
 HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS})
 VERBS = (
@@ -73,14 +73,14 @@ class Hold:
 
 
 class Worker:
-    def __init__(self, scene: Scene, slug: str) -> None:
-        self._scene, self._sim, self._slug = scene, scene.sim, slug
-        self._draw, self._focus = scene.draw, scene.habits.focus
+    def __init__(self, context: ActorContext, slug: str) -> None:
+        self._context, self._sim, self._slug = context, context.sim, slug
+        self._draw, self._focus = context.draw, context.habits.focus
 
     def act(self) -> None:
-        sim, is_hot = self._sim, self._scene.habits.is_hot
+        sim, is_hot = self._sim, self._context.habits.is_hot
         while not sim.is_stopping:
-            self._scene.rest(3 if self._focus in HASTY else 15)
+            self._context.rest(3 if self._focus in HASTY else 15)
             by = agent(self._slug) if self._draw(4) else SERVICE
             lease_seconds = sim.pick([15, 60, 300])
             worker = f"w{self._draw(5)}"
@@ -92,11 +92,11 @@ class Worker:
                 claimed: Claimed = outcome.value
                 self._work(Hold(by, self._slug, claimed.details.task, claimed.claim_id, lease_seconds))
             elif is_hot and self._focus is not Focus.WAITS:
-                sim.sleep(self._draw(self._scene.habits.slowness * 500) / 1000)
+                sim.sleep(self._draw(self._context.habits.slowness * 500) / 1000)
 
     def _open_work(self) -> list[str]:
         """What is there for it, as it may have heard from elsewhere."""
-        heads = self._scene.ledger.heads
+        heads = self._context.ledger.heads
         mine = (*ALL, None) if not self._draw(12) else (self._slug, None)  # now and then it takes what is another's
         return [
             task_id
@@ -108,16 +108,18 @@ class Worker:
         """Mostly only where there is something."""
         if self._focus is Focus.WAITS or not self._draw(8):
             return True
-        return any(self._scene.ledger.heads[each]["state"] == "delegated" for each in self._open_work())
+        return any(self._context.ledger.heads[each]["state"] == "delegated" for each in self._open_work())
 
     def _claim(self, by: Principal, claimer: Claimer) -> Outcome:
         sim, named = self._sim, self._open_work()
         if named and self._draw(4) >= (1 if self._focus is Focus.WAITS else 3):
             task_id = sim.pick(named[-3:] if self._draw(4) else named)
-            return self._scene.ask(
+            return self._context.ask(
                 "claim", by, lambda idempotency_key: claim_task(sim.deps, claimer, task_id, idempotency_key)
             )
-        return self._scene.ask("claim next", by, lambda idempotency_key: claim_next(sim.deps, claimer, idempotency_key))
+        return self._context.ask(
+            "claim next", by, lambda idempotency_key: claim_next(sim.deps, claimer, idempotency_key)
+        )
 
     # With a claim
 
@@ -142,14 +144,14 @@ class Worker:
 
     def _earlier_hold(self, hold: Hold) -> Hold | None:
         """Of the same task and by the same agent: what its worker was at when it lost it."""
-        earlier = [each for each in self._scene.holds if (each.task.id, each.by) == (hold.task.id, hold.by)]
-        self._scene.holds.append(hold)
+        earlier = [each for each in self._context.holds if (each.task.id, each.by) == (hold.task.id, hold.by)]
+        self._context.holds.append(hold)
         return self._sim.pick(earlier) if earlier and self._draw(2) else None
 
     def _pause(self, hold: Hold) -> None:
         """Longer than its lease, sometimes."""
-        if self._scene.habits.is_hot:
-            self._scene.rest(1)
+        if self._context.habits.is_hot:
+            self._context.rest(1)
         elif self._focus in HASTY:
             self._sim.sleep(1 + self._draw(3))
         else:
@@ -177,7 +179,7 @@ class Worker:
                 ),
             )
         if what == 4:
-            said = {**self._scene.message(self._scene.target_beside(hold.slug)), "source": {"agent": hold.slug}}
+            said = {**self._context.message(self._context.target_beside(hold.slug)), "source": {"agent": hold.slug}}
             asked = CreateHandoff(message=message_from(said), claim_id=claim_id)
             return self._say(
                 hold, "hand off", lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key)
@@ -191,7 +193,7 @@ class Worker:
             self._sim.current.process.claim_id = hold.claim_id
             return act(idempotency_key)
 
-        return self._scene.ask(name, hold.by, send, **how)
+        return self._context.ask(name, hold.by, send, **how)
 
     def _verbs(self, task: Task) -> tuple[str, ...]:
         """Those that end its claim, as often as they are likely."""
@@ -218,7 +220,7 @@ class Worker:
 
         outcome = self._say(hold, verb, send)
         if verb == "complete" and isinstance(outcome, Answered):
-            output = self._scene.ledger.outputs.get(hold.task.id)
+            output = self._context.ledger.outputs.get(hold.task.id)
             is_own = output == {"by": hold.task.fence}
             self._sim.oracle.verdict.must(is_own, "{}: completed with another output", hold.task.id)
 
@@ -250,7 +252,7 @@ class Worker:
                 sim.deps, WorkerCall(*who, verb, idempotency_key), ReleasedWork(reason="no")
             )
         if verb == "transfer":
-            asked = self._scene.message(self._scene.target_beside(hold.slug))
+            asked = self._context.message(self._context.target_beside(hold.slug))
             return lambda idempotency_key: transfer_task(
                 sim.deps, WorkerCall(*who, verb, idempotency_key), message_from(asked)
             )
@@ -263,7 +265,7 @@ class Worker:
         sim, draw = self._sim, self._draw
         branches = []
         for number in range(2 + draw(2) if self._focus is Focus.BRANCHES else 1 + draw(3)):
-            message = self._scene.message(self._scene.target_beside(hold.slug))
+            message = self._context.message(self._context.target_beside(hold.slug))
             branches.append({"call_id": f"b{number}", **message})
         policy = sim.pick([Policy.ALL, Policy.ALL, Policy.ANY, Policy.QUORUM])
         quorum = 1 if policy is Policy.QUORUM else None
@@ -276,7 +278,7 @@ class Worker:
         )
 
     def _await_call(self, hold: Hold, until: Any, verb: str, idempotency_key: IdempotencyKey | None) -> Any:
-        tokens = self._scene.callbacks
+        tokens = self._context.callbacks
         details, token = wait_for_callback(
             self._sim.deps, WorkerCall(hold.by, hold.task.id, hold.claim_id, verb, idempotency_key), "i", until
         )

@@ -25,7 +25,7 @@ class NothingThere(Exception):
     """Of what the actor would do something with."""
 
 
-class Scene:
+class ActorContext:
     def __init__(self, sim: Simulation, targets: tuple[str | None, ...]) -> None:
         self.sim, self.targets = sim, targets
         self.habits, self.ledger = sim.habits, sim.oracle.ledger
