@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from golden.environment import ENVIRONMENT, Environment
 from golden.readable import readable_item, readable_message
-from golden.stage import ENVIRONMENT, Stage
 
 DOCUMENT = Path(__file__).parents[2] / "docs/openapi.json"
 # What the gateway sends elsewhere than to the API's function.
@@ -53,8 +53,8 @@ CREW: dict[str, dict[str, Any]] = {
 class Play:
     """A caller is ``<kind>:<id>``, of another workspace with ``@<workspace>``, and None without a token."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
         self._steps: list[dict[str, Any]] = []
         self._before: dict[tuple[str, str], Any] = {}
         self._is_quiet = False
@@ -73,7 +73,7 @@ class Play:
         """``request``: method and path with its query; ``key``: the Idempotency-Key. The answer's body."""
         sent = {**(headers or {}), **({"idempotency-key": key} if key else {})}
         event = gateway_event(by, request, body, sent)
-        answer = self.stage.invoke(function_of(request), event)
+        answer = self.environment.invoke(function_of(request), event)
         self._tell(
             request=f"{request} by {by}",
             operation=operation_of(request),
@@ -100,10 +100,10 @@ class Play:
         """What the table's stream has brought since."""
         records = [
             each
-            for each in self.stage.stream
+            for each in self.environment.stream
             if each["dynamodb"]["NewImage"].get("wake_pk", {}).get("S", "").startswith(STREAMED)
         ]
-        self.stage.stream.clear()
+        self.environment.stream.clear()
         return self._invoked("publish_events", {"Records": records}, shown={"records": len(records)})
 
     def ring(self, *bodies: str) -> Any:
@@ -112,7 +112,7 @@ class Play:
 
     def ring_until_quiet(self) -> None:
         """Each notice at its time."""
-        while waiting := self.stage.queues.waiting:
+        while waiting := self.environment.queues.waiting:
             self.wait(max(each.get("DelaySeconds", 0) for each in waiting))
             self.ring()
 
@@ -121,7 +121,7 @@ class Play:
         return self._received("sync_tracker", "BATON_TRACKER_QUEUE_URL", bodies)
 
     def wait(self, seconds: float) -> None:
-        self.stage.clock.advance(seconds)
+        self.environment.clock.advance(seconds)
 
     # What there is to begin with
 
@@ -146,22 +146,23 @@ class Play:
         told = {
             "steps": self._steps,
             "stored": self._stored(),
-            "messages": self.stage.queues.sent,
-            "bus": list(map(readable_message, self.stage.events.entries)),
-            "model": self.stage.bedrock.asked,
+            "messages": self.environment.queues.sent,
+            "bus": list(map(readable_message, self.environment.events.entries)),
+            "model": self.environment.bedrock.asked,
             "notion": [
-                {"request": f"{call.method} {call.path}", "body": call.body} for call in self.stage.notion.requests
+                {"request": f"{call.method} {call.path}", "body": call.body}
+                for call in self.environment.notion.requests
             ],
         }
         return {name: value for name, value in told.items() if value}
 
     def _invoked(self, function: str, event: dict[str, Any], shown: Any = None) -> Any:
-        answer = self.stage.invoke(function, event)
+        answer = self.environment.invoke(function, event)
         self._tell(function=function, event=event if shown is None else shown, answer=answer)
         return answer
 
     def _received(self, function: str, queue: str, bodies: Sequence[str]) -> Any:
-        bodies = bodies or [each["MessageBody"] for each in self.stage.queues.receive(ENVIRONMENT[queue])]
+        bodies = bodies or [each["MessageBody"] for each in self.environment.queues.receive(ENVIRONMENT[queue])]
         return self._invoked(function, queue_event(bodies), shown={"messages": list(bodies)}) if bodies else None
 
     def _tell(self, **step: Any) -> None:
@@ -175,12 +176,12 @@ class Play:
         now = self._items()
         for key in sorted(self._before.keys() | now.keys()):
             if now.get(key) != self._before.get(key):
-                item = readable_item(now[key], self.stage.numbers.tokens) if key in now else "removed"
+                item = readable_item(now[key], self.environment.numbers.tokens) if key in now else "removed"
                 stored.setdefault(key[0], {})[key[1]] = item
         return stored
 
     def _items(self) -> dict[tuple[str, str], Any]:
-        found = self.stage.dynamo.items
+        found = self.environment.dynamo.items
         return {(pk, sk): copy.deepcopy(item) for pk, items in found.items() for sk, item in items.items()}
 
 

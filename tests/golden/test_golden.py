@@ -14,9 +14,9 @@ from types import ModuleType
 
 import pytest
 
+from golden.environment import Environment
 from golden.play import Play
 from golden.readable import written
-from golden.stage import Stage
 
 HERE = Path(__file__).parent
 FILES = HERE / "files"
@@ -39,9 +39,9 @@ SCENARIOS = {
 
 @pytest.fixture
 def play(monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
-    stage = Stage(monkeypatch)
-    yield Play(stage)
-    stage.leave()
+    environment = Environment(monkeypatch)
+    yield Play(environment)
+    environment.leave()
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

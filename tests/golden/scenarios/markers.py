@@ -47,7 +47,7 @@ def capped_direction(play: Play) -> None:
 def marker_for_an_agent_that_runs(play: Play) -> None:
     """Its standing approval sends it on at once, and the notice has it run."""
     play.crew("scout", "runner")
-    play.stage.bedrock.parts["runner"] = [[{"text": "Nothing to be found."}]]
+    play.environment.bedrock.parts["runner"] = [[{"text": "Nothing to be found."}]]
     made = play("agent:scout", "POST /handoff-markers", {**MARKER, "target_agent": "runner"})
     play.wait(5)
     play.ring()

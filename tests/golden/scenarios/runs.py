@@ -48,7 +48,7 @@ def built_in_tools(play: Play) -> None:
     """A checkpoint, a wrong call, a completion; and a failure."""
     _hire(play, runner={"tools": ["save_checkpoint", "complete_task", "fail_task"]})
     reported = REPORTED["acceptance_criteria_met"]
-    play.stage.bedrock.parts["runner"] = [
+    play.environment.bedrock.parts["runner"] = [
         [*says("First I keep where I am."), *uses(("save_checkpoint", {"step_name": "half", "state": {"n": 1}}))],
         uses(("complete_task", {"outcome": "wrong"}), ("unknown_tool", {})),
         uses(("complete_task", {"output": {"found": 2}, "acceptance_criteria_met": reported, "notes": ["Mind"]})),
@@ -64,11 +64,11 @@ def built_in_tools(play: Play) -> None:
 
 def transfer_by_tool(play: Play) -> None:
     _hire(play, {"to_mender": HAND_ON}, runner={"tools": ["to_mender"]}, mender={})
-    play.stage.bedrock.parts["runner"] = [
+    play.environment.bedrock.parts["runner"] = [
         uses(("to_mender", {})),
         [*says("This is for the mender."), *uses(("to_mender", {"line": 7}))],
     ]
-    play.stage.bedrock.parts["mender"] = [says("Mended.")]
+    play.environment.bedrock.parts["mender"] = [says("Mended.")]
     task = handed(play, "runner", by="agent:scout")
     play.ring_until_quiet()
     looked_at(play, task, "agent:scout")
@@ -79,12 +79,12 @@ def delegation_by_tools(play: Play) -> None:
     """Two are asked at once; what they say comes back as what the tools answered."""
     tools = {"ask_mender": _delegate_to("mender"), "ask_tester": _delegate_to("tester")}
     _hire(play, tools, runner={"tools": sorted(tools)}, mender={}, tester={})
-    play.stage.bedrock.parts["runner"] = [
+    play.environment.bedrock.parts["runner"] = [
         uses(("ask_mender", {"line": 7}), ("ask_tester", {"line": 8})),
         says("Both have answered."),
     ]
-    play.stage.bedrock.parts["mender"] = [says("Mended.")]
-    play.stage.bedrock.parts["tester"] = [says("Tested.")]
+    play.environment.bedrock.parts["mender"] = [says("Mended.")]
+    play.environment.bedrock.parts["tester"] = [says("Tested.")]
     task = handed(play, "runner", by="agent:scout")
     play.ring_until_quiet()
     looked_at(play, task)
@@ -101,7 +101,7 @@ def scripted_runs(play: Play) -> None:
 
 def spent_budget(play: Play) -> None:
     _hire(play, runner={"max_turns": 2, "tools": ["save_checkpoint"]})
-    play.stage.bedrock.parts["runner"] = [uses(("save_checkpoint", {"step_name": "on", "state": {"and": "on"}}))]
+    play.environment.bedrock.parts["runner"] = [uses(("save_checkpoint", {"step_name": "on", "state": {"and": "on"}}))]
     first = handed(play, "runner")
     play.ring_until_quiet()
     looked_at(play, first)
@@ -113,7 +113,7 @@ def spent_budget(play: Play) -> None:
 def conversation(play: Play) -> None:
     """With an agent that is run, message by message."""
     _hire(play, runner={})
-    play.stage.bedrock.parts["runner"] = [says("Good morning."), says("At noon.")]
+    play.environment.bedrock.parts["runner"] = [says("Good morning."), says("At noon.")]
     body = {"agent": "runner", "message": "Good morning", "context": {"lead": 5}, "budget": {"max_tokens": 1_000}}
     made = play("human:alice", "POST /conversations", body, key="c-1")
     play("human:alice", "POST /conversations", body, key="c-1")

@@ -63,11 +63,11 @@ def stale_next(play: Play) -> None:
 def published_events(play: Play) -> None:
     """By the stream, and by the schedule what the stream has missed."""
     play.crew("scout", "auditor")
-    play.stage.stream.clear()
+    play.environment.stream.clear()
     task = handed(play)
     play.stream()
     taken(play)
-    play.stage.stream.clear()
+    play.environment.stream.clear()
     play.wait(120)
     play.publish()
     play.publish()

@@ -18,9 +18,9 @@ TITLE = "Handoff: Scout → Client Repo Auditor — 2026-11-19"
 
 def _track(play: Play) -> str:
     """The database."""
-    with play.stage.numbers.of("notion"):
-        database = play.stage.notion.add_database()
-    play("human:alice", "PUT /tracker/token", {"token": play.stage.notion.token})
+    with play.environment.numbers.of("notion"):
+        database = play.environment.notion.add_database()
+    play("human:alice", "PUT /tracker/token", {"token": play.environment.notion.token})
     play("human:alice", "PUT /workspace/settings", {"tracker": {"database": database.id}})
     return database.id
 
@@ -55,10 +55,10 @@ def mirrored_tasks(play: Play) -> None:
 def imported_tasks(play: Play) -> None:
     play.crew("scout", "auditor")
     database = _track(play)
-    with play.stage.numbers.of("notion"):
-        play.stage.notion.add_page(database, TITLE, status="Not started")
-        play.stage.notion.add_page(database, TITLE, status="Done")
-        play.stage.notion.add_page(database, "Handoff: Scout → Nobody — 2026-11-19")
+    with play.environment.numbers.of("notion"):
+        play.environment.notion.add_page(database, TITLE, status="Not started")
+        play.environment.notion.add_page(database, TITLE, status="Done")
+        play.environment.notion.add_page(database, "Handoff: Scout → Nobody — 2026-11-19")
     play("human:alice", "POST /tracker/import", {}, key="i-1")
     play("human:alice", "POST /tracker/import", {}, key="i-1")
     play("human:alice", "POST /tracker/import", {})
@@ -79,13 +79,13 @@ def notions_webhook(play: Play) -> None:
         play(None, f"POST {path}", body.decode(), headers={name.lower(): value for name, value in headers.items()})
         return 200
 
-    with play.stage.numbers.of("notion"):
-        play.stage.notion.subscribe(deliver)
+    with play.environment.numbers.of("notion"):
+        play.environment.notion.subscribe(deliver)
     play("human:alice", "GET /tracker/webhook")
-    with play.stage.numbers.of("notion"):
-        play.stage.notion.edit(made["tracker_page_id"], status="Done")
-        bot = play.stage.notion.add_user(kind="bot", name="A bot")
-        play.stage.notion.edit(another["tracker_page_id"], by=bot, status="Done")
+    with play.environment.numbers.of("notion"):
+        play.environment.notion.edit(made["tracker_page_id"], status="Done")
+        bot = play.environment.notion.add_user(kind="bot", name="A bot")
+        play.environment.notion.edit(another["tracker_page_id"], by=bot, status="Done")
     play.sync()
     _later(play)
     for task in (made["task_id"], another["task_id"]):
@@ -109,7 +109,7 @@ def tracker_out_of_reach(play: Play) -> None:
         _later(play, 1_800)
     play("human:alice", "GET /tracker/health")
     play("human:alice", "GET /alerts")
-    play("human:alice", "PUT /tracker/token", {"token": play.stage.notion.token})
+    play("human:alice", "PUT /tracker/token", {"token": play.environment.notion.token})
     play("human:alice", "POST /tracker/retry", {"task_id": made["task_id"]}, key="r-1")
     play.sync()
     _later(play)
@@ -121,12 +121,12 @@ def refused_pages(play: Play) -> None:
     play.crew("scout", "auditor", "fixer")
     _track(play)
     refusal = Fault(status=400, code="validation_error")
-    play.stage.notion.fault = lambda method, path: refusal if (method, path) == ("POST", "/v1/pages") else None
+    play.environment.notion.fault = lambda method, path: refusal if (method, path) == ("POST", "/v1/pages") else None
     made = play("agent:scout", "POST /handoff-markers", MARKER)
     play("agent:scout", "POST /handoff-markers", {**MARKER, "target_agent": "fixer"})
     play.sync()
     play("human:alice", "GET /tracker/health")
-    play.stage.notion.fault = None
+    play.environment.notion.fault = None
     play("human:alice", "POST /tracker/retry", {"task_id": made["task_id"]}, key="r-1")
     play("human:alice", "POST /tracker/retry", {"task_id": made["task_id"]}, key="r-1")
     play.sync()

@@ -77,7 +77,7 @@ class Numbers:
         return drawn
 
 
-class Stage:
+class Environment:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock, self.numbers = FakeClock(), Numbers()
         self.dynamo, self.queues, self.events = FakeDynamo(), FakeQueues(), FakeEvents()
