@@ -14,6 +14,7 @@ from baton.domain.errors import Busy
 from create_handoff_marker import handler as create_handoff_marker
 from notion_webhook import handler as notion_webhook
 from rest.routing import CONVERSERS, Endpoint
+from support.faults.hooked_store import FailingStore
 from support.gateway import ROUTES, Gateway, gateway_event
 from support.values.bodies import BODIES, IDS
 from support.values.schema import DOCUMENT
@@ -253,14 +254,6 @@ def test_event_that_is_none_is_answered_too(gateway: Gateway, event: Any) -> Non
     assert gateway._api(event)["statusCode"] == 500
 
 
-class Failing:
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    def __getattr__(self, name: str) -> Any:
-        raise self._error
-
-
 AT_ONCE = [r for r in ROUTES if r.needs_token and r.name != "approve_several"]
 
 
@@ -269,7 +262,7 @@ AT_ONCE = [r for r in ROUTES if r.needs_token and r.name != "approve_several"]
     ("error", "status", "code"), [(Busy(), 503, "busy"), (RecursionError("deep secret"), 500, "internal")]
 )
 def test_no_fault_escapes_a_handler(world: World, route: Endpoint, error: Exception, status: int, code: str) -> None:
-    gateway = Gateway(replace(world.deps, store=Failing(error)))
+    gateway = Gateway(replace(world.deps, store=FailingStore(error)))
     reply = send(gateway, ALICE, route)
     assert (reply.status, reply.code) == (status, code)
     assert "secret" not in reply.text

@@ -21,7 +21,7 @@ PER_MINUTE = Settings().requests_per_minute
 LARGE = 255_000
 
 
-class Counting(InMemoryStore):
+class CountingStore(InMemoryStore):
     """What is asked of it about settings and counts. ``breaks``: it doesn't answer."""
 
     def __init__(self) -> None:
@@ -48,12 +48,12 @@ def drawn_alike() -> Iterator[None]:
 
 
 @pytest.fixture
-def store() -> Counting:
-    return Counting()
+def store() -> CountingStore:
+    return CountingStore()
 
 
 @pytest.fixture
-def world(store: Counting) -> World:
+def world(store: CountingStore) -> World:
     return World(store=store).settle()
 
 
@@ -82,7 +82,7 @@ def limited(gateway: Gateway, by: Any = SCOUT, most: int = 7_000) -> int:
 
 
 def test_so_many_requests_and_no_more_and_again_as_time_goes_by(
-    world: World, store: Counting, gateway: Gateway
+    world: World, store: CountingStore, gateway: Gateway
 ) -> None:
     store.breaks = True
     assert limited(gateway) == PER_MINUTE
@@ -118,7 +118,7 @@ def test_a_human_approves_whatever_an_agent_asks_for(world: World, gateway: Gate
     assert gateway.post(ALICE, f"/tasks/{task_id}/approve").status == 200
 
 
-def test_a_human_may_do_five_times_as_much(world: World, store: Counting, gateway: Gateway) -> None:
+def test_a_human_may_do_five_times_as_much(world: World, store: CountingStore, gateway: Gateway) -> None:
     most = scaled(PER_MINUTE)
     gateway.put(human(name="bob"), "/workspace/settings", {"requests_per_minute": most})
     world.clock.advance(61)
@@ -186,7 +186,7 @@ def test_large_bodies_are_counted_across_processes(world: World) -> None:
     assert kept * LARGE <= Settings().kept_bytes_per_minute + 10 * (LEAST_BYTES + LARGE)
 
 
-def test_a_count_that_cannot_be_had_is_in_nobodys_way(world: World, store: Counting, gateway: Gateway) -> None:
+def test_a_count_that_cannot_be_had_is_in_nobodys_way(world: World, store: CountingStore, gateway: Gateway) -> None:
     store.breaks = True
     assert set(asked(gateway, count=500)) == {200}
     assert any(line.get("action") == "use_not_counted" for line in world.logged)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import Busy
+from support.faults.hooked_store import FailingStore
 from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.world import World, agent, human, service
@@ -187,18 +188,11 @@ def test_settings_of_the_loop_guard_are_bounded_and_take_effect(http_agents: Htt
     assert http_agents.gateway.get(human("other"), "/workspace/settings").json["loop_guard"] is True
 
 
-class Silent:
-    """A store that doesn't answer."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise Busy
-
-
 def test_approval_that_the_store_does_not_answer_may_be_asked_for_again(http_agents: HttpAgents, world: World) -> None:
     """The others are approved by then, and a repeat with the same key answers for them as before."""
     body = {"items": [{"task_id": waiting(http_agents), "for": "next"}]}
     key = {"headers": {"idempotency-key": "b-1"}}
-    away = Gateway(replace(world.deps, store=Silent())).post(ALICE, "/approvals", body, **key)
+    away = Gateway(replace(world.deps, store=FailingStore(Busy()))).post(ALICE, "/approvals", body, **key)
     (told,) = away.json["items"]
     assert (away.status, told["status"]) == (200, "refused")
     assert (told["problem"]["status"], told["problem"]["code"]) == (503, "busy")

@@ -16,6 +16,7 @@ from baton.domain.ids import SLUG_PATTERN
 from baton.domain.tracker.webhook import sign
 from rest.routing import PATTERNS
 from rest.strict_json import MAX_BYTES
+from support.faults.hooked_store import FailingStore
 from support.gateway import Gateway, Reply, gateway_event
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import agent, human, marker_body, service
@@ -395,7 +396,7 @@ def test_no_line_and_no_answer_shows_a_secret(
         edge.send(ALICE, "GET", path)
         edge.send(None, "POST", path, b"{}")
     edge.send(None, "POST", line.path, b"{}", query=f"{'a' * 9}=1")
-    broken = Gateway(replace(tracked.deps, store=Failing(RuntimeError(secret))))
+    broken = Gateway(replace(tracked.deps, store=FailingStore(RuntimeError(secret))))
     for gateway, body in ((broken, b"{}"), (broken, b"[]")):
         assert gateway.send(None, "POST", line.path, body).status in {400, 500}
     shown = "".join(reply.text + str(reply.headers) for reply in (*edge.replies[1:], *broken.replies))
@@ -404,14 +405,6 @@ def test_no_line_and_no_answer_shows_a_secret(
     assert secret.upper() not in shown
     assert SECRET_TOKEN not in shown
     assert "webhook_received" in shown
-
-
-class Failing:
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    def __getattr__(self, name: str) -> Any:
-        raise self._error
 
 
 def test_line_tells_the_workspace_and_what_became_of_it(edge: Gateway, capsys: pytest.CaptureFixture[str]) -> None:
@@ -425,7 +418,7 @@ def test_line_tells_the_workspace_and_what_became_of_it(edge: Gateway, capsys: p
 
 
 def test_busy_store_asks_notion_to_come_again(tracked: NotionWorld, line: Line) -> None:
-    line.gateway = Gateway(replace(tracked.deps, store=Failing(Busy())))
+    line.gateway = Gateway(replace(tracked.deps, store=FailingStore(Busy())))
     reply = line.handshake()
     assert (reply.status, reply.code, reply.headers["Retry-After"]) == (503, "busy", "1")
 

@@ -19,7 +19,7 @@ from moto import mock_aws
 from baton.adapters.sqs_batch import MalformedMessage
 from baton.adapters.system import RandomIds
 from baton.bootstrap import forget_all, wire
-from baton.domain.errors import Busy, TrackerAway
+from baton.domain.errors import TrackerAway
 from baton.ports.deps import Deps
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
@@ -31,6 +31,8 @@ from fake_notion.server import serve
 from support.context import FakeContext
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.ports import FakeDeadLetters
+from support.faults.hooked_store import BusyStore
+from support.sqs import failed_messages, sqs_batch
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, human, marker_body
 from sync_tracker.handler import (
@@ -46,36 +48,20 @@ DEMO = "demo"
 
 
 @dataclass
-class Silent:
-    """A store that doesn't answer for some workspaces."""
-
-    store: Any
-    silent: frozenset[str]
-
-    def settings(self, workspace: str) -> Any:
-        if workspace in self.silent:
-            raise Busy
-        return self.store.settings(workspace)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)
-
-
-@dataclass
-class Desk:
-    """Where the tracker's notices are answered."""
+class TrackerConsumer:
+    """What sync-tracker is: notices are answered, from a store that may be busy for some workspaces."""
 
     world: NotionWorld = field(default_factory=lambda: NotionWorld().settle())
     dead_letters: FakeDeadLetters = field(default_factory=FakeDeadLetters)
-    silent: frozenset[str] = frozenset()
+    busy_for: frozenset[str] = frozenset()
     time_left: Callable[[], float] = lambda: 110.0
 
     def answer(self, bodies: list[str]) -> list[str]:
         """The message ids that come again."""
-        deps: Deps = replace(self.world.deps, store=Silent(self.world.store, self.silent))
+        deps: Deps = replace(self.world.deps, store=BusyStore(self.world.store, "settings", self.busy_for))
         answering = TrackerNoticeHandler(deps, self.dead_letters, self.time_left, Metrics())
-        result = answer_all(batch(bodies), FakeContext(), answering)
-        return [failure["itemIdentifier"] for failure in result["batchItemFailures"]]
+        result = answer_all(sqs_batch(bodies, "baton-tracker"), FakeContext(), answering)
+        return failed_messages(result)
 
     def waiting(self) -> str:
         """A task whose page couldn't be made at once."""
@@ -87,31 +73,12 @@ class Desk:
 
 
 @pytest.fixture
-def http_agents() -> Desk:
-    return Desk()
+def consumer() -> TrackerConsumer:
+    return TrackerConsumer()
 
 
 def notice(task_id: str | None = None, workspace: str = WORKSPACE) -> str:
     return json.dumps({"workspace": workspace, "task_id": task_id})
-
-
-def batch(bodies: list[str]) -> dict[str, Any]:
-    return {
-        "Records": [
-            {
-                "messageId": f"message-{number}",
-                "receiptHandle": "handle",
-                "body": body,
-                "attributes": {"ApproximateReceiveCount": "1"},
-                "messageAttributes": {},
-                "md5OfBody": "",
-                "eventSource": "aws:sqs",
-                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:baton-tracker",
-                "awsRegion": "us-east-1",
-            }
-            for number, body in enumerate(bodies)
-        ]
-    }
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -124,10 +91,10 @@ def metrics(logged: list[dict[str, Any]]) -> dict[str, float]:
     return {each["Name"]: sum(blob[each["Name"]]) for each in blob["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
 
 
-def test_notice_of_a_task_sends_its_page(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    task_id = http_agents.waiting()
-    assert http_agents.answer([notice(task_id)]) == []
-    assert http_agents.world.page(task_id).task_id == task_id
+def test_notice_of_a_task_sends_its_page(consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = consumer.waiting()
+    assert consumer.answer([notice(task_id)]) == []
+    assert consumer.world.page(task_id).task_id == task_id
     logged = lines(capsys)
     (told,) = [line for line in logged if line.get("action") == "tracker_synced"]
     assert (told["message_id"], told["workspace"], told["task_id"]) == ("message-0", WORKSPACE, task_id)
@@ -135,62 +102,64 @@ def test_notice_of_a_task_sends_its_page(http_agents: Desk, capsys: pytest.Captu
     assert metrics(logged) == {"TrackerSent": 1, "TrackerFailed": 0, "TrackerGateClosed": 0}
 
 
-def test_notice_of_no_task_sends_whatever_waits(http_agents: Desk) -> None:
-    task_id = http_agents.waiting()
-    assert http_agents.answer([notice()]) == []
-    assert http_agents.world.page(task_id).task_id == task_id
+def test_notice_of_no_task_sends_whatever_waits(consumer: TrackerConsumer) -> None:
+    task_id = consumer.waiting()
+    assert consumer.answer([notice()]) == []
+    assert consumer.world.page(task_id).task_id == task_id
 
 
-def test_notice_that_comes_twice_makes_one_page(http_agents: Desk) -> None:
-    task_id = http_agents.waiting()
-    assert http_agents.answer([notice(task_id), notice(task_id)]) == []
-    assert http_agents.answer([notice(task_id)]) == []
-    assert http_agents.world.page(task_id).task_id == task_id
+def test_notice_that_comes_twice_makes_one_page(consumer: TrackerConsumer) -> None:
+    task_id = consumer.waiting()
+    assert consumer.answer([notice(task_id), notice(task_id)]) == []
+    assert consumer.answer([notice(task_id)]) == []
+    assert consumer.world.page(task_id).task_id == task_id
 
 
-def test_notice_of_a_workspace_without_a_tracker_is_acknowledged(http_agents: Desk) -> None:
-    assert http_agents.answer([notice(workspace="other"), notice("task_none", "other")]) == []
+def test_notice_of_a_workspace_without_a_tracker_is_acknowledged(consumer: TrackerConsumer) -> None:
+    assert consumer.answer([notice(workspace="other"), notice("task_none", "other")]) == []
 
 
 def test_a_tracker_that_does_not_answer_is_told_and_the_message_may_go(
-    http_agents: Desk, capsys: pytest.CaptureFixture[str]
+    consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The outbox tries again by itself: what comes back over and over would end among the dead letters."""
-    task_id = http_agents.waiting()
-    http_agents.world.notion.fault = lambda _method, _path: Fault(status=503)
-    assert http_agents.answer([notice(task_id)]) == []
+    task_id = consumer.waiting()
+    consumer.world.notion.fault = lambda _method, _path: Fault(status=503)
+    assert consumer.answer([notice(task_id)]) == []
     told = metrics(lines(capsys))
     assert (told["TrackerFailed"], told["TrackerGateClosed"]) == (1, 1)
 
 
-def test_closed_gate_is_counted(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    task_id = http_agents.waiting()
-    http_agents.world.notion.fault = lambda _method, _path: Fault(status=503)
-    assert http_agents.answer([notice(task_id), notice(task_id)]) == []
+def test_closed_gate_is_counted(consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = consumer.waiting()
+    consumer.world.notion.fault = lambda _method, _path: Fault(status=503)
+    assert consumer.answer([notice(task_id), notice(task_id)]) == []
     assert metrics(lines(capsys))["TrackerGateClosed"] == 2
 
 
-def test_nothing_is_begun_when_time_is_short(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    task_id = http_agents.waiting()
-    http_agents.time_left = lambda: 12.0
-    assert http_agents.answer([notice(task_id)]) == []
+def test_nothing_is_begun_when_time_is_short(consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = consumer.waiting()
+    consumer.time_left = lambda: 12.0
+    assert consumer.answer([notice(task_id)]) == []
     (told,) = [line for line in lines(capsys) if line.get("action") == "tracker_synced"]
     assert (told["sent"], told["complete"]) == (0, False)
-    assert http_agents.world.row(task_id).page is None
+    assert consumer.world.row(task_id).page is None
 
 
-def test_only_the_message_that_failed_comes_again(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    task_id = http_agents.waiting()
-    http_agents.silent = frozenset({"silent"})
-    assert http_agents.answer([notice(workspace="silent"), notice(task_id)]) == ["message-0"]
-    assert http_agents.world.page(task_id).task_id == task_id
+def test_only_the_message_that_failed_comes_again(
+    consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task_id = consumer.waiting()
+    consumer.busy_for = frozenset({"silent"})
+    assert consumer.answer([notice(workspace="silent"), notice(task_id)]) == ["message-0"]
+    assert consumer.world.page(task_id).task_id == task_id
     failed = [line for line in lines(capsys) if line.get("action") == "tracker_bell_failed"]
     assert [(line["message_id"], line["error"]) for line in failed] == [("message-0", "Busy")]
 
 
-def test_batch_that_fails_as_a_whole_is_no_error_of_the_function(http_agents: Desk) -> None:
-    http_agents.silent = frozenset({WORKSPACE})
-    assert http_agents.answer([notice()]) == ["message-0"]
+def test_batch_that_fails_as_a_whole_is_no_error_of_the_function(consumer: TrackerConsumer) -> None:
+    consumer.busy_for = frozenset({WORKSPACE})
+    assert consumer.answer([notice()]) == ["message-0"]
 
 
 MALFORMED = [
@@ -223,29 +192,24 @@ def test_a_notice_names_a_workspace_and_maybe_a_task() -> None:
 
 
 def test_malformed_message_is_given_up_visibly_and_stops_nothing(
-    http_agents: Desk, capsys: pytest.CaptureFixture[str]
+    consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    task_id = http_agents.waiting()
-    assert http_agents.answer(["not json", notice(task_id)]) == []
-    assert http_agents.dead_letters.letters == [("not json", "not JSON")]
-    assert http_agents.world.page(task_id).task_id == task_id
+    task_id = consumer.waiting()
+    assert consumer.answer(["not json", notice(task_id)]) == []
+    assert consumer.dead_letters.letters == [("not json", "not JSON")]
+    assert consumer.world.page(task_id).task_id == task_id
     logged = lines(capsys)
     assert metrics(logged)["MalformedMessage"] == 1
     assert [line["message_id"] for line in logged if line.get("action") == "message_given_up"] == ["message-0"]
 
 
-def test_malformed_message_comes_again_while_it_cannot_be_given_up(http_agents: Desk) -> None:
-    http_agents.dead_letters = Deaf()
-    assert http_agents.answer(["not json"]) == ["message-0"]
+def test_malformed_message_comes_again_while_it_cannot_be_given_up(consumer: TrackerConsumer) -> None:
+    consumer.dead_letters.is_away = True
+    assert consumer.answer(["not json"]) == ["message-0"]
 
 
-class Deaf(FakeDeadLetters):
-    def give_up(self, body: str, reason: str) -> None:
-        raise Busy
-
-
-def test_no_payload_is_logged(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    http_agents.answer(['{"hush": 1}', notice(http_agents.waiting())])
+def test_no_payload_is_logged(consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]) -> None:
+    consumer.answer(['{"hush": 1}', notice(consumer.waiting())])
     logged = capsys.readouterr().out
     assert logged
     assert "hush" not in logged

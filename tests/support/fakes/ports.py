@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from baton.domain.errors import Busy
 from baton.domain.events.bus_events import BusEvent
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.events import PublishResult
@@ -21,10 +22,15 @@ class FakeDispatchQueue:
 
 
 class FakeDeadLetters:
+    """``is_away``: nothing gets through."""
+
     def __init__(self) -> None:
         self.letters: list[tuple[str, str]] = []
+        self.is_away = False
 
     def give_up(self, body: str, reason: str) -> None:
+        if self.is_away:
+            raise Busy
         self.letters.append((body, reason))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
+from baton.domain.errors import Busy
 from baton.ports.queues import ReadyTask, Skills
 from support.fakes.store import InMemoryStore
 
@@ -38,6 +39,33 @@ class LaggingStore(HookedStore):
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
         skills, _ = self._store.ready(workspace, agent, now)
         return skills, iter(())
+
+
+class BusyStore:
+    """``operation`` doesn't answer where one of its arguments is in ``busy_for``."""
+
+    def __init__(self, store: Any, operation: str, busy_for: frozenset[str] = frozenset()) -> None:
+        self._store, self._operation, self.busy_for = store, operation, busy_for
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            if name == self._operation and not self.busy_for.isdisjoint(args):
+                raise Busy
+            return call(*args, **kwargs)
+
+        return checked
+
+
+class FailingStore:
+    """Every call of it raises."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        raise self._error
 
 
 def _nothing() -> None:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 A, B, C = "anna", "bert", "carl"
 
 
-class Counting(InMemoryStore):
+class MostHeldStore(InMemoryStore):
     """The most claims that the agent ever held at once, counted at every single write."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Counting(InMemoryStore):
 
 @pytest.mark.parametrize("limit", [1, 3, 7])
 def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_done(limit: int) -> None:
-    store = Counting()
+    store = MostHeldStore()
     team = Team(B, C, world=World(store=store))
     team.register(A, max_concurrent=limit)
     tasks = [team.ask(A, f"work {number}").task.id for number in range(40)]

@@ -24,7 +24,7 @@ def accepting(entries: list[dict[str, Any]]) -> dict[str, Any]:
     return {"FailedEntryCount": 0, "Entries": [{"EventId": entry["Detail"]} for entry in entries]}
 
 
-class FakeEvents:
+class StrictEvents:
     """Holds each call to what EventBridge takes; ``answer`` may refuse or raise."""
 
     def __init__(self, answer: Answer = accepting) -> None:
@@ -50,7 +50,7 @@ def refused(code: str, status: int = 400) -> ClientError:
     return refusal(code, "PutEvents", status=status)
 
 
-def published(client: FakeEvents, sent: list[BusEvent], logged: list[dict[str, Any]] | None = None) -> PublishResult:
+def published(client: StrictEvents, sent: list[BusEvent], logged: list[dict[str, Any]] | None = None) -> PublishResult:
     log = [] if logged is None else logged
     return EventBridgeBus(client, "baton-events", lambda _message, **fields: log.append(fields)).publish(sent)
 
@@ -60,7 +60,7 @@ def ids(*numbers: int) -> frozenset[str]:
 
 
 def test_an_entry_says_whose_it_is_and_when_it_happened() -> None:
-    client = FakeEvents()
+    client = StrictEvents()
     published(client, [BusEvent("id-0", NOON, '{"version":"1"}')])
     assert client.calls == [
         [
@@ -77,13 +77,13 @@ def test_an_entry_says_whose_it_is_and_when_it_happened() -> None:
 
 @pytest.mark.parametrize(("count", "calls"), [(0, []), (1, [1]), (10, [10]), (11, [10, 1]), (25, [10, 10, 5])])
 def test_a_call_takes_ten(count: int, calls: list[int]) -> None:
-    client = FakeEvents()
+    client = StrictEvents()
     assert published(client, notices(count)) == PublishResult(ids(*range(count)))
     assert list(map(len, client.calls)) == calls
 
 
 def test_a_call_takes_so_many_bytes_and_the_longest_entry_fits_alone() -> None:
-    client = FakeEvents()
+    client = StrictEvents()
     assert len(published(client, notices(3, MAX_DETAIL_BYTES - 2)).accepted) == 3
     assert len(published(client, notices(9, MAX_CALL_BYTES // 4)).accepted) == 9
     assert list(map(len, client.calls)) == [1, 1, 1, 3, 3, 3]
@@ -96,7 +96,7 @@ def test_each_result_is_looked_at_by_itself() -> None:
         results[3] = {"ErrorCode": "InternalFailure"}
         return {"FailedEntryCount": 2, "Entries": results}
 
-    delivery = published(FakeEvents(some), notices(5))
+    delivery = published(StrictEvents(some), notices(5))
     assert delivery == PublishResult(ids(0, 2, 4), {"id-1": "MalformedDetail", "id-3": "InternalFailure"})
 
 
@@ -108,7 +108,7 @@ def test_one_entry_that_has_a_call_refused_is_found_and_the_others_are_taken() -
 
     sent = notices(12)
     sent[4] = BusEvent("id-4", NOON, '"poison"')
-    client = FakeEvents(strict)
+    client = StrictEvents(strict)
     assert published(client, sent) == PublishResult(ids(*range(4), *range(5, 12)), {"id-4": "ValidationException"})
     assert list(map(len, client.calls)) == [10, *[1] * 10, 2]
 
@@ -118,7 +118,7 @@ def test_what_holds_for_everybody_is_not_tried_one_by_one(code: str) -> None:
     def denied(_entries: list[dict[str, Any]]) -> dict[str, Any]:
         raise refused(code)
 
-    client = FakeEvents(denied)
+    client = StrictEvents(denied)
     logged: list[dict[str, Any]] = []
     assert published(client, notices(25), logged) == PublishResult()
     assert len(client.calls) == 1
@@ -134,14 +134,14 @@ def test_out_of_reach_ends_it_and_what_was_taken_before_stays_taken(
             raise error(endpoint_url="http://127.0.0.1/")
         return accepting(entries)
 
-    client = FakeEvents(idempotency_key)
+    client = StrictEvents(idempotency_key)
     assert published(client, notices(25)) == PublishResult(ids(*range(10)))
     assert len(client.calls) == 2
 
 
 def test_a_request_is_what_the_sdk_understands() -> None:
     """The real client refuses unknown parameters before it asks anybody."""
-    client = FakeEvents()
+    client = StrictEvents()
     published(client, notices(1))
     shape = botocore.session.Session().get_service_model("events").operation_model("PutEvents").input_shape
     assert shape is not None

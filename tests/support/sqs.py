@@ -1,0 +1,29 @@
+"""A batch of messages as Lambda hands a queue's over, and what a handler answers about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def sqs_batch(bodies: list[str], queue: str = "baton") -> dict[str, Any]:
+    return {
+        "Records": [
+            {
+                "messageId": f"message-{number}",
+                "receiptHandle": "handle",
+                "body": body,
+                "attributes": {"ApproximateReceiveCount": "1"},
+                "messageAttributes": {},
+                "md5OfBody": "",
+                "eventSource": "aws:sqs",
+                "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{queue}",
+                "awsRegion": "us-east-1",
+            }
+            for number, body in enumerate(bodies)
+        ]
+    }
+
+
+def failed_messages(answer: dict[str, Any]) -> list[str]:
+    """The ids of the messages that come again."""
+    return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
