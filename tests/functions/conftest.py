@@ -10,6 +10,7 @@ import pytest
 from baton.bootstrap import forget_all
 from support.fakes.fake_dynamo import FakeDynamo
 from support.gateway import Gateway
+from support.worlds.http_agents import HttpAgents
 from support.worlds.world import World
 
 _numbers = count(1)
@@ -45,3 +46,8 @@ def dynamo(monkeypatch: pytest.MonkeyPatch) -> FakeDynamo:
 @pytest.fixture
 def gateway(world: World) -> Gateway:
     return Gateway(world.deps)
+
+
+@pytest.fixture
+def http_agents(gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire()

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from support.faults.cpu import MOST_SECONDS, least_seconds
-from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, HttpAgents, message
 from support.worlds.world import World, agent
 
@@ -28,11 +27,6 @@ NO_TIMES: list[Any] = [
     *("2030-01-31T12:00:60Z", "2030-02-30T12:00:00Z", "\uff12\uff1030-01-31T12:00:00Z", -1, 1700000000, 1.5, True, []),
 ]
 NUMBERS = "[1e15,1E5,-0,0.10,12345678901234567890.12345678901234567,99999999999999999999999999999999999999]"
-
-
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
 
 
 # Times

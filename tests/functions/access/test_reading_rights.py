@@ -8,18 +8,13 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import CONVERSE, Kind, Principal
-from support.gateway import Gateway, Reply
+from support.gateway import Reply
 from support.worlds.http_agents import HttpAgents, message
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
 ALICE, CI, NARROW = human(), service(), Principal(WORKSPACE, Kind.SERVICE, "narrow")
 ARCHITECT, CODE, QA, CISO = agent("architect"), agent("auto-code"), agent("qa"), agent("ciso")
 WORD = "zanzibar"
-
-
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
 
 
 def share(http_agents: HttpAgents, how: str = "workspace") -> None:

@@ -24,11 +24,6 @@ ADDRESSES = {"callback": f"/callbacks/bm9i.{SEAL}", "webhook": f"/notion/webhook
 BODIES: dict[str, Callable[[int], bytes]] = {**SHAPES, "blanks": lambda size: b" " * size}
 
 
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
-
-
 @pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
 @pytest.mark.parametrize("encoded", [True, False], ids=["base64", "text"])
 @pytest.mark.parametrize("name", BODIES)

@@ -38,11 +38,6 @@ STILL = {
 ASKED = [route for route in ROUTES if route.needs_token]
 
 
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
-
-
 def switch(gateway: Gateway, slug: str = "auto-code", *, on: bool) -> None:
     assert gateway.put(ALICE, f"/agents/{slug}", {"active": on}).status == 200
 

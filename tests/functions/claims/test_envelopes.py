@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, HttpAgents
 
 CRITERIA = ["Implements all spec requirements", "Includes unit tests", "Passes type checking"]
@@ -62,11 +61,6 @@ FAILURE: dict[str, Any] = {
     "checkpoint_id": "chk_partial_123",
 }
 MESSAGES = {"complete": COMPLETION, "fail": FAILURE}
-
-
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
 
 
 def begun(http_agents: HttpAgents) -> tuple[Any, str]:

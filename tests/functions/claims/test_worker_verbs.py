@@ -6,17 +6,11 @@ from typing import Any
 
 import pytest
 
-from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, CRITERIA, HttpAgents
 from support.worlds.world import World, agent, human
 
 EXPECTED = {"deliverables": [{"type": "code", "description": "The module", "acceptance_criteria": CRITERIA}]}
 TARGET = {"agent": "qa", "reason": "Test the implementation"}
-
-
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
 
 
 def reports(*met: bool) -> dict[str, Any]:

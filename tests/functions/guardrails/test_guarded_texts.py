@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import Principal
-from support.gateway import Gateway, Reply
+from support.gateway import Reply
 from support.values.schema import DOCUMENT, resolved
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.world import World, agent
@@ -214,11 +214,6 @@ SAID: dict[str, Callable[[HttpAgents, World], Said]] = {
 }
 OPERATIONS = {operation: (method, path, schema) for method, path, operation, schema in operations()}
 WITH_TEXTS = {name: list(dict.fromkeys(texts(schema))) for name, (_, _, schema) in OPERATIONS.items()}
-
-
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
 
 
 def test_every_operation_that_takes_a_text_is_decided_on() -> None:

@@ -42,11 +42,6 @@ FULL: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
-
-
 def test_the_whole_message_is_kept_as_it_came_in(http_agents: HttpAgents, world: World) -> None:
     reply = http_agents.gateway.post(ARCHITECT, "/handoffs", FULL)
     assert reply.status == 201, reply.text

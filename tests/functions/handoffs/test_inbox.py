@@ -6,16 +6,10 @@ from typing import Any
 
 import pytest
 
-from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.world import World, agent, human, service
 
 ARCHITECT = agent("architect")
-
-
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
 
 
 def inbox(http_agents: HttpAgents, by: Any = ARCHITECT, query: str = "") -> Any:

@@ -7,14 +7,8 @@ from typing import Any
 
 import pytest
 
-from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.world import World, agent, human
-
-
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
 
 
 def minutes(world: World, count: float) -> None:

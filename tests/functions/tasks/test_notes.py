@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, HttpAgents
-
-
-@pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
 
 
 def test_a_worker_notes_something_beside_its_task_and_changes_nothing_of_it(http_agents: HttpAgents) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baton.domain.agents.agent import Approval, Runtime
+from baton.domain.agents.tool import ToolMode
 from baton.domain.runs.transcript import Entry, Usage
 from baton.domain.tasks.task import Task
 from baton.ports.runs import Model, Reply, Request, StopReason
@@ -157,3 +158,11 @@ class AgentRuns:
 
 
 AUTO = {"approval": Approval.AUTO}
+
+
+def sales_runs(mode: ToolMode = ToolMode.TRANSFER) -> AgentRuns:
+    """Sales may hand over to Anna with the one tool ``go``."""
+    agents: dict[str, dict[str, Any]] = {"sales": {"tools": ("go",)}, "anna": {}, "bert": {}}
+    agent_runs = AgentRuns(agents, {"sales": [], "anna": [says("Anna here.")], "bert": [says("Bert here.")]})
+    agent_runs.tool("go", "anna", mode=mode)
+    return agent_runs.open()

@@ -16,7 +16,7 @@ from baton.ports.runs import Reply, Request
 from baton.services.agents.define_tool import SeenVersions, define_tool, dry_run, find_tool, suspensions
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent
-from support.worlds.agent_runs import AgentRuns, calls, says
+from support.worlds.agent_runs import calls, sales_runs, says
 from support.worlds.world import WORKSPACE, World, human, service
 
 CI = service(act_as=False)
@@ -37,13 +37,6 @@ HARMLESS: dict[str, dict[str, Any]] = {
     "how much at once": {"max_concurrent": 3, "dispatch_rank": 5},
     "a description": {"description": "Answers."},
 }
-
-
-def http_agents(mode: ToolMode = ToolMode.TRANSFER) -> AgentRuns:
-    agents: dict[str, dict[str, Any]] = {"sales": {"tools": ("go",)}, "anna": {}, "bert": {}}
-    agent_runs = AgentRuns(agents, {"sales": [], "anna": [says("Anna here.")], "bert": [says("Bert here.")]})
-    agent_runs.tool("go", "anna", mode=mode)
-    return agent_runs.open()
 
 
 def suspended(world: World, name: str = "go") -> Any:
@@ -68,7 +61,7 @@ def suspended(world: World, name: str = "go") -> Any:
     ],
 )
 def test_a_service_makes_nothing_more_of_an_agent_that_may_hand_on(values: dict[str, Any]) -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     before = agent_runs.world.store.profile(WORKSPACE, "sales"), agent_runs.world.store.agent(WORKSPACE, "sales")
     for by in (CI, service()):
         with pytest.raises(HumanNeeded):
@@ -81,7 +74,7 @@ def test_a_service_makes_nothing_more_of_an_agent_that_may_hand_on(values: dict[
 
 
 def test_a_service_may_lower_its_limits_and_say_what_is_so_already() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     for name in BOUNDS:
         now = getattr(agent_runs.world.store.profile(WORKSPACE, "sales"), name)
         register_agent(agent_runs.deps, CI, "sales", {name: now})
@@ -91,7 +84,7 @@ def test_a_service_may_lower_its_limits_and_say_what_is_so_already() -> None:
 
 
 def test_without_a_handoff_tool_a_service_changes_what_it_likes() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, CI, "bert", {"max_tokens": 10_000_000, "join": Policy.ANY, "system_prompt": "x"})
 
 
@@ -100,7 +93,7 @@ def test_without_a_handoff_tool_a_service_changes_what_it_likes() -> None:
 
 @pytest.mark.parametrize("values", CHANGES.values(), ids=CHANGES)
 def test_a_service_that_changes_the_target_suspends_the_tool(values: dict[str, Any]) -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     assert suspended(agent_runs.world) is None
     register_agent(agent_runs.deps, CI, "anna", values)
     found = suspended(agent_runs.world)
@@ -112,33 +105,33 @@ def test_a_service_that_changes_the_target_suspends_the_tool(values: dict[str, A
 
 @pytest.mark.parametrize("values", HARMLESS.values(), ids=HARMLESS)
 def test_what_changes_nothing_of_it_suspends_nothing(values: dict[str, Any]) -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, CI, "anna", values)
     assert suspended(agent_runs.world) is None
 
 
 def test_switched_off_and_on_by_a_service_it_is_the_same_agent() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     for active in (False, True):
         register_agent(agent_runs.deps, CI, "anna", {"active": active})
     assert suspended(agent_runs.world) is None
 
 
 def test_a_human_changes_the_target_without_looking_at_its_tools() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, human(), "anna", {"system_prompt": "Be kind.", "runtime": Runtime.PULL})
     assert suspended(agent_runs.world) is None
 
 
 def test_a_humans_change_of_the_target_does_not_resume_the_tool() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
     register_agent(agent_runs.deps, human(), "anna", {"description": "Ours"})
     assert suspended(agent_runs.world).fields == ("system_prompt",)
 
 
 def test_an_import_by_a_service_suspends_it_too() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     import_agents(agent_runs.deps, CI, {"anna": {"accepts": ("code",)}, "bert": {}})
     assert suspended(agent_runs.world).fields == ("accepts",)
     define_tool(agent_runs.deps, human(), "go", {})
@@ -147,7 +140,7 @@ def test_an_import_by_a_service_suspends_it_too() -> None:
 
 
 def test_a_suspended_tool_is_offered_to_no_model_until_a_human_resumes_it() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
     agent_runs.model.script["sales"] = [says("I answer myself.")]
     agent_runs.start("sales")
@@ -159,7 +152,7 @@ def test_a_suspended_tool_is_offered_to_no_model_until_a_human_resumes_it() -> N
 
 @pytest.mark.parametrize("mode", list(ToolMode))
 def test_a_call_is_refused_where_the_target_was_changed_while_the_model_thought(mode: ToolMode) -> None:
-    agent_runs = http_agents(mode)
+    agent_runs = sales_runs(mode)
 
     def think(_: Request) -> Reply:
         register_agent(agent_runs.deps, CI, "anna", CHANGES["model"])
@@ -178,7 +171,7 @@ def test_a_call_is_refused_where_the_target_was_changed_while_the_model_thought(
 def test_also_where_it_is_changed_after_the_tool_was_read_again(
     mode: ToolMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent_runs = http_agents(mode)
+    agent_runs = sales_runs(mode)
     tools, readings = agent_runs.deps.store.tools, []
 
     def read(workspace: str, names: Any) -> Any:
@@ -195,7 +188,7 @@ def test_also_where_it_is_changed_after_the_tool_was_read_again(
 
 
 def test_a_dry_run_says_that_it_is_suspended() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, CI, "anna", CHANGES["join"])
     answer = dry_run(agent_runs.deps, human(), "go", {})
     assert (answer["ok"], answer["would"]) == (False, None)
@@ -206,7 +199,7 @@ def test_a_dry_run_says_that_it_is_suspended() -> None:
 
 
 def test_a_human_who_says_what_they_saw_approves_nothing_else() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     seen = agent_runs.world.store.agent(WORKSPACE, "anna")
     assert seen is not None
     register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
@@ -221,7 +214,7 @@ def test_a_human_who_says_what_they_saw_approves_nothing_else() -> None:
 def test_a_change_between_a_humans_look_and_its_keeping_suspends_the_new_version(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     inputs = agent_runs.deps.store.handoff_inputs
 
     def read(workspace: str, wanted: Any) -> Any:
@@ -236,7 +229,7 @@ def test_a_change_between_a_humans_look_and_its_keeping_suspends_the_new_version
 
 
 def test_switching_the_tool_off_approves_nothing_and_switching_it_on_does() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
     define_tool(agent_runs.deps, human(), "go", {"active": False})
     assert suspended(agent_runs.world) is not None
@@ -245,7 +238,7 @@ def test_switching_the_tool_off_approves_nothing_and_switching_it_on_does() -> N
 
 
 def test_another_target_is_approved_as_it_is() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
     register_agent(agent_runs.deps, CI, "bert", CHANGES["prompt"])
     define_tool(agent_runs.deps, human(), "go", {"target_agent": "bert"})
@@ -253,7 +246,7 @@ def test_another_target_is_approved_as_it_is() -> None:
 
 
 def test_an_agent_that_a_service_registered_is_approved_with_its_tool() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, CI, "carl", {"runtime": Runtime.RUN, "system_prompt": "Hello"})
     agent_runs.tool("to_carl", "carl")
     assert suspended(agent_runs.world, "to_carl") is None
@@ -262,7 +255,7 @@ def test_an_agent_that_a_service_registered_is_approved_with_its_tool() -> None:
 
 
 def test_many_targets_are_looked_up_however_many_there_are() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     for number in range(110):
         register_agent(agent_runs.deps, human(), f"t-{number:03d}", {})
         agent_runs.tool(f"to_{number:03d}", f"t-{number:03d}")

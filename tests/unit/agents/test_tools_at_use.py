@@ -11,20 +11,13 @@ from baton.domain.errors import TargetInactive
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
-from support.worlds.agent_runs import AgentRuns, calls, says
+from support.worlds.agent_runs import calls, sales_runs, says
 from support.worlds.world import WORKSPACE, human
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.ports.runs import Reply, Request
-
-
-def http_agents(mode: ToolMode = ToolMode.TRANSFER) -> AgentRuns:
-    agents: dict[str, dict[str, Any]] = {"sales": {"tools": ("go",)}, "anna": {}, "bert": {}}
-    agent_runs = AgentRuns(agents, {"sales": [], "anna": [says("Anna here.")], "bert": [says("Bert here.")]})
-    agent_runs.tool("go", "anna", mode=mode)
-    return agent_runs.open()
 
 
 def meanwhile(change: Callable[[], Any]) -> Callable[[Request], Reply]:
@@ -40,7 +33,7 @@ def meanwhile(change: Callable[[], Any]) -> Callable[[Request], Reply]:
 @pytest.mark.parametrize("mode", list(ToolMode))
 @pytest.mark.parametrize("is_taken_away", [False, True])
 def test_a_tool_that_is_withdrawn_while_a_model_thinks_hands_nothing_on(mode: ToolMode, is_taken_away: bool) -> None:
-    agent_runs = http_agents(mode)
+    agent_runs = sales_runs(mode)
 
     def withdraw() -> None:
         if is_taken_away:
@@ -59,7 +52,7 @@ def test_a_tool_that_is_withdrawn_while_a_model_thinks_hands_nothing_on(mode: To
 
 
 def test_a_tool_that_is_changed_while_a_model_thinks_is_used_as_it_is_now() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     agent_runs.model.script["sales"] = [
         meanwhile(lambda: define_tool(agent_runs.deps, human(), "go", {"target_agent": "bert"}))
     ]
@@ -73,7 +66,7 @@ def test_a_tool_that_is_changed_while_a_model_thinks_is_used_as_it_is_now() -> N
 
 
 def test_a_tool_that_wants_more_by_now_says_so() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     wanted = (Variable(name="lead_id", required=True),)
     agent_runs.model.script["sales"] = [
         meanwhile(lambda: define_tool(agent_runs.deps, human(), "go", {"context_variables": wanted})),
@@ -87,7 +80,7 @@ def test_a_tool_that_wants_more_by_now_says_so() -> None:
 
 @pytest.mark.parametrize("mode", list(ToolMode))
 def test_what_is_told_of_a_handoff_is_what_was_let_through(mode: ToolMode) -> None:
-    agent_runs = http_agents(mode)
+    agent_runs = sales_runs(mode)
     define_tool(agent_runs.deps, human(), "go", {"context_variables": (Variable(name="key"),)})
     change_settings(agent_runs.deps, human(), {"guardrails": {"secrets": "mask"}})
     agent_runs.model.script["sales"] = [calls(("go", {"key": "ghp_" + "a1B2" * 9})), says("Done.")]
@@ -99,7 +92,7 @@ def test_what_is_told_of_a_handoff_is_what_was_let_through(mode: ToolMode) -> No
 
 
 def test_where_the_first_of_two_handoffs_isnt_done_the_other_is_told_so() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     agent_runs.tool("to_bert", "bert")
     register_agent(agent_runs.deps, human(), "sales", {"tools": ("go", "to_bert")})
 
@@ -115,7 +108,7 @@ def test_where_the_first_of_two_handoffs_isnt_done_the_other_is_told_so() -> Non
 
 
 def test_a_tool_whose_target_is_off_is_only_switched_off() -> None:
-    agent_runs = http_agents()
+    agent_runs = sales_runs()
     register_agent(agent_runs.deps, human(), "anna", {"active": False})
     with pytest.raises(TargetInactive):
         define_tool(agent_runs.deps, human(), "go", {"description": "Anna is back?"})

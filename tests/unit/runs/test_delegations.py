@@ -34,7 +34,7 @@ ASK_ALL = calls(*((f"ask_{slug}", {}) for slug in ASKED))
 NO = calls(("fail_task", {"description": "I can't."}))
 
 
-def processes(
+def delegating_runs(
     *anna: Any, pull: tuple[str, ...] = (), profile: dict[str, Any] | None = None, **others: Any
 ) -> AgentRuns:
     """Anna may ask three others, and hand over to Bert. ``pull``: those whose worker comes when it likes."""
@@ -90,7 +90,7 @@ def check(agent_runs: AgentRuns, workflow_id: str) -> None:
 
 
 def test_a_branch_that_hands_on_brings_its_last_tasks_result_under_the_first_call() -> None:
-    agent_runs = processes(calls(("ask_bert", {})), says("Done."), bert=[calls(("to_carl", {}))])
+    agent_runs = delegating_runs(calls(("ask_bert", {})), says("Done."), bert=[calls(("to_carl", {}))])
     root = agent_runs.start("anna")
     ((status, result),) = told(agent_runs)
     assert (status, result["agent"], result["output"]) == ("success", "carl", {"message": "carl!"})
@@ -102,7 +102,7 @@ def test_a_branch_that_hands_on_brings_its_last_tasks_result_under_the_first_cal
 
 
 def test_when_all_of_them_fail_it_is_told_so_and_goes_on() -> None:
-    agent_runs = processes(ASK_ALL, says("Nobody could."), bert=[NO], carl=[NO], dora=[NO])
+    agent_runs = delegating_runs(ASK_ALL, says("Nobody could."), bert=[NO], carl=[NO], dora=[NO])
     root = agent_runs.start("anna")
     assert states(told(agent_runs)) == [("error", "failed")] * 3
     assert all(said["failure"]["description"] == "I can't." for _, said in told(agent_runs))
@@ -119,7 +119,7 @@ def test_when_all_of_them_fail_it_is_told_so_and_goes_on() -> None:
     ],
 )
 def test_who_finishes_late_disturbs_nobody(profile: dict[str, Any], pull: tuple[str, ...]) -> None:
-    agent_runs = processes(ASK_ALL, says("Enough."), pull=pull, profile=profile)
+    agent_runs = delegating_runs(ASK_ALL, says("Enough."), pull=pull, profile=profile)
     root = agent_runs.start("anna")
     assert root.state == "done"
     results = told(agent_runs)
@@ -135,7 +135,7 @@ def test_who_finishes_late_disturbs_nobody(profile: dict[str, Any], pull: tuple[
 
 def test_who_finishes_late_is_not_taken_for_one_that_is_waited_for_now() -> None:
     again = calls(("ask_dora", {}))
-    agent_runs = processes(ASK_ALL, again, says("Done."), pull=("carl", "dora"), profile={"join": Policy.ANY})
+    agent_runs = delegating_runs(ASK_ALL, again, says("Done."), pull=("carl", "dora"), profile={"join": Policy.ANY})
     root = agent_runs.start("anna")
     assert (root.state, root.waits) == ("waiting", 2)
     asked = [each for each in agent_runs.children(root) if each.target_agent == "dora"]
@@ -152,7 +152,7 @@ def test_who_finishes_late_is_not_taken_for_one_that_is_waited_for_now() -> None
 
 
 def test_cancelling_who_waits_cancels_those_that_it_asked() -> None:
-    agent_runs = processes(ASK_ALL, says("Done."), pull=("carl", "dora"))
+    agent_runs = delegating_runs(ASK_ALL, says("Done."), pull=("carl", "dora"))
     root = agent_runs.start("anna")
     cancel_task(agent_runs.deps, human(), root.id, "stop")
     agent_runs.sweep()
@@ -168,7 +168,7 @@ def test_a_parent_that_is_cancelled_while_a_child_thinks_gets_no_result() -> Non
         cancel_task(agent_runs.deps, human(), agent_runs.tasks(root_of(agent_runs))[0].id, "stop")
         return calls(("to_carl", {}))
 
-    agent_runs = processes(calls(("ask_bert", {})), says("Done."), bert=[slow])
+    agent_runs = delegating_runs(calls(("ask_bert", {})), says("Done."), bert=[slow])
     root = agent_runs.start("anna")
     assert (root.state, [each.state for each in agent_runs.children(root)]) == ("cancelled", ["cancelled"])
     assert len(agent_runs.tasks(root.workflow_id)) == 2, "the child's handoff came too late"
@@ -181,7 +181,7 @@ def root_of(agent_runs: AgentRuns) -> str:
 
 
 def test_a_child_that_nobody_takes_is_told_of_and_its_cancel_is_a_result() -> None:
-    agent_runs = processes(calls(("ask_carl", {})), says("Done without."), pull=("carl",))
+    agent_runs = delegating_runs(calls(("ask_carl", {})), says("Done without."), pull=("carl",))
     root = agent_runs.start("anna")
     agent_runs.world.clock.advance(86_401)
     agent_runs.sweep()
@@ -197,7 +197,7 @@ def test_a_child_that_nobody_takes_is_told_of_and_its_cancel_is_a_result() -> No
 
 
 def test_a_deadline_ends_the_waiting_for_a_child_that_nobody_takes() -> None:
-    agent_runs = processes(calls(("ask_carl", {})), says("Done."), pull=("carl",))
+    agent_runs = delegating_runs(calls(("ask_carl", {})), says("Done."), pull=("carl",))
     deadline = rfc3339(agent_runs.world.clock.now() + timedelta(minutes=10))
     message = {
         "source": {"agent": "alice"},
@@ -215,7 +215,7 @@ def test_a_deadline_ends_the_waiting_for_a_child_that_nobody_takes() -> None:
 
 
 def test_of_more_than_ten_at_once_the_first_ten_are_asked() -> None:
-    agent_runs = processes(calls(*[("ask_bert", {})] * 13), says("Done."))
+    agent_runs = delegating_runs(calls(*[("ask_bert", {})] * 13), says("Done."))
     root = agent_runs.start("anna")
     assert (root.state, len(agent_runs.children(root))) == ("done", 10)
     results = told(agent_runs)
@@ -227,7 +227,7 @@ def test_of_more_than_ten_at_once_the_first_ten_are_asked() -> None:
 @pytest.mark.parametrize("first", ["to_bert", "ask_carl"])
 def test_a_transfer_wins_over_delegations_of_the_same_reply(first: str) -> None:
     both = [first, "ask_carl" if first == "to_bert" else "to_bert"]
-    agent_runs = processes(calls(*((name, {}) for name in both)))
+    agent_runs = delegating_runs(calls(*((name, {}) for name in both)))
     root = agent_runs.start("anna")
     assert [(each.target_agent, str(each.kind)) for each in agent_runs.children(root)] == [("bert", "transfer")]
     (reply, results) = agent_runs.entries(root.id)[1:]
@@ -239,7 +239,7 @@ def test_a_transfer_wins_over_delegations_of_the_same_reply(first: str) -> None:
 def test_other_tools_run_first_and_their_results_go_along() -> None:
     half = ("save_checkpoint", {"step_name": "half", "state": {}})
     asking = calls(("ask_bert", {}), half, ("rm_rf", {}), ("ask_carl", {"n": 1}), ("ask_dora", {}))
-    agent_runs = processes(asking, says("Done."))
+    agent_runs = delegating_runs(asking, says("Done."))
     root = agent_runs.start("anna")
     assert [status for status, _ in told(agent_runs)] == ["success", "success", "error", "error", "success"]
     assert (agent_runs.task(root.id).checkpoints, len(agent_runs.children(root))) == (1, 2)
@@ -247,7 +247,7 @@ def test_other_tools_run_first_and_their_results_go_along() -> None:
 
 
 def test_a_delegation_that_the_loop_guard_stops_is_a_result_and_none_of_them_begins() -> None:
-    agent_runs = processes(calls(("ask_bert", {}), ("ask_anna", {})), says("Done."))
+    agent_runs = delegating_runs(calls(("ask_bert", {}), ("ask_anna", {})), says("Done."))
     agent_runs.tool("ask_anna", "anna", mode=ToolMode.DELEGATE)
     register_agent(agent_runs.deps, human(), "anna", {"tools": ("ask_bert", "ask_anna")})
     root = agent_runs.start("anna")
@@ -257,7 +257,7 @@ def test_a_delegation_that_the_loop_guard_stops_is_a_result_and_none_of_them_beg
 
 def test_a_parent_whose_model_is_away_when_it_goes_on_keeps_its_results() -> None:
     away = [ModelAway("throttled")] * 6
-    agent_runs = processes(calls(("ask_bert", {}), ("ask_carl", {})), *away, says("Done."))
+    agent_runs = delegating_runs(calls(("ask_bert", {}), ("ask_carl", {})), *away, says("Done."))
     root = agent_runs.start("anna")
     assert (root.state, root.attempt, root.waits) == ("done", 1, 1)
     assert states(told(agent_runs, -1)) == [("success", "done")] * 2
@@ -268,7 +268,7 @@ def test_a_parent_whose_model_is_away_when_it_goes_on_keeps_its_results() -> Non
 def test_two_last_children_at_once(lost: bool) -> None:
     """However they end, the one that waits goes on once, with both results; also if their notices are lost."""
     for _ in range(10):
-        agent_runs = processes(calls(("ask_bert", {}), ("ask_carl", {})), says("Done."))
+        agent_runs = delegating_runs(calls(("ask_bert", {}), ("ask_carl", {})), says("Done."))
         root = agent_runs.start("anna", until_quiet=False)
         agent_runs.world.clock.advance(3)
         agent_runs.world.dispatch_queue.notices.clear()

@@ -29,21 +29,21 @@ def then_off(reply: Reply) -> Callable[[Request], Reply]:
     """Switched off while the model thinks."""
 
     def answer(_: Request) -> Reply:
-        switch(STUDIO[0], on=False)
+        switch(RUNS[0], on=False)
         return reply
 
     return answer
 
 
-STUDIO: list[AgentRuns] = []
+RUNS: list[AgentRuns] = []
 
 
-def studio_of(*answers: Any) -> AgentRuns:
+def runs_of(*answers: Any) -> AgentRuns:
     tools = ("save_checkpoint", "complete_task", "fail_task", "to_bert", "ask_bert")
     agent_runs = AgentRuns({"anna": {"tools": tools}, "bert": {}}, {"anna": list(answers), "bert": [says("Bert here")]})
     agent_runs.tool("to_bert", "bert")
     agent_runs.tool("ask_bert", "bert", mode=ToolMode.DELEGATE)
-    STUDIO[:] = [agent_runs.open()]
+    RUNS[:] = [agent_runs.open()]
     return agent_runs
 
 
@@ -60,7 +60,7 @@ def studio_of(*answers: Any) -> AgentRuns:
     ids=["words", "a checkpoint", "its end", "a transfer", "a delegation", "a broken reply"],
 )
 def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply: Reply, asked: int) -> None:
-    agent_runs = studio_of(then_off(reply), says("On again."))
+    agent_runs = runs_of(then_off(reply), says("On again."))
     task = agent_runs.start("anna")
     assert (task.state, task.claim, task.attempt) == ("delegated", None, 0)
     assert len(agent_runs.model.requests) == 1
@@ -77,7 +77,7 @@ def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply
 
 
 def test_the_next_call_of_its_model_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    agent_runs = studio_of(calls(CHECKPOINT), says("Done."))
+    agent_runs = runs_of(calls(CHECKPOINT), says("Done."))
     task = agent_runs.start("anna", until_quiet=False)
     keep = agent_runs.deps.store.commit
 
@@ -95,7 +95,7 @@ def test_the_next_call_of_its_model_is_not_made(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_notice_is_answered_with_another_while_it_is_off() -> None:
-    agent_runs = studio_of(then_off(says("Done.")))
+    agent_runs = runs_of(then_off(says("Done.")))
     task = agent_runs.start("anna", until_quiet=False)
     handled = agent_runs.run()
     assert handled.count(NoticeOutcome.RAN) == 1
@@ -111,7 +111,7 @@ def test_no_notice_is_answered_with_another_while_it_is_off() -> None:
 
 
 def test_a_notice_for_a_task_that_is_not_due_yet_is_not_sent_again_while_it_is_off() -> None:
-    agent_runs = studio_of(says("Done."))
+    agent_runs = runs_of(says("Done."))
     task = agent_runs.start("anna", until_quiet=False)
     switch(agent_runs, on=False)
     assert agent_runs.notify("acme", "anna", task.id) is NoticeOutcome.NOTHING
