@@ -91,10 +91,12 @@ def fingerprint(script: Path | None = None) -> str:
 @contextmanager
 def built(inputs: str, say: Say, script: Path | None = None) -> Iterator[Path]:
     """Where `sam build` put these inputs. Stacks, tests and the bench of a checkout share the folder: while one uses
-    it, the others wait. ``script``: as in ``fingerprint``."""
+    it, the others wait. ``script``: as in ``fingerprint``; what has one in it is kept apart, so that neither takes the
+    other's place."""
+    folder = BUILD.with_name(f"{RUNTIME}-script") if script else BUILD
     with alone(BUILD.parent, say):
-        _build(inputs, say, script)
-        yield BUILD
+        _build(folder, inputs, say, script)
+        yield folder
 
 
 def deployed(access: Access) -> dict[str, Any] | None:
@@ -117,14 +119,14 @@ def is_current(stack: Mapping[str, Any] | None, inputs: str, wanted: Mapping[str
     return tags.get("inputs") == inputs and wanted.items() <= parameters.items()
 
 
-def deploy(inputs: str, access: Access, parameters: Mapping[str, str], home: Path, say: Say) -> None:
-    """`sam deploy` with these parameters (none is a secret: they are in the command), and with the fingerprint of its
-    inputs as a tag: the engine itself remembers what it was given."""
+def deploy(folder: Path, inputs: str, access: Access, parameters: Mapping[str, str], home: Path, say: Say) -> None:
+    """`sam deploy` of what is built there, with these parameters (none is a secret: they are in the command), and with
+    the fingerprint of its inputs as a tag: the engine itself remembers what it was given."""
     bucket = f"{STACK_NAME}-artifacts"
     client("s3", access).create_bucket(Bucket=bucket)
     _forget_failed_creation(access)
     command: list[str | Path] = [environment_of_tools() / "sam" / "bin" / "sam", "deploy"]
-    command += ["--template-file", BUILD / "template.yaml", "--stack-name", STACK_NAME, "--s3-bucket", bucket]
+    command += ["--template-file", folder / "template.yaml", "--stack-name", STACK_NAME, "--s3-bucket", bucket]
     command += ["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-fail-on-empty-changeset"]
     command += ["--no-progressbar", "--tags", f"inputs={inputs}"]
     command += ["--parameter-overrides", f"Runtime={RUNTIME}", "DeletionProtection=false"]
@@ -171,16 +173,16 @@ def run(title: str, command: list[str | Path], extra: Mapping[str, str], log: Pa
     say(f"{title} done in {time.monotonic() - begun:.1f} s")
 
 
-def _build(inputs: str, say: Say, script: Path | None) -> None:
+def _build(folder: Path, inputs: str, say: Say, script: Path | None) -> None:
     """`sam build`, unless the last build was of the same inputs."""
-    stamp = BUILD / "inputs"
+    stamp = folder / "inputs"
     if stamp.exists() and stamp.read_text() == inputs:
         return
     tools = environment_of_tools()
     stamp.unlink(missing_ok=True)
     run(
         "sam build",
-        [tools / "sam" / "bin" / "sam", "build", "--build-dir", BUILD, "--parameter-overrides", f"Runtime={RUNTIME}"],
+        [tools / "sam" / "bin" / "sam", "build", "--build-dir", folder, "--parameter-overrides", f"Runtime={RUNTIME}"],
         {
             "BATON_RUNTIME": RUNTIME,
             "BATON_ARCHITECTURE": "host",
@@ -189,7 +191,7 @@ def _build(inputs: str, say: Say, script: Path | None) -> None:
             "BATON_SCRIPT": str(script) if script else "",
             "AWS_DEFAULT_REGION": REGION,
         },
-        BUILD.parent / f"{RUNTIME}.log",
+        folder.with_name(f"{folder.name}.log"),
         BUILD_SECONDS,
         say,
     )

@@ -195,8 +195,8 @@ def _deploy(access: Access, wanted: dict[str, str], script: Path | None, home: P
     if deployment.is_current(deployment.deployed(access), inputs, wanted):
         say("nothing changed since the last deployment")
         return
-    with deployment.built(inputs, say, script):
-        deployment.deploy(inputs, access, wanted, home, say)
+    with deployment.built(inputs, say, script) as folder:
+        deployment.deploy(folder, inputs, access, wanted, home, say)
     if deployment.deployed(access) is None:
         raise StackError(f"the deployment was rolled back; see {home / 'deploy.log'}")
 
