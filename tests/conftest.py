@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import botocore.session
 import pytest
 
 from support.fakes.fake_dynamo.client import UNLAWFUL
@@ -11,6 +14,19 @@ from support.faults import soak
 from support.worlds.world import World
 
 HERE = Path(__file__).parent
+
+
+def pytest_configure() -> None:
+    """Costs that every test would pay once more. botocore reads megabytes of descriptions anew for each session, and
+    there are as many sessions as tests of moto."""
+    botocore.session.create_loader = cache(botocore.session.create_loader)
+    gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_collection_finish() -> None:
+    """12,000 tests stay until the end: the collector needn't walk over them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses

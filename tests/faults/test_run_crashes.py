@@ -21,6 +21,7 @@ from baton.ports.runs import Reply, Request
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from support.faults.choke_point import Crash, at_call
+from support.faults.soak import scaled, spread
 from support.worlds.agent_runs import calls, says
 from support.worlds.rig import Rig
 from support.worlds.run_processes import PaidModel, RunProcesses
@@ -248,10 +249,11 @@ def die_at(scene: Scene, number: int, fault: str, where: str) -> RunProcesses:
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_run_that_dies_anywhere(name: str) -> None:
+    """At every third call, and at each under ``make soak``."""
     scene = Scene(STORIES[name])
     wanted, made = scene.undisturbed()
     assert {"converse", "commit", "read_for_dispatch"} <= set(made)
-    for number, operation in enumerate(made, 1):
+    for number, operation in spread(list(enumerate(made, 1)), 3):
         for fault in ("crash_before", "crash_after"):
             where = f"{fault} at call {number}, {operation}"
             assert die_at(scene, number, fault, where).shape() == wanted, where
@@ -268,7 +270,7 @@ def test_a_run_that_dies_on_a_table(name: str) -> None:
             assert die_at(scene, number, "crash_after", where).shape() == wanted, where
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(scaled(100)))
 def test_a_run_that_dies_again_and_again(seed: int) -> None:
     """However often it dies, each death costs one reply at most, and a task is done or a human sees it."""
     dice = random.Random(seed)

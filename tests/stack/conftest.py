@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if HERE in item.path.parents:
             item.add_marker("stack")
-            item.add_marker(pytest.mark.xdist_group("stack"))  # all on one worker, as there is one stack
+            item.add_marker(pytest.mark.xdist_group(group(item)))
     items.sort(key=turn)
     if hasattr(config, "workerinput"):  # among several workers the longest comes first
         items.sort(key=lambda item: HERE not in item.path.parents)
@@ -29,7 +29,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.getoption("loadgroup", False):  # two workers with a stack each would take twice as long, unseen
-        assert all(item.nodeid.endswith("@stack") for item in session.items if HERE in item.path.parents)
+        stack_tests = [item for item in session.items if HERE in item.path.parents]
+        assert all(item.nodeid.endswith(f"@{group(item)}") for item in stack_tests)
+
+
+def group(item: pytest.Item) -> str:
+    """One worker runs all that share the session's stack; another one those that start stacks of their own."""
+    assert isinstance(item, pytest.Function)
+    return "stacks_of_their_own" if "home" in item.fixturenames else "stack"
 
 
 def turn(item: pytest.Item) -> int:

@@ -17,6 +17,6 @@ def scaled(whole: int) -> int:
     return whole if IS_WHOLE else whole // TENTH
 
 
-def spread(whole: Sequence[T]) -> list[T]:
-    """Returns all of ``whole`` under ``make soak``, else every tenth, with the first and the last."""
-    return list(whole) if IS_WHOLE else [*whole[:-1:TENTH], whole[-1]]
+def spread(whole: Sequence[T], every: int = TENTH) -> list[T]:
+    """Returns all of ``whole`` under ``make soak``, else every tenth (or so), with the first and the last."""
+    return list(whole) if IS_WHOLE else [*whole[:-1:every], whole[-1]]

@@ -27,6 +27,7 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
+from support.faults.soak import spread
 from support.models.adversary import ObedientModel, attacks, sentence
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.team import as_told
@@ -209,9 +210,13 @@ INJECTIONS = [
 ]
 
 
+# ``make soak`` plays all.
+PLAYED = spread(INJECTIONS, 3)
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_beyond_its_tools(place: str) -> None:
-    for name, where in INJECTIONS:
+    for name, where in PLAYED:
         if where == place:
             suffer(name, place)
 
@@ -235,7 +240,8 @@ def suffer(name: str, place: str) -> None:
 
 def test_there_are_hundreds_of_injections() -> None:
     assert len(INJECTIONS) >= 200
-    assert {name for name, _ in INJECTIONS} == set(NAMES)
+    assert {name for name, _ in PLAYED} == set(NAMES)
+    assert {place for _, place in PLAYED} == set(PLACES)
 
 
 def check(stage: Stage, model: ObedientModel, before: dict[tuple[str, str], Any], workflow_id: str, where: str) -> None:
