@@ -62,8 +62,8 @@ def check(processes: Processes, where: str) -> None:
     for task in processes.tasks():
         store = processes.world.store
         events = store.events("acme", task.id, 0, 1000)
-        types, told = [event.type for event in events], replay(events)
-        assert (told.state, told.fence, told.flags) == (task.state, task.fence, task.flags), where
+        types, replayed = [event.type for event in events], replay(events)
+        assert (replayed.state, replayed.fence, replayed.flags) == (task.state, task.fence, task.flags), where
         assert task.state == "done" or is_seen(task), f"{where}: {task.state} after {types}"
         assert types.count("handoff_initiated") == 1, where
         assert types.count("handoff_completed") == (task.state == "done"), where

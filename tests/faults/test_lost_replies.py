@@ -60,8 +60,8 @@ class RepeatableUseCase:
     def check_trails(self) -> None:
         store = self.rig.world.store
         for task in store.tasks_of_agent("acme", "auditor", 100, None).items:
-            told = replay(store.events("acme", task.id, 0, 100))
-            assert (told.state, told.fence, told.attempt) == (task.state, task.fence, task.attempt)
+            replayed = replay(store.events("acme", task.id, 0, 100))
+            assert (replayed.state, replayed.fence, replayed.attempt) == (task.state, task.fence, task.attempt)
 
 
 def same(found: Any, expected: Any, where: str) -> None:

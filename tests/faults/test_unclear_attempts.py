@@ -33,8 +33,8 @@ CONFLICT = refusal(
 
 
 def asked(source: str, claim_id: str | None = None) -> CreateHandoff:
-    said = {"source": {"agent": source}, "target": {"agent": "runner", "reason": "do it"}}
-    return CreateHandoff(message=message_from(said), claim_id=claim_id)
+    handoff = {"source": {"agent": source}, "target": {"agent": "runner", "reason": "do it"}}
+    return CreateHandoff(message=message_from(handoff), claim_id=claim_id)
 
 
 def hand_off_under_claim(world: World, claim: Any) -> Any:

@@ -136,8 +136,8 @@ def claimed(account: Account) -> None:
 
 def handed(account: Account, **changes: Any) -> None:
     """A handoff that a human asked for, and so approved."""
-    said = {**json.loads(event_of("api-create_handoff")["body"]), **changes}
-    create_handoff(account.deps, human(DEMO), CreateHandoff(message=message_from(said)))
+    body = {**json.loads(event_of("api-create_handoff")["body"]), **changes}
+    create_handoff(account.deps, human(DEMO), CreateHandoff(message=message_from(body)))
 
 
 def held(account: Account, **changes: Any) -> None:
@@ -406,9 +406,9 @@ def test_known_token_is_admitted_as_its_principal(account: Account) -> None:
 def test_scopes_of_a_principal_reach_the_functions(account: Account) -> None:
     request = TokenRequest(kind=Kind.SERVICE, subject="ci", scopes=frozenset({"act_as"}))
     issue_token(account.deps, human(DEMO), request)
-    told = account.invoke("authorize-known_token")["context"]
-    assert told == {"workspace": "demo", "kind": "service", "id": "ci", "scopes": "act_as"}
-    event = {"requestContext": {"authorizer": {"lambda": told}}}
+    context = account.invoke("authorize-known_token")["context"]
+    assert context == {"workspace": "demo", "kind": "service", "id": "ci", "scopes": "act_as"}
+    event = {"requestContext": {"authorizer": {"lambda": context}}}
     assert Request(event).principal == Principal(DEMO, Kind.SERVICE, "ci", frozenset({"act_as"}))
 
 

@@ -228,7 +228,7 @@ def prepared_request(operation: str, store: Any) -> KeyedRequest:
     return KeyedRequest(store, gateway, call)
 
 
-def told(reply: Reply) -> tuple[int, str]:
+def exact(reply: Reply) -> tuple[int, str]:
     """With every number as it was written. The order of fields is no part of an answer: what is kept keeps none."""
     content = json.loads(reply.text, parse_int=str, parse_float=str)
     return reply.status, json.dumps(content, sort_keys=True)
@@ -242,7 +242,7 @@ def check(operation: str, request: KeyedRequest, replies: list[Reply], where: st
         refused = [each for each in replies if each.status == status]
         assert [each.code for each in refused] == [code] * (len(replies) - 1), where
         return
-    assert {told(each) for each in replies} == {told(replies[0])}, where
+    assert {exact(each) for each in replies} == {exact(replies[0])}, where
     assert replies[0].status < 300, (where, replies[0].text)
 
 

@@ -101,9 +101,9 @@ FAULTS: list[tuple[str, type[Door], str]] = [
 @pytest.mark.parametrize(("operation", "door", "kind"), FAULTS, ids=lambda each: getattr(each, "__name__", str(each)))
 def test_fault_is_told(operation: str, door: type[Door], kind: str) -> None:
     spoilt = Campaign(lambda through: door(through.gateway))
-    with pytest.raises(FailureGroup) as told:
+    with pytest.raises(FailureGroup) as failures:
         spoilt.try_alone(BY_ID[operation])
-    assert kind in {type(each).__name__ for each in told.value.exceptions}
+    assert kind in {type(each).__name__ for each in failures.value.exceptions}
 
 
 def test_route_that_reads_less_than_documented_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,9 +111,9 @@ def test_route_that_reads_less_than_documented_is_told(monkeypatch: pytest.Monke
     parameter = {"name": "surprise", "in": "query", "schema": {"type": "string", "const": "1"}}
     operation = spoilt.schema.raw_schema["paths"]["/agents"]["get"]
     monkeypatch.setitem(operation, "parameters", [*operation["parameters"], parameter])
-    with pytest.raises(FailureGroup) as told:
+    with pytest.raises(FailureGroup) as failures:
         spoilt.try_alone(BY_ID["list_agents"])
-    assert {type(each).__name__ for each in told.value.exceptions} == {"TooStrict"}
+    assert {type(each).__name__ for each in failures.value.exceptions} == {"TooStrict"}
 
 
 def test_fault_that_takes_what_was_made_before_is_told() -> None:
@@ -123,13 +123,13 @@ def test_fault_that_takes_what_was_made_before_is_told() -> None:
         """Fails for the tokens that it made, and not for those that were there."""
 
         def spoilt(self, answer: Answer) -> Answer:
-            told = json.loads(answer.get("body", "{}"))
-            is_ours = answer["statusCode"] == HTTPStatus.OK and told.get("revoked_at") and told["id"] not in known
+            token = json.loads(answer.get("body", "{}"))
+            is_ours = answer["statusCode"] == HTTPStatus.OK and token.get("revoked_at") and token["id"] not in known
             return answer | {"statusCode": 500} if is_ours else answer
 
-    with pytest.raises(FailureGroup) as told:
+    with pytest.raises(FailureGroup) as failures:
         Campaign(lambda through: Forgetful(through.gateway)).try_together(below="/tokens")
-    assert "ServerError" in {type(each).__name__ for each in told.value.exceptions}
+    assert "ServerError" in {type(each).__name__ for each in failures.value.exceptions}
 
 
 def test_example_does_not_pay_for_what_those_before_it_asked_for() -> None:

@@ -32,14 +32,14 @@ def test_the_readme_begins_with_two_commands() -> None:
 
 
 def test_every_parameter_is_told_with_its_default() -> None:
-    told = {name: default for name, default, _ in named(3)}
+    defaults = {name: default for name, default, _ in named(3)}
     given = {name: str(each["Default"]) or "empty" for name, each in load()["Parameters"].items()}
-    assert {name: told.get(name) for name in given} == given
+    assert {name: defaults.get(name) for name in given} == given
 
 
 def test_every_alarm_is_told_with_what_to_do() -> None:
-    told = {name for row in named(3) for name in row[0].split(", ")}
-    assert set(of_type(load(), "AWS::CloudWatch::Alarm")) - told == set()
+    names = {name for row in named(3) for name in row[0].split(", ")}
+    assert set(of_type(load(), "AWS::CloudWatch::Alarm")) - names == set()
 
 
 def test_every_alert_is_told_with_what_to_do() -> None:

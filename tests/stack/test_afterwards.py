@@ -57,10 +57,10 @@ def test_a_functions_lines_are_records_with_an_action(deployed: Deployed, functi
     records = [line for line in deployed.logs(function) if not line.startswith(platform)]
     strange = [line for line in records if not line.startswith("{")]
     assert strange == []
-    told = [json.loads(line) for line in records]
-    assert [record for record in told if "action" not in record and "_aws" not in record] == []
+    lines = [json.loads(line) for line in records]
+    assert [record for record in lines if "action" not in record and "_aws" not in record] == []
     assert [
-        record for record in told if record.get("level") == "ERROR" and record["action"] != "message_given_up"
+        record for record in lines if record.get("level") == "ERROR" and record["action"] != "message_given_up"
     ] == []
 
 

@@ -68,9 +68,9 @@ def test_a_value_that_cannot_be_kept_is_refused_under_its_fields_name(
     with operations_world.tenant.deployed.unchanged():
         for each in some(WITH_BODY, list(VALUES).index(value)):
             raw = with_value(operations_world, each, text)
-            told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
-            assert told["status"] == status, str(each)
-            assert told["errors"][0]["field"].split(".")[0] == field_of(each), str(each)
+            refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
+            assert refusal["status"] == status, str(each)
+            assert refusal["errors"][0]["field"].split(".")[0] == field_of(each), str(each)
 
 
 NO_OBJECTS = [
@@ -91,9 +91,9 @@ NO_OBJECTS = [
 def test_a_body_that_is_no_json_object_is_refused(operations_world: OperationsWorld, raw: bytes) -> None:
     with operations_world.tenant.deployed.unchanged():
         for each in some(WITH_BODY, NO_OBJECTS.index(raw)):
-            told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
-            assert (told["status"], told["code"]) == (400, "malformed_json"), str(each)
-            assert told["errors"][0]["field"], str(each)
+            refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
+            assert (refusal["status"], refusal["code"]) == (400, "malformed_json"), str(each)
+            assert refusal["errors"][0]["field"], str(each)
 
 
 NO_TEXTS = [b'{"a": "\xff\xfe"}', b'{"\xc0\xaf": 1}', b'{"a": "\xed\xa0\x80"}']
@@ -105,18 +105,20 @@ def test_a_body_that_is_not_utf_8_is_refused(operations_world: OperationsWorld, 
     with operations_world.tenant.deployed.unchanged():
         for each in some(WITH_BODY, NO_TEXTS.index(raw), 3):
             path, headers = operations_world.path(each), {"Content-Type": "application/octet-stream"}
-            told = problem(operations_world.tenant.human.send(each.method, path, raw=raw, headers=headers))
-            assert (told["status"], told["detail"]) == (400, "body: must be UTF-8"), str(each)
-            told = problem(operations_world.tenant.human.send(each.method, path, raw=raw))
-            assert (told["status"], told["errors"] != []) == (422, True), str(each)
+            refusal = problem(operations_world.tenant.human.send(each.method, path, raw=raw, headers=headers))
+            assert (refusal["status"], refusal["detail"]) == (400, "body: must be UTF-8"), str(each)
+            refusal = problem(operations_world.tenant.human.send(each.method, path, raw=raw))
+            assert (refusal["status"], refusal["errors"] != []) == (422, True), str(each)
 
 
 def test_fields_that_a_route_does_not_know_are_refused(operations_world: OperationsWorld) -> None:
     with operations_world.tenant.deployed.unchanged():
         for each in WITH_BODY:
             body = {**(operations_world.body(each) or {}), "surprise": CANARY}
-            told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), body))
-            assert (told["status"], [error["field"] for error in told["errors"]]) == (422, ["surprise"]), str(each)
+            refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), body))
+            assert (refusal["status"], [error["field"] for error in refusal["errors"]]) == (422, ["surprise"]), str(
+                each
+            )
 
 
 def test_a_field_that_is_given_twice_is_refused(operations_world: OperationsWorld) -> None:
@@ -124,8 +126,8 @@ def test_a_field_that_is_given_twice_is_refused(operations_world: OperationsWorl
         for each in WITH_BODY:
             name = field_of(each)
             raw = f'{{"{name}": 1, "{name}": 2}}'.encode()
-            told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
-            assert (told["status"], told["errors"][0]["field"]) == (400, name), str(each)
+            refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
+            assert (refusal["status"], refusal["errors"][0]["field"]) == (400, name), str(each)
 
 
 def test_what_is_required_is_named(operations_world: OperationsWorld) -> None:
@@ -133,9 +135,9 @@ def test_what_is_required_is_named(operations_world: OperationsWorld) -> None:
         for each in WITH_BODY:
             required = (each.body or {}).get("required", [])
             for raw in (b"", b"{}", b" \n") if required else ():
-                told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
-                named = [error["field"] for error in told["errors"]]
-                assert (told["status"], named) == (422, required[: len(named)]), str(each)
+                refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
+                named = [error["field"] for error in refusal["errors"]]
+                assert (refusal["status"], named) == (422, required[: len(named)]), str(each)
                 assert named or each.id == "create_marker", str(each)
 
 
@@ -157,9 +159,9 @@ def test_values_of_a_wrong_type_are_named(operations_world: OperationsWorld) -> 
                     continue
                 tried += 1
                 body = {**(operations_world.body(each) or {}), name: value}
-                told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), body))
-                assert told["status"] == 422, f"{each} {name}"
-                assert {error["field"].split(".")[0] for error in told["errors"]} == {name}, f"{each} {name}"
+                refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), body))
+                assert refusal["status"] == 422, f"{each} {name}"
+                assert {error["field"].split(".")[0] for error in refusal["errors"]} == {name}, f"{each} {name}"
     assert tried > 30
 
 
@@ -204,8 +206,8 @@ def test_numbers_texts_and_truth_are_told_apart(operations_world: OperationsWorl
     ]  # fmt: skip
     with operations_world.tenant.deployed.unchanged():
         for method, path, body, field in bad:
-            told = problem(human.send(method, path, body))
-            assert (told["status"], told["errors"][0]["field"]) == (422, field), f"{method} {path} {body}"
+            refusal = problem(human.send(method, path, body))
+            assert (refusal["status"], refusal["errors"][0]["field"]) == (422, field), f"{method} {path} {body}"
 
 
 MARKERS: list[tuple[dict[str, Any], str]] = [
@@ -233,16 +235,16 @@ def test_a_marker_is_refused_in_the_words_that_its_callers_know(
     agents = operations_world.tenant.human.get("/agents")["items"]
     names = ", ".join(sorted(agent["name"] for agent in agents))
     with operations_world.tenant.deployed.unchanged():
-        told = problem(operations_world.tenant.scout.send("POST", "/handoff-markers", marker_body(**changes)))
-    assert (told["success"], told["error"], told["status"]) == (False, sentence.format(names=names), 422)
-    assert told["errors"][0]["field"] in {*marker_body(), "create_task", "due"}
+        refusal = problem(operations_world.tenant.scout.send("POST", "/handoff-markers", marker_body(**changes)))
+    assert (refusal["success"], refusal["error"], refusal["status"]) == (False, sentence.format(names=names), 422)
+    assert refusal["errors"][0]["field"] in {*marker_body(), "create_task", "due"}
 
 
 def test_every_refusal_of_a_marker_has_its_two_fields(operations_world: OperationsWorld) -> None:
     for raw in (b"", b"[]", b"\xff", b"{", b'{"source_agent": NaN}'):
-        told = problem(operations_world.tenant.scout.send("POST", "/handoff-markers", raw=raw))
-        assert told["success"] is False
-        assert told["error"] == told["detail"]
+        refusal = problem(operations_world.tenant.scout.send("POST", "/handoff-markers", raw=raw))
+        assert refusal["success"] is False
+        assert refusal["error"] == refusal["detail"]
 
 
 ODD = [" ", "%", "TASK#1", "a:b", "'\"", "\\", "\0", "..", "é", "😀", "x" * 65, "x" * 3_000]
@@ -255,8 +257,8 @@ def test_an_id_of_odd_characters_is_unknown(operations_world: OperationsWorld, o
             path = each.path
             for name in each.parameters("path"):
                 path = path.replace(f"{{{name}}}", quote(odd, safe=""))
-            told = problem(operations_world.tenant.human.send(each.method, path, operations_world.body(each)))
-            assert told["status"] in ({404, 405, 422} if each.method == "PUT" or odd == ".." else {404}), str(each)
+            refusal = problem(operations_world.tenant.human.send(each.method, path, operations_world.body(each)))
+            assert refusal["status"] in ({404, 405, 422} if each.method == "PUT" or odd == ".." else {404}), str(each)
 
 
 def sealed(operations_world: OperationsWorld, path: str, query: dict[str, Any], cursor: str) -> str:
@@ -272,11 +274,11 @@ def test_a_cursor_that_was_never_given_out_is_refused(operations_world: Operatio
     with operations_world.tenant.deployed.unchanged():
         for each in WITH_TOKEN:
             for cursor in cursors if "cursor" in each.parameters("query") else ():
-                told = problem(
+                refusal = problem(
                     operations_world.tenant.human.send(each.method, f"{operations_world.path(each)}?cursor={cursor}")
                 )
-                assert (told["status"], told["errors"][0]["field"]) == (422, "cursor"), f"{each} {cursor}"
-                assert re.match("(is not|belongs|must) ", told["errors"][0]["message"]), told
+                assert (refusal["status"], refusal["errors"][0]["field"]) == (422, "cursor"), f"{each} {cursor}"
+                assert re.match("(is not|belongs|must) ", refusal["errors"][0]["message"]), refusal
 
 
 QUERIES = {
@@ -304,12 +306,12 @@ def test_a_query_out_of_bounds_is_refused_under_its_name(operations_world: Opera
             path = operations_world.path(each).partition("?")[0]
             for name in each.parameters("query"):
                 for value in QUERIES[name]:
-                    told = problem(
+                    refusal = problem(
                         operations_world.tenant.human.send(
                             each.method, f"{path}?{name}={value}", operations_world.body(each)
                         )
                     )
-                    assert (told["status"], told["errors"][0]["field"]) == (422, name), f"{each} {name}={value}"
+                    assert (refusal["status"], refusal["errors"][0]["field"]) == (422, name), f"{each} {name}={value}"
 
 
 def test_a_query_that_a_route_does_not_know_is_refused(operations_world: OperationsWorld, deployed: Deployed) -> None:
@@ -329,9 +331,9 @@ def test_an_idempotency_key_of_odd_characters_is_refused(operations_world: Opera
         for each in WITH_BODY:
             if not each.takes_key:
                 continue
-            told = problem(
+            refusal = problem(
                 operations_world.tenant.human.send(
                     each.method, operations_world.path(each), operations_world.body(each), headers=headers
                 )
             )
-            assert (told["status"], told["errors"][0]["field"]) == (422, "Idempotency-Key"), str(each)
+            assert (refusal["status"], refusal["errors"][0]["field"]) == (422, "Idempotency-Key"), str(each)

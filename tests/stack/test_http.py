@@ -21,8 +21,8 @@ def test_healthz_needs_no_token(deployed: Deployed) -> None:
 )
 def test_an_unknown_route_is_a_problem(tenant: Tenant, path: str) -> None:
     for method in ("GET", "POST"):
-        told = problem(tenant.human.send(method, path))
-        assert (told["status"], told["code"], told["detail"]) == (404, "not_found", "No such route.")
+        refusal = problem(tenant.human.send(method, path))
+        assert (refusal["status"], refusal["code"], refusal["detail"]) == (404, "not_found", "No such route.")
 
 
 @pytest.mark.parametrize(
@@ -84,5 +84,5 @@ def test_a_cursor_belongs_to_the_listing_that_gave_it(workspace: Workspaces) -> 
     cursor = tenant.human.get("/tokens?limit=1")["next_cursor"]
     assert tenant.human.get(f"/tokens?cursor={cursor}")["items"]
     for by, path in ((tenant.human, "/tasks"), (tenant.human, "/manual-reviews"), (stranger.human, "/tokens")):
-        told = problem(by.send("GET", f"{path}?cursor={cursor}"))
-        assert (told["status"], [error["field"] for error in told["errors"]]) == (422, ["cursor"])
+        refusal = problem(by.send("GET", f"{path}?cursor={cursor}"))
+        assert (refusal["status"], [error["field"] for error in refusal["errors"]]) == (422, ["cursor"])

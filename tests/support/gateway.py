@@ -36,8 +36,13 @@ def gateway_event(
     is_encoded = isinstance(text, bytes)
     context: dict[str, Any] = {"http": {"method": method, "path": path}, "requestId": "gateway-1", "stage": "$default"}
     if by is not None:
-        told = {"workspace": by.workspace, "kind": by.kind.value, "id": by.id, "scopes": ",".join(sorted(by.scopes))}
-        context["authorizer"] = {"lambda": told}
+        principal = {
+            "workspace": by.workspace,
+            "kind": by.kind.value,
+            "id": by.id,
+            "scopes": ",".join(sorted(by.scopes)),
+        }
+        context["authorizer"] = {"lambda": principal}
     return {
         "version": "2.0",
         "routeKey": "$default",

@@ -82,8 +82,8 @@ def test_every_version_is_kept_for_good(rig: Rig) -> None:
     remove_route(rig.world.deps, human(name="bob"), "audit")
     partition = keys.route_version(WORKSPACE, "audit", 1).pk
     kept = [item for item in map(from_wire, rig.items()) if item["pk"] == partition]
-    told = [route_items.last_route_from(item) for item in sorted(kept, key=lambda item: item["sk"])]
-    assert [(route.version, route.agent, route.removed, route.updated_by) for route in told] == [
+    routes = [route_items.last_route_from(item) for item in sorted(kept, key=lambda item: item["sk"])]
+    assert [(route.version, route.agent, route.removed, route.updated_by) for route in routes] == [
         (1, "auditor", False, "human:alice"),
         (2, "scout", False, "human:alice"),
         (3, "scout", True, "human:bob"),

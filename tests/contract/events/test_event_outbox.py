@@ -311,10 +311,10 @@ def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
 
 
 def test_telling_what_the_stream_brought_takes_one_call_and_one_for_each(rig: Rig) -> None:
-    told = [outbox_event for number in range(10) for outbox_event in outbox_events(new(f"task_{number}"))]
+    events = [outbox_event for number in range(10) for outbox_event in outbox_events(new(f"task_{number}"))]
     for number in range(10):
         stored(rig.store, f"task_{number}")
-    calls = spent(rig, lambda: publish_fresh(rig.world.deps, FakeBus(), told))
+    calls = spent(rig, lambda: publish_fresh(rig.world.deps, FakeBus(), events))
     assert calls == ["batch_get_item", *["update_item"] * 10]
 
 

@@ -52,13 +52,13 @@ def test_a_row_that_was_changed_by_hand_is_named(rig: Rig, attribute: str, value
         ExpressionAttributeNames={"#attribute": attribute},
         ExpressionAttributeValues=to_wire({":value": value}),
     )
-    said = verdict(rig, task_id)
-    assert (said.intact, said.broken_at, said.events, said.matches_task) == (False, 2, 3, False)
+    findings = verdict(rig, task_id)
+    assert (findings.intact, findings.broken_at, findings.events, findings.matches_task) == (False, 2, 3, False)
 
 
 @pytest.mark.parametrize(("number", "entries"), [(1, 2), (2, 2), (3, 2)])
 def test_a_row_that_was_deleted_by_hand_is_named(rig: Rig, number: int, entries: int) -> None:
     task_id = rig.world.claimed().details.task.id
     rig.raw.delete(to_wire(keys.event(WORKSPACE, task_id, number)._asdict()))
-    said = verdict(rig, task_id)
-    assert (said.intact, said.broken_at, said.events) == (False, number, entries)
+    findings = verdict(rig, task_id)
+    assert (findings.intact, findings.broken_at, findings.events) == (False, number, entries)

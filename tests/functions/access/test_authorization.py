@@ -55,8 +55,8 @@ class PopulatedWorkspace:
         self.failed = self.ended("fail", failure={"type": "error", "description": WORD})
         self.review = self.capped()
         self.held, self.claim_id = self.worked_on()
-        said = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": WORD}}
-        self.needing = self.asked("POST", "/handoffs", said, agent("scout"))["task"]
+        handoff = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": WORD}}
+        self.needing = self.asked("POST", "/handoffs", handoff, agent("scout"))["task"]
         about = {"kind": "odd", "severity": "info", "message": WORD, "task_id": self.needing["id"]}
         self.alert = self.asked("POST", "/alerts", about)["id"]
         self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]

@@ -115,8 +115,8 @@ def chained(http_agents: HttpAgents) -> Any:
     """architect → auto-code → qa: the last task."""
     claim = http_agents.begun(summary=f"{WORD} one")
     http_agents.say(claim, "checkpoints", step_name="half", state={"said": WORD})
-    said = message("auto-code", "qa", claim_id=claim["claim_id"], summary="tests please")
-    task = http_agents.gateway.post(CODE, "/handoffs", said).json["task"]
+    body = message("auto-code", "qa", claim_id=claim["claim_id"], summary="tests please")
+    task = http_agents.gateway.post(CODE, "/handoffs", body).json["task"]
     failure = {"type": "error", "description": f"{WORD} broke"}
     assert http_agents.say(claim, "fail", failure=failure).status == 200
     return task
@@ -148,13 +148,13 @@ def test_workflows_checkpoints_are_those_of_tasks_that_one_reads(http_agents: Ht
 
 def test_open_work_is_read_by_whoever_has_claimed_it(http_agents: HttpAgents, world: World) -> None:
     http_agents.gateway.put(ALICE, "/agents/tester", {"name": "Tester", "approval": "auto", "accepts": ["code"]})
-    said = message("architect", None, context={"artifacts": [{"type": "code", "path": "/src"}]})
-    task = http_agents.gateway.post(ALICE, "/handoffs", said).json["task"]
+    body = message("architect", None, context={"artifacts": [{"type": "code", "path": "/src"}]})
+    task = http_agents.gateway.post(ALICE, "/handoffs", body).json["task"]
     path = f"/tasks/{task['id']}"
     world.clock.advance(5)
     assert http_agents.gateway.get(QA, path).status == 404
     first = http_agents.take("qa")
-    assert (first["task"]["id"], first["body"]["context"]) == (task["id"], said["context"])
+    assert (first["task"]["id"], first["body"]["context"]) == (task["id"], body["context"])
     assert http_agents.gateway.get(QA, path).status == 200
     refused = http_agents.gateway.post(agent("tester"), f"{path}/claim")
     assert (refused.status, refused.code) == (409, "already_claimed")

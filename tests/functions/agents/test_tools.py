@@ -434,9 +434,9 @@ def test_dry_run_names_all_that_is_wrong_with_the_arguments(
     gateway: Gateway, arguments: Any, fields: list[str]
 ) -> None:
     defined(gateway)
-    told = tried(gateway, arguments)
-    assert (told["ok"], [each["field"] for each in told["errors"]]) == (False, fields)
-    assert (told["would"], told["context"]) == (None, None)
+    dry_run = tried(gateway, arguments)
+    assert (dry_run["ok"], [each["field"] for each in dry_run["errors"]]) == (False, fields)
+    assert (dry_run["would"], dry_run["context"]) == (None, None)
 
 
 def test_arguments_left_out_are_none(gateway: Gateway) -> None:
@@ -620,8 +620,11 @@ def test_a_tool_whose_target_a_service_changed_is_shown_as_suspended_until_a_hum
         "target_version": 2,
     }
     dry = gateway.post(ALICE, f"{PATH}/dry-run", {"arguments": {"repo": "core"}}).json
-    told = {each["field"]: each["message"] for each in dry["errors"]}
-    assert (dry["ok"], told["name"]) == (False, "is suspended: service:ci changed its target auditor (system_prompt)")
+    messages = {each["field"]: each["message"] for each in dry["errors"]}
+    assert (dry["ok"], messages["name"]) == (
+        False,
+        "is suspended: service:ci changed its target auditor (system_prompt)",
+    )
     stale = gateway.put(ALICE, PATH, {"target_version": 1})
     assert (stale.status, stale.code) == (409, "version_conflict")
     assert gateway.get(ALICE, PATH).json == one

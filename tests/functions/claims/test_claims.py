@@ -126,13 +126,13 @@ def test_complete_ends_the_task_with_its_output(world: World, gateway: Gateway) 
     reply = gateway.post(AUDITOR, f"{path}/complete", {"claim_id": claim["claim_id"], "output": output})
     assert (reply.status, reply.json["state"], reply.json["output"]) == (200, "done", output)
     assert "recoveries" not in reply.json
-    told = reply.json
-    completion = told.pop("completion")
-    assert told.pop("completion_id") == completion["completion_id"]
+    task = reply.json
+    completion = task.pop("completion")
+    assert task.pop("completion_id") == completion["completion_id"]
     assert (completion["status"], completion["source"]) == ("success", {"agent": "auditor"})
     beside: dict[str, Any] = {"recoveries": [], "tracker": None, "input": None, "context": None}
     spent = {"model_calls": 0, "input_tokens": 0, "output_tokens": 0}
-    assert gateway.get(AUDITOR, path).json == {**told, **beside, "usage": spent}
+    assert gateway.get(AUDITOR, path).json == {**task, **beside, "usage": spent}
 
 
 def test_exact_repeat_of_the_ending_verb_gets_the_first_answer_again(world: World, gateway: Gateway) -> None:

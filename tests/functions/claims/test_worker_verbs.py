@@ -72,9 +72,9 @@ def test_suggestion_becomes_a_handoff_with_what_the_next_needs(http_agents: Http
         "reason": "Test it",
         "context_for_next": {"focus_areas": ["auth"], "state": {"b": 2}},
     }
-    told = http_agents.say(claim, "complete", continuation=next_).json["completion"]["continuation"]
-    assert (told["status"], told["target_agent"]) == ("created", "qa")
-    handoff = http_agents.gateway.get(ALICE, f"/handoffs/{told['handoff_id']}").json
+    answered = http_agents.say(claim, "complete", continuation=next_).json["completion"]["continuation"]
+    assert (answered["status"], answered["target_agent"]) == ("created", "qa")
+    handoff = http_agents.gateway.get(ALICE, f"/handoffs/{answered['handoff_id']}").json
     assert (handoff["kind"], handoff["target"]["reason"]) == ("continuation", "Test it")
     assert handoff["context"] == {"state": {"a": 1, "b": 2}, "focus_areas": ["auth"]}
     assert handoff["continues"]["handoff_id"] == claim["task"]["handoff_id"]
@@ -99,29 +99,30 @@ def test_failure_is_rolled_back_with_what_was_done(http_agents: HttpAgents) -> N
     back = {"target_agent": "architect", "reason": "Need credentials", "questions": ["Skip OAuth?"]}
     reply = http_agents.say(claim, "fail", failure=failure, rollback_request=back)
     assert (reply.status, reply.json["state"]) == (200, "failed")
-    told = reply.json
-    assert told["failure"] == failure
-    assert told["failure_id"].startswith("fail_")
-    assert told["checkpoint_id"].startswith("chk_")
-    assert (told["rollback"]["status"], told["rollback"]["target_agent"]) == ("created", "architect")
-    handoff = http_agents.gateway.get(ALICE, f"/handoffs/{told['rollback']['handoff_id']}").json
+    answer = reply.json
+    assert answer["failure"] == failure
+    assert answer["failure_id"].startswith("fail_")
+    assert answer["checkpoint_id"].startswith("chk_")
+    assert (answer["rollback"]["status"], answer["rollback"]["target_agent"]) == ("created", "architect")
+    handoff = http_agents.gateway.get(ALICE, f"/handoffs/{answer['rollback']['handoff_id']}").json
     assert (handoff["kind"], handoff["failure"]) == ("rollback", None)
     assert handoff["rolls_back"]["handoff_id"] == claim["task"]["handoff_id"]
     assert handoff["rolls_back"]["rollback_request"] == back
-    assert handoff["rolls_back"]["failure"] == {**failure, "failure_id": told["failure_id"]}
-    assert handoff["rolls_back"]["checkpoint_id"] == told["checkpoint_id"]
+    assert handoff["rolls_back"]["failure"] == {**failure, "failure_id": answer["failure_id"]}
+    assert handoff["rolls_back"]["checkpoint_id"] == answer["checkpoint_id"]
     assert http_agents.say(claim, "fail", failure=failure, rollback_request=back).json == reply.json
     assert http_agents.gateway.get(ALICE, f"/tasks/{claim['task']['id']}").json["failure"] == failure
     failed = http_agents.gateway.get(ALICE, f"/handoffs/{claim['task']['handoff_id']}").json
     assert failed["status"] == "failed"
     assert (
-        failed["failure"].items() >= {**failure, "failure_id": told["failure_id"], "rollback": told["rollback"]}.items()
+        failed["failure"].items()
+        >= {**failure, "failure_id": answer["failure_id"], "rollback": answer["rollback"]}.items()
     )
 
 
 def test_failure_without_progress_has_no_checkpoint(http_agents: HttpAgents) -> None:
-    told = http_agents.say(http_agents.begun(), "fail", failure={"type": "error", "description": "broke"}).json
-    assert (told["checkpoint_id"], told["rollback"]["target_agent"]) == (None, "architect")
+    answer = http_agents.say(http_agents.begun(), "fail", failure={"type": "error", "description": "broke"}).json
+    assert (answer["checkpoint_id"], answer["rollback"]["target_agent"]) == (None, "architect")
 
 
 def test_retryable_failure_goes_back_and_is_shown_to_the_next(http_agents: HttpAgents, world: World) -> None:
@@ -349,11 +350,11 @@ def test_other_claims_and_other_callers_change_nothing(http_agents: HttpAgents, 
     path = f"/tasks/{claim['task']['id']}/{verb}"
     before = http_agents.gateway.get(ALICE, f"/tasks/{claim['task']['id']}").json
     stolen = http_agents.gateway.post(agent("qa"), path, {"claim_id": claim["claim_id"], **WORDS[verb]})
-    told = http_agents.gateway.post(agent("qa"), path, {"claim_id": "clm_guess", **WORDS[verb]})
+    reply = http_agents.gateway.post(agent("qa"), path, {"claim_id": "clm_guess", **WORDS[verb]})
     unknown = http_agents.gateway.post(
         agent("qa"), f"/tasks/task_unknown/{verb}", {"claim_id": "clm_guess", **WORDS[verb]}
     )
-    assert (told.status, told.text) == (404, unknown.text)
+    assert (reply.status, reply.text) == (404, unknown.text)
     guessed = http_agents.gateway.post(agent("auto-code"), path, {"claim_id": "clm_guess", **WORDS[verb]})
     foreign = http_agents.gateway.post(
         agent("auto-code", "other"), path, {"claim_id": claim["claim_id"], **WORDS[verb]}

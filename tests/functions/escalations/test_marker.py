@@ -51,15 +51,15 @@ def close(world: World, task_id: str) -> None:
 
 def test_task_is_created_and_durable_before_the_answer(world: World, gateway: Gateway) -> None:
     reply = mark(gateway)
-    told = reply.json
-    assert (reply.status, set(told)) == (201, OUTPUTS)
-    assert told["handoff_block"] == BLOCK
-    assert told["task_url"] == f"https://baton.example/tasks/{told['task_id']}" == reply.headers["Location"]
-    assert (told["success"], told["task_created"], told["degraded_capabilities"]) == (True, True, [])
-    assert told["handoff_id"].startswith("ho_")
-    task = gateway.get(human(), f"/tasks/{told['task_id']}").json
+    answer = reply.json
+    assert (reply.status, set(answer)) == (201, OUTPUTS)
+    assert answer["handoff_block"] == BLOCK
+    assert answer["task_url"] == f"https://baton.example/tasks/{answer['task_id']}" == reply.headers["Location"]
+    assert (answer["success"], answer["task_created"], answer["degraded_capabilities"]) == (True, True, [])
+    assert answer["handoff_id"].startswith("ho_")
+    task = gateway.get(human(), f"/tasks/{answer['task_id']}").json
     assert (task["title"], task["due_date"]) == ("Handoff: Scout → Client Repo Auditor — 2026-11-19", "2026-11-19")
-    assert (task["priority"], task["state"], task["handoff_id"]) == ("P0", "needs", told["handoff_id"])
+    assert (task["priority"], task["state"], task["handoff_id"]) == ("P0", "needs", answer["handoff_id"])
 
 
 def test_text_only_call_answers_the_block_and_writes_nothing(world: World, gateway: Gateway) -> None:
@@ -84,10 +84,14 @@ def test_third_in_the_window_waits_for_a_human(world: World, gateway: Gateway) -
     for _ in range(2):
         close(world, mark(gateway).json["task_id"])
     reply = mark(gateway)
-    told = reply.json
-    assert (reply.status, told["success"], told["task_created"]) == (200, True, False)
-    assert (told["escalation_capped"], told["needs_manual_review"], told["duplicate_prevented"]) == (True, True, False)
-    assert told["handoff_block"] == BLOCK
+    answer = reply.json
+    assert (reply.status, answer["success"], answer["task_created"]) == (200, True, False)
+    assert (answer["escalation_capped"], answer["needs_manual_review"], answer["duplicate_prevented"]) == (
+        True,
+        True,
+        False,
+    )
+    assert answer["handoff_block"] == BLOCK
     (review,) = gateway.get(human(), "/manual-reviews", query="state=open").json["items"]
     assert (review["source_agent"], review["target_agent"], review["count"]) == ("scout", "auditor", 1)
 

@@ -25,7 +25,7 @@ def begun(gateway: Gateway, by: Principal = ALICE, **changes: Any) -> Any:
     return reply.json
 
 
-def said(
+def post_message(
     gateway: Gateway,
     conversation_id: str,
     text: str = "And now?",
@@ -58,7 +58,7 @@ def completed(world: World, gateway: Gateway, slug: str = "auditor") -> str:
 
 def goes_on_with(world: World, gateway: Gateway, conversation_id: str) -> Any:
     """The task that the user's next message makes, with its context."""
-    reply = said(gateway, conversation_id)
+    reply = post_message(gateway, conversation_id)
     assert reply.status == 201, reply.text
     return gateway.get(ALICE, f"/tasks/{reply.json['task']['id']}").json
 
@@ -203,7 +203,7 @@ def test_to_whom_it_was_really_transferred_goes_on_with_what_they_were_told(worl
     }
     child_id = gateway.post(AUDITOR, f"/tasks/{made['task']['id']}/transfer", body).json["successors"][0]
     gateway.post(ALICE, f"/tasks/{child_id}/approve")
-    busy = said(gateway, made["conversation_id"])
+    busy = post_message(gateway, made["conversation_id"])
     assert (busy.code, busy.json["task_id"]) == ("conversation_busy", child_id)
     completed(world, gateway, "scout")
     task = goes_on_with(world, gateway, made["conversation_id"])
@@ -227,12 +227,12 @@ def test_a_message_that_nobody_approved_holds_nothing(world: World, gateway: Gat
     made = begun(gateway, by=service(act_as=False))
     gateway.post(ALICE, f"/tasks/{made['task']['id']}/approve")
     completed(world, gateway)
-    pending = said(gateway, made["conversation_id"], by=service(act_as=False)).json["task"]
+    pending = post_message(gateway, made["conversation_id"], by=service(act_as=False)).json["task"]
     assert pending["state"] == "needs"
-    task = said(gateway, made["conversation_id"], "The user").json["task"]
+    task = post_message(gateway, made["conversation_id"], "The user").json["task"]
     assert task["state"] == "delegated"
     gateway.post(ALICE, f"/tasks/{pending['id']}/approve")
-    assert said(gateway, made["conversation_id"]).json["task_id"] == task["id"]
+    assert post_message(gateway, made["conversation_id"]).json["task_id"] == task["id"]
 
 
 # Open work
@@ -252,7 +252,7 @@ def test_whoever_took_open_work_holds_the_conversation_and_is_named(world: World
     conversation_id, child_id = transferred_to_anyone(world, gateway)
     shown = gateway.get(ALICE, f"/conversations/{conversation_id}").json
     assert (shown["agent"], shown["agent_name"], shown["tasks"][1]["agent"]) == (None, None, None)
-    assert said(gateway, conversation_id).json["task_id"] == child_id
+    assert post_message(gateway, conversation_id).json["task_id"] == child_id
     completed(world, gateway, "scout")
     shown = gateway.get(ALICE, f"/conversations/{conversation_id}").json
     assert (shown["agent"], shown["agent_name"], shown["tasks"][1]["agent"]) == ("scout", "Scout", "scout")
@@ -311,10 +311,10 @@ def test_a_conversation_has_as_many_tasks_as_a_workflow_may(world: World, gatewa
     made = begun(gateway, by=TALKER, agent="runner")
     gateway.post(ALICE, f"/tasks/{made['task']['id']}/cancel")
     for _ in range(4):
-        task_id = said(gateway, made["conversation_id"]).json["task"]["id"]
+        task_id = post_message(gateway, made["conversation_id"]).json["task"]["id"]
         gateway.post(ALICE, f"/tasks/{task_id}/cancel")
     for by in (ALICE, service(), TALKER):
-        reply = said(gateway, made["conversation_id"], by=by)
+        reply = post_message(gateway, made["conversation_id"], by=by)
         assert (reply.status, reply.code, reply.json["rule"]) == (409, "loop_guard", "max_handoffs_per_workflow")
     assert len(gateway.get(ALICE, f"/conversations/{made['conversation_id']}").json["tasks"]) == 5
 
@@ -324,9 +324,10 @@ def test_a_human_lets_one_more_message_through_and_it_goes_on_from_there(world: 
     made = begun(gateway)
     completed(world, gateway)
     key = {"idempotency-key": "k"}
-    refused = said(gateway, made["conversation_id"], "One more", headers=key)
+    refused = post_message(gateway, made["conversation_id"], "One more", headers=key)
     assert (
-        said(gateway, made["conversation_id"], "One more", headers=key).json["review_id"] == refused.json["review_id"]
+        post_message(gateway, made["conversation_id"], "One more", headers=key).json["review_id"]
+        == refused.json["review_id"]
     )
     review = gateway.get(ALICE, f"/manual-reviews/{refused.json['review_id']}").json
     assert review["count"] == 1
@@ -337,10 +338,10 @@ def test_a_human_lets_one_more_message_through_and_it_goes_on_from_there(world: 
         "Is the release ready?",
         "One more",
     ]
-    assert said(gateway, made["conversation_id"]).code == "conversation_busy"
+    assert post_message(gateway, made["conversation_id"]).code == "conversation_busy"
     world.clock.advance(5)
     completed(world, gateway)
-    assert said(gateway, made["conversation_id"]).json["rule"] == "max_handoffs_per_workflow"
+    assert post_message(gateway, made["conversation_id"]).json["rule"] == "max_handoffs_per_workflow"
 
 
 @pytest.mark.parametrize("by", [service(act_as=False), service(), TALKER])
@@ -351,12 +352,12 @@ def test_agents_and_services_say_as_much_as_they_may_begin(world: World, gateway
     def more() -> Reply:
         for task in gateway.get(ALICE, f"/conversations/{made['conversation_id']}").json["tasks"]:
             gateway.post(ALICE, f"/tasks/{task['id']}/cancel")
-        return said(gateway, made["conversation_id"], by=by)
+        return post_message(gateway, made["conversation_id"], by=by)
 
     assert [more().status for _ in range(2)] == [201] * 2, "it has begun one"
     reply = more()
     assert (reply.status, reply.code, reply.json["rule"]) == (409, "loop_guard", "root_rate")
-    assert said(gateway, made["conversation_id"]).status == 201, "a human is asked nothing of it"
+    assert post_message(gateway, made["conversation_id"]).status == 201, "a human is asked nothing of it"
 
 
 def test_an_agent_that_holds_a_claim_says_nothing_beside_it(world: World, gateway: Gateway) -> None:
@@ -364,16 +365,16 @@ def test_an_agent_that_holds_a_claim_says_nothing_beside_it(world: World, gatewa
     gateway.post(ALICE, f"/tasks/{made['task']['id']}/cancel")
     gateway.post(ALICE, "/handoffs", asked("alice", "scout"))
     claimed(world, gateway, "scout")
-    reply = said(gateway, made["conversation_id"], by=TALKER)
+    reply = post_message(gateway, made["conversation_id"], by=TALKER)
     assert (reply.status, reply.code) == (422, "claim_required")
 
 
 def test_the_budgets_end_is_the_conversations(world: World, gateway: Gateway) -> None:
     made = begun(gateway, budget={"max_handoffs": 2})
     completed(world, gateway)
-    assert said(gateway, made["conversation_id"]).status == 201
+    assert post_message(gateway, made["conversation_id"]).status == 201
     completed(world, gateway)
-    assert said(gateway, made["conversation_id"]).json["rule"] == "budget_max_handoffs"
+    assert post_message(gateway, made["conversation_id"]).json["rule"] == "budget_max_handoffs"
 
 
 # Refused roots

@@ -123,18 +123,18 @@ def test_many_are_approved_with_an_answer_each(http_agents: HttpAgents, world: W
     key = {"headers": {"idempotency-key": "a-1"}}
     reply = http_agents.gateway.post(ALICE, "/approvals", {"items": items}, **key)
     assert reply.status == 200
-    told = reply.json["items"]
-    assert [each["task_id"] for each in told] == [each["task_id"] for each in items]
-    assert [each["status"] for each in told] == ["approved"] * 2 + ["refused"] * 4
-    assert [each["task"]["state"] for each in told[:2]] == ["delegated", "next"]
-    assert [(each["problem"]["status"], each["problem"]["code"]) for each in told[2:]] == [
+    answers = reply.json["items"]
+    assert [each["task_id"] for each in answers] == [each["task_id"] for each in items]
+    assert [each["status"] for each in answers] == ["approved"] * 2 + ["refused"] * 4
+    assert [each["task"]["state"] for each in answers[:2]] == ["delegated", "next"]
+    assert [(each["problem"]["status"], each["problem"]["code"]) for each in answers[2:]] == [
         (409, "task_ended"),
         (409, "not_allowed"),
         (404, "not_found"),
         (404, "not_found"),
     ]
-    assert told[4]["problem"] == told[5]["problem"]
-    assert (told[0]["problem"], told[2]["task"]) == (None, None)
+    assert answers[4]["problem"] == answers[5]["problem"]
+    assert (answers[0]["problem"], answers[2]["task"]) == (None, None)
     assert http_agents.gateway.post(ALICE, "/approvals", {"items": items}, **key).json == reply.json
 
 
@@ -193,9 +193,9 @@ def test_approval_that_the_store_does_not_answer_may_be_asked_for_again(http_age
     body = {"items": [{"task_id": waiting(http_agents), "for": "next"}]}
     key = {"headers": {"idempotency-key": "b-1"}}
     away = Gateway(replace(world.deps, store=FailingStore(Busy()))).post(ALICE, "/approvals", body, **key)
-    (told,) = away.json["items"]
-    assert (away.status, told["status"]) == (200, "refused")
-    assert (told["problem"]["status"], told["problem"]["code"]) == (503, "busy")
+    (item,) = away.json["items"]
+    assert (away.status, item["status"]) == (200, "refused")
+    assert (item["problem"]["status"], item["problem"]["code"]) == (503, "busy")
     again = http_agents.gateway.post(ALICE, "/approvals", body, **key)
     assert again.json["items"][0]["task"]["state"] == "next"
 

@@ -27,8 +27,13 @@ def test_round_is_told_as_metrics_with_a_heartbeat(world: World, capsys: pytest.
     world.claimed(lease_seconds=15)
     world.clock.advance(20)
     handler.measure(sweep(world.deps))
-    told = metrics_of(capsys.readouterr().out)
-    assert (told["SweeperHeartbeat"], told["Swept"], told["SweepFailed"], told["Swept_lease_over"]) == (1, 1, 0, 1)
+    metrics = metrics_of(capsys.readouterr().out)
+    assert (metrics["SweeperHeartbeat"], metrics["Swept"], metrics["SweepFailed"], metrics["Swept_lease_over"]) == (
+        1,
+        1,
+        0,
+        1,
+    )
 
 
 def test_age_of_work_that_nobody_takes_is_told(world: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,8 +54,8 @@ def test_metrics_carry_the_dimension_that_the_alarms_look_at(
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "sweep_stale_claims")
     handler.measure(SweepReport())
     (line,) = capsys.readouterr().out.splitlines()
-    (told,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
-    assert (told["Namespace"], told["Dimensions"]) == ("Baton", [["service"]])
+    (metrics,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
+    assert (metrics["Namespace"], metrics["Dimensions"]) == ("Baton", [["service"]])
     assert json.loads(line)["service"] == "sweep_stale_claims"
 
 

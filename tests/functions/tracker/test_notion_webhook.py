@@ -183,43 +183,43 @@ def test_handshake_with_a_wrong_token_is_refused(edge: Gateway, line: Line, toke
 
 
 def test_persons_change_is_reported_once_and_rings(tracked: NotionWorld, edge: Gateway, line: Line) -> None:
-    told = mark(edge)
+    marked = mark(edge)
     line.handshake()
     tracked.tracker_queue.notices.clear()
-    event = change(told["tracker_page_id"])
+    event = change(marked["tracker_page_id"])
     assert line.event(event).json == {"received": "reported"}
     assert line.again().json == {"received": "repeated"}
     assert line.event(event | {"attempt_number": 2}).json == {"received": "repeated"}
-    assert looks(tracked, told["task_id"]) == 1
-    assert tracked.tracker_queue.notices == [("acme", told["task_id"], 0)]
+    assert looks(tracked, marked["task_id"]) == 1
+    assert tracked.tracker_queue.notices == [("acme", marked["task_id"], 0)]
 
 
 def test_task_closed_in_notion_is_done(tracked: NotionWorld, edge: Gateway, line: Line) -> None:
-    told = mark(edge)
+    marked = mark(edge)
     tracked.notion.subscribe(line.deliver)
-    tracked.notion.edit(told["tracker_page_id"], status="Done")
+    tracked.notion.edit(marked["tracker_page_id"], status="Done")
     assert line.received == ["installed", "reported"]
     tracked.sync()
-    task = edge.get(ALICE, f"/tasks/{told['task_id']}").json
+    task = edge.get(ALICE, f"/tasks/{marked['task_id']}").json
     assert (task["state"], task["tracker"]["status"]) == ("done", "ok")
 
 
 def test_burst_of_changes_is_reported_change_by_change(tracked: NotionWorld, edge: Gateway, line: Line) -> None:
-    told = mark(edge)
+    marked = mark(edge)
     line.handshake()
     for number in range(30):
-        assert line.event(change(told["tracker_page_id"], id=f"event-{number}")).json == {"received": "reported"}
-    assert looks(tracked, told["task_id"]) == 30
+        assert line.event(change(marked["tracker_page_id"], id=f"event-{number}")).json == {"received": "reported"}
+    assert looks(tracked, marked["task_id"]) == 30
 
 
 def test_own_echo_is_no_news(tracked: NotionWorld, edge: Gateway, line: Line) -> None:
     tracked.notion.subscribe(line.deliver)
-    told = mark(edge)
-    edge.post(ALICE, f"/tasks/{told['task_id']}/cancel")
+    marked = mark(edge)
+    edge.post(ALICE, f"/tasks/{marked['task_id']}/cancel")
     tracked.sync()
     assert len(line.received) > 2
     assert set(line.received[1:]) == {"not_a_person"}
-    assert looks(tracked, told["task_id"]) == 0
+    assert looks(tracked, marked["task_id"]) == 0
 
 
 BORING: dict[str, dict[str, Any]] = {
@@ -234,10 +234,10 @@ BORING: dict[str, dict[str, Any]] = {
 def test_what_is_of_no_interest_is_taken_and_left(
     tracked: NotionWorld, edge: Gateway, line: Line, received: str
 ) -> None:
-    told = mark(edge)
+    marked = mark(edge)
     line.handshake()
-    assert line.event(change(told["tracker_page_id"]) | BORING[received]).json == {"received": received}
-    assert looks(tracked, told["task_id"]) == 0
+    assert line.event(change(marked["tracker_page_id"]) | BORING[received]).json == {"received": received}
+    assert looks(tracked, marked["task_id"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -295,15 +295,15 @@ def test_signed_surprise_is_taken(line: Line, changes: dict[str, Any]) -> None:
 
 
 def test_nobody_is_believed_without_the_signature(tracked: NotionWorld, edge: Gateway, line: Line) -> None:
-    told = mark(edge)
+    marked = mark(edge)
     line.handshake()
-    raw = json.dumps(change(told["tracker_page_id"])).encode()
+    raw = json.dumps(change(marked["tracker_page_id"])).encode()
     right = sign(SECRET_TOKEN, raw)
     wrong = [None, "", "sha256=", right, f"sha1={right}", f"sha256={right[:-1]}", f"sha256={'0' * 64}", "sha256=ü"]
     for signature in wrong:
         line.deliver(raw, {} if signature is None else {"X-Notion-Signature": signature})
         assert (line.replies[-1].status, line.replies[-1].code) == (401, "bad_signature"), signature
-    assert looks(tracked, told["task_id"]) == 0
+    assert looks(tracked, marked["task_id"]) == 0
     assert edge.get(ALICE, PATH).json["state"] == "installed"
 
 
@@ -387,9 +387,9 @@ def test_no_line_and_no_answer_shows_a_secret(
     tracked: NotionWorld, edge: Gateway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = opened(edge)
-    told, secret = mark(edge), line.path.rpartition(".")[2]
+    marked, secret = mark(edge), line.path.rpartition(".")[2]
     line.handshake()
-    line.event(change(told["tracker_page_id"]))
+    line.event(change(marked["tracker_page_id"]))
     line.event(change("x"), "wrong")
     line.deliver(b"{", {})
     for path in (line.path, f"{line.path}/x", f"{line.path}?a=1", line.path.upper()):

@@ -96,9 +96,9 @@ def test_notice_of_a_task_sends_its_page(consumer: TrackerConsumer, capsys: pyte
     assert consumer.answer([notice(task_id)]) == []
     assert consumer.world.page(task_id).task_id == task_id
     logged = lines(capsys)
-    (told,) = [line for line in logged if line.get("action") == "tracker_synced"]
-    assert (told["message_id"], told["workspace"], told["task_id"]) == ("message-0", WORKSPACE, task_id)
-    assert (told["sent"], told["failed"], told["gate_open"], told["complete"]) == (1, 0, True, True)
+    (synced,) = [line for line in logged if line.get("action") == "tracker_synced"]
+    assert (synced["message_id"], synced["workspace"], synced["task_id"]) == ("message-0", WORKSPACE, task_id)
+    assert (synced["sent"], synced["failed"], synced["gate_open"], synced["complete"]) == (1, 0, True, True)
     assert metrics(logged) == {"TrackerSent": 1, "TrackerFailed": 0, "TrackerGateClosed": 0}
 
 
@@ -126,8 +126,8 @@ def test_a_tracker_that_does_not_answer_is_told_and_the_message_may_go(
     task_id = consumer.waiting()
     consumer.world.notion.fault = lambda _method, _path: Fault(status=503)
     assert consumer.answer([notice(task_id)]) == []
-    told = metrics(lines(capsys))
-    assert (told["TrackerFailed"], told["TrackerGateClosed"]) == (1, 1)
+    counts = metrics(lines(capsys))
+    assert (counts["TrackerFailed"], counts["TrackerGateClosed"]) == (1, 1)
 
 
 def test_closed_gate_is_counted(consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,8 +141,8 @@ def test_nothing_is_begun_when_time_is_short(consumer: TrackerConsumer, capsys: 
     task_id = consumer.waiting()
     consumer.time_left = lambda: 12.0
     assert consumer.answer([notice(task_id)]) == []
-    (told,) = [line for line in lines(capsys) if line.get("action") == "tracker_synced"]
-    assert (told["sent"], told["complete"]) == (0, False)
+    (synced,) = [line for line in lines(capsys) if line.get("action") == "tracker_synced"]
+    assert (synced["sent"], synced["complete"]) == (0, False)
     assert consumer.world.row(task_id).page is None
 
 

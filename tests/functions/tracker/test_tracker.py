@@ -176,9 +176,9 @@ def test_no_answer_and_no_line_shows_the_token(
     edge.put(ALICE, "/tracker/token", {"token": "ntn_wrong"})
     edge.post(ALICE, "/tracker/check")
     edge.post(ALICE, "/tracker/import")
-    told = "".join(reply.text for reply in edge.replies) + capsys.readouterr().out + str(tracked.logged)
-    assert TOKEN not in told
-    assert "ntn_" not in told
+    shown = "".join(reply.text for reply in edge.replies) + capsys.readouterr().out + str(tracked.logged)
+    assert TOKEN not in shown
+    assert "ntn_" not in shown
 
 
 # Health
@@ -200,22 +200,22 @@ def test_health_without_a_tracker(gateway: Gateway) -> None:
 def test_health_tells_of_a_denial_what_waits_for_it_and_until_when(tracked: NotionWorld, edge: Gateway) -> None:
     tracked.notion.fault = always(Fault(status=401, code="unauthorized"))
     mark(edge)
-    told = edge.get(SCOUT, "/tracker/health").json
-    assert (told["configured"], told["status"], told["waiting"]) == (True, "denied", 1)
-    assert told["message"]
-    assert told["closed_until"] > "2026-11-18T12:00:00.000Z"
+    health = edge.get(SCOUT, "/tracker/health").json
+    assert (health["configured"], health["status"], health["waiting"]) == (True, "denied", 1)
+    assert health["message"]
+    assert health["closed_until"] > "2026-11-18T12:00:00.000Z"
     tracked.clock.advance(3_600)
     assert edge.get(SCOUT, "/tracker/health").json["closed_until"] is None
 
 
 def test_health_lists_what_was_given_up(tracked: NotionWorld, edge: Gateway) -> None:
     task_id = dead(tracked, edge)
-    told = edge.get(CI, "/tracker/health").json
-    (listed,) = told["dead"]
+    health = edge.get(CI, "/tracker/health").json
+    (listed,) = health["dead"]
     assert (listed["task_id"], listed["status"], listed["url"]) == (task_id, "dead", None)
     assert listed["message"]
     assert listed["since"] == "2026-11-18T12:00:00.000Z"
-    assert told["status"] == "ok"
+    assert health["status"] == "ok"
 
 
 def test_health_tells_up_to_when_the_tracker_was_read(tracked: NotionWorld, edge: Gateway) -> None:
@@ -228,15 +228,15 @@ def test_health_tells_up_to_when_the_tracker_was_read(tracked: NotionWorld, edge
 
 def test_check_of_a_right_database_finds_no_error(edge: Gateway) -> None:
     for by in (ALICE, CI):
-        told = edge.post(by, "/tracker/check").json
-        assert (told["ok"], [each for each in told["problems"] if each["severity"] == "error"]) == (True, [])
+        check = edge.post(by, "/tracker/check").json
+        assert (check["ok"], [each for each in check["problems"] if each["severity"] == "error"]) == (True, [])
 
 
 def test_check_tries_settings_that_were_not_made_yet(tracked: NotionWorld, edge: Gateway) -> None:
     before = edge.get(ALICE, SETTINGS).json
-    told = edge.post(ALICE, "/tracker/check", {"tracker": {"database": DATABASE}}).json
-    assert told["ok"] is False
-    assert {"about", "severity", "problem", "what_to_do"} == set(told["problems"][0])
+    check = edge.post(ALICE, "/tracker/check", {"tracker": {"database": DATABASE}}).json
+    assert check["ok"] is False
+    assert {"about", "severity", "problem", "what_to_do"} == set(check["problems"][0])
     other = edge.post(ALICE, "/tracker/check", {"tracker": {"properties": {"due": "Frist"}}}).json
     assert (other["ok"], "Frist" in json.dumps(other["problems"])) == (True, True)
     assert edge.get(ALICE, SETTINGS).json == before
@@ -244,8 +244,8 @@ def test_check_tries_settings_that_were_not_made_yet(tracked: NotionWorld, edge:
 
 def test_check_of_a_tracker_that_is_away_says_so(tracked: NotionWorld, edge: Gateway) -> None:
     tracked.notion.fault = always(Fault(status=503))
-    told = edge.post(ALICE, "/tracker/check")
-    assert (told.status, told.json["ok"]) == (200, False)
+    reply = edge.post(ALICE, "/tracker/check")
+    assert (reply.status, reply.json["ok"]) == (200, False)
 
 
 @pytest.mark.parametrize(
@@ -308,9 +308,9 @@ def test_import_makes_tasks_of_the_trackers_handoffs_once(tracked: NotionWorld, 
     tracked.notion.add_page(tracked.tasks.id, TITLE, status="Not started")
     tracked.notion.add_page(tracked.tasks.id, TITLE, status="Done")
     tracked.notion.add_page(tracked.tasks.id, "Handoff: Scout → Nobody — 2026-11-19")
-    told = edge.post(ALICE, "/tracker/import").json
-    (skipped,) = told.pop("skipped")
-    assert told == {"opened": 1, "closed": 1, "known": 0, "complete": True}
+    imported = edge.post(ALICE, "/tracker/import").json
+    (skipped,) = imported.pop("skipped")
+    assert imported == {"opened": 1, "closed": 1, "known": 0, "complete": True}
     assert "Nobody" in skipped["reason"]
     again = edge.post(ALICE, "/tracker/import").json
     assert (again["opened"], again["closed"], again["known"], again["complete"]) == (0, 0, 2, True)
@@ -381,14 +381,14 @@ def test_marker_is_answered_whatever_the_trackers_trouble(
 ) -> None:
     tracked.notion.fault = of_new_pages(fault)
     reply = mark(edge)
-    told = reply.json
-    assert (reply.status, told["task_created"], told["tracker_page_id"]) == (201, True, None)
-    assert told["task_url"] == f"https://baton.example/tasks/{told['task_id']}" == reply.headers["Location"]
-    (degraded,) = told["degraded_capabilities"]
+    answer = reply.json
+    assert (reply.status, answer["task_created"], answer["tracker_page_id"]) == (201, True, None)
+    assert answer["task_url"] == f"https://baton.example/tasks/{answer['task_id']}" == reply.headers["Location"]
+    (degraded,) = answer["degraded_capabilities"]
     assert (degraded["capability"], degraded["status"]) == ("tracker", status)
     assert degraded["message"]
     duplicate = mark(edge).json
-    assert duplicate["existing_task_url"] == told["task_url"]
+    assert duplicate["existing_task_url"] == answer["task_url"]
 
 
 def test_task_shows_its_page_wherever_it_is_shown(tracked: NotionWorld, edge: Gateway) -> None:

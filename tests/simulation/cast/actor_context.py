@@ -80,12 +80,12 @@ class ActorContext:
 
     def message(self, target: str | None, **more: Any) -> dict[str, Any]:
         """A handoff's, now and then with a deadline or for later."""
-        said = {"target": {"agent": target, "reason": f"reason {self.draw(100_000)}"}, "summary": "s", **more}
+        plain = {"target": {"agent": target, "reason": f"reason {self.draw(100_000)}"}, "summary": "s", **more}
         kind = 7 if self.habits.focus is Focus.WAITS and self.draw(3) == 2 else self.draw(10)
         ahead = 1 + self.draw(min(600 * self.habits.tempo, MAX_AHEAD_SECONDS))
         at = (self.sim.clock.now() + timedelta(seconds=ahead)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if kind == 7:
-            said["expectations"] = {"deadline": at, "fail_on_deadline": self.draw(2) == 1}
+            plain["expectations"] = {"deadline": at, "fail_on_deadline": self.draw(2) == 1}
         if kind == 8:
-            said["metadata"] = {"not_before": at}
-        return said
+            plain["metadata"] = {"not_before": at}
+        return plain

@@ -117,15 +117,15 @@ class Client:
         source = by.id if by.kind is not Kind.SERVICE else sim.pick(ALL)
         targets: tuple[str | None, ...] = RUN if is_runs else self._context.targets
         target = sim.pick([each for each in targets if each != source] or [None])
-        said = {**self._context.message(target), "source": {"agent": source}}
+        handoff = {**self._context.message(target), "source": {"agent": source}}
         if self._draw(4) == 3 or is_runs:
             most = {"max_handoffs": 2 + self._draw(4)} if self._draw(2) else {}
-            said["budget"] = {"max_model_calls": 2 + self._draw(2) if is_runs else 1 + self._draw(4), **most}
+            handoff["budget"] = {"max_model_calls": 2 + self._draw(2) if is_runs else 1 + self._draw(4), **most}
         self._context.ask(
             "hand off",
             by,
             lambda idempotency_key: create_handoff(
-                sim.deps, by, CreateHandoff(message=message_from(said)), idempotency_key
+                sim.deps, by, CreateHandoff(message=message_from(handoff)), idempotency_key
             ),
         )
 

@@ -58,8 +58,8 @@ class Steward:
 
     def _work(self) -> None:
         sim, work_type, by = self._sim, self._sim.pick(WORK_TYPES), human("bob")
-        said = {**self._context.message(None), "source": {"agent": by.id}}
-        asked = CreateHandoff(message=message_from(said), work_type=work_type)
+        handoff = {**self._context.message(None), "source": {"agent": by.id}}
+        asked = CreateHandoff(message=message_from(handoff), work_type=work_type)
         self._context.ask(
             "hand off by route", by, lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key)
         )

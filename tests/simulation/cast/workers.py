@@ -179,8 +179,8 @@ class Worker:
                 ),
             )
         if what == 4:
-            said = {**self._context.message(self._context.target_beside(hold.slug)), "source": {"agent": hold.slug}}
-            asked = CreateHandoff(message=message_from(said), claim_id=claim_id)
+            handoff = {**self._context.message(self._context.target_beside(hold.slug)), "source": {"agent": hold.slug}}
+            asked = CreateHandoff(message=message_from(handoff), claim_id=claim_id)
             return self._say(
                 hold, "hand off", lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key)
             )

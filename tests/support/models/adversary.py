@@ -126,8 +126,8 @@ class ObedientModel:
         check_request(request)
         self.requests.append(request)
         prompt = json.dumps([request.system, request.messages, request.tools])
-        for told, attack in self.attacks.items():
-            if told in prompt:
+        for order, attack in self.attacks.items():
+            if order in prompt:
                 self.obeyed += 1
                 return attack(request)
         answers = self.benign.get(request.agent)

@@ -20,11 +20,11 @@ CREW: dict[str, dict[str, Any]] = {
 
 
 def message(source: str = "architect", target: str | None = "auto-code", /, **changes: Any) -> dict[str, Any]:
-    said = {
+    body = {
         "source": {"agent": source, "phase": "design_complete"},
         "target": {"agent": target, "reason": "Implementation of the auth module"},
     }
-    return {**said, **changes}
+    return {**body, **changes}
 
 
 @dataclass

@@ -117,8 +117,8 @@ class Team:
         """By whoever holds ``under``, else by a human. Ready to be taken afterwards, if it may be taken at all."""
         by = by or (under.by if under else human())
         claim_id = under.claim_id if under and claim_id is None else claim_id
-        said = {"source": {"agent": source or by.id}, "target": {"agent": target, "reason": reason}, **message}
-        asked = CreateHandoff(message=message_from(said), kind=kind, claim_id=claim_id, work_type=work_type)
+        plain = {"source": {"agent": source or by.id}, "target": {"agent": target, "reason": reason}, **message}
+        asked = CreateHandoff(message=message_from(plain), kind=kind, claim_id=claim_id, work_type=work_type)
         details = create_handoff(self.deps, by, asked, idempotency_key)
         self.later()
         return details
@@ -163,11 +163,11 @@ class Team:
 
     def fail(self, leg: Leg, *, retryable: bool = False, back_to: str | None = None, **failure: Any) -> TaskDetails:
         asked = {"target_agent": back_to} if back_to else None
-        said = {**BROKE, **failure}
+        whole = {**BROKE, **failure}
         failed = fail_task(
             self.deps,
             WorkerCall(*leg.where, self._hash()),
-            FailedWork(failure=said, retryable=retryable, rollback_request=asked),
+            FailedWork(failure=whole, retryable=retryable, rollback_request=asked),
         )
         self.later()
         return failed
@@ -181,8 +181,8 @@ class Team:
         return release_task(self.deps, WorkerCall(*leg.where, self._hash()), ReleasedWork())
 
     def transfer(self, leg: Leg, target: str | None, reason: str = "yours", **asked: Any) -> TaskDetails:
-        said = {"target": {"agent": target, "reason": reason}, **asked}
-        transferred = transfer_task(self.deps, WorkerCall(*leg.where, self._hash()), message_from(said))
+        plain = {"target": {"agent": target, "reason": reason}, **asked}
+        transferred = transfer_task(self.deps, WorkerCall(*leg.where, self._hash()), message_from(plain))
         self.later()
         return transferred
 

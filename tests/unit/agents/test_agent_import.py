@@ -37,7 +37,7 @@ def idempotency_key(by: Principal | None = None, body: str = "hash") -> Idempote
     return IdempotencyKey(by or human(), "POST /agents/import", "key-1", body)
 
 
-def told(
+def imported(
     world: World, declared: Any, by: Principal | None = None, key: IdempotencyKey | None = None
 ) -> list[tuple[str, str, int]]:
     found = import_agents(world.deps, by or human(), declared, key)
@@ -49,7 +49,7 @@ def registered(world: World, slug: str) -> Agent:
 
 
 def test_unknown_agents_are_registered_with_the_defaults(world: World) -> None:
-    assert told(world, SOURCE) == [(slug, "created", 1) for slug in SOURCE]
+    assert imported(world, SOURCE) == [(slug, "created", 1) for slug in SOURCE]
     for slug, types in SOURCE.items():
         assert registered(world, slug) == an_agent(slug, **types, created_at=world.clock.now())
 
@@ -57,40 +57,40 @@ def test_unknown_agents_are_registered_with_the_defaults(world: World) -> None:
 def test_known_agents_keep_everything_but_what_is_said(world: World) -> None:
     before = registered(world, "auditor")
     world.clock.advance(60)
-    assert told(world, {"auditor": {"accepts": ("code",)}}, human(name="bob")) == [("auditor", "updated", 2)]
+    assert imported(world, {"auditor": {"accepts": ("code",)}}, human(name="bob")) == [("auditor", "updated", 2)]
     after = registered(world, "auditor")
     assert after == before.changed(human(name="bob"), world.clock.now(), accepts=("code",))
-    assert told(world, {"auditor": {"produces": ("report",)}}) == [("auditor", "updated", 3)]
+    assert imported(world, {"auditor": {"produces": ("report",)}}) == [("auditor", "updated", 3)]
     assert registered(world, "auditor").accepts == ("code",)
-    assert told(world, {"auditor": {"accepts": ()}}) == [("auditor", "updated", 4)]
+    assert imported(world, {"auditor": {"accepts": ()}}) == [("auditor", "updated", 4)]
     assert registered(world, "auditor").accepts == ()
 
 
 def test_what_says_nothing_new_changes_nothing(world: World) -> None:
-    told(world, SOURCE)
+    imported(world, SOURCE)
     before = world.store.roster(WORKSPACE)
     world.clock.advance(60)
     reordered = {slug: {name: values[::-1] for name, values in types.items()} for slug, types in SOURCE.items()}
     silent: list[dict[str, Any]] = [SOURCE, reordered, {slug: {} for slug in SOURCE}, {}]
     for declared in silent:
-        assert told(world, declared) == [(slug, "unchanged", 1) for slug in declared]
+        assert imported(world, declared) == [(slug, "unchanged", 1) for slug in declared]
     assert world.store.roster(WORKSPACE) == before
 
 
 def test_a_service_ends_a_standing_approval_only_where_it_changes_something(world: World) -> None:
-    assert told(world, {"runner": {}}, service()) == [("runner", "unchanged", 1)]
+    assert imported(world, {"runner": {}}, service()) == [("runner", "unchanged", 1)]
     assert registered(world, "runner").approval is Approval.AUTO
-    assert told(world, {"runner": {"accepts": ("code",)}}) == [("runner", "updated", 2)]
+    assert imported(world, {"runner": {"accepts": ("code",)}}) == [("runner", "updated", 2)]
     assert registered(world, "runner").approval is Approval.AUTO
-    assert told(world, {"runner": {"accepts": ("code",)}}, service()) == [("runner", "unchanged", 2)]
+    assert imported(world, {"runner": {"accepts": ("code",)}}, service()) == [("runner", "unchanged", 2)]
     assert registered(world, "runner").approval is Approval.AUTO
-    assert told(world, {"runner": {"accepts": ("tests",)}}, service()) == [("runner", "updated", 3)]
+    assert imported(world, {"runner": {"accepts": ("tests",)}}, service()) == [("runner", "updated", 3)]
     assert registered(world, "runner").approval is Approval.MANUAL
 
 
 def test_an_agent_that_was_switched_off_stays_off(world: World) -> None:
     register_agent(world.deps, human(), "auditor", {"active": False})
-    told(world, {"auditor": {"accepts": ("code",)}})
+    imported(world, {"auditor": {"accepts": ("code",)}})
     assert registered(world, "auditor").active is False
 
 
@@ -98,7 +98,7 @@ def test_an_agent_that_was_switched_off_stays_off(world: World) -> None:
 def test_agents_import_nothing(world: World, by: Principal) -> None:
     before = world.store.roster(WORKSPACE)
     with pytest.raises(HumanNeeded):
-        told(world, SOURCE, by)
+        imported(world, SOURCE, by)
     assert world.store.roster(WORKSPACE) == before
 
 
@@ -120,7 +120,7 @@ def test_agents_import_nothing(world: World, by: Principal) -> None:
 def test_what_is_wrong_is_named_and_nothing_was_written(world: World, declared: Any, field: str) -> None:
     before = world.store.roster(WORKSPACE)
     with pytest.raises(InvalidInput) as refused:
-        told(world, declared)
+        imported(world, declared)
     assert refused.value.field == field
     assert world.store.roster(WORKSPACE) == before
 
@@ -129,19 +129,19 @@ def test_all_names_are_looked_at_before_the_first_is_written(world: World) -> No
     register_agent(world.deps, human(), "scout", {"aliases": ("zeta",)})
     before = world.store.roster(WORKSPACE)
     with pytest.raises(NameTaken):
-        told(world, {"alpha": {}, "auditor": {"accepts": ("code",)}, "zeta": {}})
+        imported(world, {"alpha": {}, "auditor": {"accepts": ("code",)}, "zeta": {}})
     assert world.store.roster(WORKSPACE) == before
 
 
 def test_a_workspace_holds_no_more_agents_for_being_imported_into(world: World) -> None:
     newcomers: dict[str, Any] = {f"a-{number:03d}": {} for number in range(MAX_AGENTS - 2)}
     with pytest.raises(LimitReached):
-        told(world, newcomers)
+        imported(world, newcomers)
     assert len(world.store.roster(WORKSPACE).agents) == 3
     newcomers.popitem()
-    assert len(told(world, {**newcomers, "auditor": {"accepts": ("code",)}})) == MAX_AGENTS - 2
+    assert len(imported(world, {**newcomers, "auditor": {"accepts": ("code",)}})) == MAX_AGENTS - 2
     assert len(world.store.roster(WORKSPACE).agents) == MAX_AGENTS
-    assert told(world, {"auditor": {"accepts": ("tests",)}}) == [("auditor", "updated", 3)]
+    assert imported(world, {"auditor": {"accepts": ("tests",)}}) == [("auditor", "updated", 3)]
 
 
 def test_somebody_elses_change_in_the_middle_is_kept_and_the_import_goes_on() -> None:
@@ -152,7 +152,7 @@ def test_somebody_elses_change_in_the_middle_is_kept_and_the_import_goes_on() ->
         store.before["save_agent"] = lambda: register_agent(world.deps, human(name="bob"), "qa", {"description": "b"})
 
     store.after["save_agent"] = in_the_middle
-    assert told(world, SOURCE) == [
+    assert imported(world, SOURCE) == [
         ("architect", "created", 1),
         ("auto-code", "created", 1),
         ("qa", "updated", 2),
@@ -167,10 +167,10 @@ def test_a_name_taken_in_the_middle_ends_the_import_and_repeating_it_does_no_har
     world = World(store=store).settle()
     store.after["save_agent"] = lambda: register_agent(world.deps, human(), "scout", {"aliases": ("ciso",)})
     with pytest.raises(NameTaken):
-        told(world, SOURCE, key=idempotency_key())
+        imported(world, SOURCE, key=idempotency_key())
     assert registered(world, "architect").version == 1
     register_agent(world.deps, human(), "scout", {"aliases": ()})
-    assert [each[1] for each in told(world, SOURCE, key=idempotency_key())] == [
+    assert [each[1] for each in imported(world, SOURCE, key=idempotency_key())] == [
         "unchanged",
         "created",
         "created",
@@ -187,8 +187,8 @@ def test_an_import_that_was_interrupted_goes_on_when_it_is_sent_again() -> None:
 
     store.after["save_agent"] = gone
     with pytest.raises(Busy):
-        told(world, SOURCE, key=idempotency_key())
-    assert [each[1] for each in told(world, SOURCE, key=idempotency_key())] == [
+        imported(world, SOURCE, key=idempotency_key())
+    assert [each[1] for each in imported(world, SOURCE, key=idempotency_key())] == [
         "unchanged",
         "created",
         "created",
@@ -197,20 +197,20 @@ def test_an_import_that_was_interrupted_goes_on_when_it_is_sent_again() -> None:
 
 
 def test_a_repeat_with_the_same_key_gets_the_first_answer_and_changes_nothing(world: World) -> None:
-    first = told(world, SOURCE, key=idempotency_key())
+    first = imported(world, SOURCE, key=idempotency_key())
     register_agent(world.deps, human(), "qa", {"accepts": ()})
     before = world.store.roster(WORKSPACE)
-    assert told(world, SOURCE, key=idempotency_key()) == first
+    assert imported(world, SOURCE, key=idempotency_key()) == first
     assert world.store.roster(WORKSPACE) == before
     with pytest.raises(KeyReused):
-        told(world, {}, key=idempotency_key(body="another"))
+        imported(world, {}, key=idempotency_key(body="another"))
 
 
 def test_of_two_imports_at_once_with_one_key_both_get_the_same_answer() -> None:
     store = HookedStore()
     world = World(store=store).settle()
     first: list[Any] = []
-    store.before["commit"] = lambda: first.append(told(world, SOURCE, key=idempotency_key()))
-    second = told(world, SOURCE, key=idempotency_key())
+    store.before["commit"] = lambda: first.append(imported(world, SOURCE, key=idempotency_key()))
+    second = imported(world, SOURCE, key=idempotency_key())
     assert first == [second]
     assert [agent.version for agent in world.store.roster(WORKSPACE)] == [1] * 7

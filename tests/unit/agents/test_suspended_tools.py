@@ -162,8 +162,8 @@ def test_a_call_is_refused_where_the_target_was_changed_while_the_model_thought(
     root = agent_runs.start("sales")
     assert agent_runs.children(root) == []
     assert agent_runs.output(root.id) == {"message": "Then I answer myself."}
-    (told,) = [text for kind, text in agent_runs.told(root.workflow_id) if kind == "tool_result"]
-    assert "is suspended: service:ci changed its target anna (model)" in told
+    (result,) = [text for kind, text in agent_runs.told(root.workflow_id) if kind == "tool_result"]
+    assert "is suspended: service:ci changed its target anna (model)" in result
     assert agent_runs.model.asked("sales")[-1].tools != [], "a run keeps the tools that it began with"
 
 

@@ -86,8 +86,8 @@ def test_what_is_told_of_a_handoff_is_what_was_let_through(mode: ToolMode) -> No
     agent_runs.model.script["sales"] = [calls(("go", {"key": "ghp_" + "a1B2" * 9})), says("Done.")]
     root = agent_runs.start("sales")
     (child,) = agent_runs.children(root)
-    (told,) = [each.message for each in agent_runs.messages(root.workflow_id) if "new_task_id" in each.message.data]
-    assert told.data["variables"] == {"key": "[masked: github_token]"}
+    (moved,) = [each.message for each in agent_runs.messages(root.workflow_id) if "new_task_id" in each.message.data]
+    assert moved.data["variables"] == {"key": "[masked: github_token]"}
     assert agent_runs.body(child.id)["context"]["key"] == "[masked: github_token]"
 
 

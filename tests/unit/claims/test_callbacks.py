@@ -45,8 +45,8 @@ def test_what_is_posted_goes_to_the_next_claimer_with_the_word_for_it() -> None:
         "interaction",
         1,
     )
-    told = next(event for event in team.events(task.id) if event.type == "resumed")
-    assert (told.principal_kind, told.principal_id, told.data["by"]) == ("service", "callback", "callback")
+    resumed = next(event for event in team.events(task.id) if event.type == "resumed")
+    assert (resumed.principal_kind, resumed.principal_id, resumed.data["by"]) == ("service", "callback", "callback")
     team.check()
 
 

@@ -56,7 +56,7 @@ def resume_payload(team: Team, task: Task) -> list[dict[str, Any]]:
     return results
 
 
-def said(results: list[dict[str, Any]]) -> list[tuple[str, str, Any]]:
+def outcomes_of(results: list[dict[str, Any]]) -> list[tuple[str, str, Any]]:
     return [(each["call_id"], each["state"], each["output"]) for each in results]
 
 
@@ -138,7 +138,7 @@ def test_the_results_are_of_the_last_task_of_each_branch() -> None:
     assert state(team, task) == "waiting", "one was handed on, and is not done"
     team.complete(team.take(D, team.task(twice.task.id).successors[0]), output={"moved": "twice"})
     results = resume_payload(team, task)
-    assert said(results) == [
+    assert outcomes_of(results) == [
         ("b0", "done", {"moved": "twice"}),
         ("b1", "done", {"mended": True}),
         ("b2", "done", {"asked": "for more"}),
@@ -153,7 +153,7 @@ def test_failed_rejected_cancelled_and_resolved_branches_are_told_as_what_they_a
     cancel_task(team.deps, human(), cancelled.task.id, "not needed")
     resolve_task(team.deps, HumanCall(human(), resolved.task.id), {"by": "hand"})
     results = resume_payload(team, task)
-    assert said(results) == [
+    assert outcomes_of(results) == [
         ("b0", "failed", None),
         ("b1", "rejected", None),
         ("b2", "cancelled", None),
@@ -178,7 +178,7 @@ def test_a_split_branch_has_ended_when_its_last_part_has() -> None:
     resolve_task(team.deps, HumanCall(human(), parts[1].task.id), {"part": 2})
     assert state(team, task) == "waiting"
     cancel_task(team.deps, human(), parts[0].task.id, "not needed")
-    results = said(resume_payload(team, task))
+    results = outcomes_of(resume_payload(team, task))
     assert sorted(results[:2]) == [("b0", "cancelled", None), ("b0", "done", {"part": 2})]
     assert results[2:] == [("b1", "done", None)]
 
@@ -187,7 +187,7 @@ def test_a_branch_whose_rollback_is_stopped_has_ended() -> None:
     team = Team(A, B, C, max_depth=2)
     task, (leg,) = waiting(team, B)
     team.fail(leg, back_to=C)
-    assert said(resume_payload(team, task)) == [("b0", "failed", None)]
+    assert outcomes_of(resume_payload(team, task)) == [("b0", "failed", None)]
     assert len(team.reviews()) == 1
 
 
@@ -198,7 +198,7 @@ def test_a_retried_branch_is_its_parents_business_no_more() -> None:
     again = retry_handoff(team.deps, human(), failed.task.id).task
     assert (again.join_parent, again.parent_id) == (None, task.id)
     team.complete(other)
-    assert said(resume_payload(team, task))[0] == ("b0", "failed", None)
+    assert outcomes_of(resume_payload(team, task))[0] == ("b0", "failed", None)
 
 
 def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
@@ -228,7 +228,7 @@ def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() 
         (answers,) = race(2, 1, end)
         assert sorted(answers, key=str) == [False, True]
         assert team.task(task.id).state == "delegated"
-        assert said(resume_payload(team, task)) == [("b0", "done", {"by": 0}), ("b1", "done", {"by": 1})]
+        assert outcomes_of(resume_payload(team, task)) == [("b0", "done", {"by": 0}), ("b1", "done", {"by": 1})]
 
 
 def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing() -> None:
@@ -249,7 +249,11 @@ def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing()
         ends[state(team, task)] += 1
         team.complete(team.take(D, team.task(legs[1].task.id).successors[0]), output={"last": True})
         results = resume_payload(team, task)
-        assert said(results) == [("b0", "done", {"ok": 1}), ("b1", "done", {"last": True}), ("b2", "rejected", None)]
+        assert outcomes_of(results) == [
+            ("b0", "done", {"ok": 1}),
+            ("b1", "done", {"last": True}),
+            ("b2", "rejected", None),
+        ]
     assert ends == {"waiting": 40}
 
 
@@ -271,7 +275,7 @@ def test_a_join_waits_for_a_successor_that_is_not_readable_yet() -> None:
     assert not join_branches(team.still(), WORKSPACE, task.id)
     assert unreadable == set()
     team.complete(team.take(C, successor), output={"last": True})
-    assert said(resume_payload(team, task)) == [("b0", "done", {"last": True})]
+    assert outcomes_of(resume_payload(team, task)) == [("b0", "done", {"last": True})]
 
 
 def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once() -> None:
@@ -305,7 +309,7 @@ def test_a_child_may_hand_off_beside_its_branch_without_being_waited_for() -> No
     aside = create_handoff(team.deps, agent(B), CreateHandoff(message=message_from(message), claim_id=leg.claim_id))
     assert isinstance(aside, TaskDetails)
     team.complete(leg)
-    assert said(resume_payload(team, task)) == [("b0", "done", None)]
+    assert outcomes_of(resume_payload(team, task)) == [("b0", "done", None)]
     assert not team.task(aside.task.id).is_ended
 
 
@@ -318,7 +322,7 @@ def test_a_failure_of_a_branch_that_was_handed_on_goes_back_to_whoever_handed_it
     assert (record["rollback"]["status"], record["rollback"]["target_agent"]) == ("created", B)
     assert state(team, task) == "waiting"
     team.complete(team.take(B, record["rollback"]["task_id"]), output="mended")
-    assert said(resume_payload(team, task)) == [("b0", "done", "mended")]
+    assert outcomes_of(resume_payload(team, task)) == [("b0", "done", "mended")]
 
 
 def test_a_branch_that_was_handed_on_for_ever_so_long_is_joined_all_the_same() -> None:
@@ -328,7 +332,7 @@ def test_a_branch_that_was_handed_on_for_ever_so_long_is_joined_all_the_same() -
         slug = f"agent-{number:02d}"
         leg = team.take(slug, team.transfer(leg, slug).task.successors[0])
     team.complete(leg, output="at last")
-    assert said(resume_payload(team, task)) == [("b0", "done", "at last")]
+    assert outcomes_of(resume_payload(team, task)) == [("b0", "done", "at last")]
 
 
 def test_a_branch_that_was_split_is_done_once_all_its_parts_are() -> None:
@@ -341,7 +345,7 @@ def test_a_branch_that_was_split_is_done_once_all_its_parts_are() -> None:
     cancel_task(team.deps, human(), parts[1].task.id, "not needed")
     assert state(team, task) == "waiting"
     team.complete(team.take(C))
-    assert said(resume_payload(team, task))[-1] == ("b1", "done", None)
+    assert outcomes_of(resume_payload(team, task))[-1] == ("b1", "done", None)
 
 
 def test_a_split_cancels_nothing_but_the_whole() -> None:

@@ -285,10 +285,10 @@ def test_what_is_not_met_makes_it_partial_and_the_source_is_told(said: Any, stat
     done = team.complete(leg, **report(*said))
     assert done.completion is not None
     assert (done.task.state, done.completion["status"]) == ("done", status)
-    (told,) = team.inbox(A)
-    assert (told["type"], told["task_id"], told["status"]) == ("handoff_completed", leg.task.id, status)
-    assert told.get("unmet") == unmet
-    assert told["completion_id"] == done.completion["completion_id"]
+    (message,) = team.inbox(A)
+    assert (message["type"], message["task_id"], message["status"]) == ("handoff_completed", leg.task.id, status)
+    assert message.get("unmet") == unmet
+    assert message["completion_id"] == done.completion["completion_id"]
 
 
 class Crowded(HookedStore):

@@ -157,6 +157,6 @@ def test_the_workspaces_time_zone_decides_what_today_is(world: World) -> None:
 
 
 def test_what_is_kept_reads_back_as_the_same_request(world: World) -> None:
-    said: dict[str, Any] = marker_body(target_agent=" Auditor ", task_priority="medium")
-    marker = parse_marker(said, world.store.roster("acme"))
+    body: dict[str, Any] = marker_body(target_agent=" Auditor ", task_priority="medium")
+    marker = parse_marker(body, world.store.roster("acme"))
     assert parse_marker(marker.request, world.store.roster("acme")) == marker

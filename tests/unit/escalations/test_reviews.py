@@ -50,8 +50,8 @@ def test_one_review_is_opened_and_further_knocks_are_counted_and_kept(world: Wor
     assert (review.id, review.count, review.opened_at) == (review_id, 2, opened.opened_at)
     assert review.last_at == world.clock.now()
     assert review.request["escalation_reason"] == "second knock"
-    said = [note.content["escalation_reason"] for note in world.store.notes(WORKSPACE, review_id, 10)]
-    assert said == ["second knock", "first knock"]
+    reasons = [note.content["escalation_reason"] for note in world.store.notes(WORKSPACE, review_id, 10)]
+    assert reasons == ["second knock", "first knock"]
 
 
 def test_a_release_creates_the_latest_asking_approved_by_it(world: World) -> None:

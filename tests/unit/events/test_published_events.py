@@ -321,11 +321,11 @@ def test_a_function_that_was_dead_for_a_day_tells_it_all(outside: PublishedEvent
         outside.world.clock.advance(86_400 * 7)
     this = outside.tick()
     assert this.oldest_seconds == 5 * 7 * 86_400
-    told = outside.told()
+    published = outside.told()
     for shard in {outbox_shard(task_id) for task_id in ids}:  # in each of them in the order of time
         wanted = [entry for task_id in ids if outbox_shard(task_id) == shard for entry in trail(outside, task_id)]
-        assert [entry for entry in told if outbox_shard(entry[0]) == shard] == wanted
-    assert {task_id for task_id, _ in told} == set(ids)
+        assert [entry for entry in published if outbox_shard(entry[0]) == shard] == wanted
+    assert {task_id for task_id, _ in published} == set(ids)
 
 
 def test_two_runs_at_once_tell_everything_at_least_once(world: World) -> None:
@@ -369,8 +369,8 @@ def test_other_workspaces_events_keep_their_own_tasks(outside: PublishedEvents) 
     outside.world.store.commit(WORKSPACE, new(title="ours"))
     outside.world.store.commit("other", new(workspace="other", title="theirs"))
     outside.stream()
-    told = {(each["workspace"], each["id"]): each["task"]["title"] for each in outside.details()}
-    assert told == {("acme", "acme:task_1:1"): "ours", ("other", "other:task_1:1"): "theirs"}
+    titles = {(each["workspace"], each["id"]): each["task"]["title"] for each in outside.details()}
+    assert titles == {("acme", "acme:task_1:1"): "ours", ("other", "other:task_1:1"): "theirs"}
     assert outside.waiting() == []
 
 

@@ -78,9 +78,11 @@ def test_of_many_who_begin_a_workflow_of_one_name_one_does() -> None:
 
         def begin(_: int, runner: int, b: Any = still) -> TaskDetails:
             slug = slugs[runner % len(slugs)]
-            said = {"source": {"agent": slug}, "target": {"agent": A, "reason": f"part {runner}"}}
+            handoff = {"source": {"agent": slug}, "target": {"agent": A, "reason": f"part {runner}"}}
             return create_handoff(
-                b, agent(slug), CreateHandoff(message=message_from({**said, "metadata": {"workflow_id": "release-7"}}))
+                b,
+                agent(slug),
+                CreateHandoff(message=message_from({**handoff, "metadata": {"workflow_id": "release-7"}})),
             )
 
         (answers,) = race(len(slugs), 1, begin)

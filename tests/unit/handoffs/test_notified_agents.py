@@ -57,14 +57,14 @@ def test_every_end_is_told_once_to_who_handed_it_off(end: str) -> None:
     expectations = {"deadline": hours(team, 1), "fail_on_deadline": True} if end == "deadline" else {}
     leg = at_work(team, expectations=expectations)
     ENDS[end](team, leg)
-    (told,) = [item for item in team.inbox(A) if item["task_id"] == leg.task.id]
+    (message,) = [item for item in team.inbox(A) if item["task_id"] == leg.task.id]
     task = team.task(leg.task.id)
-    assert told["type"] == ("handoff_failed" if end == "deadline" else end)
-    assert (told["state"], told["handoff_id"], told["title"]) == (str(task.state), task.handoff_id, task.title)
-    assert told["workflow_id"] == task.workflow_id
-    assert told["agent"] == B
+    assert message["type"] == ("handoff_failed" if end == "deadline" else end)
+    assert (message["state"], message["handoff_id"], message["title"]) == (str(task.state), task.handoff_id, task.title)
+    assert message["workflow_id"] == task.workflow_id
+    assert message["agent"] == B
     last = team.events(leg.task.id)[-1]
-    assert told["by"] == {"kind": last.principal_kind, "id": last.principal_id}
+    assert message["by"] == {"kind": last.principal_kind, "id": last.principal_id}
 
 
 @pytest.mark.parametrize("end", ["dismissed", "split"])
@@ -76,8 +76,8 @@ def test_what_a_human_takes_out_of_the_queue_is_told_too(end: str) -> None:
         team.split(task.id, {"summary": "1"}, {"summary": "2"})
     else:
         dismiss_task(team.deps, human(), task.id, "no")
-    (told,) = team.inbox(A)
-    assert (told["type"], told["task_id"], told["agent"]) == (end, task.id, B)
+    (message,) = team.inbox(A)
+    assert (message["type"], message["task_id"], message["agent"]) == (end, task.id, B)
 
 
 def test_what_goes_on_is_no_end() -> None:
@@ -112,8 +112,8 @@ def test_the_end_and_the_word_of_it_are_one(end: str) -> None:
                 ENDS[end](team, leg)
             calls = store.calls
             store.begin()
-            told = [item for item in team.inbox(A) if item["task_id"] == leg.task.id]
-            assert len(told) == team.task(leg.task.id).is_ended
+            messages = [item for item in team.inbox(A) if item["task_id"] == leg.task.id]
+            assert len(messages) == team.task(leg.task.id).is_ended
 
 
 def test_an_inbox_keeps_what_is_not_acknowledged_and_is_its_agents_own() -> None:
@@ -216,9 +216,9 @@ def test_a_flag_is_one_alert_and_one_event_however_often_it_is_looked_at(flag: F
     alerts = [
         alert for alert in team.world.store.alerts_of_task(WORKSPACE, task.id, 100, None).items if alert.kind == flag
     ]
-    told = [event for event in team.events(task.id) if event.data.get("flag") == flag]
-    assert (len(alerts), len(told)) == (1, 1)
-    assert alerts[0].raised_at == told[0].at
+    flagged = [event for event in team.events(task.id) if event.data.get("flag") == flag]
+    assert (len(alerts), len(flagged)) == (1, 1)
+    assert alerts[0].raised_at == flagged[0].at
     team.check()
 
 

@@ -58,7 +58,7 @@ def test_nothing_of_payloads_and_tokens_is_logged(adapter: NotionAdapter, caplog
 # Problems
 
 
-def told(problems: tuple[TrackerProblem, ...]) -> list[tuple[str, str]]:
+def severities(problems: tuple[TrackerProblem, ...]) -> list[tuple[str, str]]:
     return [(problem.about, problem.severity) for problem in problems]
 
 
@@ -107,9 +107,9 @@ def test_a_missing_status_is_told(adapter: NotionAdapter) -> None:
 
 def test_what_keeps_tasks_from_being_mirrored_is_an_error(adapter: NotionAdapter) -> None:
     page = adapter.fake.add_page(adapter.database.id, title="x")
-    assert told(adapter.tracker("globex").problems()) == [("token", "error")]
-    assert told(adapter.tracker(database="0" * 32).problems()) == [("database", "error")]
-    assert told(adapter.trackers.of("acme", TrackerSettings(), 3).problems()) == [("database", "error")]
+    assert severities(adapter.tracker("globex").problems()) == [("token", "error")]
+    assert severities(adapter.tracker(database="0" * 32).problems()) == [("database", "error")]
+    assert severities(adapter.trackers.of("acme", TrackerSettings(), 3).problems()) == [("database", "error")]
     [problem] = adapter.tracker(database=page).problems()
     assert (problem.about, problem.problem) == ("database", f"{page} is a page, not a database")
     adapter.tokens.kept["acme"] = adapter.tokens.tokens["acme"] = "ntn_wrong"
@@ -146,7 +146,7 @@ def test_missing_capabilities_are_warned_of(adapter: NotionAdapter) -> None:
     adapter.fake.fault = lambda _, path: (
         Fault(403) if "comments" in path or path.endswith(adapter.fake.person) else None
     )
-    assert told(adapter.tracker().problems()) == [("connection", "warning")] * 2
+    assert severities(adapter.tracker().problems()) == [("connection", "warning")] * 2
 
 
 def test_a_silent_notion_is_no_problem_of_the_database(adapter: NotionAdapter) -> None:

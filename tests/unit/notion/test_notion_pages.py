@@ -69,7 +69,7 @@ def test_what_the_database_has_no_property_for_is_left_out_and_told(adapter: Not
     adapter.use(TITLE_ONLY)
     made = adapter.tracker().create(page_fields(relations={"client": ("a" * 32,)}))
     assert adapter.fake.pages[made.page.id].title == TITLE
-    assert [said.split(" couldn't")[0] for said in made.without] == [
+    assert [problem.split(" couldn't")[0] for problem in made.without] == [
         "The status",
         "The priority",
         "The due date",
@@ -86,7 +86,9 @@ def test_a_property_of_another_type_is_left_alone(adapter: NotionAdapter) -> Non
     adapter.use(
         {**TITLE_ONLY, "Status": {"type": "select"}, "Due": {"type": "rich_text"}, "Priority": {"type": "number"}}
     )
-    assert [said.partition(": ")[2].partition(":")[0] for said in adapter.tracker().create(page_fields()).without] == [
+    assert [
+        problem.partition(": ")[2].partition(":")[0] for problem in adapter.tracker().create(page_fields()).without
+    ] == [
         '"Priority" is of type Number',
         '"Due" is of type Text',
     ]
@@ -100,8 +102,8 @@ def test_what_there_is_nothing_of_isnt_missed(adapter: NotionAdapter) -> None:
 def test_a_missing_option_is_made_in_a_select_and_left_out_of_a_status(adapter: NotionAdapter) -> None:
     made = adapter.tracker().create(page_fields(state=State.REJECTED))
     assert adapter.fake.pages[made.page.id].status == "Not started"
-    [said] = made.without
-    assert said == (
+    [problem] = made.without
+    assert problem == (
         'The status couldn\'t be written: "Status" has no option "Rejected": add it in Notion, or name another in '
         "tracker.statuses.rejected."
     )
@@ -164,7 +166,7 @@ def test_a_refusal_in_unknown_words_leaves_a_page_with_its_title_and_text(adapte
     made = adapter.tracker().create(page_fields())
     page = adapter.fake.pages[made.page.id]
     assert (page.title, page.priority, page.texts[0]) == (TITLE, None, "Escalation from Scribe.")
-    assert [said.split(" couldn't")[0] for said in made.without] == ["The status", "The priority", "The due date"]
+    assert [problem.split(" couldn't")[0] for problem in made.without] == ["The status", "The priority", "The due date"]
     assert [ref.id for ref in adapter.tracker().find(page_fields())] == [page.id]
 
 

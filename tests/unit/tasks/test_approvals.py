@@ -189,8 +189,8 @@ def test_what_a_human_asks_for_is_approved_by_the_asking(mode: Mode) -> None:
     task = team.ask(None, work_type="audit").task
     assert task.state == {Mode.DISPATCH: "delegated", Mode.NEXT: "next", Mode.MANUAL: "needs"}[mode]
     if mode is not Mode.MANUAL:
-        told = team.events(task.id)[1]
-        assert (told.principal_kind, told.principal_id, told.data["asked_by_human"]) == ("human", "alice", True)
+        event = team.events(task.id)[1]
+        assert (event.principal_kind, event.principal_id, event.data["asked_by_human"]) == ("human", "alice", True)
 
 
 def test_releasing_what_the_guard_stopped_is_an_approval_by_who_released_it() -> None:
@@ -199,8 +199,8 @@ def test_releasing_what_the_guard_stopped_is_an_approval_by_who_released_it() ->
     halt = team.pass_on(at_work(team), B, "handoff", "on")
     assert isinstance(halt, Halt)
     _, details = release_review(team.deps, human(name="boss"), halt.review_id)
-    told = team.events(details.task.id)[1]
-    assert (details.task.state, told.principal_id, details.task.created_by) == ("delegated", "boss", "agent:anna")
+    event = team.events(details.task.id)[1]
+    assert (details.task.state, event.principal_id, details.task.created_by) == ("delegated", "boss", "agent:anna")
 
 
 # What was seen
@@ -224,8 +224,8 @@ def test_the_revision_seen_is_told_and_another_is_refused(verb: str) -> None:
             acts[verb](wrong)
     assert team.task(task.id) == task
     acts[verb](1)
-    told = team.events(task.id)[-1]
-    assert (told.data["revision"], told.principal_kind, told.principal_id) == (1, "human", "alice")
+    event = team.events(task.id)[-1]
+    assert (event.data["revision"], event.principal_kind, event.principal_id) == (1, "human", "alice")
 
 
 def test_notes_and_duplicates_that_arrive_meanwhile_are_in_nobodys_way(world: World) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,7 +22,7 @@ from baton.domain.errors import (
 )
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import replay, state_fields
+from baton.domain.tasks.trail import replay
 from baton.services.claims.claim_task import Claimer, claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
@@ -35,6 +34,7 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from support.faults.soak import scaled
 from support.ids import CountingIds
+from support.worlds.team import as_told
 from support.worlds.world import WORKSPACE, World, agent, human
 
 pytestmark = pytest.mark.slow
@@ -310,7 +310,7 @@ class TaskMachine(RuleBasedStateMachine):
             assert (task.attempt, task.releases) == (expected.attempt, expected.releases)
             events = self.deps.store.events(WORKSPACE, task_id, 0, 10_000)
             assert all(before.fence <= after.fence for before, after in pairwise(events))
-            assert told(replay(events)) == told(task)
+            assert as_told(replay(events)) == as_told(task)
 
     @invariant()
     def what_has_ended_never_changes_again(self) -> None:
@@ -339,14 +339,6 @@ class TaskMachine(RuleBasedStateMachine):
                 assert wake_at is not None
                 assert expected.expires_at is not None
                 assert wake_at <= expected.expires_at
-
-
-def told(task: Task) -> dict[str, Any]:
-    """A task's facts without what heartbeats move."""
-    plain = state_fields(task)
-    if plain["claim"]:
-        plain["claim"] = {k: v for k, v in plain["claim"].items() if k not in {"expires_at", "heartbeat_at"}}
-    return plain
 
 
 class expecting:  # noqa: N801 - reads as a statement

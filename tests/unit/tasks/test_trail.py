@@ -43,10 +43,10 @@ def test_a_trail_verifies_offline_with_nothing_but_a_hash_function() -> None:
         public = json.loads(json.dumps(event.public()))
         assert public["seq"] == number
         assert public.pop("prev_hash") == previous
-        told = public.pop("hash")
+        hash_shown = public.pop("hash")
         text = json.dumps(public, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         previous = hashlib.sha256((text + previous).encode()).hexdigest()
-        assert told == previous
+        assert hash_shown == previous
 
 
 def test_an_entry_says_when_who_under_which_fence_and_what_changed() -> None:
@@ -118,8 +118,8 @@ def test_the_first_entry_is_chained_to_nothing() -> None:
 @pytest.mark.parametrize("state", ["needs", "undoable", "delegated", "next", "claimed", "done", "failed", "cancelled"])
 def test_facts_survive_a_round_trip_through_json(state: str) -> None:
     task = in_state(state).task
-    told = json.loads(json.dumps(state_fields(task)))
-    again = task_from_fields(told, updated_at=task.updated_at)
+    fields = json.loads(json.dumps(state_fields(task)))
+    again = task_from_fields(fields, updated_at=task.updated_at)
     assert state_fields(again) == state_fields(task)
     assert again.created_at == task.created_at
     assert type(again.priority) is Priority
@@ -196,8 +196,8 @@ def test_what_a_trail_leaves_unsaid_means_what_it_meant_on_the_first_day() -> No
     }
     needed |= {"source_agent": "a", "target_agent": "b", "handoff_id": "ho_1", "master_task_id": "task_1"}
     needed |= {"workflow_id": "wf_1", "created_at": "2026-11-18T12:00:00.000Z", "created_by": "human:alice"}
-    told = state_fields(task_from_fields(needed, updated_at=NOON))
-    unsaid = {name: value for name, value in told.items() if name not in needed}
+    fields = state_fields(task_from_fields(needed, updated_at=NOON))
+    unsaid = {name: value for name, value in fields.items() if name not in needed}
     assert unsaid.pop("max_attempts") == 3
     assert unsaid.pop("revision") == 1
     assert [unsaid.pop(name) for name in ("flags", "requires", "successors", "takers")] == [[]] * 4

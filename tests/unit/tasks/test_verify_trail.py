@@ -146,14 +146,16 @@ def test_an_unknown_tasks_trail_is_unknown(kept: Kept) -> None:
 
 @pytest.mark.parametrize("count", [EVENTS_PER_PAGE - 1, EVENTS_PER_PAGE, EVENTS_PER_PAGE + 1, 3 * EVENTS_PER_PAGE])
 def test_a_trail_of_any_length_is_read_page_by_page(kept: Kept, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = rewritten([*kept.exported, *({**kept.exported[-1], "seq": n} for n in range(4, count + 1))])
+    rewritten_trail = rewritten([*kept.exported, *({**kept.exported[-1], "seq": n} for n in range(4, count + 1))])
     task = kept.world.task(kept.task_id)
-    monkeypatch.setattr(kept.store, "load", lambda *_: (replace(task, seq=count, chain=said[-1]["hash"]), None))
-    verdict = kept.verdict([event_of(told) for told in said])
+    monkeypatch.setattr(
+        kept.store, "load", lambda *_: (replace(task, seq=count, chain=rewritten_trail[-1]["hash"]), None)
+    )
+    verdict = kept.verdict([event_of(told) for told in rewritten_trail])
     assert (verdict.intact, verdict.events, verdict.matches_task) == (True, count, True)
     assert max(kept.store.pages) <= EVENTS_PER_PAGE
     assert sum(kept.store.pages) == count
-    assert said_by_script(said) is None
+    assert said_by_script(rewritten_trail) is None
 
 
 def test_what_is_written_while_it_is_read_breaks_nothing() -> None:
@@ -332,13 +334,13 @@ def test_it_reads_what_the_api_answers_and_says_what_it_saw(kept: Kept, tmp_path
     file = tmp_path / "trail.json"
     file.write_text(shapes(exported)[shape], encoding="utf-8")
     first, last = exported[0]["at"], exported[-1]
-    told = f"from {first} to {last['at']}, leaving the task claimed; the last hash is {last['hash']}."
+    sentence = f"from {first} to {last['at']}, leaving the task claimed; the last hash is {last['hash']}."
     for done in (
         run(str(file)),
         run(given=file.read_bytes()),
         run("--expect-hash", last["hash"], "-", given=file.read_bytes()),
     ):
-        assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"Intact: 3 entries {told}\n", b"")
+        assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"Intact: 3 entries {sentence}\n", b"")
 
 
 def test_it_names_the_broken_entry_and_why(kept: Kept) -> None:
@@ -414,6 +416,6 @@ def test_nothing_that_a_trail_holds_can_draw_on_the_terminal(monkeypatch: Any, c
     )
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(forged).encode())))
     assert script.main([]) == 0
-    said = capsys.readouterr().out
-    assert said.count("\n") == 1
-    assert said[:-1].isprintable()
+    printed = capsys.readouterr().out
+    assert printed.count("\n") == 1
+    assert printed[:-1].isprintable()

@@ -71,8 +71,8 @@ def last(life: Life) -> Event:
 def test_a_finished_task_says_who_did_what() -> None:
     life = claimed()
     life.complete()
-    said = closing_comment(life.task, {"summary": "All green", "more": 1}, None, last(life))
-    assert said == "Done by agent auditor in Baton.\nAll green"
+    comment = closing_comment(life.task, {"summary": "All green", "more": 1}, None, last(life))
+    assert comment == "Done by agent auditor in Baton.\nAll green"
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_without_an_output_the_end_is_told_alone() -> None:
 def test_a_failed_task_says_what_broke() -> None:
     life = claimed()
     life.fail(retryable=False)
-    said = closing_comment(life.task, None, {"type": "timeout", "description": "no\x00 answer"}, last(life))
-    assert said.split("\n")[:2] == ["Failed by agent auditor in Baton.", "timeout: no answer"]
+    comment = closing_comment(life.task, None, {"type": "timeout", "description": "no\x00 answer"}, last(life))
+    assert comment.split("\n")[:2] == ["Failed by agent auditor in Baton.", "timeout: no answer"]
     assert closing_comment(life.task, None, {}, last(life)) == "Failed by agent auditor in Baton."
     assert closing_comment(life.task, None, {"x": 1}, last(life)).split("\n")[1] == "error: "
 
@@ -111,8 +111,8 @@ def test_a_cancelled_task_says_why_and_nothing_of_an_earlier_failure() -> None:
     life = claimed()
     life.fail(retryable=True)
     life.cancel()
-    said = closing_comment(life.task, None, {"type": "timeout", "description": "x"}, last(life))
-    assert said == "Cancelled by human alice in Baton.\nno longer needed"
+    comment = closing_comment(life.task, None, {"type": "timeout", "description": "x"}, last(life))
+    assert comment == "Cancelled by human alice in Baton.\nno longer needed"
     assert HUMAN.id == "alice"
 
 
@@ -124,12 +124,12 @@ def test_an_end_that_nobody_told_of_is_told_all_the_same() -> None:
 def test_a_long_end_is_cut(length: int, cut: bool) -> None:
     task = a_new_task(state=State.DONE)
     head = len(closing_comment(task, "", None, None))
-    said = closing_comment(task, "x" * (length - head), None, None)
-    assert len(said) == MAX_COMMENT
-    assert said.endswith("…") is cut
+    comment = closing_comment(task, "x" * (length - head), None, None)
+    assert len(comment) == MAX_COMMENT
+    assert comment.endswith("…") is cut
 
 
 def test_whoever_reopens_an_ended_task_is_told_that_it_stays_ended() -> None:
-    said = reopened_comment(a_new_task(state=State.FAILED), URL)
-    assert "(failed)" in said
-    assert said.endswith(URL)
+    comment = reopened_comment(a_new_task(state=State.FAILED), URL)
+    assert "(failed)" in comment
+    assert comment.endswith(URL)
