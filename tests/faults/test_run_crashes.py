@@ -32,7 +32,7 @@ PAPER = (Variable(name="paper"),)
 
 
 @dataclass(frozen=True)
-class Story:
+class RunScenario:
     """``effects``: how many tasks there are in the end, and how many checkpoints."""
 
     script: Callable[[PaidModel, Request], Reply]
@@ -136,24 +136,24 @@ def away(model: PaidModel, request: Request) -> Reply:
     return checkpoints(model, request)
 
 
-STORIES = {
-    "a plain answer": Story(answers, alone, (1, 0)),
-    "a checkpoint, then an answer": Story(checkpoints, alone, (1, 1)),
-    "a transfer": Story(transfers, routed, (2, 1)),
-    "two delegations": Story(delegates, asking_two, (3, 1)),
-    "a completion with evidence": Story(completes, with_criteria, (1, 0)),
-    "a failure": Story(fails, alone, (1, 0), ("failed",)),
-    "given back at the clock": Story(out_of_time, alone, (1, 1)),
-    "the model is away": Story(away, alone, (1, 1)),
+SCENARIOS = {
+    "a plain answer": RunScenario(answers, alone, (1, 0)),
+    "a checkpoint, then an answer": RunScenario(checkpoints, alone, (1, 1)),
+    "a transfer": RunScenario(transfers, routed, (2, 1)),
+    "two delegations": RunScenario(delegates, asking_two, (3, 1)),
+    "a completion with evidence": RunScenario(completes, with_criteria, (1, 0)),
+    "a failure": RunScenario(fails, alone, (1, 0), ("failed",)),
+    "given back at the clock": RunScenario(out_of_time, alone, (1, 1)),
+    "the model is away": RunScenario(away, alone, (1, 1)),
 }
 
 
-class Scene:
-    """A story up to the moment at which its notices are answered; ``again`` goes back there, or tells it anew where
+class RepeatableRun:
+    """A scenario up to the moment at which its notices are answered; ``again`` goes back there, or plays it anew where
     that costs nothing."""
 
-    def __init__(self, story: Story, rig: Rig | None = None) -> None:
-        self.story, self.rig = story, rig
+    def __init__(self, scenario: RunScenario, rig: Rig | None = None) -> None:
+        self.scenario, self.rig = scenario, rig
         if self.rig:
             first = self._begun()
             self.bodies = [(message.body, message.visible_at) for message in first.queue.messages]
@@ -165,15 +165,15 @@ class Scene:
             processes.calls.clear()
             return processes
         self.restore()
-        processes = RunProcesses(self.story.script, self.rig)
+        processes = RunProcesses(self.scenario.script, self.rig)
         for body, visible_at in self.bodies:
             processes.queue.send_message(MessageBody=body, DelaySeconds=0)
             processes.queue.messages[-1].visible_at = visible_at
         return processes
 
     def _begun(self) -> RunProcesses:
-        processes = RunProcesses(self.story.script, self.rig)
-        self.story.prepare(processes)
+        processes = RunProcesses(self.scenario.script, self.rig)
+        self.scenario.prepare(processes)
         return processes
 
     def undisturbed(self) -> tuple[list[Any], list[str]]:
@@ -181,16 +181,16 @@ class Scene:
         processes = self.again()
         processes.play()
         made = list(processes.calls)
-        check(processes, self.story, "undisturbed")
+        check(processes, self.scenario, "undisturbed")
         assert set(processes.model.paid.values()) == {1}
         return processes.shape(), made
 
 
-def check(processes: RunProcesses, story: Story, where: str) -> None:
+def check(processes: RunProcesses, scenario: RunScenario, where: str) -> None:
     """The promises about each task, after the quiet."""
     store, tasks = processes.world.store, processes.tasks()
-    assert {str(task.state) for task in tasks} == set(story.ends) | ({"done"} if len(tasks) > 1 else set()), where
-    assert (len(tasks), sum(task.checkpoints for task in tasks)) == story.effects, where
+    assert {str(task.state) for task in tasks} == set(scenario.ends) | ({"done"} if len(tasks) > 1 else set()), where
+    assert (len(tasks), sum(task.checkpoints for task in tasks)) == scenario.effects, where
     assert processes.queue.messages == [], where
     for task in tasks:
         events = store.events(WORKSPACE, task.id, 0, 1000)
@@ -233,49 +233,49 @@ def check_paid(processes: RunProcesses, saved: set[tuple[str, int]], where: str)
     assert set(paid) >= processes.saved(), where
 
 
-def die_at(scene: Scene, number: int, fault: str, where: str) -> RunProcesses:
+def die_at(repeatable: RepeatableRun, number: int, fault: str, where: str) -> RunProcesses:
     """What is left of it when others have cleaned up."""
-    processes = scene.again()
+    processes = repeatable.again()
     processes.faults = at_call(number, fault)
     with pytest.raises(Crash):
         processes.play()
     saved = processes.saved()
     processes.revive()
     processes.quiet(30)
-    check(processes, scene.story, where)
+    check(processes, repeatable.scenario, where)
     check_paid(processes, saved, where)
     return processes
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_a_run_that_dies_anywhere(name: str) -> None:
     """At every third call, and at each under ``make soak``."""
-    scene = Scene(STORIES[name])
-    wanted, made = scene.undisturbed()
+    repeatable = RepeatableRun(SCENARIOS[name])
+    wanted, made = repeatable.undisturbed()
     assert {"converse", "commit", "read_for_dispatch"} <= set(made)
     for number, operation in spread(list(enumerate(made, 1)), 3):
         for fault in ("crash_before", "crash_after"):
             where = f"{fault} at call {number}, {operation}"
-            assert die_at(scene, number, fault, where).shape() == wanted, where
+            assert die_at(repeatable, number, fault, where).shape() == wanted, where
 
 
 @pytest.mark.parametrize("name", ["a plain answer", "a checkpoint, then an answer"])
 def test_a_run_that_dies_on_a_table(name: str) -> None:
     """After each call that leaves a mark outside: dying around a reading is dying after the mark before it."""
-    scene = Scene(STORIES[name], Rig())
-    wanted, made = scene.undisturbed()
+    repeatable = RepeatableRun(SCENARIOS[name], Rig())
+    wanted, made = repeatable.undisturbed()
     for number, operation in enumerate(made, 1):
         if operation not in READS:
             where = f"crash_after call {number}, {operation}"
-            assert die_at(scene, number, "crash_after", where).shape() == wanted, where
+            assert die_at(repeatable, number, "crash_after", where).shape() == wanted, where
 
 
 @pytest.mark.parametrize("seed", range(scaled(100)))
 def test_a_run_that_dies_again_and_again(seed: int) -> None:
     """However often it dies, each death costs one reply at most, and a task is done or a human sees it."""
     dice = random.Random(seed)
-    scene = Scene(STORIES[dice.choice(list(STORIES))])
-    processes = scene.again()
+    repeatable = RepeatableRun(SCENARIOS[dice.choice(list(SCENARIOS))])
+    processes = repeatable.again()
     deaths = 0
     for _ in range(60):
         processes.faults = at_call(len(processes.calls) + dice.randint(1, 40), "crash_after")
@@ -307,15 +307,15 @@ LOST = [
 @pytest.mark.parametrize(("name", "fault", "reads"), LOST)
 def test_a_reply_that_is_lost_anywhere_is_not_noticed(name: str, fault: str, reads: bool) -> None:
     """Of the table or the queue: nothing is paid for twice, and all ends alike, without the sweeper."""
-    scene = Scene(STORIES[name], Rig())
-    wanted, made = scene.undisturbed()
+    repeatable = RepeatableRun(SCENARIOS[name], Rig())
+    wanted, made = repeatable.undisturbed()
     for number, operation in enumerate(made, 1):
         if operation == "converse" or (operation in READS | {"send_message"} and not reads):
             continue
-        processes = scene.again()
+        processes = repeatable.again()
         processes.faults = at_call(number, fault)
         where = f"{fault} at call {number}, {operation}"
         processes.play()
-        check(processes, scene.story, where)
+        check(processes, repeatable.scenario, where)
         assert set(processes.model.paid.values()) == {1}, where
         assert processes.shape() == wanted, where

@@ -92,7 +92,7 @@ class PluggedInTransport(httpx.BaseTransport):
         return answer
 
 
-class Stage:
+class TrackerProcesses:
     """The same story up to one moment, on a store and a stand-in of its own; then one process that may die, and
     others that come after it and see no faults."""
 
@@ -167,35 +167,35 @@ class Stage:
         return [text for page in self.pages() for text in page.comment_texts]
 
 
-Act = Callable[[Stage], Any]
-Promise = Callable[[Stage, str], None]
+Act = Callable[[TrackerProcesses], Any]
+Promise = Callable[[TrackerProcesses, str], None]
 
 
-def check(stage: Stage, where: str) -> None:
+def check(processes: TrackerProcesses, where: str) -> None:
     """What holds of every story, once nothing happens any more."""
-    tasks, pages = stage.tasks(), stage.pages()
+    tasks, pages = processes.tasks(), processes.pages()
     assert len(pages) == len(tasks), f"{where}: {len(pages)} pages"
     for task, page in zip(tasks, pages, strict=True):
-        events = stage.world.store.events(WORKSPACE, task.id, 0, 100)
+        events = processes.world.store.events(WORKSPACE, task.id, 0, 100)
         told = replay(events)
         assert (told.state, told.fence, told.flags) == (task.state, task.fence, task.flags), where
         assert task.id in page.body, where
-        row = stage.world.row(task.id)
+        row = processes.world.row(task.id)
         assert row.page is not None, where
         assert (row.page.id, row.status, row.due_at, row.sender) == (page.id, Sync.OK, None, None), f"{where}: {row}"
         assert (row.shown, row.looked, row.unclear) == (row.wanted, row.looks, False), f"{where}: {row}"
         assert row.wanted == task.seq, where
         assert row.is_settled == task.is_ended, where
-        assert stage.world.store.page_holders(WORKSPACE, [page.id]) == {page.id: task.id}, where
+        assert processes.world.store.page_holders(WORKSPACE, [page.id]) == {page.id: task.id}, where
 
 
-def shows_its_state(stage: Stage, where: str) -> None:
-    for task, page in zip(stage.tasks(), stage.pages(), strict=True):
+def shows_its_state(processes: TrackerProcesses, where: str) -> None:
+    for task, page in zip(processes.tasks(), processes.pages(), strict=True):
         assert page.status == SETTINGS.status_for(task.state), where
 
 
 def survive(
-    build: Callable[[], Stage],
+    build: Callable[[], TrackerProcesses],
     act: Act,
     promise: Promise,
     *,
@@ -217,151 +217,153 @@ def survive(
     check(first, "undisturbed")
     promise(first, "undisturbed")
     for number, fault in spread(points, EVERY):
-        stage = build()
-        stage.plug.plan = at_call(number, fault)
+        processes = build()
+        processes.plug.plan = at_call(number, fault)
         where = f"{fault} at call {number}, {calls[number - 1]}, of {calls}"
         with pytest.raises(Crash):
-            act(stage)
-        stage.survivor()
+            act(processes)
+        processes.survivor()
         if then:
-            then(stage)
-        stage.world.tracker_queue.notices.clear()
-        stage.quiet()
-        check(stage, where)
-        promise(stage, where)
+            then(processes)
+        processes.world.tracker_queue.notices.clear()
+        processes.quiet()
+        check(processes, where)
+        promise(processes, where)
     return len(points)
 
 
 # The stories: what was there before, what the process that dies does, and what must come of it
 
 
-def nothing(_stage: Stage) -> None:
+def nothing(_stage: TrackerProcesses) -> None:
     return None
 
 
-def mark(stage: Stage) -> None:
+def mark(processes: TrackerProcesses) -> None:
     idempotency_key = IdempotencyKey(agent("scout"), "/x", "key-1", "hash-1")
-    answer = create_handoff_marker(stage.deps, agent("scout"), marker_body(), idempotency_key)
+    answer = create_handoff_marker(processes.deps, agent("scout"), marker_body(), idempotency_key)
     assert answer.task_id
-    stage.task_id = answer.task_id
+    processes.task_id = answer.task_id
 
 
-def mark_whose_reply_is_lost(stage: Stage) -> None:
+def mark_whose_reply_is_lost(processes: TrackerProcesses) -> None:
     """The page is there, and its maker doesn't know; the outbox has to find it."""
-    stage.notion.fault = ScriptedFault(Fault.timeout_after(), method="POST", path="/v1/pages")
-    mark(stage)
-    stage.world.clock.advance(STEP_SECONDS)
-    sync(stage)
+    processes.notion.fault = ScriptedFault(Fault.timeout_after(), method="POST", path="/v1/pages")
+    mark(processes)
+    processes.world.clock.advance(STEP_SECONDS)
+    sync(processes)
 
 
-def sync(stage: Stage) -> None:
+def sync(processes: TrackerProcesses) -> None:
     """Of the task if there is one, and then what that notifies of."""
-    sync_tracker(stage.deps, WORKSPACE, stage.task_id or None, lambda: 120.0)
-    stage.answer_notices()
+    sync_tracker(processes.deps, WORKSPACE, processes.task_id or None, lambda: 120.0)
+    processes.answer_notices()
 
 
-def made(stage: Stage) -> None:
-    mark(stage)
-    stage.world.clock.advance(1)
+def made(processes: TrackerProcesses) -> None:
+    mark(processes)
+    processes.world.clock.advance(1)
 
 
-def claimed(stage: Stage) -> Any:
-    made(stage)
-    approve_task(stage.deps, human(), stage.task_id, None)
-    stage.world.clock.advance(3)
-    claim = stage.world.claim(lease_seconds=3_600)
-    stage.world.clock.advance(1)
+def claimed(processes: TrackerProcesses) -> Any:
+    made(processes)
+    approve_task(processes.deps, human(), processes.task_id, None)
+    processes.world.clock.advance(3)
+    claim = processes.world.claim(lease_seconds=3_600)
+    processes.world.clock.advance(1)
     return claim
 
 
-def completed(stage: Stage) -> None:
-    claim = claimed(stage)
-    sync(stage)
+def completed(processes: TrackerProcesses) -> None:
+    claim = claimed(processes)
+    sync(processes)
     output = {"summary": "The audit found nothing."}
     complete_task(
-        stage.deps, WorkerCall(agent("auditor"), stage.task_id, claim.claim_id, "h"), CompletedWork(output=output)
+        processes.deps,
+        WorkerCall(agent("auditor"), processes.task_id, claim.claim_id, "h"),
+        CompletedWork(output=output),
     )
 
 
-def ended_before_its_page_was_made(stage: Stage) -> None:
-    stage.notion.fault = lambda _method, _path: Fault.refused()
-    mark(stage)
-    cancel_task(stage.deps, human(), stage.task_id, "not needed")
-    stage.notion.fault = None
-    stage.world.clock.advance(STEP_SECONDS)
+def ended_before_its_page_was_made(processes: TrackerProcesses) -> None:
+    processes.notion.fault = lambda _method, _path: Fault.refused()
+    mark(processes)
+    cancel_task(processes.deps, human(), processes.task_id, "not needed")
+    processes.notion.fault = None
+    processes.world.clock.advance(STEP_SECONDS)
 
 
-def closed_by_a_person(stage: Stage) -> None:
+def closed_by_a_person(processes: TrackerProcesses) -> None:
     """In words of their own, which stay."""
-    made(stage)
-    sync(stage)
-    stage.world.clock.advance(660)
-    stage.notion.edit(stage.pages()[0].id, status="Closed")
-    stage.world.clock.advance(60)
+    made(processes)
+    sync(processes)
+    processes.world.clock.advance(660)
+    processes.notion.edit(processes.pages()[0].id, status="Closed")
+    processes.world.clock.advance(60)
 
 
-def closed_by_a_person_while_it_changed(stage: Stage) -> None:
+def closed_by_a_person_while_it_changed(processes: TrackerProcesses) -> None:
     """The page would be written over with what the task was."""
-    claimed(stage)
-    stage.notion.edit(stage.pages()[0].id, status="Cancelled")
+    claimed(processes)
+    processes.notion.edit(processes.pages()[0].id, status="Cancelled")
 
 
-def reopened_by_a_person(stage: Stage) -> None:
-    completed(stage)
-    sync(stage)
-    stage.world.clock.advance(660)
-    stage.notion.edit(stage.pages()[0].id, status="In progress")
-    stage.world.clock.advance(60)
+def reopened_by_a_person(processes: TrackerProcesses) -> None:
+    completed(processes)
+    sync(processes)
+    processes.world.clock.advance(660)
+    processes.notion.edit(processes.pages()[0].id, status="In progress")
+    processes.world.clock.advance(60)
 
 
-def at_most_one_task(stage: Stage, where: str) -> None:
+def at_most_one_task(processes: TrackerProcesses, where: str) -> None:
     """Whoever got no answer finds the same task when asking again, and no other."""
-    assert len(stage.tasks()) <= 1, where
-    assert stage.comments() == [], where
-    shows_its_state(stage, where)
-    stage.world.tracker_queue.notices.clear()
-    mark(stage)
-    stage.answer_notices()
-    assert [task.id for task in stage.tasks()] == [stage.task_id], where
-    check(stage, where)
+    assert len(processes.tasks()) <= 1, where
+    assert processes.comments() == [], where
+    shows_its_state(processes, where)
+    processes.world.tracker_queue.notices.clear()
+    mark(processes)
+    processes.answer_notices()
+    assert [task.id for task in processes.tasks()] == [processes.task_id], where
+    check(processes, where)
 
 
-def in_progress(stage: Stage, where: str) -> None:
-    assert stage.task().state == "claimed", where
-    assert stage.comments() == [], where
-    shows_its_state(stage, where)
+def in_progress(processes: TrackerProcesses, where: str) -> None:
+    assert processes.task().state == "claimed", where
+    assert processes.comments() == [], where
+    shows_its_state(processes, where)
 
 
-def done_and_told(stage: Stage, where: str) -> None:
-    assert stage.task().state == "done", where
-    assert stage.comments() == ["Done by agent auditor in Baton.\nThe audit found nothing."], where
-    shows_its_state(stage, where)
+def done_and_told(processes: TrackerProcesses, where: str) -> None:
+    assert processes.task().state == "done", where
+    assert processes.comments() == ["Done by agent auditor in Baton.\nThe audit found nothing."], where
+    shows_its_state(processes, where)
 
 
-def cancelled_and_told(stage: Stage, where: str) -> None:
-    assert stage.task().state == "cancelled", where
-    assert stage.comments() == ["Cancelled by human alice in Baton.\nnot needed"], where
-    shows_its_state(stage, where)
+def cancelled_and_told(processes: TrackerProcesses, where: str) -> None:
+    assert processes.task().state == "cancelled", where
+    assert processes.comments() == ["Cancelled by human alice in Baton.\nnot needed"], where
+    shows_its_state(processes, where)
 
 
 def ended_by_that_person(state: str, status: str) -> Promise:
-    def promise(stage: Stage, where: str) -> None:
-        trail = stage.world.store.events(WORKSPACE, stage.task_id, 0, 100)
-        assert stage.task().state == state, where
-        assert trail[-1].principal_id == f"notion:{stage.notion.person}", where
+    def promise(processes: TrackerProcesses, where: str) -> None:
+        trail = processes.world.store.events(WORKSPACE, processes.task_id, 0, 100)
+        assert processes.task().state == state, where
+        assert trail[-1].principal_id == f"notion:{processes.notion.person}", where
         assert [event.data.get("reason") for event in trail].count(f"set to '{status}' in Notion by Robin Person") == 1
-        assert stage.comments() == [], where
-        assert [page.status for page in stage.pages()] == [status], where
+        assert processes.comments() == [], where
+        assert [page.status for page in processes.pages()] == [status], where
 
     return promise
 
 
-def done_and_told_that_it_stays_so(stage: Stage, where: str) -> None:
-    assert stage.task().state == "done", where
-    said = stage.comments()
+def done_and_told_that_it_stays_so(processes: TrackerProcesses, where: str) -> None:
+    assert processes.task().state == "done", where
+    said = processes.comments()
     assert len(said) == 2, f"{where}: {said}"
     assert "stays ended" in said[1], where
-    assert [page.status for page in stage.pages()] == ["In progress"], "what a person set stays"
+    assert [page.status for page in processes.pages()] == ["In progress"], "what a person set stays"
 
 
 STORIES: dict[str, tuple[Act, Act, Promise]] = {
@@ -391,78 +393,80 @@ SEARCHED = ["a marker", "a marker whose page's reply is lost", "a task that ende
 @pytest.mark.parametrize("name", STORIES)
 def test_a_process_that_dies_anywhere_leaves_one_page_and_each_word_once(name: str) -> None:
     prepare, act, promise = STORIES[name]
-    assert survive(lambda: Stage(prepare), act, promise, everywhere=True) > 10
+    assert survive(lambda: TrackerProcesses(prepare), act, promise, everywhere=True) > 10
 
 
-def ring_for_everything(stage: Stage) -> None:
+def ring_for_everything(processes: TrackerProcesses) -> None:
     """At the very moment at which the other one died; what that had asked for may not be found yet."""
-    for task in stage.tasks():
-        stage.world.tracker_queue.notify(WORKSPACE, task.id)
-    stage.answer_notices()
+    for task in processes.tasks():
+        processes.world.tracker_queue.notify(WORKSPACE, task.id)
+    processes.answer_notices()
 
 
 @pytest.mark.parametrize("name", STORIES)
 def test_whoever_comes_right_after_a_dead_process_does_nothing_twice(name: str) -> None:
     prepare, act, promise = STORIES[name]
-    survive(lambda: Stage(prepare, lag=20), act, promise, then=ring_for_everything)
+    survive(lambda: TrackerProcesses(prepare, lag=20), act, promise, then=ring_for_everything)
 
 
 def test_a_page_that_was_changed_by_a_dead_process_follows_its_task_back() -> None:
     """The row says what the page showed before; nobody but the dead one knew of "In progress"."""
 
-    def claimed_after_a_sync(stage: Stage) -> None:
-        made(stage)
-        approve_task(stage.deps, human(), stage.task_id, None)
-        sync(stage)
-        stage.world.clock.advance(3)
-        stage.world.claim(lease_seconds=3_600)
+    def claimed_after_a_sync(processes: TrackerProcesses) -> None:
+        made(processes)
+        approve_task(processes.deps, human(), processes.task_id, None)
+        sync(processes)
+        processes.world.clock.advance(3)
+        processes.world.claim(lease_seconds=3_600)
 
-    def released(stage: Stage) -> None:
-        claim = stage.task().claim
+    def released(processes: TrackerProcesses) -> None:
+        claim = processes.task().claim
         assert claim is not None
-        release_task(stage.deps, WorkerCall(agent("auditor"), stage.task_id, claim.claim_id, "h"), ReleasedWork())
+        release_task(
+            processes.deps, WorkerCall(agent("auditor"), processes.task_id, claim.claim_id, "h"), ReleasedWork()
+        )
 
-    def not_started(stage: Stage, where: str) -> None:
-        assert stage.task().state == "delegated", where
-        shows_its_state(stage, where)
+    def not_started(processes: TrackerProcesses, where: str) -> None:
+        assert processes.task().state == "delegated", where
+        shows_its_state(processes, where)
 
-    survive(lambda: Stage(claimed_after_a_sync), sync, not_started, then=released)
+    survive(lambda: TrackerProcesses(claimed_after_a_sync), sync, not_started, then=released)
 
 
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize("name", SEARCHED)
 def test_however_the_page_has_to_be_found(name: str, database: str) -> None:
     prepare, act, promise = STORIES[name]
-    survive(lambda: Stage(prepare, **DATABASES[database]), act, promise)
+    survive(lambda: TrackerProcesses(prepare, **DATABASES[database]), act, promise)
 
 
 def test_a_page_whose_reply_was_lost_is_found_as_soon_as_the_index_shows_it() -> None:
-    stage = Stage(nothing, lag=100)
-    stage.notion.fault = ScriptedFault(Fault.timeout_after(), method="POST", path="/v1/pages")
-    mark(stage)
-    stage.survivor()
+    processes = TrackerProcesses(nothing, lag=100)
+    processes.notion.fault = ScriptedFault(Fault.timeout_after(), method="POST", path="/v1/pages")
+    mark(processes)
+    processes.survivor()
     for _ in range(2):
-        assert stage.world.row(stage.task_id).page is None
-        stage.world.clock.advance(60)
-        sweep(stage.deps)
-        stage.answer_notices()
-    check(stage, "two minutes later")
+        assert processes.world.row(processes.task_id).page is None
+        processes.world.clock.advance(60)
+        sweep(processes.deps)
+        processes.answer_notices()
+    check(processes, "two minutes later")
 
 
 def test_and_so_it_is_on_dynamodb() -> None:
     """One reply is lost, a page is found again, rows are held, saved and let go: all that the store does for this."""
     prepare, act, promise = STORIES["a marker whose page's reply is lost"]
-    survive(lambda: Stage(prepare, Rig()), act, promise)
+    survive(lambda: TrackerProcesses(prepare, Rig()), act, promise)
 
 
 def test_a_page_whose_comment_failed_is_still_its_tasks() -> None:
-    stage = Stage(ended_before_its_page_was_made)
-    stage.notion.fault = ScriptedFault(Fault(status=429, retry_after=5), method="POST", path="/v1/comments")
-    sync(stage)
-    stage.survivor()
-    stage.quiet()
-    check(stage, "the comment failed once")
-    cancelled_and_told(stage, "the comment failed once")
+    processes = TrackerProcesses(ended_before_its_page_was_made)
+    processes.notion.fault = ScriptedFault(Fault(status=429, retry_after=5), method="POST", path="/v1/comments")
+    sync(processes)
+    processes.survivor()
+    processes.quiet()
+    check(processes, "the comment failed once")
+    cancelled_and_told(processes, "the comment failed once")
 
 
 TROUBLES: dict[str, Fault] = {
@@ -500,13 +504,13 @@ def test_whichever_request_goes_wrong_once_or_twice_the_end_is_the_same(name: st
     while went_wrong:
         number += step
         for count in (1, 2):
-            stage = Stage(prepare)
-            stage.notion.fault = nth = Nth(TROUBLES[trouble], number, count)
-            act(stage)
+            processes = TrackerProcesses(prepare)
+            processes.notion.fault = nth = Nth(TROUBLES[trouble], number, count)
+            act(processes)
             went_wrong = nth.seen >= number
             where = f"{trouble} at request {number}, {count} times"
-            stage.survivor()
-            stage.quiet()
-            check(stage, where)
-            promise(stage, where)
+            processes.survivor()
+            processes.quiet()
+            check(processes, where)
+            promise(processes, where)
     assert number > 1

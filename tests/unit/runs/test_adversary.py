@@ -19,6 +19,7 @@ from baton.domain.runs.transcript import EntryKind
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import canonical_json, replay
 from baton.ports.deps import Deps
+from baton.ports.runs import StopReason
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.change_route import change_route
@@ -59,7 +60,7 @@ VARIABLES = (
 )
 
 
-class Stage:
+class AttackedWorkspaces:
     """Two workspaces: in one of them somebody obeys. ``planted``: the texts of tools that a human was made to
     write."""
 
@@ -155,7 +156,9 @@ def benign(text: str) -> dict[str, dict[str, list[Any]]]:
         "instructions of a handoff": {"router": [calls(over)]},
         "the history": {"router": [calls(over, text=text)]},
         "an earlier turn": {"victim": [says(text)]},
-        "its own thoughts": {"victim": [type(thinking)(blocks=(thought, *thinking.blocks), stop_reason="tool_use")]},  # type: ignore[arg-type]
+        "its own thoughts": {
+            "victim": [type(thinking)(blocks=(thought, *thinking.blocks), stop_reason=StopReason.TOOL_USE)]
+        },
     }
 
 
@@ -223,11 +226,11 @@ def test_nothing_beyond_its_tools(place: str) -> None:
 
 def suffer(name: str, place: str) -> None:
     text = sentence(name)
-    stage = Stage(planted(text).get(place, {}))
-    agent_runs = stage.agent_runs
-    model = ObedientModel(attacks(stage.other_task, stage.own_task), benign(text).get(place, {}))
-    agent_runs.model = model  # type: ignore[assignment]
-    before = stage.held()
+    attacked = AttackedWorkspaces(planted(text).get(place, {}))
+    agent_runs = attacked.agent_runs
+    model = ObedientModel(attacks(attacked.other_task, attacked.own_task), benign(text).get(place, {}))
+    agent_runs.model = model
+    before = attacked.held()
     root = PLACES[place](agent_runs, text)
     for _ in range(3):  # whatever was left to come
         agent_runs.world.clock.advance(400)
@@ -235,7 +238,7 @@ def suffer(name: str, place: str) -> None:
         agent_runs.run()
     where = f"{name} through {place}"
     assert model.obeyed, where
-    check(stage, model, before, root.workflow_id, where)
+    check(attacked, model, before, root.workflow_id, where)
 
 
 def test_there_are_hundreds_of_injections() -> None:
@@ -244,18 +247,20 @@ def test_there_are_hundreds_of_injections() -> None:
     assert {place for _, place in PLAYED} == set(PLACES)
 
 
-def check(stage: Stage, model: ObedientModel, before: dict[tuple[str, str], Any], workflow_id: str, where: str) -> None:
-    tasks = stage.agent_runs.tasks(workflow_id)
-    check_store(before, stage.held(), {task.id for task in tasks}, workflow_id, where)
+def check(
+    attacked: AttackedWorkspaces, model: ObedientModel, before: dict[tuple[str, str], Any], workflow_id: str, where: str
+) -> None:
+    tasks = attacked.agent_runs.tasks(workflow_id)
+    check_store(before, attacked.held(), {task.id for task in tasks}, workflow_id, where)
     assert sum(task.parent_id is not None for task in tasks) < MAX_HANDOFFS, where
     for task in tasks:
-        check_task(stage, task, where)
+        check_task(attacked, task, where)
         asked = [request for request in model.requests if request.task_id == task.id]
         assert len(asked) <= MAX_TURNS, where
         for request in asked:
             assert {tool["name"] for tool in request.tools} <= set(GIVEN[request.agent]), where
     assert len(model.requests) == sum(r.task_id in {t.id for t in tasks} for r in model.requests), where
-    raised = [each for each in stage.agent_runs.world.logged if each.get("action") == "runner_raised"]
+    raised = [each for each in attacked.agent_runs.world.logged if each.get("action") == "runner_raised"]
     assert raised == [], f"{where}: {raised}"
 
 
@@ -276,9 +281,9 @@ def check_store(before: dict[Any, Any], after: dict[Any, Any], ids: set[str], wo
             assert kind in OF_ITS_WORKSPACE, f"{where}: {pk}"
 
 
-def check_task(stage: Stage, task: Task, where: str) -> None:
+def check_task(attacked: AttackedWorkspaces, task: Task, where: str) -> None:
     """It is what its trail tells, came by a tool of whoever made it, and has ended or waits for a human."""
-    agent_runs = stage.agent_runs
+    agent_runs = attacked.agent_runs
     assert task.is_ended or task.state == "needs", f"{where}: {task.state}"
     assert task.target_agent != "vault", where
     events = agent_runs.world.store.events(WORKSPACE, task.id, 0, 10_000)
