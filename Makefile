@@ -80,7 +80,7 @@ bench: setup ## measure: imports, calls and capacity per verb, throughput, CPU, 
 unexport PYTHONDONTWRITEBYTECODE
 pytest := $(bin)/python -m pytest
 covered := tests/unit tests/functions tests/contract
-with_sizes := $(covered) tests/faults
+with_sizes := $(covered) tests/faults tests/stack
 
 # One worker more than cores: tests of the stack wait for its answers most of their time.
 test: setup ## every test, the deployed stack's included
@@ -93,7 +93,7 @@ coverage: setup ## the gate: branches that unit, contract and function tests tak
 	@$(pytest) $(covered) -m 'not slow' -n 2 --dist loadgroup --cov --cov-report=term $(PYTEST_ARGS)
 
 soak: setup ## the largest tests at their full size, which `make test` plays at a tenth
-	@SOAK=1 $(pytest) $(with_sizes) -m soak -n 2 --timeout=3600 $(PYTEST_ARGS)
+	@SOAK=1 $(pytest) $(with_sizes) -m soak -n 2 --dist loadgroup --timeout=3600 $(PYTEST_ARGS)
 
 FUZZ_CASES ?= 1000
 FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')

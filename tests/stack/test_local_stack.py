@@ -123,18 +123,6 @@ def test_a_stand_in_for_notion_that_died_comes_back_where_it_was(stack_home: Pat
     assert databases_of_notion(before)
 
 
-def test_no_stand_in_runs_where_notion_itself_is_used(stack_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = stack.current(stack_home)
-    monkeypatch.setenv("BATON_NOTION_URL", "https://api.notion.com/")
-    assert stack.up(stack_home).notion_url == notion_url_of_the_api(before) == "https://api.notion.com"
-    with pytest.raises(httpx.ConnectError):
-        databases_of_notion(before)
-    monkeypatch.delenv("BATON_NOTION_URL")
-    port = port_of(before.notion_url)
-    assert stack.up(stack_home, notion_port=port) == before
-    assert notion_url_of_the_api(before) == before.notion_url
-
-
 def notion_url_of_the_api(running: stack.Stack) -> Any:
     found = running.aws("lambda").get_function_configuration(FunctionName=running.functions["Api"])
     return found["Environment"]["Variables"]["BATON_NOTION_URL"]
@@ -214,23 +202,29 @@ def test_only_the_holder_of_the_lock_is_ever_signalled(home: Path, name: str) ->
     assert not stack.down(home)
 
 
-def test_agents_think_with_the_model_that_the_environment_names(
+def test_the_stack_uses_the_notion_and_the_model_that_the_environment_names(
     stack_home: Path, monkeypatch: pytest.MonkeyPatch, thinker: FakeThinker
 ) -> None:
     before = stack.current(stack_home)
+    monkeypatch.setenv("BATON_NOTION_URL", "https://api.notion.com/")
     monkeypatch.delenv("BATON_MODEL")
     monkeypatch.setenv("BATON_MODEL_URL", "http://127.0.0.1:9/v1/")
     monkeypatch.setenv("BATON_MODEL_KEY", "sk-of-the-test")
-    assert stack.up(stack_home) == before
+    assert stack.up(stack_home).notion_url == notion_url_of_the_api(before) == "https://api.notion.com"
+    with pytest.raises(httpx.ConnectError):  # no stand-in runs
+        databases_of_notion(before)
     named = model_of_process_task(before)
     assert (named["BATON_MODEL"], named["BATON_MODEL_URL"]) == ("", "http://127.0.0.1:9/v1")
     secret = before.aws("secretsmanager").get_secret_value(SecretId=named["BATON_MODEL_KEY_SECRET"])
     assert secret["SecretString"] == "sk-of-the-test"
     assert "sk-of-the-test" not in (stack_home / "deploy.log").read_text() + json.dumps(named)
-    for name in ("BATON_MODEL_URL", "BATON_MODEL_KEY"):
+
+    for name in ("BATON_NOTION_URL", "BATON_MODEL_URL", "BATON_MODEL_KEY"):
         monkeypatch.delenv(name)
-    assert stack.up(stack_home) == before
+    assert stack.up(stack_home, notion_port=port_of(before.notion_url)) == before
+    assert notion_url_of_the_api(before) == before.notion_url
     assert set(model_of_process_task(before).values()) == {""}
+
     for name, value in thinker.environment.items():  # as the other tests want it
         monkeypatch.setenv(name, value)
     assert stack.up(stack_home) == before

@@ -16,6 +16,7 @@ from baton.domain.errors import BatonError
 from baton.domain.idempotency import IdempotencyKey
 from baton.services.claims.claim_task import Claimer, claim_next, claim_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
+from support.faults.soak import scaled
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, marker_body
 
@@ -76,14 +77,13 @@ def at_once(threads: int, act: Callable[[int], Answer]) -> list[Answer]:
 
 
 @pytest.fixture
-def hundred(tenant: Tenant) -> tuple[Tenant, list[str]]:
-    """A hundred tasks that the reviewer may claim."""
-    task_ids = tenant.unrung(100, "reviewer")
-    return tenant, task_ids
+def many(tenant: Tenant) -> tuple[Tenant, list[str]]:
+    """Tasks that the reviewer may claim."""
+    return tenant, tenant.unrung(scaled(300), "reviewer")
 
 
-def test_of_sixteen_claimers_exactly_one_gets_each_task(hundred: tuple[Tenant, list[str]]) -> None:
-    tenant, task_ids = hundred
+def test_of_sixteen_claimers_exactly_one_gets_each_task(many: tuple[Tenant, list[str]]) -> None:
+    tenant, task_ids = many
     deps, by = tenant.deployed.deps, tenant.principal(Kind.AGENT, "reviewer")
     winners: list[tuple[str, int]] = []
     losers: Counter[str] = Counter()
@@ -108,8 +108,8 @@ def test_of_sixteen_claimers_exactly_one_gets_each_task(hundred: tuple[Tenant, l
         assert (task.fence, task.attempt, task.version) == (1, 1, 2)
 
 
-def test_sixteen_workers_share_a_queue_without_taking_anything_twice(hundred: tuple[Tenant, list[str]]) -> None:
-    tenant, task_ids = hundred
+def test_sixteen_workers_share_a_queue_without_taking_anything_twice(many: tuple[Tenant, list[str]]) -> None:
+    tenant, task_ids = many
     deps, by = tenant.deployed.deps, tenant.principal(Kind.AGENT, "reviewer")
 
     def work(number: int) -> list[str]:

@@ -97,7 +97,7 @@ def test_of_eight_polls_of_one_principal_five_wait(tenant: Tenant) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(poll, range(8), [0] * 8))  # eight processes are there from now on
-        polls = [pool.submit(poll, number, 20) for number in range(8)]
+        polls = [pool.submit(poll, number, 10) for number in range(8)]
         # Whoever works is served as before, and so is whoever else waits.
         assert tenant.human.get(f"/tasks/{tenant.needing(target='runner')}/await?timeout=1")["timed_out"]
         answers = [each.result() for each in polls]
