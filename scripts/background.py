@@ -125,12 +125,12 @@ def make_private(folder: Path, *, deep: bool = False) -> None:
 
 
 @contextmanager
-def alone(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """No other make works there meanwhile, and what this one writes is for its owner only."""
+def alone(folder: Path, say: Callable[[str], None], name: str = "make") -> Iterator[None]:
+    """No other make works there meanwhile, on what has that name; what this one writes is for its owner only."""
     mask = os.umask(0o077)
     try:
         make_private(folder)
-        with (folder / "make.lock").open("w") as file:
+        with (folder / f"{name}.lock").open("w") as file:
             if not _acquire(file, fcntl.LOCK_EX):
                 say("waiting for another make to finish …")
                 fcntl.flock(file, fcntl.LOCK_EX)

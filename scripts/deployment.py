@@ -94,7 +94,7 @@ def built(inputs: str, say: Say, script: Path | None = None) -> Iterator[Path]:
     it, the others wait. ``script``: as in ``fingerprint``; what has one in it is kept apart, so that neither takes the
     other's place."""
     folder = BUILD.with_name(f"{RUNTIME}-script") if script else BUILD
-    with alone(BUILD.parent, say):
+    with alone(BUILD.parent, say, folder.name):
         _build(folder, inputs, say, script)
         yield folder
 

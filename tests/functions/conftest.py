@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
@@ -22,11 +23,13 @@ def function_environment(monkeypatch: pytest.MonkeyPatch, scrubbed_environment: 
     monkeypatch.setenv("BATON_TABLE", "baton-test")
     monkeypatch.setenv("BATON_PUBLIC_URL", "https://baton.example")
     # A name of its own each time: a logger keeps the stream that it was made with.
-    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"test-{next(_numbers)}")
+    service = f"test-{next(_numbers)}"
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Baton")
     forget_all()
     yield
     forget_all()
+    logging.root.manager.loggerDict.pop(service, None)  # pytest goes through all loggers before each test
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def group(item: pytest.Item) -> str:
     """One worker runs all that share the session's stack; another one those that start stacks of their own."""
     assert isinstance(item, pytest.Function)
-    return "stacks_of_their_own" if "home" in item.fixturenames else "stack"
+    return "stacks_of_their_own" if {"home", "another_home"} & {*item.fixturenames} else "stack"
 
 
 def turn(item: pytest.Item) -> int:

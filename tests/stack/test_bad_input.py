@@ -3,7 +3,7 @@ named, never a 5xx, and nothing written.
 
 In process every bad body is tried on every operation (``tests/functions/test_reading.py``), and so is much more by
 ``make fuzz``. Here are the requests that only the gateway and the deployed functions can show: each bad value is sent
-to some operations, and each operation gets some bad values."""
+to some operations, and each operation gets some bad values; under ``make soak`` more of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from support.faults.soak import spread
 from support.worlds.deployed import CANARY, Deployed, problem
 from support.worlds.operations import OPERATIONS, WITH_BODY, WITH_TOKEN, Operation, OperationsWorld, resolved
 from support.worlds.tenant import marker_body, new_workspace
@@ -151,18 +153,19 @@ def wrong(schema: dict[str, Any]) -> Any:
 
 
 def test_values_of_a_wrong_type_are_named(operations_world: OperationsWorld) -> None:
-    tried = 0
+    cases = [
+        (each, name, value)
+        for each in WITH_BODY
+        for name, schema in (each.body or {}).get("properties", {}).items()
+        if (value := wrong(schema)) is not None
+    ]
     with operations_world.tenant.deployed.unchanged():
-        for each in WITH_BODY:
-            for name, schema in (each.body or {}).get("properties", {}).items():
-                if (value := wrong(schema)) is None:
-                    continue
-                tried += 1
-                body = {**(operations_world.body(each) or {}), name: value}
-                refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), body))
-                assert refusal["status"] == 422, f"{each} {name}"
-                assert {error["field"].split(".")[0] for error in refusal["errors"]} == {name}, f"{each} {name}"
-    assert tried > 30
+        for each, name, value in spread(cases, 3):
+            body = {**(operations_world.body(each) or {}), name: value}
+            refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), body))
+            assert refusal["status"] == 422, f"{each} {name}"
+            assert {error["field"].split(".")[0] for error in refusal["errors"]} == {name}, f"{each} {name}"
+    assert len(cases) > 90
 
 
 def test_numbers_texts_and_truth_are_told_apart(operations_world: OperationsWorld) -> None:
@@ -271,14 +274,14 @@ def sealed(operations_world: OperationsWorld, path: str, query: dict[str, Any], 
 def test_a_cursor_that_was_never_given_out_is_refused(operations_world: OperationsWorld) -> None:
     cursors = ["x", "e30", "W10", "%00", "%F0%9F%98%80", "..%2F", "WyJhIiwgImIiXQ", "=" * 9, "x" * 2_000, "x" * 3_000]
     cursors += [sealed(operations_world, "/tokens", {}, forged) for forged in ("", "\0", "x" * 1_025, "é" * 600, "~")]
+    listings = [each for each in WITH_TOKEN if "cursor" in each.parameters("query")]
     with operations_world.tenant.deployed.unchanged():
-        for each in WITH_TOKEN:
-            for cursor in cursors if "cursor" in each.parameters("query") else ():
-                refusal = problem(
-                    operations_world.tenant.human.send(each.method, f"{operations_world.path(each)}?cursor={cursor}")
-                )
-                assert (refusal["status"], refusal["errors"][0]["field"]) == (422, "cursor"), f"{each} {cursor}"
-                assert re.match("(is not|belongs|must) ", refusal["errors"][0]["message"]), refusal
+        for each, cursor in spread(list(product(listings, cursors)), 4):
+            refusal = problem(
+                operations_world.tenant.human.send(each.method, f"{operations_world.path(each)}?cursor={cursor}")
+            )
+            assert (refusal["status"], refusal["errors"][0]["field"]) == (422, "cursor"), f"{each} {cursor}"
+            assert re.match("(is not|belongs|must) ", refusal["errors"][0]["message"]), refusal
 
 
 QUERIES = {
@@ -301,17 +304,14 @@ QUERIES = {
 
 
 def test_a_query_out_of_bounds_is_refused_under_its_name(operations_world: OperationsWorld) -> None:
+    cases = [(each, name, value) for each in WITH_TOKEN for name in each.parameters("query") for value in QUERIES[name]]
     with operations_world.tenant.deployed.unchanged():
-        for each in WITH_TOKEN:
+        for each, name, value in spread(cases, 3):
             path = operations_world.path(each).partition("?")[0]
-            for name in each.parameters("query"):
-                for value in QUERIES[name]:
-                    refusal = problem(
-                        operations_world.tenant.human.send(
-                            each.method, f"{path}?{name}={value}", operations_world.body(each)
-                        )
-                    )
-                    assert (refusal["status"], refusal["errors"][0]["field"]) == (422, name), f"{each} {name}={value}"
+            refusal = problem(
+                operations_world.tenant.human.send(each.method, f"{path}?{name}={value}", operations_world.body(each))
+            )
+            assert (refusal["status"], refusal["errors"][0]["field"]) == (422, name), f"{each} {name}={value}"
 
 
 def test_a_query_that_a_route_does_not_know_is_refused(operations_world: OperationsWorld, deployed: Deployed) -> None:

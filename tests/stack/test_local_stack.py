@@ -26,11 +26,31 @@ from support.worlds.deployed import Deployed, until
 pytestmark = pytest.mark.stack
 
 
+SCRIPT = 'agents: {{"*": [{{turns: [{{text: "{words}"}}]}}]}}'
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
     """Where a test may start a stack of its own."""
     yield tmp_path
     stack.down(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def another_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where tests start one stack of theirs: building and deploying takes longest."""
+    home = tmp_path_factory.mktemp("another")
+    yield home
+    stack.down(home)
+
+
+@pytest.fixture
+def script(another_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the model in ``another_home`` answers."""
+    script = another_home.with_name(f"{another_home.name} script.yaml")
+    script.write_text(SCRIPT.format(words="A parrot's words"))
+    monkeypatch.setenv("BATON_SCRIPT", str(script))
+    return script
 
 
 def post(running: stack.Stack, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +94,8 @@ def escalated(running: stack.Stack, target: str) -> str:
     return task_id
 
 
-def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(home: Path) -> None:
+def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(another_home: Path, script: Path) -> None:
+    home = another_home
     first = stack.up(home, free_port(), notion_port=0)
     databases = databases_of_notion(first)
     task_id = escalated(first, "auditor")
@@ -103,6 +124,21 @@ def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(home: Path) -
     until(lambda: not unpublished(second), 45)  # the table's stream is: the schedule comes after a minute
     second.aws("sqs").send_message(QueueUrl=second.tracker_queue_url, MessageBody="no bell")
     assert until(lambda: "Messages" in second.aws("sqs").receive_message(QueueUrl=second.tracker_dlq_url))
+
+
+def answered(running: stack.Stack) -> object:
+    """By an agent that thinks with the script."""
+    with running.http(running.tokens["human"]) as client:
+        client.put("/agents/parrot", json={"runtime": "run", "model": "scripted"}).raise_for_status()
+    begun = post(running, running.tokens["human"], "/conversations", {"agent": "parrot", "message": "Hello"})
+    return awaited(running, begun["task"]["id"])["output"]["message"]
+
+
+def test_the_deployed_agents_follow_a_script_of_ours_as_it_is_now(another_home: Path, script: Path) -> None:
+    port = None if (another_home / "stack.json").exists() else free_port()
+    assert answered(stack.up(another_home, port, notion_port=0)) == "A parrot's words"
+    script.write_text(SCRIPT.format(words="Other words"))
+    assert answered(stack.up(another_home, notion_port=0)) == "Other words"
 
 
 def test_bringing_up_a_running_stack_again_changes_nothing(stack_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

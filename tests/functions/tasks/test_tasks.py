@@ -142,7 +142,8 @@ def test_waiting_for_events_ends_with_the_first(world: World, gateway: Gateway) 
 def test_waiting_for_a_claim_takes_what_becomes_ready(world: World, gateway: Gateway) -> None:
     gateway.post(ALICE, f"/tasks/{world.needing()}/approve")
     reply = gateway.post(agent("auditor"), "/agents/auditor/claims/wait", {}, query="timeout=20")
-    assert (reply.status, reply.json["fence"], sum(world.clock.slept)) == (200, 1, 3)
+    assert (reply.status, reply.json["fence"]) == (200, 1)
+    assert sum(world.clock.slept) == pytest.approx(3)
     reply = gateway.post(agent("auditor"), "/agents/auditor/claims/wait", query="timeout=1")
     assert (reply.status, reply.text) == (204, "")
 
