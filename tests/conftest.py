@@ -20,7 +20,7 @@ def pytest_configure() -> None:
     """Costs that every test would pay once more. botocore reads megabytes of descriptions anew for each session, and
     there are as many sessions as tests of moto."""
     botocore.session.create_loader = cache(botocore.session.create_loader)
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(100_000, 20, 20)
 
 
 def pytest_collection_finish() -> None:

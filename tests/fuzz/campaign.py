@@ -27,8 +27,8 @@ from fuzz.premises import Premises
 from support.worlds.operations import Operation
 
 IS_LONG = "FUZZ_CASES" in os.environ
-CASES = int(os.environ.get("FUZZ_CASES", "4"))
-SEQUENCES = CASES if IS_LONG else 16
+CASES = int(os.environ.get("FUZZ_CASES", "3"))
+SEQUENCES = CASES if IS_LONG else 10
 STEPS = 8
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 # 422: it may mean nothing here. The check `is_read_as_documented` sees to the rest.

@@ -8,6 +8,7 @@ python -m simulation shrink SEED                                the dullest sche
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -77,6 +78,7 @@ def main() -> int:
         command.add_argument("--trace", default="", metavar="WORD", help="only the lines that have it")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
+    gc.set_threshold(100_000, 20, 20)  # an episode lives in a few megabytes
     if args.command == "run":
         return min(run(args), 1)
     play_it = shrunk if args.command == "shrink" else play

@@ -20,7 +20,6 @@ import pytest
 import stack
 from background import StackError, free_port
 from stand_in import StandIn, port_of
-from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed, until
 
 pytestmark = pytest.mark.stack
@@ -48,9 +47,14 @@ def another_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def script(another_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the model in ``another_home`` answers."""
     script = another_home.with_name(f"{another_home.name} script.yaml")
-    script.write_text(SCRIPT.format(words="A parrot's words"))
+    if not script.exists():
+        script.write_text(SCRIPT.format(words="A parrot's words"))
     monkeypatch.setenv("BATON_SCRIPT", str(script))
     return script
+
+
+def brought_up(home: Path) -> stack.Stack:
+    return stack.up(home, None if (home / "stack.json").exists() else free_port(), notion_port=0)
 
 
 def post(running: stack.Stack, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -135,10 +139,9 @@ def answered(running: stack.Stack) -> object:
 
 
 def test_the_deployed_agents_follow_a_script_of_ours_as_it_is_now(another_home: Path, script: Path) -> None:
-    port = None if (another_home / "stack.json").exists() else free_port()
-    assert answered(stack.up(another_home, port, notion_port=0)) == "A parrot's words"
+    assert answered(brought_up(another_home)) == "A parrot's words"
     script.write_text(SCRIPT.format(words="Other words"))
-    assert answered(stack.up(another_home, notion_port=0)) == "Other words"
+    assert answered(brought_up(another_home)) == "Other words"
 
 
 def test_bringing_up_a_running_stack_again_changes_nothing(stack_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,31 +242,26 @@ def test_only_the_holder_of_the_lock_is_ever_signalled(home: Path, name: str) ->
 
 
 def test_the_stack_uses_the_notion_and_the_model_that_the_environment_names(
-    stack_home: Path, monkeypatch: pytest.MonkeyPatch, thinker: FakeThinker
+    another_home: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = stack.current(stack_home)
+    before = brought_up(another_home)
     monkeypatch.setenv("BATON_NOTION_URL", "https://api.notion.com/")
     monkeypatch.delenv("BATON_MODEL")
     monkeypatch.setenv("BATON_MODEL_URL", "http://127.0.0.1:9/v1/")
     monkeypatch.setenv("BATON_MODEL_KEY", "sk-of-the-test")
-    assert stack.up(stack_home).notion_url == notion_url_of_the_api(before) == "https://api.notion.com"
+    assert brought_up(another_home).notion_url == notion_url_of_the_api(before) == "https://api.notion.com"
     with pytest.raises(httpx.ConnectError):  # no stand-in runs
         databases_of_notion(before)
     named = model_of_process_task(before)
     assert (named["BATON_MODEL"], named["BATON_MODEL_URL"]) == ("", "http://127.0.0.1:9/v1")
     secret = before.aws("secretsmanager").get_secret_value(SecretId=named["BATON_MODEL_KEY_SECRET"])
     assert secret["SecretString"] == "sk-of-the-test"
-    assert "sk-of-the-test" not in (stack_home / "deploy.log").read_text() + json.dumps(named)
-
+    assert "sk-of-the-test" not in (another_home / "deploy.log").read_text() + json.dumps(named)
     for name in ("BATON_NOTION_URL", "BATON_MODEL_URL", "BATON_MODEL_KEY"):
         monkeypatch.delenv(name)
-    assert stack.up(stack_home, notion_port=port_of(before.notion_url)) == before
+    assert stack.up(another_home, notion_port=port_of(before.notion_url)) == before
     assert notion_url_of_the_api(before) == before.notion_url
     assert set(model_of_process_task(before).values()) == {""}
-
-    for name, value in thinker.environment.items():  # as the other tests want it
-        monkeypatch.setenv(name, value)
-    assert stack.up(stack_home) == before
 
 
 def model_of_process_task(running: stack.Stack) -> dict[str, str]:
