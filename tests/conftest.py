@@ -5,15 +5,19 @@ import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import botocore.session
 import pytest
+from xdist.scheduler import LoadGroupScheduling
 
 from support.fakes.fake_dynamo.client import UNLAWFUL
 from support.faults import soak
 from support.worlds.world import World
 
 HERE = Path(__file__).parent
+# Among several workers the longest come first, and each test is given out by itself; of the others, whole modules.
+LONGEST_FIRST = ("stack", "simulation", "fuzz", "faults")
 
 
 def pytest_configure() -> None:
@@ -29,14 +33,37 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+class Scheduling(LoadGroupScheduling):  # type: ignore[misc] # it has no types
+    """Where each of 12,000 tests is a piece of work of its own, giving them out takes half a minute."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        scope = str(super()._split_scope(nodeid))
+        is_given_out_alone = scope != nodeid or nodeid.split("/")[1] in LONGEST_FIRST
+        return scope if is_given_out_alone else nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks each test with its tier, the folder that it is in. A test whose module has sizes of ``make soak`` belongs
     to that, too."""
     for item in items:
-        item.add_marker(item.path.relative_to(HERE).parts[0])
+        item.add_marker(tier_of(item))
         if isinstance(item, pytest.Function) and has_sizes(item):
             item.add_marker("soak")
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: [*LONGEST_FIRST, tier_of(item)].index(tier_of(item)))
+
+
+def tier_of(item: pytest.Item) -> str:
+    return item.path.relative_to(HERE).parts[0]
 
 
 def has_sizes(item: pytest.Function) -> bool:

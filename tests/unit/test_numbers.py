@@ -37,6 +37,7 @@ def test_a_text_that_looks_like_a_number_stays_a_text() -> None:
     assert json.loads(canonical_json(value)) == {"a": "1e15", "b": 1e15, "1e15": "-0"}
 
 
+@pytest.mark.slow
 @given(st.recursive(st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(), st.lists))
 def test_what_is_stored_already_is_read_and_written_as_before(value: Any) -> None:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

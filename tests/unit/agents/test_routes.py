@@ -123,6 +123,7 @@ def test_a_version_never_means_two_things_even_after_a_removal(world: World) -> 
         put(world, version=1)
 
 
+@pytest.mark.slow
 def test_a_workspace_holds_so_many_routes_and_no_more(world: World) -> None:
     for number in range(MAX_ROUTES):
         put(world, f"type-{number}")
@@ -135,6 +136,7 @@ def test_a_workspace_holds_so_many_routes_and_no_more(world: World) -> None:
         put(world, "type-1")
 
 
+@pytest.mark.slow
 def test_two_last_routes_at_once_make_one() -> None:
     store = HookedStore()
     world = World(store=store).settle()

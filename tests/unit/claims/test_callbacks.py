@@ -199,6 +199,7 @@ def test_asking_for_the_address_again_gives_the_same_one() -> None:
     assert len(answers) == 1
 
 
+@pytest.mark.slow
 def test_of_answers_that_come_at_once_with_a_cancel_and_the_sweeper_one_counts() -> None:
     first: Counter[str] = Counter()
     for _ in range(40):

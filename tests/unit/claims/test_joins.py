@@ -214,6 +214,7 @@ def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
 # At once
 
 
+@pytest.mark.slow
 def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() -> None:
     """Each then does what its notice says; no sweeper is needed."""
     for _ in range(60):
@@ -231,6 +232,7 @@ def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() 
         assert outcomes_of(resume_payload(team, task)) == [("b0", "done", {"by": 0}), ("b1", "done", {"by": 1})]
 
 
+@pytest.mark.slow
 def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing() -> None:
     ends: Counter[str] = Counter()
     for _ in range(40):
@@ -278,6 +280,7 @@ def test_a_join_waits_for_a_successor_that_is_not_readable_yet() -> None:
     assert outcomes_of(resume_payload(team, task)) == [("b0", "done", {"last": True})]
 
 
+@pytest.mark.slow
 def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once() -> None:
     first: Counter[str] = Counter()
     for _ in range(40):

@@ -91,6 +91,7 @@ def take_all(deps: Any) -> list[str]:
     return [claimed.details.task.id for claimed in iter(lambda: claim_next(deps, claimer), None)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("round_", range(5))
 def test_eight_claimers_at_once_take_each_once_and_nothing_before_all_of_a_better_priority(round_: int) -> None:
     """Within one priority those who look at the same moment spread (docs/decisions/022-what-one-caller-may-cost.md)."""
@@ -125,6 +126,7 @@ def sixty(team: Team) -> list[tuple[str, str]]:
     return waiting
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("round_", range(5))
 def test_no_p1_is_handed_out_while_a_p0_was_ready_before_the_claim_began(round_: int) -> None:
     """More of both come while eight claim."""

@@ -267,6 +267,7 @@ def test_pauses_grow_with_the_age_from_a_minute_to_fifteen(age: int, wanted: int
     assert seconds(900) == LONGEST_PAUSE
 
 
+@pytest.mark.slow
 def test_a_thousand_bad_ones_in_front_do_not_starve_the_one_behind(outside: PublishedEvents) -> None:
     for number in range(1_000):
         outside.world.store.commit(WORKSPACE, new(f"task_{number:04d}"))

@@ -78,6 +78,7 @@ def test_one_retry_is_under_way_whichever_of_them_is_named() -> None:
     assert retry_handoff(team.deps, agent(A), first.id).task.retry_of == first.id
 
 
+@pytest.mark.slow
 def test_of_retries_at_once_of_any_of_them_one_is_made() -> None:
     for _ in range(20):
         team = Team(A, B)

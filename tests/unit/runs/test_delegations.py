@@ -264,6 +264,7 @@ def test_a_parent_whose_model_is_away_when_it_goes_on_keeps_its_results() -> Non
     check(agent_runs, root.workflow_id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [False, True])
 def test_two_last_children_at_once(lost: bool) -> None:
     """However they end, the one that waits goes on once, with both results; also if their notices are lost."""

@@ -63,6 +63,7 @@ def tasks_of(world: NotionWorld, many: int) -> list[str]:
 # Pages that are always answered with a trouble
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
 @pytest.mark.parametrize(
     ("many", "fault"),
