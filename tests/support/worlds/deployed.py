@@ -22,7 +22,6 @@ from baton.adapters.system import RandomIds, SystemClock
 from baton.ports.deps import Deps
 from deployment import STACK_NAME
 from stack import Stack
-from support.fakes.dynamo import all_items
 from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
 
 # In everything that tests hand over as content: no log may ever show it.
@@ -197,19 +196,20 @@ class Deployed:
             log=lambda _message, **_fields: None,
         )
 
-    def snapshot(self) -> dict[tuple[str, str], Item]:
-        """Every item of the table."""
-        return {(item["pk"]["S"], item["sk"]["S"]): item for item in all_items(self.dynamo, self.stack.table)}
-
     @contextmanager
     def unchanged(self, of: str = "") -> Iterator[None]:
         """Nothing is written meanwhile; ``of``: nothing of this workspace. Frequent requests are counted, whatever they
         ask for: that is no effect of theirs."""
         self.await_told()
-        before = self.snapshot()
+        streams = self.aws("dynamodbstreams")
+        (stream,) = streams.list_streams(TableName=self.stack.table)["Streams"]
+        described = streams.describe_stream(StreamArn=stream["StreamArn"])["StreamDescription"]
+        (shard,) = described["Shards"]
+        at = {"StreamArn": stream["StreamArn"], "ShardId": shard["ShardId"], "ShardIteratorType": "LATEST"}
+        now = streams.get_shard_iterator(**at)["ShardIterator"]
         yield
-        after = self.snapshot()
-        changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+        records = streams.get_records(ShardIterator=now)["Records"]
+        changed = {(key["pk"]["S"], key["sk"]["S"]) for key in (each["dynamodb"]["Keys"] for each in records)}
         written = sorted(key for key in changed if (not of or f"#{of}#" in key[0]) and "#USE#" not in key[0])
         assert not written, f"written: {written}"
 
