@@ -147,7 +147,7 @@ class Reader:
         sim, task_id, rules = self._sim, self._context.some_task(), self._rules
         workflow = self._context.ledger.heads[task_id]["workflow_id"]
         self._read(
-            lambda: list_notes(sim.deps, WORKSPACE, task_id, MANY, None),
+            lambda: list_notes(sim.deps, WORKSPACE, task_id, 10 * MANY, None),
             lambda began, page: rules.is_whole("NOTES", task_id, began, [each.id for each in page.items]),
         )
         self._context.look(lambda: late_results(sim.deps, WORKSPACE, task_id, MANY, None))

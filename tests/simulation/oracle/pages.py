@@ -82,14 +82,15 @@ class Pages:
 
     def _is_last(self, page: Page, head: Item, about: str) -> None:
         """The task's state, or what somebody else has made of the page since; also where the state has come back
-        meanwhile to the one that the page was last written for."""
+        meanwhile to the one that the page was last written for. A page on which the task was ended stays theirs,
+        whoever comes after that person and before Baton learns of it; so does one that was closed before its import."""
         at, by, word = page.edits[-1]
-        is_by_them = self._was_ended_there(page.task_id) or page.is_imported
-        is_their_end = is_by_them and CLOSING.get(word) == head["state"]
-        is_shown = word == WORDS[head["state"]] or is_their_end
         is_later = at >= self._ledger.worded_ms[page.task_id] - 2 * self._sim.habits.skew_ms
         ours = [WORDS["needs"], *(each for _, who, each in page.edits if who == US)][-1]
-        is_theirs = by != US and (is_later or ours == WORDS[head["state"]])
+        was_closed_before = page.is_imported and word in CLOSING
+        is_left_to_them = self._was_ended_there(page.task_id) or was_closed_before
+        is_shown = word == WORDS[head["state"]]
+        is_theirs = by != US and (is_later or is_left_to_them or ours == WORDS[head["state"]])
         self._must(is_shown or is_theirs, "{}: its page says {} by {}", about, word, by)
 
     def _is_heard(self, page: Page, head: Item, about: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from baton.domain.agents.agent import Approval
 from baton.domain.agents.tool import History, ToolMode
 from baton.domain.conversations.read_cursor import ReadCursor, parse_read_cursor
-from baton.domain.errors import ConversationBusy
+from baton.domain.errors import ConversationBusy, LoopTripped
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
@@ -111,6 +111,23 @@ def test_who_says_something_while_another_does_is_told_to_wait() -> None:
         "Hello",
         "First",
     ]
+
+
+def test_a_message_that_is_let_through_while_the_user_says_another_waits_for_that() -> None:
+    """It was sent in the place that the other one takes, between the two readings of the conversation."""
+    store = HookedStore()
+    agent_runs = processes([says("Hi."), says("Here.")], [], World(store=store))
+    root = agent_runs.start("boss")
+    change_settings(agent_runs.deps, human(), {"max_handoffs_per_workflow": 1})
+    with pytest.raises(LoopTripped):
+        say(agent_runs.deps, human(), root.workflow_id, "First")
+    (review,) = list_reviews(agent_runs.deps, human(), True, 10, None).items
+    change_settings(agent_runs.deps, human(), {"max_handoffs_per_workflow": 9})
+    store.before["talk"] = lambda: say(agent_runs.deps, human(), root.workflow_id, "Second")
+    with pytest.raises(ConversationBusy):
+        release_review(agent_runs.deps, human(), review.id)
+    said = [agent_runs.body(each.id)["input"]["message"] for each in agent_runs.tasks(root.workflow_id)]
+    assert said == ["Hello", "Second"]
 
 
 @pytest.mark.parametrize("moment", ["talk", "workflow", "handoff_inputs"])

@@ -104,8 +104,6 @@ def say(
         holder = found.holder
         inputs = deps.store.handoff_inputs(workspace, _wanted(by, holder))
         _must_be_a_conversation(deps, found, inputs)
-        if found.thread.is_torn:
-            raise errors.Conflict("conversation")
         if by.kind is Who.AGENT and deps.store.held(workspace, by.id):
             raise errors.ClaimRequired(by.id)
         if not holder.is_ended:
@@ -187,8 +185,11 @@ def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, agent: 
 
 def going_on(found: FoundConversation, new: NewHandoff, asked_by: str) -> list[Write]:
     """The writes for ``new`` as the conversation's next task: they fail if another task has continued it, or if
-    an open task in it was changed (an approval, say) meanwhile."""
+    an open task in it was changed (an approval, say) meanwhile. Raises ``Conflict`` if the conversation was read while
+    it was continued: its holder may be another task."""
     thread = found.thread
+    if thread.is_torn:
+        raise errors.Conflict("conversation")
     followed = NextTask(thread.holder.id, thread.followed_by) if thread.followed_by else None
     unchanged = [Require(VersionUnchanged(task.id, task.version)) for task in thread.passed_over[-MAX_PASSED_OVER:]]
     return [
