@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from simulation.planted.bugs import BUGS, Bug
-from simulation.planted.planting import misplaced, searched
+from simulation.planted.planting import PRODUCT, misplaced, searched
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_bug_has_its_place_in_the_product(bug: Bug) -> None:
     assert misplaced(bug) == []
+
+
+def test_bugs_use_no_name_that_the_product_has_not(tmp_path: Path) -> None:
+    """Such a bug would be found by its NameError, whatever the oracle looks at."""
+    for number, bug in enumerate(BUGS):
+        for edit in bug.edits:
+            text = (PRODUCT / edit.file).read_text(encoding="utf-8").replace(edit.old, edit.new)
+            (tmp_path / f"{number}_{Path(edit.file).name}").write_text(text, encoding="utf-8")
+    command = [Path(sys.executable).parent / "ruff", "check", "--isolated", "--select", "F821", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_planted_bug_is_found(tmp_path: Path) -> None:
