@@ -23,7 +23,7 @@ def test_bugs_use_no_name_that_the_product_has_not(tmp_path: Path) -> None:
         for edit in bug.edits:
             text = (PRODUCT / edit.file).read_text(encoding="utf-8").replace(edit.old, edit.new)
             (tmp_path / f"{number}_{Path(edit.file).name}").write_text(text, encoding="utf-8")
-    command = [Path(sys.executable).parent / "ruff", "check", "--isolated", "--select", "F821", tmp_path]
+    command = [str(Path(sys.executable).parent / "ruff"), "check", "--isolated", "--select", "F821", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
