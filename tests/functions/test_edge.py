@@ -32,10 +32,6 @@ def send(gateway: Gateway, by: Any, route: Endpoint, **ids: str) -> Any:
     return gateway.send(by, route.method, route.path.format(**(IDS | ids)), BODIES.get(route.name), query=query)
 
 
-def stored(world: World) -> dict[str, str]:
-    return {name: repr(value) for name, value in vars(world.store).items() if name != "_lock"}
-
-
 def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
     assert {(route.method, route.path) for route in HUMAN_ONLY} == {
         ("POST", "/tasks/{task_id}/approve"),
@@ -73,12 +69,12 @@ def test_agent_is_refused_where_a_human_is_needed_whether_the_thing_exists_or_no
     world: World, gateway: Gateway, route: Endpoint
 ) -> None:
     task_id = world.needing()
-    before = stored(world)
+    before = world.stored()
     known = send(gateway, agent("scout"), route, task_id=task_id)
     unknown = send(gateway, agent("scout"), route)
     assert (known.status, known.code) == (403, "human_required")
     assert unknown.json == known.json
-    assert stored(world) == before
+    assert world.stored() == before
 
 
 def test_agents_talk_where_a_human_let_them() -> None:
@@ -99,11 +95,11 @@ def test_service_is_no_human_whoever_it_acts_for(world: World, gateway: Gateway,
 def test_other_workspaces_task_answers_like_an_unknown_one(world: World, gateway: Gateway, route: Endpoint) -> None:
     world.settle("other")
     task_id = world.needing()
-    before = stored(world)
+    before = world.stored()
     foreign, unknown = send(gateway, STRANGER, route, task_id=task_id), send(gateway, STRANGER, route)
     assert foreign.status in {404, 409}
     assert (foreign.status, without_ids(foreign.json)) == (unknown.status, without_ids(unknown.json))
-    assert stored(world) == before
+    assert world.stored() == before
 
 
 def without_ids(problem: dict[str, Any]) -> dict[str, Any]:

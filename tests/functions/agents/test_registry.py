@@ -162,7 +162,7 @@ def test_secret_is_shown_once(world: World, gateway: Gateway) -> None:
     (listed,) = gateway.get(ALICE, "/tokens").json["items"]
     assert listed["created_by"] == "human:alice"
     assert [reply for reply in gateway.replies[1:] if secret in reply.text] == []
-    assert secret not in repr(vars(world.store))
+    assert secret not in repr(world.stored())
 
 
 def test_token_is_revoked_once_and_for_all(world: World, gateway: Gateway) -> None:

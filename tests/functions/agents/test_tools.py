@@ -395,7 +395,7 @@ def tried(gateway: Gateway, arguments: Any, by: Any = ALICE) -> Any:
 
 def test_dry_run_says_what_would_happen_and_changes_nothing(world: World, gateway: Gateway) -> None:
     defined(gateway)
-    before = {name: repr(value) for name, value in vars(world.store).items() if name != "_lock"}
+    before = world.stored()
     assert tried(gateway, {"lead_id": "l-1", "priority": 2}) == {
         "ok": True,
         "errors": [],
@@ -413,7 +413,7 @@ def test_dry_run_says_what_would_happen_and_changes_nothing(world: World, gatewa
             "_handoff_chain": ["<source agent>"],
         },
     }
-    assert {name: repr(value) for name, value in vars(world.store).items() if name != "_lock"} == before
+    assert world.stored() == before
     assert world.dispatch_queue.notices == []
     assert tried(gateway, {"lead_id": "l-1"}, service()) == tried(gateway, {"lead_id": "l-1"}, ALICE)
 

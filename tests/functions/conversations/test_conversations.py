@@ -70,10 +70,6 @@ def texts(items: list[Any]) -> list[str]:
     return [each["text"] for each in items]
 
 
-def stored(world: World) -> dict[str, str]:
-    return {name: repr(value) for name, value in vars(world.store).items() if name != "_lock"}
-
-
 # Beginning
 
 
@@ -129,7 +125,7 @@ def test_humans_services_and_agents_with_the_scope_talk(world: World, gateway: G
 
 def test_agent_without_the_scope_reads_along_and_says_nothing(world: World, gateway: Gateway) -> None:
     made = begun(gateway)
-    before = stored(world)
+    before = world.stored()
     for path, body in (
         ("/conversations", BODY),
         ("/conversations", {"nonsense": 1}),
@@ -138,7 +134,7 @@ def test_agent_without_the_scope_reads_along_and_says_nothing(world: World, gate
     ):
         reply = gateway.post(SCOUT, path, body)
         assert (reply.status, reply.code, reply.json["scope"]) == (403, "scope_required", CONVERSE)
-    assert stored(world) == before
+    assert world.stored() == before
     auditor, path = agent("auditor"), f"/conversations/{made['conversation_id']}"
     assert gateway.post(auditor, f"{path}/messages", {"message": "x"}).code == "scope_required"
     assert shown(gateway, made["conversation_id"], auditor)["message"] == BODY["message"]
@@ -265,11 +261,11 @@ WRONG: list[tuple[Any, list[str]]] = [
 
 @pytest.mark.parametrize(("body", "fields"), WRONG, ids=range(len(WRONG)))
 def test_wrong_field_is_named_and_begins_nothing(world: World, gateway: Gateway, body: Any, fields: list[str]) -> None:
-    before = stored(world)
+    before = world.stored()
     reply = gateway.post(ALICE, "/conversations", body)
     assert (reply.status, reply.fields) == (422, fields)
     assert reply.json["detail"].startswith(f"{fields[0]}: ")
-    assert stored(world) == before
+    assert world.stored() == before
 
 
 OF_MESSAGES = [each for each in WRONG if each[1] == ["message"]]
@@ -279,13 +275,13 @@ OF_MESSAGES = [each for each in WRONG if each[1] == ["message"]]
 def test_wrong_message_is_named_and_says_nothing(world: World, gateway: Gateway, body: Any, fields: list[str]) -> None:
     made = begun(gateway)
     gateway.post(ALICE, f"/tasks/{made['task']['id']}/cancel")
-    before = stored(world)
+    before = world.stored()
     path = f"/conversations/{made['conversation_id']}/messages"
     for said in ({"message": body["message"]}, {"message": "x", "agent": "auditor"}, {"message": "x", "context": {}}):
         reply = gateway.post(ALICE, path, said)
         assert (reply.status, len(reply.fields)) == (422, 1)
     assert gateway.post(ALICE, path, {"message": body["message"]}).fields == fields
-    assert stored(world) == before
+    assert world.stored() == before
 
 
 @pytest.mark.parametrize(
@@ -298,10 +294,10 @@ def test_wrong_message_is_named_and_says_nothing(world: World, gateway: Gateway,
     ],
 )
 def test_what_cannot_be_kept_is_refused(world: World, gateway: Gateway, raw: str, field: str) -> None:
-    before = stored(world)
+    before = world.stored()
     reply = gateway.post(ALICE, "/conversations", raw)
     assert (reply.status, reply.code, reply.fields) == (400, "malformed_json", [field])
-    assert stored(world) == before
+    assert world.stored() == before
 
 
 LIMITS = ["x", "x" * MAX_TEXT, " " * (MAX_TEXT - 1) + "x", "\u200b", "🙂" * 20_000]
@@ -329,7 +325,7 @@ def test_secret_is_masked_everywhere_where_the_workspace_says_so(world: World, g
     made = begun(gateway, message=said)
     gateway.post(ALICE, f"/tasks/{made['task']['id']}/cancel")
     assert more(gateway, made["conversation_id"], said).status == 201
-    assert SECRET[:12] not in repr(stored(world))
+    assert SECRET[:12] not in repr(world.stored())
     items = read(gateway, made["conversation_id"])["items"]
     assert "[masked: github_token]" in items[0]["text"]
 
@@ -380,11 +376,11 @@ def test_conversation_that_was_handed_on_is_held_by_the_last(world: World, gatew
 
 def test_conversation_whose_agent_answers_is_busy(world: World, gateway: Gateway) -> None:
     made = begun(gateway)
-    before = stored(world)
+    before = world.stored()
     reply = more(gateway, made["conversation_id"])
     assert (reply.status, reply.code) == (409, "conversation_busy")
     assert (reply.json["task_id"], reply.json["state"]) == (made["task"]["id"], "delegated")
-    assert stored(world) == before
+    assert world.stored() == before
     ended(world, gateway, made["task"]["id"])
     second = more(gateway, made["conversation_id"]).json["task"]["id"]
     assert more(gateway, made["conversation_id"]).json["task_id"] == second
@@ -611,7 +607,7 @@ def test_cursor_of_tasks_that_are_elsewhere_is_only_forgotten(gateway: Gateway) 
 def test_other_workspaces_conversation_answers_like_an_unknown_one(world: World, gateway: Gateway) -> None:
     world.settle("other")
     conversation_id = begun(gateway)["conversation_id"]
-    before = stored(world)
+    before = world.stored()
     for end in ("", "/messages"):
         unknown = gateway.get(STRANGER, f"/conversations/wf_unknown{end}")
         assert (unknown.status, unknown.code) == (404, "not_found")
@@ -620,7 +616,7 @@ def test_other_workspaces_conversation_answers_like_an_unknown_one(world: World,
     unknown = more(gateway, "wf_unknown", by=STRANGER)
     assert unknown.status == 404
     assert more(gateway, conversation_id, by=STRANGER).json == unknown.json
-    assert stored(world) == before
+    assert world.stored() == before
     assert gateway.post(STRANGER, "/conversations", {**BODY, "agent": "runner"}).status == 201
 
 
@@ -631,10 +627,10 @@ def test_workflow_that_began_otherwise_can_be_read_and_not_talked_into(world: Wo
     assert (seen["message"], seen["agent"], seen["state"]) == ("Sign the release", "auditor", "open")
     assert read(gateway, task["workflow_id"])["items"] == []
     for _ in range(2):
-        before = stored(world)
+        before = world.stored()
         reply = more(gateway, task["workflow_id"])
         assert (reply.status, reply.code) == (404, "not_found")
-        assert stored(world) == before
+        assert world.stored() == before
         ended(world, gateway, task["id"]) if world.task(task["id"]).state is State.DELEGATED else None
 
 

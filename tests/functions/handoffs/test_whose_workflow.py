@@ -63,10 +63,6 @@ def goes_on_with(world: World, gateway: Gateway, conversation_id: str) -> Any:
     return gateway.get(ALICE, f"/tasks/{reply.json['task']['id']}").json
 
 
-def stored(world: World) -> dict[str, str]:
-    return {name: repr(value) for name, value in vars(world.store).items() if name != "_lock"}
-
-
 # Naming a workflow
 
 
@@ -78,11 +74,11 @@ def test_a_root_in_anothers_workflow_is_refused_and_nothing_is_left(
     task = (begun(gateway) if is_conversation else gateway.post(ALICE, "/handoffs", asked("alice", "auditor")).json)[
         "task"
     ]
-    before = stored(world)
+    before = world.stored()
     source = "scout" if by is SCOUT or by == service() else by.id
     reply = gateway.post(by, "/handoffs", asked(source, workflow_id=task["workflow_id"], context=EVIL))
     assert (reply.status, reply.fields) == (422, ["metadata.workflow_id"])
-    assert stored(world) == before
+    assert world.stored() == before
 
 
 def test_who_holds_a_task_of_it_puts_no_roots_into_it_either(world: World, gateway: Gateway) -> None:

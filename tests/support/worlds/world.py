@@ -20,6 +20,7 @@ from baton.services.escalations.create_handoff_marker import MarkerAnswer, creat
 from baton.services.tasks.approve_task import approve_task
 from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.fake_dynamo.client import Item, Key
 from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
 from support.fakes.store import InMemoryStore
 
@@ -85,6 +86,11 @@ class World:
         else:
             self._register(workspace)
         return self
+
+    def stored(self) -> dict[Key, Item]:
+        """Everything that there is, in the table's own form, but how much each caller asked for."""
+        assert isinstance(self.store, InMemoryStore)
+        return {key: item for key, item in self.store.dynamo.contents().items() if "#USE#" not in key[0]}
 
     def _register(self, workspace: str) -> None:
         agents: dict[str, dict[str, Any]] = {
