@@ -115,7 +115,7 @@ def test_a_body_that_is_not_utf_8_is_refused(operations_world: OperationsWorld, 
 
 def test_fields_that_a_route_does_not_know_are_refused(operations_world: OperationsWorld) -> None:
     with operations_world.tenant.deployed.unchanged():
-        for each in WITH_BODY:
+        for each in spread(WITH_BODY, 3):
             body = {**(operations_world.body(each) or {}), "surprise": CANARY}
             refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), body))
             assert (refusal["status"], [error["field"] for error in refusal["errors"]]) == (422, ["surprise"]), str(
@@ -125,7 +125,7 @@ def test_fields_that_a_route_does_not_know_are_refused(operations_world: Operati
 
 def test_a_field_that_is_given_twice_is_refused(operations_world: OperationsWorld) -> None:
     with operations_world.tenant.deployed.unchanged():
-        for each in WITH_BODY:
+        for each in spread(WITH_BODY, 3):
             name = field_of(each)
             raw = f'{{"{name}": 1, "{name}": 2}}'.encode()
             refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
@@ -134,7 +134,7 @@ def test_a_field_that_is_given_twice_is_refused(operations_world: OperationsWorl
 
 def test_what_is_required_is_named(operations_world: OperationsWorld) -> None:
     with operations_world.tenant.deployed.unchanged():
-        for each in WITH_BODY:
+        for each in spread(WITH_BODY, 3):
             required = (each.body or {}).get("required", [])
             for raw in (b"", b"{}", b" \n") if required else ():
                 refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
@@ -316,7 +316,7 @@ def test_a_query_out_of_bounds_is_refused_under_its_name(operations_world: Opera
 
 def test_a_query_that_a_route_does_not_know_is_refused(operations_world: OperationsWorld, deployed: Deployed) -> None:
     with deployed.unchanged():
-        for each in OPERATIONS:
+        for each in spread(OPERATIONS, 3):
             path = operations_world.path(each).partition("?")[0]
             response = operations_world.tenant.human.send(
                 each.method, f"{path}?surprise=1", operations_world.body(each)
