@@ -14,6 +14,7 @@ from typing import Any
 
 from golden.environment import ENVIRONMENT, Environment
 from golden.readable import readable_item, readable_message
+from support.sqs import sqs_batch
 
 DOCUMENT = Path(__file__).parents[2] / "docs/openapi.json"
 # What the gateway sends elsewhere than to the API's function.
@@ -163,7 +164,7 @@ class Play:
 
     def _received(self, function: str, queue: str, bodies: Sequence[str]) -> Any:
         bodies = bodies or [each["MessageBody"] for each in self.environment.queues.receive(ENVIRONMENT[queue])]
-        return self._invoked(function, queue_event(bodies), shown={"messages": list(bodies)}) if bodies else None
+        return self._invoked(function, sqs_batch(bodies), shown={"messages": list(bodies)}) if bodies else None
 
     def _tell(self, **step: Any) -> None:
         if not self._is_quiet:
@@ -205,25 +206,6 @@ def gateway_event(by: str | None, request: str, body: Any, headers: dict[str, st
         "requestContext": context,
         "isBase64Encoded": False,
         **({} if text is None else {"body": text}),
-    }
-
-
-def queue_event(bodies: Sequence[str]) -> dict[str, Any]:
-    return {
-        "Records": [
-            {
-                "messageId": f"message-{number}",
-                "receiptHandle": "handle",
-                "body": body,
-                "attributes": {"ApproximateReceiveCount": "1"},
-                "messageAttributes": {},
-                "md5OfBody": "",
-                "eventSource": "aws:sqs",
-                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:baton",
-                "awsRegion": "us-east-1",
-            }
-            for number, body in enumerate(bodies)
-        ]
     }
 
 

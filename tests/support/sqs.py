@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
-def sqs_batch(bodies: list[str], queue: str = "baton") -> dict[str, Any]:
+def sqs_batch(bodies: Sequence[str], queue: str = "baton") -> dict[str, Any]:
     return {
         "Records": [
             {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
 from api.alerts import views
-from baton.domain.alerts.alert import MAX_MESSAGE, Alert, AlertState, Severity
+from baton.domain.alerts.alert import MAX_MESSAGE, AlertState, Severity
 from baton.ports.deps import Deps
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import AlertFilter, find_alert, list_alerts
@@ -53,11 +54,7 @@ def list_all_alerts(deps: Deps, call: routing.Call[None, AlertQuery]) -> answers
     """Alerts, newest first. A page may be shorter than `limit` and still have a next one."""
     state = None if call.query.state is None else AlertState(call.query.state)
     page = list_alerts(deps, call.by, AlertFilter(state, call.query.task_id), call.query.limit, pages.cursor_of(call))
-
-    def view(alert: Alert) -> views.AlertView:
-        return views.alert_view(deps, alert)
-
-    return answers.ok(pages.listing(call, page, view))
+    return answers.ok(pages.listing(call, page, partial(views.alert_view, deps)))
 
 
 @routes.get("/alerts/{alert_id}", answers={200: views.AlertView})

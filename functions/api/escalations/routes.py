@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from api.escalations import views
 from api.tasks.command_requests import Revision
-from baton.domain.escalations.review import Review
 from baton.ports.deps import Deps
 from baton.services.escalations.list_reviews import find_review, list_reviews
 from baton.services.escalations.release_review import release_review
@@ -33,11 +33,7 @@ def list_manual_reviews(deps: Deps, call: routing.Call[None, ReviewQuery]) -> an
     """Manual reviews, newest first."""
     is_open = None if call.query.state is None else call.query.state == "open"
     page = list_reviews(deps, call.by, is_open, call.query.limit, pages.cursor_of(call))
-
-    def view(review: Review) -> views.ReviewView:
-        return views.review_view(deps, review)
-
-    return answers.ok(pages.listing(call, page, view))
+    return answers.ok(pages.listing(call, page, partial(views.review_view, deps)))
 
 
 @routes.get("/manual-reviews/{review_id}", query=models.query(models.PageQuery), answers={200: views.WholeReview})

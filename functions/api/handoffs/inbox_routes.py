@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
@@ -9,7 +10,6 @@ from typing_extensions import TypedDict
 from baton.domain import times
 from baton.domain.handoffs.workflow import InboxItem
 from baton.ports.deps import Deps
-from baton.ports.details import TaskDetails
 from baton.services.handoffs.read_inbox import acknowledge, read_inbox
 from baton.services.tasks.list_tasks import list_pending_tasks
 from rest import answers, models, pages, routing
@@ -83,11 +83,7 @@ def list_pending(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answ
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     page = list_pending_tasks(deps, call.by, call.slug, call.query.limit, pages.cursor_of(call))
-
-    def view(details: TaskDetails) -> task_views.ListedTask:
-        return task_views.listed_task(deps, details)
-
-    return answers.ok(pages.listing(call, page, view))
+    return answers.ok(pages.listing(call, page, partial(task_views.listed_task, deps)))
 
 
 def _view(item: InboxItem) -> InboxItemView:

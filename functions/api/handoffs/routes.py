@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import StringConstraints
 
 from api.handoffs import requests, views
-from baton.domain.tasks.task import Kind, State, Task
+from baton.domain.tasks.task import Kind, State
 from baton.ports.deps import Deps
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.find_handoff import find_handoff, task_of
@@ -61,11 +62,7 @@ def list_all_handoffs(deps: Deps, call: routing.Call[None, HandoffListQuery]) ->
         since=options.since,
     )
     page = list_handoffs(deps, call.by, filters, options.limit, pages.cursor_of(call))
-
-    def view(task: Task) -> views.ListedHandoff:
-        return views.listed_handoff(deps, task)
-
-    return answers.ok(pages.listing(call, page, view))
+    return answers.ok(pages.listing(call, page, partial(views.listed_handoff, deps)))
 
 
 @routes.get("/handoffs/{handoff_id}", answers={200: views.HandoffView})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from api.tasks import views
 from baton.domain.tasks.task import State
 from baton.ports.deps import Deps
-from baton.ports.details import TaskDetails
 from baton.services.tasks.await_task import EventRange, wait_for_events
 from baton.services.tasks.list_notes import late_results_of_task, notes_of_task
 from baton.services.tasks.list_tasks import TaskFilter, find_tasks
@@ -41,11 +42,7 @@ def list_tasks(deps: Deps, call: routing.Call[None, TaskQuery]) -> answers.Answe
     options = call.query
     filters = TaskFilter(agent=options.agent, day=options.day, states=options.state)
     page = find_tasks(deps, call.by, filters, options.limit, pages.cursor_of(call))
-
-    def view(details: TaskDetails) -> task_views.ListedTask:
-        return task_views.listed_task(deps, details)
-
-    return answers.ok(pages.listing(call, page, view))
+    return answers.ok(pages.listing(call, page, partial(task_views.listed_task, deps)))
 
 
 @routes.get("/tasks/{task_id}", answers={200: task_views.WholeTask})
