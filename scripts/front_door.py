@@ -39,6 +39,8 @@ _THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
 _DEPLOYED_API = re.compile(r"[a-f0-9]{8}\.execute-api\.localhost(:[0-9]+)?")
 # First segments of paths that the engine answers under any name, so that they never reach the deployed API.
 _ENGINES_OWN = re.compile(r"(_|iceberg|v[0-9]|[A-Z]).*|health|oauth2|login|logout|restapis|\.well-known")
+# Of API Gateway.
+_LARGEST_BODY = 10_000_000
 
 
 def refusal(method: str, headers: Headers) -> str | None:
@@ -81,6 +83,7 @@ def guarded(engine: Asgi, key: str) -> Asgi:
             await receive()
             await send({"type": "websocket.close", "code": 1008})
         elif refused := engine_refusal(scope["method"], scope["path"], _headers(scope["headers"]), key):
+            await _read_to_the_end(receive)
             body = json.dumps({"message": refused}).encode()
             kind = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
             await send({"type": "http.response.start", "status": 403, "headers": kind})
@@ -89,6 +92,16 @@ def guarded(engine: Asgi, key: str) -> Asgi:
             await engine(scope, receive, send)
 
     return front_door
+
+
+async def _read_to_the_end(receive: Receive) -> None:
+    """Whoever is answered before their request has arrived loses the connection, and the request that they send next
+    over it. No larger one is waited for than the deployed API takes."""
+    size, more = 0, True
+    while more and size <= _LARGEST_BODY:
+        message = await receive()
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
 
 
 class _Named:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +75,20 @@ def test_a_hostile_page_changes_nothing_and_learns_nothing(
             asks = {"Host": host, "Origin": EVIL, "Access-Control-Request-Method": "POST"}
             refused(page, "OPTIONS", "/handoff-markers", asks)
     assert tenant.human.get("/agents")["items"]
+
+
+def test_a_refusal_leaves_the_connection_for_the_next_request(deployed: Deployed) -> None:
+    """Even where the refused request is still on its way, as it mostly is when its body is sent apart."""
+    head = f"POST /tasks HTTP/1.1\r\nHost: {api_of(deployed)}\r\nOrigin: {EVIL}\r\nContent-Length: 2\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", deployed.stack.port), timeout=30) as connection:
+        for _ in range(2):
+            connection.sendall(head.encode())
+            time.sleep(0.1)
+            connection.sendall(b"{}")
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            assert response.status == 403
+            assert response.read()
 
 
 def refused(page: httpx.Client, method: str, path: str, headers: dict[str, str], body: bytes | None = None) -> None:

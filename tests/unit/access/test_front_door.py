@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -157,15 +158,16 @@ def test_whoever_has_the_key_may_ask_whether_it_is_ready() -> None:
     assert engine_refusal("GET", "/_ministack/ready", asked(AWS), KEY) is not None
 
 
-def sent_by(scope: Message) -> tuple[bool, list[dict[str, Any]]]:
+def sent_by(scope: Message, body: Iterable[Message] = ()) -> tuple[bool, list[dict[str, Any]]]:
     """Whether the engine was reached, and what was sent."""
     reached, sent = [], []
+    received = iter(body)
 
     async def engine(scope: Message, receive: Any, send: Any) -> None:
         reached.append(scope)
 
     async def receive() -> Message:
-        return {"type": f"{scope['type']}.connect"}
+        return next(received, {"type": f"{scope['type']}.disconnect"})
 
     async def send(message: Any) -> None:
         sent.append(message)
@@ -184,6 +186,15 @@ def test_what_is_refused_never_reaches_the_engine() -> None:
     assert start["status"] == 403
     assert b"engine_key" in body["body"]
     assert not [name for name, _ in start["headers"] if name.startswith(b"access-control")]
+
+
+@pytest.mark.parametrize(("pieces", "left"), [(2, 0), (11, 0), (1_000, 989)])
+def test_a_refusal_waits_for_the_request_unless_no_one_would_take_it(pieces: int, left: int) -> None:
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", AWS.encode())]}
+    rest = ({"type": "http.request", "body": bytes(10**6), "more_body": n < pieces} for n in range(1, pieces + 1))
+    _, (start, _) = sent_by(scope, rest)
+    assert start["status"] == 403
+    assert len(list(rest)) == left
 
 
 def test_what_may_be_asked_reaches_the_engine() -> None:
