@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
@@ -20,6 +21,7 @@ import pytest
 import stack
 from background import StackError, free_port
 from stand_in import StandIn, port_of
+from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed, until
 
 pytestmark = pytest.mark.stack
@@ -44,11 +46,13 @@ def another_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def script(another_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the model in ``another_home`` answers."""
+def script(another_home: Path, same_models: None, thinker: FakeThinker, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What all agents in ``another_home`` answer."""
     script = another_home.with_name(f"{another_home.name} script.yaml")
     if not script.exists():
         script.write_text(SCRIPT.format(words="A parrot's words"))
+    for name in thinker.environment:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("BATON_SCRIPT", str(script))
     return script
 
@@ -98,9 +102,56 @@ def escalated(running: stack.Stack, target: str) -> str:
     return task_id
 
 
-def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(another_home: Path, script: Path) -> None:
+def answered(running: stack.Stack) -> object:
+    """By an agent that thinks with the script."""
+    with running.http(running.tokens["human"]) as client:
+        client.put("/agents/parrot", json={"runtime": "run", "model": "scripted"}).raise_for_status()
+    begun = post(running, running.tokens["human"], "/conversations", {"agent": "parrot", "message": "Hello"})
+    return awaited(running, begun["task"]["id"])["output"]["message"]
+
+
+def notion_url_of_the_api(running: stack.Stack) -> Any:
+    found = running.aws("lambda").get_function_configuration(FunctionName=running.functions["Api"])
+    return found["Environment"]["Variables"]["BATON_NOTION_URL"]
+
+
+def model_of_process_task(running: stack.Stack) -> dict[str, str]:
+    found = running.aws("lambda").get_function_configuration(FunctionName=running.functions["ProcessTask"])
+    variables = found["Environment"]["Variables"]
+    return {name: variables.get(name, "") for name in ("BATON_MODEL", "BATON_MODEL_URL", "BATON_MODEL_KEY_SECRET")}
+
+
+def test_a_stack_uses_the_notion_and_the_model_that_the_environment_names_and_else_its_own(
+    another_home: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = StandIn(another_home)
+    stand_in.start(free_port(), keep_state=True)
+    with monkeypatch.context() as named:
+        named.delenv("BATON_SCRIPT")
+        named.setenv("BATON_NOTION_URL", "https://api.notion.com/")
+        named.setenv("BATON_MODEL_URL", "http://127.0.0.1:9/v1/")
+        named.setenv("BATON_MODEL_KEY", "sk-of-the-test")
+        first = brought_up(another_home)
+    assert first.notion_url == notion_url_of_the_api(first) == "https://api.notion.com"
+    assert stand_in.port() is None
+    model = model_of_process_task(first)
+    assert (model["BATON_MODEL"], model["BATON_MODEL_URL"]) == ("", "http://127.0.0.1:9/v1")
+    secret = first.aws("secretsmanager").get_secret_value(SecretId=model["BATON_MODEL_KEY_SECRET"])
+    assert secret["SecretString"] == "sk-of-the-test"
+    assert "sk-of-the-test" not in (another_home / "deploy.log").read_text() + json.dumps(model)
+
+    second = brought_up(another_home)
+    assert second == replace(first, notion_url=second.notion_url)
+    assert port_of(notion_url_of_the_api(second)) == port_of(second.notion_url) == stand_in.port()
+    assert set(model_of_process_task(second).values()) == {""}
+    assert answered(second) == "A parrot's words"
+
+
+def test_a_stack_goes_on_where_it_was_stopped_on_another_port_with_the_script_as_it_is_now(
+    another_home: Path, script: Path
+) -> None:
     home = another_home
-    first = stack.up(home, free_port(), notion_port=0)
+    first = brought_up(home)
     databases = databases_of_notion(first)
     task_id = escalated(first, "auditor")
     held = escalated(first, "reviewer")
@@ -112,6 +163,7 @@ def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(another_home:
     assert not list((home / "tmp").glob("*"))
     for path in (home, *home.rglob("*")):  # as an earlier version left it
         path.chmod(0o755 if path.is_dir() else 0o644)
+    script.write_text(SCRIPT.format(words="Other words"))
 
     second = stack.up(home, free_port(), notion_port=0)
     assert second.tokens == first.tokens
@@ -126,22 +178,9 @@ def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(another_home:
     post(second, second.tokens["human"], f"/tasks/{task_id}/approve", {})
     assert awaited(second, task_id)["state"] == "done"  # so that queue, mapping and roles are still there
     until(lambda: not unpublished(second), 45)  # the table's stream is: the schedule comes after a minute
+    assert answered(second) == "Other words"
     second.aws("sqs").send_message(QueueUrl=second.tracker_queue_url, MessageBody="no bell")
     assert until(lambda: "Messages" in second.aws("sqs").receive_message(QueueUrl=second.tracker_dlq_url))
-
-
-def answered(running: stack.Stack) -> object:
-    """By an agent that thinks with the script."""
-    with running.http(running.tokens["human"]) as client:
-        client.put("/agents/parrot", json={"runtime": "run", "model": "scripted"}).raise_for_status()
-    begun = post(running, running.tokens["human"], "/conversations", {"agent": "parrot", "message": "Hello"})
-    return awaited(running, begun["task"]["id"])["output"]["message"]
-
-
-def test_the_deployed_agents_follow_a_script_of_ours_as_it_is_now(another_home: Path, script: Path) -> None:
-    assert answered(brought_up(another_home)) == "A parrot's words"
-    script.write_text(SCRIPT.format(words="Other words"))
-    assert answered(brought_up(another_home)) == "Other words"
 
 
 def test_bringing_up_a_running_stack_again_changes_nothing(stack_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,11 +199,6 @@ def test_a_stand_in_for_notion_that_died_comes_back_where_it_was(stack_home: Pat
     until(lambda: StandIn(stack_home).port() is None)
     assert stack.up(stack_home) == before
     assert databases_of_notion(before)
-
-
-def notion_url_of_the_api(running: stack.Stack) -> Any:
-    found = running.aws("lambda").get_function_configuration(FunctionName=running.functions["Api"])
-    return found["Environment"]["Variables"]["BATON_NOTION_URL"]
 
 
 def test_tokens_are_never_sent_to_another_machine_in_the_clear(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,35 +273,6 @@ def test_only_the_holder_of_the_lock_is_ever_signalled(home: Path, name: str) ->
     """A process id that was written down may belong to somebody else by now: here it is this test's."""
     (home / f"{name}.lock").write_text(f'{{"pid": {os.getpid()}, "port": 1}}')
     assert not stack.down(home)
-
-
-def test_the_stack_uses_the_notion_and_the_model_that_the_environment_names(
-    another_home: Path, script: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = brought_up(another_home)
-    monkeypatch.setenv("BATON_NOTION_URL", "https://api.notion.com/")
-    monkeypatch.delenv("BATON_MODEL")
-    monkeypatch.setenv("BATON_MODEL_URL", "http://127.0.0.1:9/v1/")
-    monkeypatch.setenv("BATON_MODEL_KEY", "sk-of-the-test")
-    assert brought_up(another_home).notion_url == notion_url_of_the_api(before) == "https://api.notion.com"
-    with pytest.raises(httpx.ConnectError):  # no stand-in runs
-        databases_of_notion(before)
-    named = model_of_process_task(before)
-    assert (named["BATON_MODEL"], named["BATON_MODEL_URL"]) == ("", "http://127.0.0.1:9/v1")
-    secret = before.aws("secretsmanager").get_secret_value(SecretId=named["BATON_MODEL_KEY_SECRET"])
-    assert secret["SecretString"] == "sk-of-the-test"
-    assert "sk-of-the-test" not in (another_home / "deploy.log").read_text() + json.dumps(named)
-    for name in ("BATON_NOTION_URL", "BATON_MODEL_URL", "BATON_MODEL_KEY"):
-        monkeypatch.delenv(name)
-    assert stack.up(another_home, notion_port=port_of(before.notion_url)) == before
-    assert notion_url_of_the_api(before) == before.notion_url
-    assert set(model_of_process_task(before).values()) == {""}
-
-
-def model_of_process_task(running: stack.Stack) -> dict[str, str]:
-    found = running.aws("lambda").get_function_configuration(FunctionName=running.functions["ProcessTask"])
-    variables = found["Environment"]["Variables"]
-    return {name: variables.get(name, "") for name in ("BATON_MODEL", "BATON_MODEL_URL", "BATON_MODEL_KEY_SECRET")}
 
 
 def test_a_models_key_is_never_sent_to_another_machine_in_the_clear(
