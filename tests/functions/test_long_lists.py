@@ -121,6 +121,8 @@ def test_a_workspace_full_of_routes_is_listed_to_its_end(world: World, gateway: 
     for number in range(MAX_ROUTES):
         body = {"agent": "auditor", "mode": "dispatch", "dispatch_rank": 1_000 - number // 7}
         assert gateway.put(ALICE, f"/routes/type-{number}", body).status == 201
+    one_more = gateway.put(ALICE, "/routes/one-more", {"agent": "auditor", "mode": "manual"})
+    assert (one_more.status, one_more.json["code"]) == (409, "limit_reached")
     for query in ("", "limit=99"):
         found = [(each["dispatch_rank"], each["work_type"]) for each in whole(gateway, "/routes", query)]
         assert (len(found), found) == (MAX_ROUTES, sorted(found))

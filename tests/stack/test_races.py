@@ -21,6 +21,7 @@ from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, marker_body
 
 CLIENTS = 16
+ROUNDS = 20
 Answer = TypeVar("Answer")
 
 
@@ -45,8 +46,8 @@ def an_engine_that_can_be_trusted(deployed: Deployed) -> None:
         else:
             wins[round_] += 1
 
-    in_rounds(CLIENTS, 60, put)
-    assert wins == dict.fromkeys(range(60), 1)
+    in_rounds(CLIENTS, ROUNDS, put)
+    assert wins == dict.fromkeys(range(ROUNDS), 1)
     key = {"pk": {"S": "SELF-CHECK"}, "sk": {"S": "SELF-CHECK"}}
     deployed.dynamo.delete_item(TableName=deployed.stack.table, Key=key)
 
@@ -79,7 +80,7 @@ def at_once(threads: int, act: Callable[[int], Answer]) -> list[Answer]:
 @pytest.fixture
 def many(tenant: Tenant) -> tuple[Tenant, list[str]]:
     """Tasks that the reviewer may claim."""
-    return tenant, tenant.unrung(scaled(300), "reviewer")
+    return tenant, tenant.unrung(scaled(300, 20), "reviewer")
 
 
 def test_of_sixteen_claimers_exactly_one_gets_each_task(many: tuple[Tenant, list[str]]) -> None:
@@ -171,6 +172,6 @@ def test_five_requests_over_http_with_one_key_get_one_answer(tenant: Tenant) -> 
 
 def test_of_five_claimers_over_http_exactly_one_gets_the_task(tenant: Tenant) -> None:
     task_id = tenant.approved()
-    told = at_once(5, lambda n: tenant.reviewer.send("POST", f"/tasks/{task_id}/claim", {"worker": f"w-{n}"}))
-    assert Counter(response.status_code for response in told) == {200: 1, 409: 4}
+    responses = at_once(5, lambda n: tenant.reviewer.send("POST", f"/tasks/{task_id}/claim", {"worker": f"w-{n}"}))
+    assert Counter(response.status_code for response in responses) == {200: 1, 409: 4}
     assert tenant.task(task_id)["claim"]["fence"] == 1

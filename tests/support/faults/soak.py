@@ -1,4 +1,4 @@
-"""The sizes of the largest tests: ``make soak`` plays them whole (``SOAK=1``), ``make test`` a tenth of them."""
+"""The sizes of the largest tests: whole under ``make soak`` (``SOAK=1``), a tenth or less under ``make test``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ TENTH = 10
 IS_WHOLE = bool(os.environ.get("SOAK"))
 
 
-def scaled(whole: int) -> int:
-    """Returns ``whole`` under ``make soak``, else a tenth of it."""
-    return whole if IS_WHOLE else whole // TENTH
+def scaled(whole: int, part: int = TENTH) -> int:
+    """Returns ``whole`` under ``make soak``, else the tenth (or so) part of it."""
+    return whole if IS_WHOLE else whole // part
 
 
 def spread(whole: Sequence[T], every: int = TENTH) -> list[T]:

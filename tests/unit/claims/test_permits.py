@@ -56,7 +56,7 @@ def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_
 
     def work(_: int, runner: int) -> int:
         done = 0
-        for _ in range(30):
+        for _ in range(8):
             claimed = claim_next(still, claimer)
             if claimed is not None:
                 end(still, claimed, runner)

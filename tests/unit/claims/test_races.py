@@ -41,7 +41,7 @@ from support.worlds.world import WORKSPACE, World, agent, human, marker_body
 pytestmark = pytest.mark.slow
 
 RUNNERS = 64
-TASKS = scaled(1_000)
+TASKS = scaled(1_000, 25)
 AUDITOR = agent("auditor")
 
 

@@ -261,7 +261,7 @@ def around(secret: str) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize(("name", "secret"), [(name, secret) for name, secret in SECRETS if name != "private_key"])
-@settings(max_examples=scaled(100), deadline=None)
+@settings(max_examples=scaled(100, 25), deadline=None)
 @given(data=st.data())
 def test_wherever_it_is_it_is_found_and_never_told(name: str, secret: str, data: st.DataObject) -> None:
     content = data.draw(around(secret))
