@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
 from baton.bootstrap import forget_all
 from fuzz.campaign import CASES, IS_LONG, SEED, SEQUENCES
 from support.worlds.operations import OPERATIONS
+
+# With each request schemathesis looks for it all through sys.path.
+sys.modules.setdefault("flask", None)  # type: ignore[arg-type]
 
 
 def pytest_report_header() -> str:

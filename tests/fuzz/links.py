@@ -1,5 +1,5 @@
-"""Which answer holds what which request asks for: OpenAPI links, made from names alone, so that every new route gets
-its own. They stay out of docs/openapi.json, where they would be most of it."""
+"""docs/openapi.json as the campaign reads it, with OpenAPI links: which answer holds what which request asks for. They
+are made from names alone, so that every new route gets its own. In docs/openapi.json they would be most of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from support.worlds.operations import DOCUMENT, OPERATIONS, Operation, Schema, r
 # Of the things that have routes of their own: the path's parameter that names them.
 PARAMETERS = {name for each in OPERATIONS for name in each.parameters("path")} - {"secret", "token"}
 ROOT = "$response.body#"
+# Characters of a text; patterns of longer ones take a second each to be compiled for so many.
+MOST_BY_PATTERN = 10_000
 
 
 def linked_document() -> dict[str, Any]:
     """The document, and from every answer that makes or lists something a link to each request that can use it."""
     linked = copy.deepcopy(DOCUMENT)
+    for schema in linked["components"]["schemas"].values():
+        for text in schema.get("properties", {}).values():
+            if text.get("maxLength", 0) > MOST_BY_PATTERN:
+                text.pop("pattern", None)
     for source in OPERATIONS:
         responses = linked["paths"][source.path][source.method.lower()]["responses"]
         for status, response in responses.items():
