@@ -77,12 +77,12 @@ class Unlawful(AssertionError):
 
 def check(operation: str, request: Item) -> None:
     """Raises ``Unlawful``."""
-    _must(operation in CALLS, f"{operation} isn't one of Baton's calls")
+    _must(operation in CALLS, "{} isn't one of Baton's calls", operation)
     _check_parameters(operation, request, CALLS[operation])
     if operation == "batch_get_item":
         for asked in request["RequestItems"].values():
             names = [(key["pk"]["S"], key["sk"]["S"]) for key in asked["Keys"]]
-            _must(0 < len(names) <= MAX_ITEMS, f"{len(names)} keys at once")
+            _must(0 < len(names) <= MAX_ITEMS, "{} keys at once", len(names))
             _must(len(set(names)) == len(names), "a key twice in one batch")
             _must(asked.get("ConsistentRead") is True, "a reading that may be old")
             for key in asked["Keys"]:
@@ -98,7 +98,7 @@ def check_item(item: Item) -> int:
     _check_keys(item)
     _check_values(item.values())
     size = item_bytes(item)
-    _must(size <= MAX_ITEM_BYTES, f"an item of {size} bytes")
+    _must(size <= MAX_ITEM_BYTES, "an item of {} bytes", size)
     return size
 
 
@@ -109,13 +109,13 @@ def _check_parameters(what: str, request: Item, known: set[str]) -> None:
 
 def _check_transaction(request: Item) -> None:
     writes = [(kind, inner) for each in request["TransactItems"] for kind, inner in each.items()]
-    _must(0 < len(writes) <= MAX_ITEMS, f"{len(writes)} items in one transaction")
+    _must(0 < len(writes) <= MAX_ITEMS, "{} items in one transaction", len(writes))
     _must(1 <= len(request["ClientRequestToken"]) <= 36, "a token of a wrong length")
     keys = Counter((key["pk"]["S"], key["sk"]["S"]) for _, w in writes for key in [w.get("Key") or w["Item"]])
-    _must(max(keys.values()) == 1, f"two operations on one item: {keys.most_common(1)}")
+    _must(max(keys.values()) == 1, "two operations on one item: {}", keys)
     put_bytes = 0
     for kind, write in writes:
-        _must(kind in _MEMBERS, f"{kind} in a transaction")
+        _must(kind in _MEMBERS, "{} in a transaction", kind)
         _check_parameters(kind, write, _MEMBERS[kind])
         _must(kind != "ConditionCheck" or "ConditionExpression" in write, "a check without a condition")
         _check_one(write)
@@ -144,7 +144,7 @@ def _check_expressions(
     requests come again and again: each is looked at once."""
     used = frozenset[str]().union(*(_placeholders(name, text) for name, text in texts))
     for field, mark, given in (("ExpressionAttributeNames", "#", names), ("ExpressionAttributeValues", ":", values)):
-        _must(given is None or len(given) > 0, f"{field} is empty")
+        _must(given is None or len(given) > 0, "{} is empty", field)
         if (there := set(given or ())) != (wanted := {each for each in used if each[0] == mark}):
             raise Unlawful(f"{field}: not used {sorted(there - wanted)}, not given {sorted(wanted - there)}")
 
@@ -152,10 +152,10 @@ def _check_expressions(
 @cache
 def _placeholders(kind: str, text: str) -> frozenset[str]:
     """Those of an expression that keeps to the rules."""
-    _must(0 < len(text.encode()) <= MAX_EXPRESSION_BYTES, f"{kind} of {len(text)} bytes")
-    _must(len(_OPERATOR.findall(text)) <= MAX_OPERATORS, f"{kind} with more than {MAX_OPERATORS} operators")
+    _must(0 < len(text.encode()) <= MAX_EXPRESSION_BYTES, "{} of {} bytes", kind, len(text))
+    _must(len(_OPERATOR.findall(text)) <= MAX_OPERATORS, "{} with more than {} operators", kind, MAX_OPERATORS)
     bare = set(_BARE_WORD.findall(text)) - _WORDS - _FUNCTIONS
-    _must(not bare, f"{kind}: {sorted(bare)} without a placeholder")
+    _must(not bare, "{}: {} without a placeholder", kind, sorted(bare))
     return frozenset(_PLACEHOLDER.findall(text))
 
 
@@ -167,20 +167,20 @@ def _check_query(request: Item) -> None:
     )
     partition, equals, sort, low, high = _key_condition(request["KeyConditionExpression"])
     pk, sk = KEYS[index]
-    _must(names[partition] == pk and (sort is None or names[sort] == sk), f"{names} aren't the keys of {index}")
+    _must(names[partition] == pk and (sort is None or names[sort] == sk), "{} aren't the keys of {}", names, index)
     _must(bool(values[equals].get("S")), "an empty partition key")
-    _must(low is None or values[low]["S"] <= values[high]["S"], f"nothing is between {values}")
+    _must(low is None or values[low]["S"] <= values[high]["S"], "nothing is between {}", values)
     _must(index is None or not request.get("ConsistentRead"), "a consistent reading of an index")
     _must(index is not None or request.get("ConsistentRead") is True, "a reading that may be old")
     _must(request.get("Limit", 1) >= 1, "a limit below 1")
     start = request.get("ExclusiveStartKey")
-    _must(start is None or set(start) == {"pk", "sk", pk, sk}, f"{start} is no place of {index}")
+    _must(start is None or set(start) == {"pk", "sk", pk, sk}, "{} is no place of {}", start, index)
 
 
 @cache
 def _key_condition(text: str) -> tuple[Any, ...]:
     match = _KEY_CONDITION.fullmatch(text)
-    _must(match is not None, f"{text} isn't a key condition")
+    _must(match is not None, "{} isn't a key condition", text)
     assert match is not None
     partition, equals, sort, _, _, low, high = match.groups()
     return partition, equals, sort, low, high
@@ -191,8 +191,8 @@ def _check_update(request: Item) -> None:
     actions = _actions(request["UpdateExpression"])
     for verb, _, given in actions:
         kinds = {kind for name in given for kind in values[name]}
-        _must(verb != "ADD" or kinds <= {"N", "NS", "SS"}, f"ADD of {kinds}")
-        _must(verb != "DELETE" or kinds <= {"NS", "SS"}, f"DELETE of {kinds}")
+        _must(verb != "ADD" or kinds <= {"N", "NS", "SS"}, "ADD of {}", kinds)
+        _must(verb != "DELETE" or kinds <= {"NS", "SS"}, "DELETE of {}", kinds)
     _check_paths(tuple(tuple(names[name] for name in path) for _, path, _ in actions))
 
 
@@ -202,12 +202,12 @@ def _actions(expression: str) -> list[tuple[str, list[str], list[str]]]:
     clauses = re.split(r"\b(SET|REMOVE|ADD|DELETE)\b", expression)
     _must(clauses[0].strip() == "", "something before the first clause")
     verbs = clauses[1::2]
-    _must(len(set(verbs)) == len(verbs), f"a clause twice: {verbs}")
+    _must(len(set(verbs)) == len(verbs), "a clause twice: {}", verbs)
     found = []
     for verb, clause in zip(verbs, clauses[2::2], strict=True):
         for action in re.split(r",(?![^(]*\))", clause):
             match = re.match(rf"\s*({_PATH})", action)
-            _must(match is not None, f"{verb} {action.strip()!r} writes nothing")
+            _must(match is not None, "{} {!r} writes nothing", verb, action.strip())
             assert match is not None
             found.append((verb, match[1].split("."), re.findall(r":\w+", action)))
     return found
@@ -218,11 +218,11 @@ def _check_paths(paths: tuple[tuple[str, ...], ...]) -> None:
     _must(not {path[0] for path in paths} & {"pk", "sk"}, "a key is rewritten")
     for one, other in combinations(paths, 2):
         shorter = min(len(one), len(other))
-        _must(one[:shorter] != other[:shorter], f"paths overlap: {one} and {other}")
+        _must(one[:shorter] != other[:shorter], "paths overlap: {} and {}", one, other)
 
 
 def _check_key(key: Item) -> None:
-    _must(set(key) == {"pk", "sk"}, f"the key {key}")
+    _must(set(key) == {"pk", "sk"}, "the key {}", key)
     _check_keys(key)
 
 
@@ -250,13 +250,14 @@ def _check_value(kind: str, inner: Any, depth: int) -> None:
         _must(len(set(inner)) == len(inner), "a set with an element twice")
     elif kind == "N":
         digits = inner.lstrip("-").replace(".", "").strip("0")
-        _must(len(digits) <= MAX_DIGITS, f"{inner} has too many digits")
+        _must(len(digits) <= MAX_DIGITS, "{} has too many digits", inner)
     elif kind == "M":
         _check_values(inner.values(), depth + 1)
     elif kind == "L":
         _check_values(inner, depth + 1)
 
 
-def _must(holds: bool, otherwise: str) -> None:
+def _must(holds: bool, otherwise: str, *what: object) -> None:
+    """``otherwise``: with a place for each ``what``, as spelling it out each time would take longest."""
     if not holds:
-        raise Unlawful(otherwise)
+        raise Unlawful(otherwise.format(*what))

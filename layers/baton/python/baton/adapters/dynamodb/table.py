@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -33,6 +34,7 @@ from baton.adapters.dynamodb.item_writes import (
 )
 from baton.adapters.dynamodb.sizes import must_fit
 from baton.domain import errors
+from baton.domain.numbers import MAX_DIGITS
 from baton.ports.writes import MAX_ITEMS
 
 ATTEMPTS = 3
@@ -257,6 +259,8 @@ class Table:
 
 
 _serializer, _deserializer = TypeSerializer(), TypeDeserializer()
+# The serializer refuses a number of more digits than DynamoDB keeps.
+_LARGE = 10**MAX_DIGITS
 
 
 # The attribute of an item that holds a key so that no other can be put there. No reader sees this item.
@@ -305,16 +309,26 @@ def _without_void(wire: Iterable[Item]) -> Iterator[Item]:
 
 def to_wire(item: Item) -> Item:
     """Converts an item to DynamoDB's format, without the attributes that are None."""
-    return {name: _value_to_wire(value) for name, value in item.items() if value is not None}
+    return {
+        name: {"S": value} if type(value) is str else _value_to_wire(value)
+        for name, value in item.items()
+        if value is not None
+    }
 
 
 def from_wire(item: Item) -> Item:
-    return {name: value["S"] if "S" in value else _deserializer.deserialize(value) for name, value in item.items()}
+    return {name: value["S"] if "S" in value else _value_from_wire(value) for name, value in item.items()}
 
 
 def _value_to_wire(value: Any) -> Item:
-    """Most values are texts, and the serializer asks for other types first."""
-    return {"S": value} if type(value) is str else dict(_serializer.serialize(value))
+    """After texts, most values are small whole numbers, and the serializer asks for other types first."""
+    if type(value) is int and abs(value) < _LARGE:
+        return {"N": str(value)}
+    return dict(_serializer.serialize(value))
+
+
+def _value_from_wire(value: Item) -> Any:
+    return Decimal(value["N"]) if "N" in value else _deserializer.deserialize(value)
 
 
 def _must_fit(writes: Sequence[ItemWrite]) -> None:

@@ -115,9 +115,7 @@ class EventCause:
 def record(before: Task | None, after: Task, cause: EventCause) -> Event:
     """Returns the event of one change, chained to the trail of ``before``; None begins a trail."""
     by, at, previous = cause.by, cause.at, GENESIS if before is None else before.chain
-    was = _IMPLIED if before is None else state_fields(before)
-    now = state_fields(after)
-    changes = {name: now[name] for name in now if name not in was or was[name] != now[name]}
+    changes = set_fields(after) if before is None else _changed_fields(before, after)
     entry: dict[str, Any] = {
         "seq": 1 if before is None else before.seq + 1,
         "at": times.rfc3339(at),
@@ -161,14 +159,16 @@ def state_fields(task: Task) -> dict[str, Any]:
 def set_fields(task: Task) -> dict[str, Any]:
     """Returns the fields of a task that differ from ``_IMPLIED``. Few do, and the table charges by the KB."""
     return {
-        name: value for name, value in state_fields(task).items() if name not in _IMPLIED or _IMPLIED[name] != value
+        name: _to_json(value)
+        for name in _FIELDS
+        if (value := getattr(task, name)) != _UNSET.get(name, _ALWAYS_RECORDED)
     }
 
 
 def task_from_fields(values: dict[str, Any], **bookkeeping: Any) -> Task:
     """The inverse of ``state_fields`` and ``set_fields``."""
-    recorded = {**_IMPLIED, **values}
-    return Task(**{name: _from_json(name, value) for name, value in recorded.items()}, **bookkeeping)
+    recorded = {name: _from_json(name, value) for name, value in values.items()}
+    return Task(**{**_UNSET, **recorded}, **bookkeeping)
 
 
 def snapshot(task: Task) -> dict[str, Any]:
@@ -188,6 +188,13 @@ def from_snapshot(kept: dict[str, Any]) -> Task:
     at, mirrored = times.parse_rfc3339(kept["updated_at"]), kept.get("mirrored", False)
     version, seq = int(kept["version"]), int(kept["seq"])
     return task_from_fields(kept["told"], updated_at=at, version=version, seq=seq, mirrored=mirrored)
+
+
+def _changed_fields(before: Task, after: Task) -> dict[str, Any]:
+    """Returns the recorded fields whose values differ in JSON's types: a claim that only moved its slot does not."""
+    changed = {name: new for name in _FIELDS if (new := getattr(after, name)) != getattr(before, name)}
+    now = {name: _to_json(new) for name, new in changed.items()}
+    return {name: new for name, new in now.items() if new != _to_json(getattr(before, name))}
 
 
 def _hashed_part(event: Event) -> dict[str, Any]:
@@ -253,3 +260,8 @@ def _wait(fields_: dict[str, Any]) -> Wait:
         interaction_id=fields_.get("interaction_id"),
         until=_from_json("until", fields_.get("until")),
     )
+
+
+# The values of ``_IMPLIED`` as a task has them.
+_UNSET = {name: _from_json(name, value) for name, value in _IMPLIED.items()}
+_ALWAYS_RECORDED = object()
