@@ -4,7 +4,6 @@ import gc
 import os
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import botocore.session
@@ -15,7 +14,6 @@ from support.fakes.fake_dynamo.client import UNLAWFUL
 from support.faults import soak
 from support.worlds.world import World
 
-HERE = Path(__file__).parent
 # Among several workers the longest come first, and each test is given out by itself; of the others, whole modules.
 LONGEST_FIRST = ("stack", "simulation", "fuzz", "faults")
 
@@ -63,7 +61,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def tier_of(item: pytest.Item) -> str:
-    return item.path.relative_to(HERE).parts[0]
+    return item.nodeid.split("/", 2)[1]
 
 
 def has_sizes(item: pytest.Function) -> bool:

@@ -162,12 +162,12 @@ def test_wrong_field_is_422_named_and_writes_nothing(
     assert world.stored() == before
 
 
-@pytest.mark.parametrize("key", ["", "x" * 201, "ü", "a\tb", "a\nb"])
 @pytest.mark.parametrize("route", [route for route in ROUTES if route.is_idempotent], ids=lambda route: route.name)
-def test_wrong_idempotency_key_is_named(world: World, gateway: Gateway, route: Any, key: str) -> None:
+def test_wrong_idempotency_key_is_named(world: World, gateway: Gateway, route: Any) -> None:
     path = route.path.format_map(IDS | {"task_id": world.needing()})
-    reply = gateway.post(ALICE, path, BODIES.get(route.name), headers={"idempotency-key": key})
-    assert (reply.status, reply.fields) == (422, ["Idempotency-Key"])
+    for key in ("", "x" * 201, "ü", "a\tb", "a\nb"):
+        reply = gateway.post(ALICE, path, BODIES.get(route.name), headers={"idempotency-key": key})
+        assert (reply.status, reply.fields) == (422, ["Idempotency-Key"]), repr(key)
 
 
 def test_body_that_only_claims_to_be_base_64_is_refused(world: World, gateway: Gateway) -> None:

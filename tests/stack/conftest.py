@@ -13,23 +13,23 @@ from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, Workspaces, new_workspace
 
-HERE = Path(__file__).parent
+HERE = "tests/stack/"
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups, also where this folder is named on the command line
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.parents:
+        if item.nodeid.startswith(HERE):
             item.add_marker("stack")
             item.add_marker(pytest.mark.xdist_group(group(item)))
     items.sort(key=turn)
     if hasattr(config, "workerinput"):  # among several workers the longest comes first
-        items.sort(key=lambda item: HERE not in item.path.parents)
+        items.sort(key=lambda item: not item.nodeid.startswith(HERE))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.getoption("loadgroup", False):  # two workers with a stack each would take twice as long, unseen
-        stack_tests = [item for item in session.items if HERE in item.path.parents]
+        stack_tests = [item for item in session.items if item.nodeid.startswith(HERE)]
         assert all(item.nodeid.endswith(f"@{group(item)}") for item in stack_tests)
 
 
@@ -42,7 +42,7 @@ def group(item: pytest.Item) -> str:
 def turn(item: pytest.Item) -> int:
     """The quick tests of other folders come first. Deploying is tested before anything else happened to the stack, and
     what the others left behind when they are through."""
-    if HERE not in item.path.parents:
+    if not item.nodeid.startswith(HERE):
         return 0
     return {"test_local_stack.py": 1, "test_afterwards.py": 3}.get(item.path.name, 2)
 

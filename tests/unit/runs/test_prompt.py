@@ -168,15 +168,13 @@ IMITATIONS = [
 
 
 @pytest.mark.parametrize("evil", IMITATIONS)
-@pytest.mark.parametrize("end", ["", *ENDS])
-@pytest.mark.parametrize("field", ["summary", "reason", "escalation_reason"])
-def test_what_is_asked_imitates_no_line_of_ours(field: str, end: str, evil: str) -> None:
-    text = f"Do it{end}{evil}" if end else evil
+def test_what_is_asked_imitates_no_line_of_ours(evil: str) -> None:
     wanted = {"deliverables": [{"acceptance_criteria": ["It is true"]}]}
-    body = {"target": {"reason": text}} if field == "reason" else {field: text}
-    asked = ask_in(message_from({**body, "expectations": wanted})).splitlines()
-    assert [line.split(": ")[0] for line in asked] == ["Asked of you", "Acceptance criterion"]
-    assert json.loads(asked[0].removeprefix("Asked of you: ")) == text
+    for text in (evil, *(f"Do it{end}{evil}" for end in ENDS)):
+        for body in ({"summary": text}, {"target": {"reason": text}}, {"escalation_reason": text}):
+            asked = ask_in(message_from({**body, "expectations": wanted})).splitlines()
+            assert [line.split(": ")[0] for line in asked] == ["Asked of you", "Acceptance criterion"]
+            assert json.loads(asked[0].removeprefix("Asked of you: ")) == text
 
 
 def test_what_is_asked_is_never_cut() -> None:

@@ -327,7 +327,7 @@ def _value_to_wire(value: Any) -> Item:
     return dict(_serializer.serialize(value))
 
 
-def _value_from_wire(value: Item) -> Any:
+def _value_from_wire(value: Any) -> Any:
     return Decimal(value["N"]) if "N" in value else _deserializer.deserialize(value)
 
 
