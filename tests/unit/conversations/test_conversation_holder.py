@@ -12,6 +12,8 @@ from baton.domain.agents.agent import Approval
 from baton.domain.agents.tool import History, ToolMode
 from baton.domain.conversations.read_cursor import ReadCursor, parse_read_cursor
 from baton.domain.errors import ConversationBusy, LoopTripped
+from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.runs.history import conversation_in
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
@@ -23,7 +25,7 @@ from baton.services.tasks.approve_task import approve_task
 from support.faults.hooked_store import HookedStore
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.team import Team
-from support.worlds.world import World, human
+from support.worlds.world import WORKSPACE, World, human
 
 NO = calls(("fail_task", {"description": "I can't."}))
 
@@ -128,6 +130,28 @@ def test_a_message_that_is_let_through_while_the_user_says_another_waits_for_tha
         release_review(agent_runs.deps, human(), review.id)
     said = [agent_runs.body(each.id)["input"]["message"] for each in agent_runs.tasks(root.workflow_id)]
     assert said == ["Hello", "Second"]
+
+
+def test_a_message_that_is_let_through_goes_to_who_has_the_conversation_now_with_all_that_was_said_since() -> None:
+    team = Team("anna", "bert", dispatch_delay_seconds=0)
+    register_agent(team.deps, human(), "bert", {"approval": Approval.MANUAL})
+    root = start_conversation(team.deps, human(), Opening(agent="anna", message="Hello", context={})).task
+    child = team.transfer(team.take("anna", root.id), "bert").task.successors[0]
+    change_settings(team.deps, human(), {"max_handoffs_per_workflow": 2})
+    with pytest.raises(LoopTripped):
+        say(team.deps, human(), root.workflow_id, "And now?")
+    (review,) = list_reviews(team.deps, human(), True, 10, None).items
+    approve_task(team.deps, human(), child, None)
+    with pytest.raises(ConversationBusy):
+        release_review(team.deps, human(), review.id)
+    team.complete(team.take("bert", child))
+    released = release_review(team.deps, human(), review.id)[1].task
+    assert released.target_agent == "bert"
+    message = conversation_in(message_from(team.world.store.read(WORKSPACE, released.id, with_body=True).body))
+    assert message is not None
+    assert (message.message, [each.task_id for each in message.earlier]) == ("And now?", [root.id, child])
+    with pytest.raises(ConversationBusy):
+        say(team.deps, human(), root.workflow_id, "More")
 
 
 @pytest.mark.parametrize("moment", ["talk", "workflow", "handoff_inputs"])

@@ -9,7 +9,6 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import ACT_AS, Principal
 from baton.domain.access.principal import Kind as Who
-from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import RESERVED, History
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.conversations.read_cursor import parse_read_cursor
@@ -35,7 +34,17 @@ from baton.steps.conversations.find_conversation import FoundConversation, find_
 from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
 from baton.steps.tasks.change_task import page_sync_of
 
-__all__ = ["MAX_TEXT", "Opening", "ReadMessage", "asked_in", "going_on", "read_messages", "say", "start_conversation"]
+__all__ = [
+    "MAX_TEXT",
+    "Opening",
+    "ReadMessage",
+    "as_said_now",
+    "asked_in",
+    "going_on",
+    "read_messages",
+    "say",
+    "start_conversation",
+]
 
 MAX_TEXT = 100_000
 REASON = "A user's message"
@@ -156,20 +165,30 @@ def _continue(deps: Deps, by: Principal, found: FoundConversation, inputs: Hando
         handoffs=inputs.handoffs if inputs.handoffs is not None else len(found.tasks),
         roots=inputs.roots,
     )
-    planned = PlannedHandoff(_draft(found, inputs, _speaker(by), agent, message), agent)
+    planned = PlannedHandoff(_draft(found, inputs, _speaker(by), agent.slug, message), agent)
     begun = begin_handoff(deps, by, planned, terms, idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     return commit_handoff(deps, begun, *going_on(found, begun.only, by.key), *saved)
 
 
-def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, agent: Agent, text: str) -> HandoffDraft:
+def as_said_now(deps: Deps, found: FoundConversation, draft: HandoffDraft) -> HandoffDraft:
+    """A message that was held back, as it would be said now: to the agent that has the conversation, with all that was
+    said since. Raises ``ConversationBusy`` while the last task isn't ended."""
+    holder, held_back = found.holder, history.conversation_in(draft.message)
+    if not holder.is_ended or holder.agent is None or held_back is None:
+        raise errors.ConversationBusy(holder.workflow_id, holder.id, str(holder.state))
+    inputs = deps.store.handoff_inputs(holder.workspace, HandoffQuery(parent_id=holder.id))
+    return _draft(found, inputs, draft.source, holder.agent, held_back.message)
+
+
+def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, target: str, text: str) -> HandoffDraft:
     """The next message's draft: the holder's context and earlier tasks, and the budget of the conversation."""
     holder, record = found.holder, inputs.parent.message if inputs.parent else handoff_message.HandoffMessage()
     before = history.conversation_in(record) or history.Conversation(ask_in(record))
     earlier = (*before.earlier, history.EarlierTask(holder.id, history.WHOLE))[-history.MAX_EARLIER_TASKS :]
     message = handoff_message.HandoffMessage(
         source=handoff_message.SourcePart({"agent": source}),
-        target=handoff_message.TargetPart({"agent": agent.slug, "reason": REASON}),
+        target=handoff_message.TargetPart({"agent": target, "reason": REASON}),
         context=handoff_message.ContextPart(record.context.json or None),
         rollback=handoff_message.RollbackPart({"on_failure": None}),
     )
@@ -177,7 +196,7 @@ def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, agent: 
     return HandoffDraft(
         kind=Kind.TRANSFER,
         source=source,
-        target=agent.slug,
+        target=target,
         message=conversation.put_into(message),
         lineage=Lineage(workflow_id=holder.workflow_id, master_task_id=found.root.id, budget=record.budget.limits),
     )

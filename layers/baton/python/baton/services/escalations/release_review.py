@@ -22,14 +22,13 @@ from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.escalations import MarkerInputs
 from baton.ports.writes import Save, Write
-from baton.services.conversations.converse import asked_in, going_on
+from baton.services.conversations.converse import as_said_now, asked_in, going_on
 from baton.services.handoffs.retry_handoff import retry_opened
 from baton.steps import idempotency
 from baton.steps.agents import resolve_agents
-from baton.steps.conversations.find_conversation import find_conversation
+from baton.steps.conversations.find_conversation import FoundConversation, find_conversation
 from baton.steps.escalations.open_escalation import commit_escalation, open_escalation
 from baton.steps.handoffs.begin_handoff import (
-    NewHandoff,
     PlannedHandoff,
     Terms,
     begin_handoff,
@@ -97,6 +96,9 @@ def _release_handoff(
         raise errors.Unknown("manual review")
     now = deps.clock.now()
     draft = _in_its_workflow(deps, unbranched(draft_from(plain_draft)), now)
+    found = _conversation_of(deps, by.workspace, draft)
+    if found is not None:
+        draft = as_said_now(deps, found, draft)
     agent = (
         resolve_agents.active_agent(deps, by.workspace, {}, draft.target, "target_agent")
         if draft.target is not None
@@ -113,7 +115,11 @@ def _release_handoff(
     begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
     task = begun.only.task
     released = review.released(by, now, task.id)
-    extras: list[Write] = [Save(released), *_conversation_writes(deps, draft, begun.only, review)]
+    extras: list[Write] = [Save(released)]
+    if found is not None:
+        extras += going_on(found, begun.only, review.requested_by)
+    elif _is_message(draft):
+        extras.append(asked_in(begun.only, review.requested_by))
     if draft.retry_of is not None:
         extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0])(task.id))
     extras += idempotency.save_response(idempotency_key, _response(released, task))
@@ -133,18 +139,14 @@ def _in_its_workflow(deps: Deps, draft: HandoffDraft, now: datetime) -> HandoffD
     return replace(draft, lineage=replace(draft.lineage, workflow_id=deps.ids.new("wf", now)))
 
 
-def _conversation_writes(deps: Deps, draft: HandoffDraft, new: NewHandoff, review: Review) -> list[Write]:
-    """The writes for a released user's message: the message, and its place in the conversation. Raises
-    ``ConversationBusy``."""
-    if (
-        draft.lineage.parent_id is not None
-        or draft.retry_of is not None
-        or history.conversation_in(new.message) is None
-    ):
-        return []
-    if draft.lineage.master_task_id is None:
-        return [asked_in(new, review.requested_by)]
-    found = find_conversation(deps, review.workspace, draft.lineage.workflow_id)
-    if not found.holder.is_ended:
-        raise errors.ConversationBusy(draft.lineage.workflow_id, found.holder.id, str(found.holder.state))
-    return going_on(found, new, review.requested_by)
+def _is_message(draft: HandoffDraft) -> bool:
+    """True for what a user has said in a conversation."""
+    is_a_start = draft.lineage.parent_id is None and draft.retry_of is None
+    return is_a_start and history.conversation_in(draft.message) is not None
+
+
+def _conversation_of(deps: Deps, workspace: str, draft: HandoffDraft) -> FoundConversation | None:
+    """Returns the conversation that a user's message goes on with; None for its first message and for other work."""
+    if not _is_message(draft) or draft.lineage.master_task_id is None:
+        return None
+    return find_conversation(deps, workspace, draft.lineage.workflow_id)
