@@ -97,8 +97,9 @@ class SimulatedTracker:
         return [page for page in self.pages.values() if page.task_id == task_id and not page.in_trash]
 
     def newest_ms(self) -> int:
-        """When a page was last changed, before everything where none was."""
-        return max((page.edited_ms for page in self.pages.values()), default=-1)
+        """When the last change of a page could be seen by whoever looks for changes, before everything where there was
+        none."""
+        return max((max(page.edited_ms, page.shown_ms) for page in self.pages.values()), default=-1)
 
     def edited(self, page: Page, by: str, status: str) -> None:
         page.edits.append((self._sim.now_ms, by, status))

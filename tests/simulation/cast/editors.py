@@ -67,7 +67,10 @@ class Editor:
         sim, by = self._sim, self._sim.pick(["u1", "u1", "u2", BOT])
         if self._draw(30) == 29:
             page.in_trash = True
-        sim.tracker.edited(page, by, sim.pick(WORDS))
+        word = sim.pick(WORDS)
+        if word == page.status and not page.in_trash:  # no edit at all: nobody could tell it from another one
+            return
+        sim.tracker.edited(page, by, word)
         if self._address and self._draw(4):
             event: dict[str, Any] = {
                 "authors": [{"type": "bot" if by == BOT else "person"}],
