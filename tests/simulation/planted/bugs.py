@@ -331,7 +331,7 @@ FAMILIES = (
             "if wait.until is not None and recorder.at >= wait.until:",
             "if wait.until is not None:",
         ),
-        habits={"focus": Focus.WAITS},
+        habits={"focus": Focus.WAITS, "is_hot": False},
     ),
     _bug(
         "two retries at once",
