@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.errors import BatonError
     from baton.domain.idempotency import IdempotencyKey
+    from baton.ports.details import TaskDetails
+    from baton.services.claims.claim_task import Claimed
 
 
 @dataclass(eq=False)
@@ -34,6 +36,14 @@ class Request:
     @property
     def is_keyed(self) -> bool:
         return self.idempotency_key is not None
+
+
+@dataclass(frozen=True, slots=True)
+class EndedAndNext:
+    """The answer to a request that ends a claim and asks for the next one."""
+
+    ended: TaskDetails
+    following: Claimed | None
 
 
 @dataclass(frozen=True, slots=True)

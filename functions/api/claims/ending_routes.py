@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
-from api.claims import requests
+from typing import Any
+
+from api.claims import ending_views, requests
 from api.claims.callback_views import WaitingTask
 from baton.domain.tasks.task import JoinRule
 from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.services.claims.claim_following import claim_following
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import delegate_task
 from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
 from baton.services.claims.transfer_task import transfer_task
 from baton.services.claims.wait_for_callback import wait_for_callback
 from rest import answers, models, routing
+from rest.claims.views import claim_answer
 from rest.tasks import views as task_views
 
 routes = routing.Routes()
 
 
 @routes.post(
-    "/tasks/{task_id}/complete", body=models.strict(requests.CompletionRequest), answers={200: task_views.CompletedTask}
+    "/tasks/{task_id}/complete",
+    body=models.strict(requests.CompletionRequest),
+    answers={200: ending_views.CompletedAndNext},
 )
 def complete(deps: Deps, call: routing.Call[requests.CompletionRequest, None]) -> answers.Answer:
-    """Complete the task. An exact repeat gets the first answer again.
+    """Complete the task, and claim the next one if `claim_next` is true. An exact repeat gets the first answer again.
 
     Refused (422 `criteria_unreported`, with the `criteria`) while the report of an acceptance criterion is missing; a
     report that isn't `met` makes the completion a `partial` one. An envelope (`handoff_id`, `source`, `status`) that
     contradicts the task or the claim is refused. The agent that handed it off finds the result in its inbox.
     """
     body = call.body
-    done = complete_task(
-        deps,
-        call.under(body.claim_id),
-        CompletedWork(output=body.output, completion=body.message(), envelope=body.envelope()),
-    )
-    return answers.ok(task_views.completed_task(deps, done))
+    work = CompletedWork(output=body.output, completion=body.message(), envelope=body.envelope())
+    done = complete_task(deps, call.under(body.claim_id), work)
+    return answers.ok({**task_views.completed_task(deps, done), **_next_claim(deps, call, done)})
 
 
 @routes.post(
     "/tasks/{task_id}/fail",
     body=models.strict(requests.FailureReport),
-    answers={200: task_views.FailedTask},
+    answers={200: ending_views.FailedAndNext},
     while_off=True,
 )
 def fail(deps: Deps, call: routing.Call[requests.FailureReport, None]) -> answers.Answer:
@@ -49,17 +53,21 @@ def fail(deps: Deps, call: routing.Call[requests.FailureReport, None]) -> answer
     `rollback` is the result.
     """
     body = call.body
-    failed = fail_task(
-        deps,
-        call.under(body.claim_id),
-        FailedWork(
-            failure=body.failure.given(),
-            retryable=body.retryable,
-            rollback_request=body.asked_back(),
-            envelope=body.envelope(),
-        ),
+    work = FailedWork(
+        failure=body.failure.given(),
+        retryable=body.retryable,
+        rollback_request=body.asked_back(),
+        envelope=body.envelope(),
     )
-    return answers.ok(task_views.failed_task(deps, failed))
+    failed = fail_task(deps, call.under(body.claim_id), work)
+    return answers.ok({**task_views.failed_task(deps, failed), **_next_claim(deps, call, failed)})
+
+
+def _next_claim(deps: Deps, call: routing.Call[Any, None], ended: TaskDetails) -> ending_views.WithNext:
+    if not call.body.claim_next:
+        return {}
+    claimed = claim_following(deps, call.under(call.body.claim_id), ended)
+    return {"next_claim": claim_answer(deps, claimed) if claimed else None}
 
 
 @routes.post("/tasks/{task_id}/reject", body=models.strict(requests.Rejection), answers={200: task_views.FailedTask})

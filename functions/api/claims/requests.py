@@ -82,11 +82,17 @@ class Enveloped(requests.Piece):
         return {name: value for name, value in self.given().items() if name in {"handoff_id", "source", "status"}}
 
 
-class CompletionRequest(Enveloped):
+class Ending(Enveloped):
+    """``claim_next``: the answer's ``next_claim`` is the next task for the same worker, claimed for as long."""
+
+    claim_id: models.Id
+    claim_next: bool = False
+
+
+class CompletionRequest(Ending):
     """Every acceptance criterion of the handoff has to be among ``verification.acceptance_criteria_met``. ``status``:
     ``partial`` with an unmet one, else ``success``. ``handoff_id`` and ``source``: those of the task and the claim."""
 
-    claim_id: models.Id
     completion_id: requests.Ignored = None
     status: Literal["success", "partial"] = requests.LEFT_OUT
     output: Any = None
@@ -97,7 +103,7 @@ class CompletionRequest(Enveloped):
     continuation: Continuation = requests.LEFT_OUT
 
     def message(self) -> dict[str, Any]:
-        return models.without(models.plain(self), {"claim_id", "output", "handoff_id", "source", "status"})
+        return models.without(models.plain(self), {*Ending.model_fields, "output", "status"})
 
 
 class Blocker(requests.Piece):
@@ -135,11 +141,10 @@ class MayRollBack(requests.Piece):
         return self.rollback_request.given() if "rollback_request" in self.model_fields_set else None
 
 
-class FailureReport(MayRollBack, Enveloped):
+class FailureReport(MayRollBack, Ending):
     """``retryable``: retried with backoff while attempts remain. ``handoff_id`` and ``source``: those of the task and
     the claim."""
 
-    claim_id: models.Id
     failure_id: requests.Ignored = None
     checkpoint_id: requests.Ignored = None
     status: Literal["failed"] = requests.LEFT_OUT

@@ -10,6 +10,7 @@ from baton.domain.errors import StaleClaim
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
+from baton.services.claims.claim_following import claim_following
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
@@ -24,7 +25,7 @@ from baton.services.tasks.add_note import add_note
 from simulation.cast.people import ALL, SERVICE, agent
 from simulation.habits import Focus
 from simulation.oracle.ledger import ENDED
-from simulation.requests import Answered, Outcome, Refused
+from simulation.requests import Answered, EndedAndNext, Outcome, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
+    from baton.ports.details import TaskDetails
     from simulation.cast.actor_context import ActorContext
 
 HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS})
@@ -48,6 +50,8 @@ VERBS = (
     "transfer",
     "wait",
 )
+# With `claim_next`.
+THAT_ASK_ON = frozenset({"complete", "fail"})
 # By which entry of the trail each ends a claim.
 ENDED_BY = {
     "complete": frozenset({"handoff_completed"}),
@@ -76,6 +80,7 @@ class Worker:
     def __init__(self, context: ActorContext, slug: str) -> None:
         self._context, self._sim, self._slug = context, context.sim, slug
         self._draw, self._focus = context.draw, context.habits.focus
+        self._next: list[Claimed] = []
 
     def act(self) -> None:
         sim, is_hot = self._sim, self._context.habits.is_hot
@@ -91,6 +96,9 @@ class Worker:
             if isinstance(outcome, Answered) and outcome.value is not None:
                 claimed: Claimed = outcome.value
                 self._work(Hold(by, self._slug, claimed.details.task, claimed.claim_id, lease_seconds))
+                while self._next:
+                    following = self._next.pop()
+                    self._work(Hold(by, self._slug, following.details.task, following.claim_id, lease_seconds))
             elif is_hot and self._focus is not Focus.WAITS:
                 sim.sleep(self._draw(self._context.habits.slowness * 500) / 1000)
 
@@ -210,19 +218,26 @@ class Worker:
     def _finish(self, hold: Hold, verb: str) -> None:
         if self._focus is Focus.BRANCHES and hold.task.join_parent and self._draw(2):
             self._sim.queue.notify_again(hold.task.source_agent, hold.task.join_parent)
-        act = self._last_word(hold, verb)
+        act, asks_on = self._last_word(hold, verb), verb in THAT_ASK_ON and not self._draw(3)
 
         def send(idempotency_key: IdempotencyKey | None) -> Any:
             request = self._sim.current.process.request
             assert request
             request.word = (hold.task.id, hold.claim_id, ENDED_BY[verb])
-            return act(idempotency_key)
+            ended = act(idempotency_key)
+            return EndedAndNext(ended, self._following(hold, verb, ended)) if asks_on else ended
 
-        outcome = self._say(hold, verb, send)
+        outcome = self._say(hold, verb, send, most_effects=1 + asks_on)
+        if isinstance(outcome, Answered) and isinstance(outcome.value, EndedAndNext) and outcome.value.following:
+            self._next.append(outcome.value.following)
         if verb == "complete" and isinstance(outcome, Answered):
             output = self._context.ledger.outputs.get(hold.task.id)
             is_own = output == {"by": hold.task.fence}
             self._sim.oracle.verdict.must(is_own, "{}: completed with another output", hold.task.id)
+
+    def _following(self, hold: Hold, verb: str, ended: TaskDetails) -> Claimed | None:
+        self._sim.current.process.claim_id = None
+        return claim_following(self._sim.deps, WorkerCall(hold.by, hold.task.id, hold.claim_id, verb), ended)
 
     def _last_word(self, hold: Hold, verb: str) -> Callable[[IdempotencyKey | None], Any]:
         """What it does is chosen here, so that it is the same however often it is sent."""

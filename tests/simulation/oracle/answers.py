@@ -13,6 +13,7 @@ from baton.services.claims.claim_task import Claimed
 from baton.services.escalations.create_handoff_marker import MarkerAnswer
 from simulation.oracle.items import item_of
 from simulation.oracle.writes import PREFIX
+from simulation.requests import EndedAndNext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +36,13 @@ class Answers:
     def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
         self._sim, self._ledger = sim, ledger
         self._must, self._fail = verdict.must, verdict.fail
+        # Of claims that were ended by a request for the next one: which one that was.
+        self._following: dict[str, str] = {}
 
     def answered(self, request: Request, value: Any) -> None:
+        if isinstance(value, EndedAndNext):
+            self._followed(request, value.following)
+            value = value.ended
         tasks = list(_tasks_in(value))
         mark = self._mark(request, value, tasks)
         must_repeat = request.is_keyed or request.word
@@ -57,6 +63,16 @@ class Answers:
         if request.word:
             ended_by = self._ended_by(request)
             self._must(ended_by & request.word[2], "{} was answered, but ended by {}", request.name, ended_by)
+
+    def _followed(self, request: Request, following: Claimed | None) -> None:
+        """However often it is asked for, one claim follows."""
+        assert request.word
+        if following is None:
+            return
+        first = self._following.setdefault(request.word[1], following.claim_id)
+        self._must(first == following.claim_id, "{}: two claims followed one", following.details.task.id)
+        self._ledger.seen["next claimed"] += 1
+        self.claimed(following)
 
     def refused(self, request: Request, exc: BatonError) -> None:
         name = type(exc).__name__

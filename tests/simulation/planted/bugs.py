@@ -65,6 +65,14 @@ CLAIMS = (
         ("adapters/dynamodb/claims/renewal.py", '":now": now_ms, ":one": 1, ":seen"', '":now": now_ms, ":seen"'),
     ),
     _bug(
+        "a repeat claims one more task",
+        (
+            "services/claims/claim_following.py",
+            "claim_if_any(deps, claimer, idempotency_key)",
+            "claim_if_any(deps, claimer)",
+        ),
+    ),
+    _bug(
         "one attempt too many",
         (
             "domain/tasks/sweep_rules.py",

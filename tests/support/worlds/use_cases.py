@@ -28,6 +28,7 @@ from baton.services.agents.change_route import change_route, remove_route
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
+from baton.services.claims.claim_following import claim_following
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
@@ -138,6 +139,18 @@ def on_claim(
     return act
 
 
+def work_and_more(world: World) -> Claimed:
+    claim = world.claimed()
+    queued(world.store, "task_next", ready_at=world.clock.now())
+    return claim
+
+
+def complete_and_claim_next(world: World, claim: Claimed) -> Any:
+    call = WorkerCall(AUDITOR, claim.details.task.id, claim.claim_id, "h")
+    done = complete_task(world.deps, call, CompletedWork(output={"x": [1]}))
+    return done, claim_following(world.deps, call, done)
+
+
 def parent_of(world: World) -> Task:
     return world.task(_id(world.claimed()))
 
@@ -197,6 +210,7 @@ USE_CASES: dict[str, UseCase] = {
     ),
     "complete": UseCase(World.claimed, on_claim(complete_task, CompletedWork(output={"x": [1]}))),
     "complete with key": UseCase(World.claimed, on_claim(complete_task, CompletedWork(output={"x": [1]}), ONCE)),
+    "complete and claim the next": UseCase(work_and_more, complete_and_claim_next),
     "fail": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE))),
     "fail and retry": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE, retryable=True), ONCE)),
     "release": UseCase(claim_to_beat, on_claim(release_task, ReleasedWork(reason="not now"))),

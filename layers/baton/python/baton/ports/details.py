@@ -10,7 +10,7 @@ from baton.domain.handoffs.workflow import (
     Checkpoint,
 )
 from baton.domain.tasks.failure import failure_in
-from baton.domain.tasks.task import Recovery, Task
+from baton.domain.tasks.task import Claim, Recovery, Task
 from baton.domain.tracker.page_sync import PageSync
 
 Json = Any
@@ -30,6 +30,7 @@ class TaskDetails:
     checkpoint: Checkpoint | None = None
     recoveries: tuple[Recovery, ...] = ()
     page_sync: PageSync | None = None
+    ended_claim: Claim | None = None  # the claim that the command ended, without its id; None for a repeat
 
     @property
     def message(self) -> handoff_message.HandoffMessage:

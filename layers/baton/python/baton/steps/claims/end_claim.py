@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -114,6 +114,7 @@ def end_claim(
             completion=outcome.completion,
             failure=outcome.failure or _earlier_failure(deps, change.task),
             page_sync=page_sync_of(deps, change.task),
+            ended_claim=replace(claim, claim_id=""),
         )
 
     with refused_as_unknown(deps, by, request.task_id, unless=knows_claim(request.claim_id)):
