@@ -82,11 +82,14 @@ class Pages:
 
     def _is_last(self, page: Page, head: Item, about: str) -> None:
         """The task's state, or what somebody else has made of the page since; also where the state has come back
-        meanwhile to the one that the page was last written for. A page on which the task was ended stays theirs,
-        whoever comes after that person and before Baton learns of it; so does one that was closed before its import."""
+        meanwhile to the one that the page was last written for: as far as Baton knows, where whoever wrote it later
+        died before saying so. A page on which the task was ended stays theirs, whoever comes after that person and
+        before Baton learns of it; so does one that was closed before its import."""
         at, by, word = page.edits[-1]
         is_later = at >= self._ledger.worded_ms[page.task_id] - 2 * self._sim.habits.skew_ms
-        ours = [WORDS["needs"], *(each for _, who, each in page.edits if who == US)][-1]
+        *_, earlier, last = [None, WORDS["needs"], *(each for _, who, each in page.edits if who == US)]
+        shown = WORDS.get(self._row(page.task_id).get("shown_state", ""))
+        ours = earlier if shown == earlier else last
         was_closed_before = page.is_imported and word in CLOSING
         is_left_to_them = self._was_ended_there(page.task_id) or was_closed_before
         is_shown = word == WORDS[head["state"]]
