@@ -11,7 +11,8 @@ from rest.tasks import views as task_views
 
 
 class WithNext(TypedDict):
-    """``next_claim``: only if it was asked for; null if there is no work, or if a repeat's claim is over."""
+    """``next_claim``: only if it was asked for; null if there is no work, if the claim is refused, or if a repeat's
+    claim is over."""
 
     next_claim: NotRequired[claim_views.ClaimAnswer | None]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support.worlds.http_agents import ALICE, HttpAgents
-from support.worlds.world import World, agent
+from support.worlds.world import World, agent, service
 
 FAILURE = {"failure": {"type": "error", "description": "It broke"}}
 ENDINGS: dict[str, dict[str, Any]] = {"complete": {"output": {"ok": 1}}, "fail": FAILURE}
@@ -104,6 +104,34 @@ def test_an_agent_that_is_switched_off_ends_its_task_and_gets_no_other(http_agen
     assert switched.status == 200, switched.text
     failed = http_agents.say(claim, "fail", claim_next=True, **FAILURE)
     assert (failed.status, failed.json["next_claim"]) == (200, None)
+
+
+def test_a_caller_who_may_end_a_claim_and_make_none_is_told_of_the_end(http_agents: HttpAgents) -> None:
+    """Another token of the same service, without the scope ``act_as``."""
+    http_agents.hand_off()
+    claim = http_agents.gateway.post(service(), "/agents/auto-code/claims").json
+    waiting = http_agents.hand_off("qa")["task"]["id"]
+    path, body = f"/tasks/{claim['task']['id']}/complete", {"claim_id": claim["claim_id"], "claim_next": True}
+    for _ in range(2):
+        done = http_agents.gateway.post(service(act_as=False), path, body)
+        assert (done.status, done.json["state"], done.json["next_claim"]) == (200, "done", None)
+    assert http_agents.gateway.get(ALICE, f"/tasks/{waiting}").json["state"] == "delegated"
+
+
+def test_a_worker_whose_name_is_refused_by_now_is_told_of_the_end(http_agents: HttpAgents) -> None:
+    """It looks like a secret, which the workspace let pass when it claimed."""
+
+    def handle_secrets(how: str) -> None:
+        assert http_agents.gateway.put(ALICE, "/workspace/settings", {"guardrails": {"secrets": how}}).status == 200
+
+    handle_secrets("off")
+    http_agents.hand_off()
+    name = {"worker": f"ghp_{'a1B2' * 9}"}
+    claim = http_agents.gateway.post(agent("auto-code"), "/agents/auto-code/claims", name).json
+    http_agents.hand_off("qa")
+    handle_secrets("refuse")
+    done = http_agents.say(claim, "complete", claim_next=True)
+    assert (done.status, done.json["state"], done.json["next_claim"]) == (200, "done", None)
 
 
 def test_an_agent_at_its_limit_may_take_the_place_that_it_leaves(http_agents: HttpAgents) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from baton.domain import errors
@@ -23,15 +22,19 @@ def claim_following(deps: Deps, call: WorkerCall, ended: TaskDetails) -> Claimed
     """Claims the best ready task for whoever held the claim that ``call`` ended: the same agent, worker and lease.
 
     The exact repeat of the call gets the same claim while it lives, whichever of the two writes the first call came to:
-    the ended claim's id is the second one's idempotency key. Returns None if there is no work, for an agent that is
-    switched off or at its limit, and for a repeat whose claim is over.
+    the ended claim's id is the second one's idempotency key. Returns None if there is no work or the claim is refused,
+    and for a repeat whose claim is over: the end has happened, and no refusal may hide it. Raises ``Busy`` and
+    ``Conflict`` alone, after which a repeat finds whatever was claimed.
     """
     claimer = _claimer(deps, call.by, ended)
     now = deps.clock.now()
     idempotency_key = IdempotencyKey(call.by, f"/tasks/{call.task_id}/next", call.claim_id, call.body_hash, now)
-    claimed = None
-    with suppress(errors.ClaimOver):
+    try:
         claimed = claim_if_any(deps, claimer, idempotency_key)
+    except (errors.Busy, errors.Conflict):
+        raise
+    except errors.BatonError:
+        return None
     mark_contact(deps, claimer.by, claimer.agent)
     return claimed
 
