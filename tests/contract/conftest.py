@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from baton.ports.store import Store
-from support.fakes.store import InMemoryStore
+from support.fakes.dynamo import Wire
+from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.store import TABLE, InMemoryStore
 from support.worlds.rig import Rig
 
 
@@ -11,6 +13,12 @@ from support.worlds.rig import Rig
 def rig() -> Rig:
     """A settled world, with its choke point."""
     return Rig().settle()
+
+
+@pytest.fixture
+def wire() -> Wire:
+    """To a new table."""
+    return Wire(FakeDynamo(), TABLE)
 
 
 @pytest.fixture

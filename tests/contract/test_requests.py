@@ -46,7 +46,13 @@ def transaction(*writes: dict[str, Any]) -> dict[str, Any]:
     return {"TransactItems": list(writes), "ClientRequestToken": "t"}
 
 
+def batch(*members: dict[str, Any]) -> dict[str, Any]:
+    return {"RequestItems": {"t": list(members)}}
+
+
 def test_lawful_requests_pass() -> None:
+    check("put_item", PUT)
+    check("batch_write_item", batch({"PutRequest": {"Item": KEY}}))
     check("update_item", UPDATE)
     check("query", QUERY)
     check("transact_write_items", transaction({"Put": PUT}))
@@ -75,6 +81,12 @@ def test_lawful_requests_pass() -> None:
         ("query", QUERY | {"IndexName": "queue"}),
         ("query", QUERY | {"ConsistentRead": False}),
         ("query", QUERY | {"Limit": 0}),
+        ("put_item", PUT | {"ReturnValues": "ALL_NEW"}),
+        ("put_item", PUT | {"Item": KEY | {"x": {"S": "x" * 500_000}}}),
+        ("put_item", PUT | {"ExpressionAttributeNames": {"#pk": "pk", "#sk": "sk"}}),
+        ("batch_write_item", batch({"PutRequest": PUT})),
+        ("batch_write_item", batch({"PutRequest": {"Item": KEY}}, {"DeleteRequest": {"Key": KEY}})),
+        ("batch_write_item", batch({"UpdateRequest": {"Key": KEY}})),
         ("transact_write_items", transaction({"Put": PUT}, {"Update": UPDATE})),
         ("transact_write_items", transaction()),
         ("transact_write_items", transaction({"Put": {"Item": to_wire({"pk": "", "sk": "b"})}})),

@@ -14,7 +14,7 @@ from moto import mock_aws
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
-from support.fakes.dynamo import create_table
+from support.fakes.dynamo import Wire, create_table
 from support.faults.soak import IS_WHOLE
 from support.same_store import contract
 
@@ -47,7 +47,9 @@ LONG = (
     "test_the_longest_due_come_first_in_their_shard",
     "test_what_needs_a_human_is_listed_by_urgency_and_age",
 )
-globals().update(contract(most_cases=1, without=TOO_LONG if IS_WHOLE else (*TOO_LONG, *LONG)))
+# What it says of capacity isn't what is documented.
+UNTRUE = ("test_a_write_costs_what_is_documented",)
+globals().update(contract(most_cases=1, without=(*UNTRUE, *TOO_LONG) if IS_WHOLE else (*UNTRUE, *TOO_LONG, *LONG)))
 _numbers = count()
 
 
@@ -60,8 +62,13 @@ def client() -> Iterator[Any]:
 
 
 @pytest.fixture
-def store(client: Any) -> Iterator[Store]:
+def wire(client: Any) -> Iterator[Wire]:
     name = f"contract-{next(_numbers)}"
     create_table(client, name)
-    yield DynamoStore(Table(client, name, lambda _seconds: None))
+    yield Wire(client, name)
     client.delete_table(TableName=name)
+
+
+@pytest.fixture
+def store(wire: Wire) -> Store:
+    return DynamoStore(Table(wire.client, wire.table, lambda _seconds: None))

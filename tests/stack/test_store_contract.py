@@ -11,7 +11,7 @@ import pytest
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
-from support.fakes.dynamo import all_items, create_table
+from support.fakes.dynamo import Wire, all_items, create_table
 from support.same_store import contract
 from support.worlds.deployed import Deployed
 
@@ -31,9 +31,14 @@ def client(deployed: Deployed) -> Iterator[Any]:
 
 
 @pytest.fixture
-def store(client: Any) -> Store:
-    """On a table with nothing in it."""
+def wire(client: Any) -> Wire:
+    """To a table with nothing in it."""
     gone = [{"DeleteRequest": {"Key": {"pk": each["pk"], "sk": each["sk"]}}} for each in all_items(client, TABLE)]
     for start in range(0, len(gone), BATCH):
         client.batch_write_item(RequestItems={TABLE: gone[start : start + BATCH]})
-    return DynamoStore(Table(client, TABLE, time.sleep))
+    return Wire(client, TABLE)
+
+
+@pytest.fixture
+def store(wire: Wire) -> Store:
+    return DynamoStore(Table(wire.client, wire.table, time.sleep))

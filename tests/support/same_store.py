@@ -1,4 +1,5 @@
-"""The store's contract, for engines other than the fake: the same tests, which take a store and nothing else."""
+"""The store's contract, for engines other than the fake: the same tests, which take a store, or the wire to its table,
+and nothing else."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ CONTRACT = Path(__file__).parents[1] / "contract"
 SUBJECTS = (
     "alerts",
     "around_tasks",
+    "client_calls",
     "commit",
     "contacts",
     "event_outbox",
@@ -38,9 +40,9 @@ SUBJECTS = (
 
 
 def contract(most_cases: int, without: Iterable[str] = ()) -> dict[str, type]:
-    """A class of tests for each subject, under the name that it has in pytest's reports. The ``store`` that they take
-    is a fixture of the module that holds the classes. ``most_cases``: of each parameter, spread over all that the fake
-    is tried with. ``without``: names of tests."""
+    """A class of tests for each subject, under the name that it has in pytest's reports. The ``store`` and the ``wire``
+    that they take are fixtures of the module that holds the classes. ``most_cases``: of each parameter, spread over all
+    that the fake is tried with. ``without``: names of tests."""
     return {_title(subject): _class_of(subject, _module(subject), most_cases, set(without)) for subject in SUBJECTS}
 
 
@@ -58,17 +60,17 @@ def _class_of(subject: str, module: ModuleType, most_cases: int, without: set[st
     tests = {
         name: staticmethod(_with_fewer_cases(test, most_cases))
         for name, test in vars(module).items()
-        if name.startswith("test_") and name not in without and _takes_a_store_alone(test)
+        if name.startswith("test_") and name not in without and _takes_one_thing(test)
     }
     return type(_title(subject), (), tests)
 
 
-def _takes_a_store_alone(test: FunctionType) -> bool:
+def _takes_one_thing(test: FunctionType) -> bool:
     fixtures = set(inspect.signature(test).parameters)
     for mark in _parameters(test):
         names = mark.args[0]
         fixtures -= {name.strip() for name in names.split(",")} if isinstance(names, str) else set(names)
-    return fixtures == {"store"}
+    return fixtures in ({"store"}, {"wire"})
 
 
 def _parameters(test: FunctionType) -> list[pytest.Mark]:

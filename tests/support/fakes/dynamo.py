@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,14 @@ from typing import Any
 import yaml
 
 TEMPLATE = Path(__file__).parents[3] / "template.yaml"
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A client as the store has it, and the name of its table."""
+
+    client: Any
+    table: str
 
 
 class _Loader(yaml.SafeLoader):

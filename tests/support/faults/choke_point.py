@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
 
-from support.fakes.fake_dynamo import refusal
+from support.fakes.fake_dynamo import refusal, trouble
 
 Plan = Callable[[int, str], str | None]
 
@@ -34,7 +34,9 @@ def from_call(number: int, fault: str) -> Plan:
 class Choked:
     """Wraps a client. ``plan(number, operation)`` names what happens at the call of that number (1, 2, …): None,
     ``timeout_after``, ``error_after`` (done, but the answer is lost), ``timeout_before``, ``error_before``,
-    ``no_connection``, ``throttle``, ``crash_before``, ``crash_after``."""
+    ``no_connection``, ``throttle``, ``conflict`` (of a write, with a transaction on the same item), ``crash_before``,
+    ``crash_after``; of a batch write also ``unprocessed`` (all but its first item are told as not done) and
+    ``crash_between`` (its first item is written, and nothing else happens any more)."""
 
     def __init__(self, client: Any, plan: Plan = no_fault) -> None:
         self.client, self.plan = client, plan
@@ -50,14 +52,26 @@ class Choked:
         def choked(*args: Any, **request: Any) -> Any:
             self.calls.append(operation)
             fault = self.plan(len(self.calls), operation)
-            if fault in {"timeout_before", "error_before", "no_connection", "throttle", "crash_before"}:
+            if fault in {"timeout_before", "error_before", "no_connection", "throttle", "conflict", "crash_before"}:
                 raise _failure(fault, operation)
+            if fault in {"unprocessed", "crash_between"}:
+                answer = _first_alone(call, request)
+                if fault == "unprocessed":
+                    return answer
+                raise Crash(operation)
             answer = call(*args, **request)
             if fault is not None:
                 raise _failure(fault, operation)
             return answer
 
         return choked
+
+
+def _first_alone(batch_write_item: Any, request: dict[str, Any]) -> Any:
+    """Writes the first item of a batch, and answers that the others are left."""
+    ((table, (first, *others)),) = request["RequestItems"].items()
+    answer = batch_write_item(**request | {"RequestItems": {table: [first]}})
+    return answer | ({"UnprocessedItems": {table: others}} if others else {})
 
 
 def _failure(fault: str, operation: str) -> BaseException:
@@ -67,5 +81,7 @@ def _failure(fault: str, operation: str) -> BaseException:
         return ConnectTimeoutError(endpoint_url="http://127.0.0.1/")
     if fault.startswith("timeout"):
         return ReadTimeoutError(endpoint_url="http://127.0.0.1/")
+    if fault == "conflict":
+        return trouble(fault, operation)
     code, status = ("ThrottlingException", 400) if fault == "throttle" else ("InternalServerError", 500)
     return refusal(code, operation, status=status, message="injected")

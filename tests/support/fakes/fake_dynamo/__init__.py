@@ -1,6 +1,7 @@
 """DynamoDB as far as Baton calls it, in memory, under the real store: one table, exact conditions and transactions."""
 
+from support.fakes.fake_dynamo.capacity import Charge
 from support.fakes.fake_dynamo.client import Change, FakeDynamo
-from support.fakes.fake_dynamo.weather import Calm, Weather, refusal
+from support.fakes.fake_dynamo.weather import Calm, Weather, refusal, trouble
 
-__all__ = ["Calm", "Change", "FakeDynamo", "Weather", "refusal"]
+__all__ = ["Calm", "Change", "Charge", "FakeDynamo", "Weather", "refusal", "trouble"]

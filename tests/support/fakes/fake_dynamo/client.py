@@ -1,103 +1,51 @@
-"""The calls that Baton's store makes, on one table. Every write is done at one moment, also under threads; reads of
-many items, and indexes, may be of several."""
+"""The calls that Baton's store makes, on one table. Every write is done at one moment, also under threads; reads and
+batch writes of many items, and indexes, may be of several."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from itertools import accumulate
-from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError
 
+from support.fakes.fake_dynamo.capacity import IN_A_TRANSACTION, Charge, consumed, write_charges
 from support.fakes.fake_dynamo.expressions import Invalid, holds, in_range, updated
-from support.fakes.fake_dynamo.indexes import FakeIndex, index_attributes
 from support.fakes.fake_dynamo.rules import Unlawful, check, check_item
 from support.fakes.fake_dynamo.sizes import MAX_BATCH_BYTES, MAX_ITEM_BYTES, MAX_PAGE_BYTES, item_bytes
+from support.fakes.fake_dynamo.storage import Change, Item, Key, Row, Storage, key_of
 from support.fakes.fake_dynamo.weather import Calm, Weather, refusal, trouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Item = dict[str, Any]
-Key = tuple[str, str]
-# An item's key, what it was and what it is now, None where there is none.
-Change = tuple[Key, Item | None, Item | None]
-Row = tuple[str, Key, Item]
+__all__ = ["UNLAWFUL", "Change", "FakeDynamo", "Item", "Key"]
+T = TypeVar("T")
 # How long a ClientRequestToken is known.
 TOKEN_MS = 600_000
 # What was asked that DynamoDB would have refused, since a test last looked: whoever caught the error, it is seen.
 UNLAWFUL: list[str] = []
 
 
-class FakeDynamo:
-    """``watch`` hears of every write, with all changes of a transaction together. Items are never changed, only
-    replaced, so that a copy of the dictionaries around them is a copy of the table."""
+class FakeDynamo(Storage):
+    """``bill``, if there is one, hears what each write costs which partition key, the refused ones too."""
 
     def __init__(self, weather: Weather | None = None) -> None:
-        self.weather: Weather = weather or Calm()
-        self.items: dict[str, dict[str, Item]] = {}
-        self.indexes = {name: FakeIndex(name) for name in index_attributes()}
-        self.watch: Callable[[Sequence[Change]], object] = lambda _changes: None
+        super().__init__(weather)
+        self.bill: Callable[[Sequence[Charge]], object] | None = None
         self.largest_transaction = 0
-        # Of those that somebody had to know: forgotten when the item changes.
-        self._sizes: dict[Key, int] = {}
-        self._tokens: dict[str, tuple[int, list[Item]]] = {}
-        self._under_way: set[str] = set()
-        self._lock = RLock()
-
-    # For tests, without any weather
-
-    def item(self, key: Key) -> Item | None:
-        with self._lock:  # never between two items of one transaction
-            return self.items.get(key[0], {}).get(key[1])
 
     @property
     def is_new(self) -> bool:
         """Nothing happened to it yet, and nothing out of the ordinary will."""
         return type(self) is FakeDynamo and type(self.weather) is Calm and self.weather.knows_tokens and not self.items
 
-    def contents(self) -> dict[Key, Item]:
-        with self._lock:
-            return {(pk, sk): item for pk, rows in self.items.items() for sk, item in rows.items()}
-
-    def put(self, item: Item) -> None:
-        """Whatever was there."""
-        key = _key(item)
-        with self._lock:
-            self._write([(key, self.item(key), item)])
-
-    def delete(self, wire: Item) -> None:
-        key = _key(wire)
-        with self._lock:
-            self._write([(key, self.item(key), None)])
-
-    def snapshot(self) -> Callable[[], None]:
-        """What brings the table back to this moment."""
-        indexes = [(index, index.snapshot()) for index in self.indexes.values()]
-        items = {pk: dict(rows) for pk, rows in self.items.items()}
-        sizes, tokens, under_way = dict(self._sizes), dict(self._tokens), set(self._under_way)
-
-        def restore() -> None:
-            self.items = {pk: dict(rows) for pk, rows in items.items()}
-            self._sizes, self._tokens, self._under_way = dict(sizes), dict(tokens), set(under_way)
-            for index, kept in indexes:
-                index.restore(kept)
-
-        return restore
-
-    def take_over(self, other: FakeDynamo) -> None:
-        """Holds from now on what the other one holds at this moment."""
-        self.items = {pk: dict(rows) for pk, rows in other.items.items()}
-        self._sizes, self._tokens = dict(other._sizes), dict(other._tokens)
-        for name, index in self.indexes.items():
-            index.restore(other.indexes[name].snapshot())
-
     # The client's calls, with DynamoDB's own parameters
 
     def get_item(self, **request: Any) -> Item:
         _must_be_lawful("get_item", request)
-        key = _key(request["Key"])
+        key = key_of(request["Key"])
         self._reached("get_item", key)
         item = self.item(key)
         return {"Item": item} if item else {}
@@ -106,7 +54,7 @@ class FakeDynamo:
         """Items are read at moments of their own, in any order."""
         _must_be_lawful("batch_get_item", request)
         ((table, asked),) = request["RequestItems"].items()
-        wanted = [_key(each) for each in asked["Keys"]]
+        wanted = [key_of(each) for each in asked["Keys"]]
         self._reached("batch_get_item", wanted[0])
         found: dict[Key, Item | None] = {}
         left: list[Key] = []
@@ -122,7 +70,7 @@ class FakeDynamo:
         there = [key for key in wanted if found.get(key)]
         fit = len(there)
         if fit > MAX_BATCH_BYTES // MAX_ITEM_BYTES:
-            fit = _fitting([self._bytes(key) for key in there], MAX_BATCH_BYTES)
+            fit = _fitting([self.size_of(key) for key in there], MAX_BATCH_BYTES)
             left += there[fit:]
         answer: Item = {"Responses": {table: [found[key] for key in there[:fit]]}, "UnprocessedKeys": {}}
         if left:
@@ -136,11 +84,11 @@ class FakeDynamo:
         values = {name: value["S"] for name, value in request["ExpressionAttributeValues"].items()}
         partition, fits = in_range(request["KeyConditionExpression"], values)
         self._reached("query", (partition, index or ""))
-        rows = [row for row in self._rows(partition, index) if fits(row[0])]
+        rows = [row for row in self.rows(partition, index) if fits(row[0])]
         if len(rows) > 1:
             rows.sort(key=lambda row: row[:2], reverse=not is_forward)
         if (start := request.get("ExclusiveStartKey")) is not None:
-            at = (start[f"{index}_sk" if index else "sk"]["S"], _key(start))
+            at = (start[f"{index}_sk" if index else "sk"]["S"], key_of(start))
             rows = [row for row in rows if row[:2] != at and (row[:2] > at) == is_forward]
         most = self._page_size(rows, request.get("Limit"), index)
         if len(rows) < most:
@@ -151,61 +99,108 @@ class FakeDynamo:
             last |= {f"{index}_pk": {"S": partition}, f"{index}_sk": {"S": sk}}
         return {"Items": [row[2] for row in rows[:most]], "Count": most, "LastEvaluatedKey": last}
 
+    def put_item(self, **request: Any) -> Item:
+        _must_be_lawful("put_item", request)
+        return self._write_one("put_item", request, key_of(request["Item"]), _NEW["Put"])
+
     def update_item(self, **request: Any) -> Item:
         _must_be_lawful("update_item", request)
-        key = _key(request["Key"])
+        return self._write_one("update_item", request, key_of(request["Key"]), _updated)
 
-        def apply(*, arrives: bool = False) -> Item:
-            old = self.item(key)
-            if not holds(request, old):
-                raise refusal("ConditionalCheckFailedException", "update_item", **_old_item(request, old))
-            try:
-                new = _updated(request, old)
-            except Invalid as exc:
-                raise refusal("ValidationException", "update_item", message=str(exc)) from exc
-            self._write([(key, old, new)])
-            return {"Attributes": new} if request.get("ReturnValues") == "ALL_NEW" else {}
+    def batch_write_item(self, **request: Any) -> Item:
+        """Each item is written by itself, at a moment of its own, whatever was there. Those that DynamoDB has no time
+        for are told."""
+        _must_be_lawful("batch_write_item", request)
+        ((table, asked),) = request["RequestItems"].items()
+        charges: list[Charge] = []
 
-        return self._fallible("update_item", key, apply)
+        def apply(chosen: list[Item]) -> None:
+            for each in chosen:
+                charges.extend(self._at_once(partial(self._write_over, request, each)))
+
+        first = _batch_change(asked[0])[0]
+        fault = self._fault("batch_write_item", first, is_shared=False)
+        if fault == "late":
+            self.weather.postpone(lambda: apply(asked), "batch_write_item")
+        elif fault in ("lost", "lost_500"):
+            apply([each for each in asked if not self.weather.draw(2)])
+        if fault:
+            raise trouble(fault, "batch_write_item")
+        torn = self.weather.torn() if len(asked) > 1 else 0
+        now = [each for each in asked if not torn or self.weather.draw(2)]
+        left = [each for each in asked if each not in now]
+        apply(now)
+        if torn == 1:
+            self.weather.rest("batch_write_item.rest", first)
+        if torn == 1 or not now:  # a call of which nothing can be done is refused
+            apply(left)
+            left = []
+        return {"UnprocessedItems": {table: left} if left else {}, **_told(request, table, charges)}
 
     def transact_write_items(self, **request: Any) -> Item:
         _must_be_lawful("transact_write_items", request)
         asked, token = request["TransactItems"], request["ClientRequestToken"]
         writes = [(kind, inner) for each in asked for kind, inner in each.items()]
-        keys = [_key(inner.get("Key") or inner["Item"]) for _, inner in writes]
+        keys = [key_of(inner.get("Key") or inner["Item"]) for _, inner in writes]
         self.largest_transaction = max(self.largest_transaction, len(keys))
 
         def apply(*, arrives: bool = False) -> Item:
             if token in self._under_way and not arrives:
                 raise refusal("TransactionInProgressException", "transact_write_items")
             self._under_way.discard(token)
-            if not self._is_known(token, asked):
-                changes = self._decided(writes, keys)
-                self._tokens[token] = self.weather.now_ms, asked
-                self._write(changes)
-            return {}
+            if self._is_known(token, asked):
+                return {}
+            changes = self._decided(request, writes, keys)
+            self._tokens[token] = self.weather.now_ms, asked
+            written = [each for each, (kind, _) in zip(changes, writes, strict=True) if kind != "ConditionCheck"]
+            return _told(request, writes[0][1].get("TableName"), self._applied(request, written, changes))
 
         is_shared = any(self.item(key) for key in keys)
         return self._fallible("transact_write_items", keys[0], apply, token, is_shared=is_shared)
 
     # What they do
 
-    def _decided(self, writes: list[tuple[str, Item]], keys: list[Key]) -> list[Change]:
-        """Raises with a reason for each item, in order."""
+    def _write_one(
+        self, operation: str, request: Item, key: Key, change: Callable[[Item, Item | None], Item | None]
+    ) -> Item:
+        def apply(*, arrives: bool = False) -> Item:
+            old = self.item(key)
+            if not holds(request, old):
+                self._charge(request, [(key, old, old)])
+                raise refusal("ConditionalCheckFailedException", operation, **_old_item(request, old))
+            try:
+                new = change(request, old)
+            except Invalid as exc:
+                raise refusal("ValidationException", operation, message=str(exc)) from exc
+            told = _told(request, request.get("TableName"), self._applied(request, [(key, old, new)]))
+            shown = {"ALL_NEW": new, "ALL_OLD": old}.get(request.get("ReturnValues", "NONE"))
+            return {"Attributes": shown, **told} if shown else told
+
+        is_shared = operation == "update_item" or self.item(key) is not None
+        return self._fallible(operation, key, apply, is_shared=is_shared)
+
+    def _write_over(self, request: Item, member: Item) -> list[Charge]:
+        key, new = _batch_change(member)
+        return self._applied(request, [(key, self.item(key), new)])
+
+    def _decided(self, request: Item, writes: list[tuple[str, Item]], keys: list[Key]) -> list[Change]:
+        """Raises with a reason for each item, in order. An item that is only checked stays as it is."""
         reasons: list[Item] = []
         changes: list[Change] = []
         for key, (kind, inner) in zip(keys, writes, strict=True):
-            old = self.item(key)
+            old = new = self.item(key)
             reason: Item = {"Code": "None"}
             if not holds(inner, old):
                 reason = {"Code": "ConditionalCheckFailed", **_old_item(inner, old)}
             elif kind != "ConditionCheck":
                 try:
-                    changes.append((key, old, _NEW[kind](inner, old)))
+                    new = _NEW[kind](inner, old)
                 except Invalid as exc:
                     reason = {"Code": "ValidationError", "Message": str(exc)}
+            changes.append((key, old, new))
             reasons.append(reason)
         if any(reason["Code"] != "None" for reason in reasons):
+            self._charge(request, [(key, old, old) for key, old, _ in changes])
             raise refusal("TransactionCanceledException", "transact_write_items", CancellationReasons=reasons)
         return changes
 
@@ -218,39 +213,40 @@ class FakeDynamo:
             raise refusal("IdempotentParameterMismatchException", "transact_write_items")
         return True
 
-    def _rows(self, partition: str, index: str | None) -> list[Row]:
-        with self._lock:
-            if index:
-                return self.indexes[index].rows(partition, self.weather.now_ms)
-            return [(sk, (partition, sk), item) for sk, item in self.items.get(partition, {}).items()]
-
     def _page_size(self, rows: list[Row], limit: int | None, index: str | None) -> int:
         """One more than there are if the page is the last, and nothing says otherwise."""
         most = len(rows) + 1 if limit is None else limit
         if len(rows) > MAX_PAGE_BYTES // MAX_ITEM_BYTES:
-            sizes = [item_bytes(row[2]) if index else self._bytes(row[1]) for row in rows[:most]]
+            sizes = [item_bytes(row[2]) if index else self.size_of(row[1]) for row in rows[:most]]
             fit = _fitting(sizes, MAX_PAGE_BYTES)
             most = fit if fit < len(sizes) else most
         if len(rows) > 1 and not index and self.weather.torn():  # as if it took more than 1 MB
             return min(most, 1 + self.weather.draw(len(rows)))
         return most
 
-    def _bytes(self, key: Key) -> int:
-        """Of an item that is there."""
-        if key not in self._sizes:
-            self._sizes[key] = item_bytes(self.item(key) or {})
-        return self._sizes[key]
-
     def _reached(self, operation: str, key: object) -> None:
         if fault := self.weather.reach(operation, key, writes=False):
             raise trouble(fault, operation)
 
+    def _applied(self, request: Item, written: list[Change], looked_at: list[Change] | None = None) -> list[Charge]:
+        """``looked_at``: what is paid for, if that is more than what is written."""
+        self.write(written)
+        return self._charge(request, looked_at or written)
+
+    def _charge(self, request: Item, changes: list[Change]) -> list[Charge]:
+        """Adds nothing up where nobody looks."""
+        if self.bill is None and not _asks_what_it_costs(request):
+            return []
+        times = IN_A_TRANSACTION if "TransactItems" in request else 1
+        charges = [charge for key, old, new in changes for charge in write_charges(key[0], old, new, times)]
+        if self.bill is not None:
+            self.bill(charges)
+        return charges
+
     def _fallible(
         self, operation: str, key: Key, apply: Callable[..., Item], token: str | None = None, *, is_shared: bool = True
     ) -> Item:
-        fault = self.weather.reach(operation, key, writes=True)
-        if fault == "conflict" and not is_shared:  # nobody else knows of any of its items
-            fault = "throttle"
+        fault = self._fault(operation, key, is_shared=is_shared)
         if fault == "late":  # it is under way there, or still on the wire
             if token and self.weather.knows_tokens and self.weather.draw(4):
                 self._under_way.add(token)
@@ -262,21 +258,15 @@ class FakeDynamo:
             raise trouble(fault, operation)
         return self._at_once(apply)
 
-    def _at_once(self, apply: Callable[..., Item], **how: bool) -> Item:
+    def _fault(self, operation: str, key: Key, *, is_shared: bool) -> str | None:
+        """Of a write."""
+        fault = self.weather.reach(operation, key, writes=True)
+        # Nobody else knows of any of its items, or each of them is by itself.
+        return "throttle" if fault == "conflict" and not is_shared else fault
+
+    def _at_once(self, apply: Callable[..., T], **how: bool) -> T:
         with self._lock:
             return apply(**how)
-
-    def _write(self, changes: list[Change]) -> None:
-        for key, old, new in changes:
-            pk, sk = key
-            if new is None:
-                self.items.get(pk, {}).pop(sk, None)
-            else:
-                self.items.setdefault(pk, {})[sk] = new
-            self._sizes.pop(key, None)
-            for index in self.indexes.values():
-                index.changed(key, old, new, lambda: self.weather.now_ms + self.weather.lag_ms())
-        self.watch(changes)
 
 
 def _fitting(sizes: list[int], most_bytes: int) -> int:
@@ -300,6 +290,24 @@ _NEW: dict[str, Callable[[Item, Item | None], Item | None]] = {
 }
 
 
+def _batch_change(member: Item) -> tuple[Key, Item | None]:
+    """The key that a member of a batch writes, and the item there afterwards."""
+    ((kind, inner),) = member.items()
+    return (key_of(inner["Item"]), inner["Item"]) if kind == "PutRequest" else (key_of(inner["Key"]), None)
+
+
+def _asks_what_it_costs(request: Item) -> bool:
+    return bool(request.get("ReturnConsumedCapacity") == "INDEXES")
+
+
+def _told(request: Item, table: str | None, charges: Sequence[Charge]) -> Item:
+    """What the answer says of a write's cost: of a call that may write several items, for each table."""
+    if not _asks_what_it_costs(request):
+        return {}
+    of_table = consumed(str(table), charges)
+    return {"ConsumedCapacity": of_table if "Key" in request or "Item" in request else [of_table]}
+
+
 def _old_item(request: Item, old: Item | None) -> Item:
     is_asked = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     return {"Item": old} if old and is_asked else {}
@@ -311,7 +319,3 @@ def _must_be_lawful(operation: str, request: Item) -> None:
     except Unlawful as exc:
         UNLAWFUL.append(f"{operation}: {exc}")
         raise
-
-
-def _key(wire: Item) -> Key:
-    return wire["pk"]["S"], wire["sk"]["S"]

@@ -35,9 +35,17 @@ def index_attributes() -> dict[str, tuple[str, ...]]:
     return shown
 
 
+def index_entry(name: str, item: Item | None) -> Entry | None:
+    """Returns the keys and the attributes with which an item is in the index; None if it isn't in it."""
+    pk, sk, *_ = attributes = index_attributes()[name]
+    if not item or pk not in item or sk not in item:
+        return None
+    return (item[pk]["S"], item[sk]["S"]), {each: item[each] for each in attributes if each in item}
+
+
 class FakeIndex:
     def __init__(self, name: str) -> None:
-        self._pk, self._sk, *_ = self._attributes = index_attributes()[name]
+        self._name = name
         self.shown: dict[str, dict[tuple[str, Key], Item]] = {}
         self._places: dict[Key, tuple[str, str]] = {}
         self._applied: dict[Key, int] = {}
@@ -46,8 +54,8 @@ class FakeIndex:
 
     def changed(self, key: Key, old: Item | None, new: Item | None, shows_at_ms: Callable[[], int]) -> None:
         """``shows_at_ms``: asked only if the index shows anything of the change."""
-        entry = self._entry(new)
-        if self._entry(old) != entry:
+        entry = index_entry(self._name, new)
+        if index_entry(self._name, old) != entry:
             self._count += 1
             heapq.heappush(self._pending, (shows_at_ms(), self._count, key, entry))
 
@@ -77,9 +85,3 @@ class FakeIndex:
         shown, places, applied, pending, self._count = kept
         self.shown = {partition: dict(rows) for partition, rows in shown.items()}
         self._places, self._applied, self._pending = dict(places), dict(applied), list(pending)
-
-    def _entry(self, item: Item | None) -> Entry | None:
-        if not item or self._pk not in item or self._sk not in item:
-            return None
-        shown = {name: item[name] for name in self._attributes if name in item}
-        return (item[self._pk]["S"], item[self._sk]["S"]), shown

@@ -8,13 +8,26 @@ from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from support.fakes.fake_dynamo.sizes import MAX_ITEM_BYTES, MAX_TRANSACTION_BYTES, item_bytes, text_bytes
+from support.fakes.fake_dynamo.sizes import (
+    MAX_BATCH_BYTES,
+    MAX_ITEM_BYTES,
+    MAX_TRANSACTION_BYTES,
+    item_bytes,
+    text_bytes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 Item = dict[str, Any]
 
+_CONDITION = {
+    "TableName",
+    "ConditionExpression",
+    "ExpressionAttributeNames",
+    "ExpressionAttributeValues",
+    "ReturnValuesOnConditionCheckFailure",
+}
 # Each of Baton's calls, with the parameters that it may have.
 CALLS = {
     "get_item": {"TableName", "Key", "ConsistentRead"},
@@ -30,24 +43,10 @@ CALLS = {
         "Limit",
         "ExclusiveStartKey",
     },
-    "update_item": {
-        "TableName",
-        "Key",
-        "UpdateExpression",
-        "ConditionExpression",
-        "ExpressionAttributeNames",
-        "ExpressionAttributeValues",
-        "ReturnValues",
-        "ReturnValuesOnConditionCheckFailure",
-    },
-    "transact_write_items": {"TransactItems", "ClientRequestToken"},
-}
-_CONDITION = {
-    "TableName",
-    "ConditionExpression",
-    "ExpressionAttributeNames",
-    "ExpressionAttributeValues",
-    "ReturnValuesOnConditionCheckFailure",
+    "put_item": {"Item", "ReturnValues", "ReturnConsumedCapacity", *_CONDITION},
+    "update_item": {"Key", "UpdateExpression", "ReturnValues", "ReturnConsumedCapacity", *_CONDITION},
+    "batch_write_item": {"RequestItems", "ReturnConsumedCapacity"},
+    "transact_write_items": {"TransactItems", "ClientRequestToken", "ReturnConsumedCapacity"},
 }
 _MEMBERS = {
     "Put": {"Item", *_CONDITION},
@@ -55,8 +54,10 @@ _MEMBERS = {
     "Delete": {"Key", *_CONDITION},
     "ConditionCheck": {"Key", *_CONDITION},
 }
+_BATCH_MEMBERS = {"PutRequest": "Item", "DeleteRequest": "Key"}
 KEYS = {None: ("pk", "sk"), "queue": ("queue_pk", "queue_sk"), "wake": ("wake_pk", "wake_sk")}
 MAX_ITEMS = 100
+MAX_BATCH_WRITES = 25
 MAX_EXPRESSION_BYTES = 4_096
 MAX_OPERATORS = 300
 MAX_NESTING = 32
@@ -89,8 +90,13 @@ def check(operation: str, request: Item) -> None:
                 _check_key(key)
     elif operation == "transact_write_items":
         _check_transaction(request)
+    elif operation == "batch_write_item":
+        _check_batch_write(request)
     else:
         _check_one(request)
+        if operation == "put_item":
+            check_item(request["Item"])
+            _must(request.get("ReturnValues", "NONE") in ("NONE", "ALL_OLD"), "a put that shows what it made")
 
 
 def check_item(item: Item) -> int:
@@ -121,6 +127,25 @@ def _check_transaction(request: Item) -> None:
         _check_one(write)
         put_bytes += check_item(write["Item"]) if kind == "Put" else 0
     _must(put_bytes <= MAX_TRANSACTION_BYTES, "more than 4 MB")
+
+
+def _check_batch_write(request: Item) -> None:
+    """Of one table, as Baton has no other."""
+    ((_, members),) = request["RequestItems"].items()
+    _must(0 < len(members) <= MAX_BATCH_WRITES, "{} items in one batch", len(members))
+    keys, put_bytes = [], 0
+    for member in members:
+        ((kind, inner),) = member.items()
+        _must(kind in _BATCH_MEMBERS, "{} in a batch", kind)
+        _must(set(inner) == {_BATCH_MEMBERS[kind]}, "a condition in a batch: {}", inner)
+        written = inner[_BATCH_MEMBERS[kind]]
+        if kind == "PutRequest":
+            put_bytes += check_item(written)
+        else:
+            _check_key(written)
+        keys.append((written["pk"]["S"], written["sk"]["S"]))
+    _must(len(set(keys)) == len(keys), "two operations on one item: {}", keys)
+    _must(put_bytes <= MAX_BATCH_BYTES, "more than 16 MB")
 
 
 def _check_one(request: Item) -> None:
@@ -222,7 +247,7 @@ def _check_paths(paths: tuple[tuple[str, ...], ...]) -> None:
 
 
 def _check_key(key: Item) -> None:
-    _must(set(key) == {"pk", "sk"}, "the key {}", key)
+    _must(key.keys() == {"pk", "sk"}, "the key {}", key)
     _check_keys(key)
 
 
