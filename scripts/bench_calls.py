@@ -161,7 +161,7 @@ def _measure(stack: Stack, verb: Verb) -> Measured:
 def _usage(stack: Stack, verb: Verb, key: str | None) -> Usage:
     """Of one call, on a table of its own."""
     meter = Meter(stack.aws("dynamodb"))
-    processes = brought_to(verb, DynamoStore(Table(meter, new_table(stack), time.sleep)), "bench")
+    processes = brought_to(verb, DynamoStore(Table(meter, new_table(stack), time.sleep)))
     idempotency_key = IdempotencyKey(processes.human, f"POST /{verb.name}", key, "0" * 64) if key else None
     meter.taken()
     verb.act(processes, idempotency_key)

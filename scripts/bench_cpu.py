@@ -56,7 +56,7 @@ def _median(verb: Verb, acting: Callable[[Office], Callable[[], object]]) -> flo
 
 
 def _batch(verb: Verb, acting: Callable[[Office], Callable[[], object]]) -> float:
-    acts = [acting(brought_to(verb, InMemoryStore(), "bench")) for _ in range(OFFICES)]
+    acts = [acting(brought_to(verb, InMemoryStore())) for _ in range(OFFICES)]
     gc.collect()
     begun = time.process_time()
     for act in acts:

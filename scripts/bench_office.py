@@ -11,6 +11,7 @@ from typing import Any
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Approval, Runtime
+from baton.domain.events.bus_events import OutboxEvent
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.calls import WorkerCall
@@ -28,6 +29,7 @@ from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.services.events.publish_events import publish_fresh
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.runs.run_agent import AgentLoop
 from baton.services.tasks.approve_task import approve_task
@@ -35,12 +37,29 @@ from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
 from baton.steps.agents.kill_switch import caller_must_be_on
 from bench_notion import InstantTrackers
-from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue
+from support.fakes.ports import FakeBus, FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue
 
 LEASE_SECONDS = 300
-REASON = (
+# As long as such names are; an office of more agents numbers them.
+WORKSPACE = "acme-engineering"
+NAMES = (
+    "ci-failure-scout",
+    "client-repo-auditor",
+    "release-notes-writer",
+    "support-triage-agent",
+    "invoice-reconciler",
+)
+ASKED = (
     "CI of the client's main repository has been red for three days: 41 of 320 tests fail since the dependency update. "
     "Please audit the lock file and the last ten merges, and say what to roll back."
+)
+# With it, a marker is sent as nearly 1 KB of JSON, and kept as nearly 2 KB: its text says it once more.
+REASON = (
+    f"{ASKED} It began with the merge of the new HTTP client on Monday, and got worse when the certificates of the "
+    "test servers were renewed: since then the integration tests of billing, search and the importer time out in about "
+    "every second run, and nobody can tell a broken change from a slow one. The release that the client waits for is "
+    "planned for Friday. The last good run is linked in the digest, with the two lock files beside each other and the "
+    "timings of the slowest forty tests. Start with the importer, as its tests fail most often."
 )
 OUTPUT = {
     "summary": "Pinned the HTTP client back to its last good version; the tests are green again. Two merges reviewed.",
@@ -86,9 +105,9 @@ class InstantModel:
 
     def converse(self, request: Asked) -> Reply:
         if request.turn < self.replies:
-            call = {"toolUse": {"toolUseId": "1", "name": "look_up", "input": {"what": REASON}}}
+            call = {"toolUse": {"toolUseId": "1", "name": "look_up", "input": {"what": ASKED}}}
             return Reply(blocks=(call,), stop_reason=StopReason.TOOL_USE, usage=Usage(0, 900, 60))
-        return Reply(blocks=({"text": REASON},), stop_reason=StopReason.END_TURN, usage=Usage(0, 900, 60))
+        return Reply(blocks=({"text": ASKED},), stop_reason=StopReason.END_TURN, usage=Usage(0, 900, 60))
 
 
 @dataclass
@@ -106,14 +125,17 @@ class Office:
     clock: MovableClock = field(default_factory=MovableClock)
     dispatch_queue: FakeDispatchQueue = field(default_factory=FakeDispatchQueue)
     tracker_queue: FakeTrackerQueue = field(default_factory=FakeTrackerQueue)
+    bus: FakeBus = field(default_factory=FakeBus)
     task_id: str = ""
     claim_id: str = ""
     header: str = ""
+    untold: list[OutboxEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.human = Principal(self.workspace, Kind.HUMAN, "alice", frozenset({ACT_AS}))
         self.service = Principal(self.workspace, Kind.SERVICE, "bench", frozenset({ACT_AS}))
-        self.slugs = [f"agent-{number:02d}" for number in range(self.agents)]
+        more = (f"{NAMES[1]}-{number:03d}" for number in range(len(NAMES), self.agents))
+        self.slugs = [*NAMES[: self.agents], *more]
         self.source, self.target = self.slugs[:2]
         self.worker = Principal(self.workspace, Kind.AGENT, self.target)
         self.deps = Deps(
@@ -135,7 +157,7 @@ class Office:
         if self.has_tracker:
             change_settings(self.deps, self.human, {"tracker": {"database": "0" * 32}})
         for slug in self.slugs:
-            values: dict[str, Any] = {"name": f"Client {slug.title()}", "runtime": self.runtime}
+            values: dict[str, Any] = {"name": slug.replace("-", " ").title(), "runtime": self.runtime}
             if self.auto:
                 values["approval"] = Approval.AUTO
             register_agent(self.deps, self.human, slug, values)
@@ -214,6 +236,19 @@ def look(processes: Office, _once: IdempotencyKey | None = None) -> None:
 
 def send(processes: Office, _once: IdempotencyKey | None = None) -> None:
     sync_tracker(processes.deps, processes.workspace, processes.task_id, lambda: 100.0)
+
+
+def tell(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    publish_fresh(processes.deps, processes.bus, processes.untold)
+    processes.untold = []
+
+
+def gather(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    """Brings the task's newest event to the publisher."""
+    end_of_time = processes.clock.now().replace(year=9999)
+    waiting = [each.outbox_event for page in processes.store.pending_events(end_of_time) for each in page]
+    of_task = [each for each in waiting if each is not None and each.task_id == processes.task_id]
+    processes.untold = [max(of_task, key=lambda each: each.event.seq)]
 
 
 def get_token(processes: Office, _once: IdempotencyKey | None = None) -> None:
@@ -310,14 +345,34 @@ THOUGHT = tuple(
 RUN_APPROVE = Verb("approve, agent is run", (mark,), approve, runtime=Runtime.RUN)
 IN_NOTION = (
     replace(MARK, name="marker, with its page", has_tracker=True),
-    replace(APPROVE, has_tracker=True),
-    replace(CLAIM, before=(mark, approve, wait, send), has_tracker=True),
-    replace(COMPLETE, before=(*CLAIMED, send), has_tracker=True),
+    replace(APPROVE, name="approve, with its page", has_tracker=True),
+    replace(CLAIM, name="claim-next, with its page", before=(mark, approve, wait, send), has_tracker=True),
+    replace(COMPLETE, name="complete, with its page", before=(*CLAIMED, send), has_tracker=True),
 )
 SENDS = (
     Verb("sync-tracker, approved: nothing to write", (mark, send, approve), send, has_tracker=True),
     Verb("sync-tracker, claimed: the status", (mark, send, approve, wait, send, claim), send, has_tracker=True),
     Verb("sync-tracker, done: status and comment", (mark, *CLAIMED[1:], send, complete), send, has_tracker=True),
+)
+TELLS = (
+    Verb("telling the bus: created", (mark, gather), tell),
+    Verb("telling the bus: approved", (mark, gather, tell, approve, gather), tell),
+    Verb("telling the bus: claimed", (mark, approve, wait, gather, tell, claim, gather), tell),
+    Verb("telling the bus: done", (*CLAIMED, gather, tell, complete, gather), tell),
+)
+RELEASE = Verb(
+    "release",
+    CLAIMED,
+    release,
+    _of_task("release", lambda processes: {"claim_id": processes.claim_id, "reason": "out of budget"}),
+    takes_key=True,
+)
+FAIL = Verb(
+    "fail, tried again",
+    CLAIMED,
+    fail,
+    _of_task("fail", lambda o: {"claim_id": o.claim_id, "failure": FAILURE, "retryable": True}),
+    takes_key=True,
 )
 VERBS = (
     MARK,
@@ -326,20 +381,8 @@ VERBS = (
     CLAIM,
     BEAT,
     COMPLETE,
-    Verb(
-        "fail, tried again",
-        CLAIMED,
-        fail,
-        _of_task("fail", lambda o: {"claim_id": o.claim_id, "failure": FAILURE, "retryable": True}),
-        takes_key=True,
-    ),
-    Verb(
-        "release",
-        CLAIMED,
-        release,
-        _of_task("release", lambda processes: {"claim_id": processes.claim_id, "reason": "out of budget"}),
-        takes_key=True,
-    ),
+    FAIL,
+    RELEASE,
     Verb(
         "get task",
         (mark,),
@@ -353,12 +396,13 @@ VERBS = (
     RUN_APPROVE,
     NOTICE,
     *THOUGHT,
+    *TELLS,
 )
 
 
-def brought_to(verb: Verb, store: Store, workspace: str) -> Office:
+def brought_to(verb: Verb, store: Store) -> Office:
     """A new office where the verb can be done."""
-    processes = Office(store, workspace, runtime=verb.runtime, has_tracker=verb.has_tracker).open()
+    processes = Office(store, WORKSPACE, runtime=verb.runtime, has_tracker=verb.has_tracker).open()
     for step in verb.before:
         step(processes, None)
     processes.dispatch_queue.notices.clear()
