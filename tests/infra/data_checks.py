@@ -366,7 +366,7 @@ def the_table_has_two_sparse_indexes_that_hold_no_payload(template: Template) ->
         index["IndexName"]: ([key["AttributeName"] for key in index["KeySchema"]], index["Projection"])
         for index in _table(template)["GlobalSecondaryIndexes"]
     }
-    chosen_by = ["requires", "source_agent", "accepts", "produces", "max_concurrent", "active"]
+    chosen_by = ["requires", "source_agent", "accepts", "produces", "max_concurrent", "active", "workflow_id"]
     wanted: dict[str, Any] = {
         "queue": (["queue_pk", "queue_sk"], {"ProjectionType": "INCLUDE", "NonKeyAttributes": chosen_by}),
         "wake": (["wake_pk", "wake_sk"], {"ProjectionType": "KEYS_ONLY"}),

@@ -101,6 +101,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "bodies": lambda store, w: store.bodies(w, ["task_1"]),
     "workflow": lambda store, w: store.workflow(w, "wf_1"),
     "held": lambda store, w: store.held(w, "auditor"),
+    "taken_slots": lambda store, w: store.taken_slots(w, "auditor"),
     "cut claim": lambda store, w: store.ended_claim(w, "task_5", "clm_1"),
     "late results": lambda store, w: store.late_results(w, "task_5"),
     "inbox": lambda store, w: store.inbox(w, "scout", 10, None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,8 +22,12 @@ from support.values.task_items import freed, holding, slotted
 from support.worlds.world import WORKSPACE, agent, human
 
 
-def held(store: Store, slug: str = "auditor") -> list[tuple[str, str, int | None]]:
-    return [(each.task_id, each.claim_id, each.slot) for each in store.held(WORKSPACE, slug)]
+def held(store: Store, slug: str = "auditor") -> list[tuple[str, str]]:
+    return [(each.task_id, each.claim_id) for each in store.held(WORKSPACE, slug)]
+
+
+def slots(store: Store, slug: str = "auditor") -> list[int]:
+    return sorted(store.taken_slots(WORKSPACE, slug))
 
 
 def test_a_claim_is_held_from_its_beginning_to_its_end(store: Store) -> None:
@@ -39,9 +44,10 @@ def test_a_claim_is_held_from_its_beginning_to_its_end(store: Store) -> None:
 @pytest.mark.parametrize("state", [State.DONE, State.FAILED, State.CANCELLED, State.WAITING, State.NEEDS])
 def test_it_is_held_no_more_whatever_ends_it(store: Store, slot: int | None, state: State) -> None:
     task = holding(store, "task_1", slot)
-    assert held(store) == [("task_1", "clm_1", slot)]
+    assert held(store) == [("task_1", "clm_1")]
+    assert slots(store) == ([] if slot is None else [slot])
     freed(store, task, state=state)
-    assert held(store) == []
+    assert (held(store), slots(store)) == ([], [])
 
 
 def test_a_change_under_a_claim_leaves_it_held(store: Store) -> None:
@@ -50,25 +56,31 @@ def test_a_change_under_a_claim_leaves_it_held(store: Store) -> None:
     store.commit(WORKSPACE, changed)
     store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
     store.commit(WORKSPACE, looked_at(store.load(WORKSPACE, "task_1")[0], rings=1))
-    assert held(store) == [("task_1", "clm_1", 3)]
+    assert (held(store), slots(store)) == ([("task_1", "clm_1")], [3])
 
 
-def test_permits_come_first_then_tasks(store: Store) -> None:
-    for task_id, slot in (("task_b", None), ("task_c", 10), ("task_d", 2), ("task_a", None)):
-        holding(store, task_id, slot)
-    assert held(store) == [
-        ("task_d", "clm_1", 2),
-        ("task_c", "clm_1", 10),
-        ("task_a", "clm_1", None),
-        ("task_b", "clm_1", None),
-    ]
+def test_the_claim_whose_lease_ends_first_comes_first_with_or_without_a_permit(store: Store) -> None:
+    for number, slot in enumerate((None, 10, 2, None)):
+        claim = replace(slotted(slot, fence=number + 1), expires_at=NOON + seconds(300 - number))
+        claimed(store, f"task_{number}", claim)
+    assert held(store) == [("task_3", "clm_4"), ("task_2", "clm_3"), ("task_1", "clm_2"), ("task_0", "clm_1")]
+    assert slots(store) == [2, 10]
+
+
+def test_a_mark_stands_behind_the_work_of_the_agents_queue_and_is_no_work(store: Store) -> None:
+    holding(store, "task_1")
+    queued(store, "task_2")
+    skills, work = store.ready(WORKSPACE, "auditor", NOON + seconds(299))
+    assert (skills, [ready.task_id for ready in work]) == (None, ["task_2"])
+    assert held(store) == [("task_1", "clm_1")]
 
 
 def test_whoever_made_the_claim_it_is_its_agents(store: Store) -> None:
     claimed(store, "task_1", a_claim(by=human()))
     claimed(store, "task_2", slotted(None, agent="auditor-2"))
-    assert held(store) == [("task_1", "clm_1", None)]
-    assert held(store, "auditor-2") == [("task_2", "clm_1", None)]
+    claimed(store, "task_3", slotted(None, agent="auditor-2"), target_agent=None)
+    assert held(store) == [("task_1", "clm_1")]
+    assert sorted(held(store, "auditor-2")) == [("task_2", "clm_1"), ("task_3", "clm_1")]
 
 
 def test_a_permit_is_taken_once(store: Store) -> None:
@@ -78,13 +90,15 @@ def test_a_permit_is_taken_once(store: Store) -> None:
         store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1))
     assert store.load(WORKSPACE, "task_2")[0] == task
     store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(2), fence=1))
-    assert held(store) == [("task_1", "clm_1", 1), ("task_2", "clm_1", 2)]
+    assert sorted(held(store)) == [("task_1", "clm_1"), ("task_2", "clm_1")]
+    assert slots(store) == [1, 2]
 
 
 def test_a_permit_of_another_agent_is_another_permit(store: Store) -> None:
     holding(store, "task_1", 1)
     claimed(store, "task_2", slotted(1, agent="auditor-2"))
-    assert held(store, "auditor-2") == [("task_2", "clm_1", 1)]
+    assert held(store, "auditor-2") == [("task_2", "clm_1")]
+    assert slots(store, "auditor-2") == [1]
 
 
 def test_a_permit_that_was_given_back_may_be_taken_by_any_task(store: Store) -> None:
@@ -94,17 +108,18 @@ def test_a_permit_that_was_given_back_may_be_taken_by_any_task(store: Store) -> 
     with pytest.raises(SlotTaken):
         store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1, fence=2), fence=2))
     store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(2, fence=2), fence=2))
-    assert held(store) == [("task_2", "clm_1", 1), ("task_1", "clm_2", 2)]
+    assert sorted(held(store)) == [("task_1", "clm_2"), ("task_2", "clm_1")]
+    assert slots(store) == [1, 2]
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, None), (1, 1), (None, 1), (1, None), (1, 2)])
 def test_one_claim_in_the_place_of_another_is_the_one_that_is_held(
     store: Store, before: int | None, after: int | None
 ) -> None:
-    """No verb does it; nothing would be forgotten if one did."""
     task = holding(store, "task_1", before)
     store.commit(WORKSPACE, then(task, claim=slotted(after, fence=2), fence=2))
-    assert held(store) == [("task_1", "clm_2", after)]
+    assert held(store) == [("task_1", "clm_2")]
+    assert slots(store) == ([] if after is None else [after])
 
 
 def test_a_claim_decided_on_an_old_reading_says_so_rather_than_that_its_permit_is_taken(store: Store) -> None:
@@ -160,13 +175,14 @@ def test_claims_may_begin_and_end_in_one_write(store: Store) -> None:
     ends = then(one, state=State.DONE, claim=None)
     begins: dict[str, Any] = {"state": State.CLAIMED, "claim": slotted(2), "fence": 1}
     store.commit(WORKSPACE, ends, then(other, **begins))
-    assert held(store) == [("task_2", "clm_1", 2)]
+    assert (held(store), slots(store)) == ([("task_2", "clm_1")], [2])
 
 
 def test_an_agents_many_claims_are_all_told(store: Store) -> None:
-    for number in range(30):
-        stored(store, f"task_{number:02d}", state=State.CLAIMED, claim=slotted(number), fence=1)
-    assert [slot for _, _, slot in held(store)] == list(range(30))
+    for number in range(130):
+        stored(store, f"task_{number:03d}", state=State.CLAIMED, claim=slotted(number, fence=number), fence=number)
+    assert sorted(task_id for task_id, _ in held(store)) == [f"task_{number:03d}" for number in range(130)]
+    assert slots(store) == list(range(130))
 
 
 def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(store: Store) -> None:

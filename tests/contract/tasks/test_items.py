@@ -227,6 +227,10 @@ def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
     if task.wake_at is not None:
         assert item["wake_sk"] <= keys.wake_until(task.wake_at)
         assert item["wake_sk"] > keys.wake_until(task.wake_at - timedelta(milliseconds=1))
+    if task.claim is not None:
+        assert item["queue_pk"] == keys.ready_queue(task.workspace, task.claim.agent)
+        assert keys.parse_claim_mark(item["queue_sk"]) == task.claim.claim_id
+        return
     is_queued = task.state is State.DELEGATED and task.ready_at is not None and not task.parked
     if is_queued and task.ready_at is not None:
         assert keys.parse_queue_sort_key(item["queue_sk"]) == (task.priority, ReadyTask(task.id, task.ready_at))

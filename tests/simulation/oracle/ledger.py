@@ -40,7 +40,7 @@ class Ledger:
     resume_payload: dict[tuple[str, int], Item] = field(default_factory=dict)
     resumed: Counter[tuple[str, int]] = field(default_factory=Counter)
     retries: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    # By claim id: where it is kept as held (agent, sort key, task).
+    # By claim id: the slots that it holds (agent, sort key, task).
     held: dict[str, set[tuple[str, str, str]]] = field(default_factory=lambda: defaultdict(set))
     # By errand and task: whether it is still to be done.
     errands: dict[tuple[str, str], bool] = field(default_factory=dict)
@@ -114,8 +114,8 @@ class Ledger:
 @dataclass
 class Transaction:
     """What is written at once. ``heads``: before and after; ``entries``: of trails, by task; ``told``: those of all
-    tasks; ``kinds``: how many items of each kind; ``inbox``: agent and content; ``held``: tasks whose claims begin or
-    cease to be kept as held; ``alerts``: new ones by task;
+    tasks; ``kinds``: how many items of each kind; ``inbox``: agent and content; ``held``: tasks whose claims take or
+    free a slot; ``alerts``: new ones by task;
     ``followed``: by which task each was followed in its conversation."""
 
     heads: dict[str, tuple[Item | None, Item]] = field(default_factory=dict)

@@ -52,7 +52,7 @@ class Oracle:
             self._tasks.changed(tx, task_id, was, now, entries)
         must(not tx.entries, "entries of a trail without a change of their task: {}", list(tx.entries))
         for task_id in {**tx.heads, **dict.fromkeys(sorted(tx.held))}:
-            self._held_once(task_id, self.ledger.heads[task_id])
+            self._slot_held_once(task_id, self.ledger.heads[task_id])
         for _, after in tx.heads.values():
             self.talks.is_let(after)
         for task_id, next_id in tx.followed.items():
@@ -61,14 +61,15 @@ class Oracle:
             self._counted(tx, workflow)
         self._one_effect(tx)
 
-    def _held_once(self, task_id: str, head: dict[str, object]) -> None:
-        """A claim is kept as held as long as it lives; the last ones are looked at."""
+    def _slot_held_once(self, task_id: str, head: dict[str, object]) -> None:
+        """A claim holds its slot as long as it lives, and no other; the last ones are looked at."""
         claim = head.get("claim")
-        present = claim["claim_id"] if isinstance(claim, dict) else None
+        present = claim if isinstance(claim, dict) else {}
         for seen in self.ledger.claims_of(task_id)[-3:]:
-            times = len(self.ledger.held.get(seen.id, ()))
-            is_present = seen.id == present
-            self.verdict.must(times == is_present, "{}: its claim {} is held {} times", task_id, seen.id, times)
+            places = [sk for _, sk, _ in self.ledger.held.get(seen.id, ())]
+            has_slot = seen.id == present.get("claim_id") and "slot" in present
+            slots = [f"SLOT#{present['slot']:04d}"] if has_slot else []
+            self.verdict.must(places == slots, "{}: its claim {} holds {}, not {}", task_id, seen.id, places, slots)
 
     def _counted(self, tx: Transaction, workflow: str) -> None:
         """Every task of a workflow is a handoff, a user's further message included."""

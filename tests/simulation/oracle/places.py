@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 def place_rules(head: Item) -> Iterator[tuple[object, str]]:
     """What must hold of a HEAD, and what is wrong where it doesn't."""
     state, wake_ms, claim = head["state"], head.get("wake_ms"), head.get("claim")
-    shows = not head.get("parked") and state in ("needs", "delegated")
+    shows = not head.get("parked") and state in ("needs", "delegated", "claimed")
     yield ("queue_pk" in head) == shows, f"{state}: in a queue where it shouldn't be, or not where it should"
+    if claim:
+        yield is_marked(head), f"its mark {head.get('queue_pk')} {head.get('queue_sk')} isn't its claim's"
     yield ("wake_pk" in head) == (wake_ms is not None), f"{state}: in the wake index without a time, or not with one"
     yield state not in ENDED or wake_ms is None, "it has ended, and is still to be looked at"
     is_seen = not claim or (wake_ms is not None and wake_ms <= claim["expires_ms"])
@@ -25,3 +27,12 @@ def place_rules(head: Item) -> Iterator[tuple[object, str]]:
     is_run = state == "delegated" and head.get("runtime") == "run"
     is_timed = state == "waiting" and head["wait"].get("until")
     yield not (head.get("parked") or is_run or is_timed) or wake_ms is not None, f"{state}: nobody will look at it"
+
+
+def is_marked(head: Item) -> bool:
+    """A claimed task is marked in its holder's queue, by a time at which its lease isn't over yet or just is."""
+    claim, mark = head["claim"], head.get("queue_sk", "")
+    time, _, claim_id = mark.removeprefix("~").partition("#")
+    is_in_time = time.isdigit() and claim["claimed_ms"] < int(time) <= claim["expires_ms"]
+    is_its_holders = str(head.get("queue_pk")).endswith(f"#READY#{claim['agent']}")
+    return mark.startswith("~") and claim_id == claim["claim_id"] and is_in_time and is_its_holders

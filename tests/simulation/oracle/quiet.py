@@ -41,7 +41,7 @@ class Quiet:
         self._spent_is_the_sum()
         self._sim.oracle.pages.show_everything(is_mended=True)
         held = [key for key, places in self._ledger.held.items() if places]
-        self._verdict.must(not held, "claims held by nobody: {}", held)
+        self._verdict.must(not held, "slots held by nobody: {}", held)
         for pair, direction in self._ledger.directions.items():
             open_ones = set((direction or {}).get("escalations", {})) - set((direction or {}).get("closed", ()))
             self._verdict.must(not open_ones, "{}: {} have ended, and are open there", pair, open_ones)

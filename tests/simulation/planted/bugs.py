@@ -47,11 +47,15 @@ CLAIMS = (
         ("domain/tasks/transitions.py", "fence=task.fence + 1", "fence=max(task.fence, 1)"),
     ),
     _bug(
-        "a claimed task stays in its queue",
+        "a claimed task isn't marked in its queue",
+        ("adapters/dynamodb/keys.py", "    if of.claim is not None:\n", "    if False:\n"),
+    ),
+    _bug(
+        "a mark stands in the target's queue, not in the holder's",
         (
             "adapters/dynamodb/keys.py",
-            "if of.state is State.DELEGATED and of.ready_at",
-            "if of.state in (State.DELEGATED, State.CLAIMED) and of.ready_at",
+            "ready_queue(of.workspace, of.claim.agent)",
+            "ready_queue(of.workspace, of.target_agent or 'nobody')",
         ),
     ),
     _bug(
@@ -96,12 +100,12 @@ CLAIMS = (
         "a permit may be taken twice",
         (
             "adapters/dynamodb/tasks/change_writes.py",
-            "put(held) if is_free else put(held, NOT_THERE_YET, errors.SlotTaken)",
-            "put(held)",
+            "put(slot) if taken == freed else put(slot, NOT_THERE_YET, errors.SlotTaken)",
+            "put(slot)",
         ),
     ),
     _bug(
-        "a claim that is over is kept as held",
+        "a claim that is over keeps its slot",
         (
             "adapters/dynamodb/tasks/change_writes.py",
             "        writes.append(delete(freed))\n    return writes",

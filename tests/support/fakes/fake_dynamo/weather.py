@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
 
+from baton.domain.times import to_ms
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
 ENDPOINT = "http://fake-dynamo/"
 
@@ -47,10 +50,12 @@ class Weather(Protocol):
 class Calm:
     """Nothing goes wrong, and nothing takes time."""
 
-    now_ms = 0
-
     def __init__(self, *, knows_tokens: bool = True) -> None:
         self.knows_tokens = knows_tokens
+
+    @property
+    def now_ms(self) -> int:
+        return 0
 
     def reach(self, operation: str, key: object, *, writes: bool) -> str | None:
         return None
@@ -68,6 +73,21 @@ class Calm:
 
     def postpone(self, apply: Callable[[], object], operation: str) -> None:
         apply()
+
+
+class LateIndexes(Calm):
+    """Nothing goes wrong, but the indexes show each write only ``lag_ms`` after it."""
+
+    def __init__(self, now: Callable[[], datetime], lag_ms: int) -> None:
+        super().__init__()
+        self._now, self._lag_ms = now, lag_ms
+
+    @property
+    def now_ms(self) -> int:
+        return to_ms(self._now())
+
+    def lag_ms(self) -> int:
+        return self._lag_ms
 
 
 def refusal(code: str, operation: str, *, status: int = 400, message: str = "", **more: Any) -> ClientError:

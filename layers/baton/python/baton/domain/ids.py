@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 from baton.domain import times
 
@@ -11,6 +11,8 @@ from baton.domain import times
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TIME_CHARACTERS = 10
 _RANDOM_CHARACTERS = 16
+# The end of the last year that a time can have.
+_LAST_MS = times.to_ms(datetime(9999, 12, 31, tzinfo=UTC))
 RANDOM_BYTES = 10
 
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
@@ -23,6 +25,17 @@ def sortable_id(prefix: str, at: datetime, randomness: bytes) -> str:
     """Returns ``task_01h…``: sorts by its millisecond; 80 random bits make it unique within that."""
     created = _base32(times.to_ms(at), _TIME_CHARACTERS)
     return f"{prefix}_{created}{_base32(int.from_bytes(randomness), _RANDOM_CHARACTERS)}"
+
+
+def made_at(id_: str) -> datetime | None:
+    """Returns when the id was made, to the millisecond; None if it isn't one of these."""
+    _, _, characters = id_.rpartition("_")
+    if len(characters) != _TIME_CHARACTERS + _RANDOM_CHARACTERS or not set(characters) <= set(_ALPHABET):
+        return None
+    number = 0
+    for character in characters[:_TIME_CHARACTERS]:
+        number = number * len(_ALPHABET) + _ALPHABET.index(character)
+    return times.from_ms(number) if number <= _LAST_MS else None
 
 
 def is_id(text: str) -> bool:

@@ -26,7 +26,11 @@ class ClaimStore(Protocol):
         """Returns the ``EndedClaim``'s response, or the claim of ``ClaimEndedByOther``."""
 
     def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
-        """Returns the agent's live claims, of every principal."""
+        """Returns the agent's live claims, of every principal, by the end of the lease. Lags: a claim is missing for
+        milliseconds after its beginning, and is returned for milliseconds after its end."""
+
+    def taken_slots(self, workspace: str, agent: str) -> frozenset[int]:
+        """Returns the slots that live claims of the agent hold; empty for an agent without a limit. Exact."""
 
     def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
         """Returns the late results of claims with a fence above ``after``, by fence."""

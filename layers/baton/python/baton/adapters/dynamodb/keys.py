@@ -88,16 +88,15 @@ def late_results_after(fence: int) -> tuple[str, str]:
     return f"LATE#{fence + 1:08d}", "LATE#" + _END
 
 
-# Live claims by agent: one item for each permit of an agent with a limit, else one for each claimed task.
+# The slots that live claims of an agent with a limit hold, one item each.
 
 
-def held(workspace: str, agent_slug: str) -> str:
+def slots(workspace: str, agent_slug: str) -> str:
     return f"WS#{workspace}#HELD#{agent_slug}"
 
 
-def held_claim(workspace: str, task_id: str, claim: Claim) -> Key:
-    sk = f"TASK#{task_id}" if claim.slot is None else f"SLOT#{claim.slot:04d}"
-    return Key(held(workspace, claim.agent), sk)
+def slot(workspace: str, agent_slug: str, number: int) -> Key:
+    return Key(slots(workspace, agent_slug), f"SLOT#{number:04d}")
 
 
 # The items of a workflow.
@@ -333,7 +332,10 @@ def agent_index_key(workspace: str, agent_slug: str) -> Key:
 
 
 def queue_index_key(of: Task) -> Key | None:
-    """Returns a task's key in the queue index: highest priority first, then first in, first out. None: not listed."""
+    """Returns a task's key in the queue index: highest priority first, then first in, first out. A claimed task is
+    marked in the queue of the agent that holds it. None: not listed."""
+    if of.claim is not None:
+        return Key(ready_queue(of.workspace, of.claim.agent), claim_mark(of.claim))
     if of.parked:
         return None
     if of.state is State.NEEDS:
@@ -343,6 +345,19 @@ def queue_index_key(of: Task) -> Key | None:
         queue = open_queue(of.workspace) if is_open else ready_queue(of.workspace, str(of.target_agent))
         return Key(queue, _queue_sort_key(of.priority, of.ready_at, of.id))
     return None
+
+
+# The marks of claimed tasks sort after all work of their agent's queue, by the end of the lease.
+MARKS = _END
+
+
+def claim_mark(of: Claim) -> str:
+    return f"{MARKS}{_moment(of.expires_at)}#{of.claim_id}"
+
+
+def parse_claim_mark(sort_key: str) -> str:
+    """Returns the claim's id."""
+    return sort_key.split("#", 1)[1]
 
 
 def unresolved_alerts(workspace: str, state: AlertState) -> str:

@@ -44,7 +44,6 @@ class HeldClaim:
     task_id: str
     claim_id: str
     workflow_id: str
-    slot: int | None = None  # the permit that the claim holds; None if the agent has no limit
 
 
 class JobKind(StrEnum):

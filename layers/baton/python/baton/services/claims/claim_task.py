@@ -222,7 +222,7 @@ def _any_slot(agent: Agent) -> int | None:
 
 def _free_slot(deps: Deps, agent: Agent) -> int:
     """A slot that no live claim holds. Raises ``AtCapacity``."""
-    taken = {held.slot for held in deps.store.held(agent.workspace, agent.slug)}
+    taken = deps.store.taken_slots(agent.workspace, agent.slug)
     free = [slot for slot in range(agent.max_concurrent or 0) if slot not in taken]
     if not free:
         raise errors.AtCapacity(agent.slug, agent.max_concurrent or 0)

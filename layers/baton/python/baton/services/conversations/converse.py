@@ -29,6 +29,7 @@ from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.steps import idempotency
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.agents import resolve_agents
+from baton.steps.claims.held_claims import holds_claims
 from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage
 from baton.steps.conversations.find_conversation import FoundConversation, find_conversation, root_record
 from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
@@ -113,7 +114,7 @@ def say(
         holder = found.holder
         inputs = deps.store.handoff_inputs(workspace, _wanted(by, holder))
         _must_be_a_conversation(deps, found, inputs)
-        if by.kind is Who.AGENT and deps.store.held(workspace, by.id):
+        if by.kind is Who.AGENT and holds_claims(deps, workspace, by.id):
             raise errors.ClaimRequired(by.id)
         if not holder.is_ended:
             raise errors.ConversationBusy(conversation_id, holder.id, str(holder.state))

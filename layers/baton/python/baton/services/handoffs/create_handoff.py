@@ -23,6 +23,7 @@ from baton.ports.writes import Require, UnderClaim, Write
 from baton.steps import idempotency
 from baton.steps.agents import resolve_agents
 from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.claims.held_claims import find_claim, holds_claims
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
 from baton.steps.tasks.change_task import page_sync_of
@@ -33,7 +34,8 @@ class _Read:
     """What a handoff is decided on."""
 
     source: str
-    held: tuple[HeldClaim, ...]  # the source's live claims
+    claim: HeldClaim | None  # the claim that was named, if the source holds it
+    is_holder: bool  # the source holds claims, and none was named
     inputs: HandoffInputs
 
 
@@ -73,15 +75,16 @@ def create_handoff(
 
     def read() -> tuple[_Read, SavedResponse | None]:
         source = resolve_agents.source_of(deps, by, asked.source)
-        held = _held(deps, by, asked, source)
-        inputs = deps.store.handoff_inputs(by.workspace, _wanted(asked, source, held, idempotency_key))
-        return _Read(source, held, inputs), inputs.saved_response
+        claim = None if asked.claim_id is None else find_claim(deps, by.workspace, source, asked.claim_id)
+        is_holder = _must_name_one(by, asked) and holds_claims(deps, by.workspace, source)
+        inputs = deps.store.handoff_inputs(by.workspace, _wanted(asked, source, claim, idempotency_key))
+        return _Read(source, claim, is_holder, inputs), inputs.saved_response
 
     def decide(read: _Read) -> TaskDetails:
         source = resolve_agents.canonical_source(deps, by, read.inputs.agents, read.source)
         must_be_let_act(deps, by, source, read.inputs.agents)
         inputs = _routed(deps, by.workspace, asked, source, read.inputs)
-        return _hand_off(deps, by, asked, _Read(source, read.held, inputs), idempotency_key)
+        return _hand_off(deps, by, asked, replace(read, source=source, inputs=inputs), idempotency_key)
 
     return idempotency.run_idempotently(
         deps, idempotency_key, read, decide, lambda first: _replayed(deps, by.workspace, first)
@@ -97,17 +100,15 @@ def _routed(deps: Deps, workspace: str, request: CreateHandoff, source: str, inp
     return replace(inputs, agents={**inputs.agents, **more.agents}, roots=more.roots)
 
 
-def _held(deps: Deps, by: Principal, request: CreateHandoff, source: str) -> tuple[HeldClaim, ...]:
-    """The source's live claims. None for a human who names no claim: a human answers for handoffs outside of them."""
-    if request.claim_id is None and by.is_human:
-        return ()
-    return deps.store.held(by.workspace, source)
+def _must_name_one(by: Principal, request: CreateHandoff) -> bool:
+    """True if the caller has to name a claim while the source holds any. A human answers for handoffs outside of
+    them."""
+    return request.claim_id is None and not by.is_human
 
 
 def _wanted(
-    request: CreateHandoff, source: str, held: tuple[HeldClaim, ...], idempotency_key: IdempotencyKey | None
+    request: CreateHandoff, source: str, claim: HeldClaim | None, idempotency_key: IdempotencyKey | None
 ) -> HandoffQuery:
-    claim = _named_claim(request, held)
     target = request.target or ANY_AGENT
     return HandoffQuery(
         agents=resolve_agents.slugs_among(source, request.target, request.on_failure),
@@ -119,17 +120,13 @@ def _wanted(
     )
 
 
-def _named_claim(request: CreateHandoff, held: tuple[HeldClaim, ...]) -> HeldClaim | None:
-    return next((each for each in held if each.claim_id == request.claim_id), None)
-
-
 def _hand_off(
     deps: Deps, by: Principal, request: CreateHandoff, read: _Read, idempotency_key: IdempotencyKey | None
 ) -> TaskDetails:
-    source, held, inputs = read.source, read.held, read.inputs
-    parent = _parent(by, request, source, held, inputs)
-    if parent is None and by.kind is not Who.HUMAN and request.claim_id is None and held:
-        raise errors.ClaimRequired(source)
+    inputs = read.inputs
+    parent = _parent(by, request, read)
+    if read.is_holder:
+        raise errors.ClaimRequired(read.source)
     start = _so_far(deps, by, request, parent, inputs)
     planned = _planned(deps, by, request, read, parent)
     is_agents_root = parent is None and by.kind is not Who.HUMAN
@@ -147,19 +144,16 @@ def _hand_off(
     return commit_handoff(deps, begun, *under, *saved, *request.extra_writes(begun.only))
 
 
-def _parent(
-    by: Principal, request: CreateHandoff, source: str, held: tuple[HeldClaim, ...], inputs: HandoffInputs
-) -> Task | None:
+def _parent(by: Principal, request: CreateHandoff, read: _Read) -> Task | None:
     """The task under whose claim the handoff is made. Raises ``StaleClaim`` for a claim that is another caller's, or
     over."""
     if request.claim_id is None:
         return None
-    claim = _named_claim(request, held)
-    if claim is None or inputs.parent is None:
+    if read.claim is None or read.inputs.parent is None:
         raise errors.StaleClaim(None)
-    task = inputs.parent.task
+    task = read.inputs.parent.task
     current = task.current_claim(request.claim_id, by)
-    if current.agent != source:
+    if current.agent != read.source:
         raise errors.StaleClaim(task.id)
     if request.workflow_id not in {None, task.workflow_id}:
         raise errors.InvalidInput(

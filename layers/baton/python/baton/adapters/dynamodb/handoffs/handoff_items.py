@@ -1,4 +1,4 @@
-"""The items around a workflow's tasks: live claims, checkpoints, background jobs, inboxes, late results."""
+"""The items around a workflow's tasks: slots of live claims, checkpoints, background jobs, inboxes, late results."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from baton.domain.tasks.task import Claim, Task
 from baton.ports.queues import Skills
 
 
-def held_item(task: Task, claim: Claim) -> Item:
+def slot_item(task: Task, claim: Claim, key: keys.Key) -> Item:
     return {
-        **keys.held_claim(task.workspace, task.id, claim)._asdict(),
+        **key._asdict(),
         "task_id": task.id,
         "claim_id": claim.claim_id,
         "workflow_id": task.workflow_id,
@@ -33,9 +33,10 @@ def held_item(task: Task, claim: Claim) -> Item:
     }
 
 
-def held_from(item: Item) -> HeldClaim:
-    slot = int(item["slot"]) if "slot" in item else None
-    return HeldClaim(item["task_id"], item["claim_id"], item["workflow_id"], slot)
+def held_from(mark: Item) -> HeldClaim:
+    """Reads the mark of a claimed task in its agent's queue."""
+    _, task_id = keys.parse_task(mark["pk"])
+    return HeldClaim(task_id, keys.parse_claim_mark(mark["queue_sk"]), mark["workflow_id"])
 
 
 def ended_claim_from(item: Item | None) -> SavedResponse | Claim | None:

@@ -1,4 +1,4 @@
-"""The items of a task's change: HEAD, the new events, the live claim, and a new task's listings."""
+"""The items of a task's change: HEAD, the new events, the claim's slot, and a new task's listings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_version
 from baton.domain import errors
 from baton.domain.events.bus_events import outbox_events
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import Task
+from baton.domain.tasks.task import Claim, Task
 
 
 def change_writes(change: Change) -> list[ItemWrite]:
@@ -26,7 +26,7 @@ def change_writes(change: Change) -> list[ItemWrite]:
         writes.append(put(items.payload_item(key, change.resume_payload)))
     if change.before is None:
         writes += _listings(task)
-    return writes + _held_writes(change)
+    return writes + _slot_writes(change)
 
 
 def _head(change: Change) -> ItemWrite:
@@ -58,19 +58,23 @@ def _listings(task: Task) -> list[ItemWrite]:
     ]
 
 
-def _held_writes(change: Change) -> list[ItemWrite]:
-    """Returns the writes that a change of claim needs: the new claim's item, and the old one's removal. Every commit of
-    a task comes through here, so no command can forget them."""
+def _slot_writes(change: Change) -> list[ItemWrite]:
+    """Returns the writes of a change of claim for an agent with a limit: the new claim's slot, and the old one's
+    removal. Every commit of a task comes through here, so no command can forget them."""
     task, before = change.task, change.before
     was, now = before.claim if before else None, task.claim
     if (was and was.claim_id) == (now and now.claim_id):
         return []
-    freed = keys.held_claim(task.workspace, task.id, was) if was else None
+    freed, taken = _slot_key(task, was), _slot_key(task, now)
     writes = []
-    if now is not None:
-        is_free = now.slot is None or keys.held_claim(task.workspace, task.id, now) == freed
-        held = handoff_items.held_item(task, now)
-        writes.append(put(held) if is_free else put(held, NOT_THERE_YET, errors.SlotTaken))
-    if freed is not None and (now is None or keys.held_claim(task.workspace, task.id, now) != freed):
+    if now is not None and taken is not None:
+        slot = handoff_items.slot_item(task, now, taken)
+        # The condition on HEAD's version says that the old claim still holds the slot.
+        writes.append(put(slot) if taken == freed else put(slot, NOT_THERE_YET, errors.SlotTaken))
+    if freed is not None and freed != taken:
         writes.append(delete(freed))
     return writes
+
+
+def _slot_key(task: Task, claim: Claim | None) -> keys.Key | None:
+    return None if claim is None or claim.slot is None else keys.slot(task.workspace, claim.agent, claim.slot)

@@ -17,6 +17,7 @@ from baton.ports.queues import ReadyTask, Skills
 
 READY_PAGE = 25
 DUE_PAGE = 100
+HELD_PAGE = 100
 
 
 class QueueReads(TaskReads):
@@ -32,8 +33,17 @@ class QueueReads(TaskReads):
         yield from self._due_work(partition, self._queue_page(partition, keys.QUEUE_START), now)
 
     def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
-        found = self._table.query_all("#pk = :pk", {":pk": keys.held(workspace, agent)})
-        return tuple(map(handoff_items.held_from, found))
+        partition, start, found = keys.ready_queue(workspace, agent), keys.MARKS, list[dict[str, Any]]()
+        while True:
+            page = self._index_page(keys.QUEUE_INDEX, partition, start, HELD_PAGE)
+            found += page
+            if len(page) < HELD_PAGE:
+                return tuple(map(handoff_items.held_from, found))
+            start = page[-1]["queue_sk"]
+
+    def taken_slots(self, workspace: str, agent: str) -> frozenset[int]:
+        found = self._table.query_all("#pk = :pk", {":pk": keys.slots(workspace, agent)})
+        return frozenset(int(item["slot"]) for item in found)
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         page = self._index_page(keys.QUEUE_INDEX, keys.needs_queue(workspace), cursor or "P", limit + 1)
@@ -79,7 +89,7 @@ class QueueReads(TaskReads):
             page = self._queue_page(partition, start)
 
     def _queue_page(self, partition: str, start: str) -> list[dict[str, Any]]:
-        return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE)
+        return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE, until=keys.MARKS)
 
     def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
         """Reads a listing's ids, then the tasks' HEADs: two reads a page."""

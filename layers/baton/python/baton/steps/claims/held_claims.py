@@ -1,0 +1,51 @@
+"""The claims that an agent holds, from the marks in its queue. The index lags by milliseconds; the task confirms what
+it says (docs/decisions/037-held-claims-are-marks.md)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from baton.domain import errors, times
+from baton.domain.handoffs.workflow import HeldClaim
+from baton.domain.ids import made_at
+from baton.ports.deps import Deps
+
+# The index shows nearly every claim within a few milliseconds. A claim that it doesn't show at this age is over.
+SETTLED_SECONDS = 2.0
+FIRST_PAUSE_SECONDS = 0.05
+
+
+def holds_claims(deps: Deps, workspace: str, agent: str) -> bool:
+    """True if the agent holds a claim. A claim that has ended doesn't count, however late the index is. A claim that
+    began within the index's lag may be missed."""
+    return any(_is_live(deps, workspace, each) for each in deps.store.held(workspace, agent))
+
+
+def find_claim(deps: Deps, workspace: str, agent: str, claim_id: str) -> HeldClaim | None:
+    """Returns the agent's claim, or None if the agent doesn't hold it. The claim may have ended since. A claim that is
+    younger than ``SETTLED_SECONDS`` and not shown is looked for until it is that old."""
+    pause = FIRST_PAUSE_SECONDS
+    while True:
+        held = deps.store.held(workspace, agent)
+        found = next((each for each in held if each.claim_id == claim_id), None)
+        seconds_left = _unsettled(deps, claim_id).total_seconds()
+        if found is not None or seconds_left <= 0:
+            return found
+        deps.clock.sleep(min(pause, seconds_left))
+        pause *= 2
+
+
+def _unsettled(deps: Deps, claim_id: str) -> timedelta:
+    """For how much longer the index may not show the claim. An id from the future is nobody's: no time at all."""
+    began_at, now = made_at(claim_id), deps.clock.now()
+    if began_at is None or began_at > now:
+        return times.seconds(0)
+    return began_at + times.seconds(SETTLED_SECONDS) - now
+
+
+def _is_live(deps: Deps, workspace: str, held: HeldClaim) -> bool:
+    try:
+        task, _ = deps.store.load(workspace, held.task_id)
+    except errors.Unknown:
+        return False
+    return task.claim is not None and task.claim.claim_id == held.claim_id
