@@ -10,21 +10,20 @@ from typing import Any
 from baton.adapters.dynamodb.keys import WAKE_INDEX
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.domain.idempotency import IdempotencyKey
+from bench_edge import at_the_edge
 from bench_meter import Meter, Usage
 from bench_office import (
     APPROVE,
-    AUTHORIZE,
     BEAT,
     CLAIM,
     COMPLETE,
     IN_NOTION,
     MARK,
     NOTICE,
+    OWN_BEAT,
     RUN_APPROVE,
     SENDS,
     SWEEP,
-    SWITCH,
     THOUGHT,
     VERBS,
     Verb,
@@ -40,7 +39,7 @@ SQS_REQUESTS = 0.40
 LAMBDA_REQUESTS = 0.20
 API_REQUESTS = 1.00
 LAMBDA_PER_GB_SECOND = 0.0000166667
-MEMORY_GB = {"authorize": 0.5, "sync_tracker": 0.5, "others": 1.0}
+MEMORY_GB = {"sync_tracker": 0.5, "others": 1.0}
 # Of the marker, and of sync-tracker after the approval, the claim and the end: 0.35 s a request, 0.05 s of its own.
 NOTION_SECONDS = (0.35, 0.05, 0.75, 1.45)
 # Assumed, not measured: a warm function's time is its own work and the table's answers.
@@ -81,7 +80,8 @@ def show_calls(stack: Stack) -> None:
         [_row(name, each) for name, each in measured.items()],
         "Write units (WU) of the table and its indexes: the local engine's ReturnConsumedCapacity, which follows the\n"
         "documented rules. Read units (RU): computed from the items' sizes, as the engine doesn't tell. In a\n"
-        "transaction every started KB of an item is 2 WU. With key: the same call with an Idempotency-Key. A notice\n"
+        "transaction every started KB of an item is 2 WU. A request of the API\n"
+        "includes the check of its token. With key: the same request with an Idempotency-Key. A notice\n"
         "is one SendMessage.",
     )
     _show_items(measured)
@@ -91,16 +91,12 @@ def show_calls(stack: Stack) -> None:
         "Cost of a million handoffs whose worker pulls: create, approve, claim, one heartbeat, complete over HTTP",
         [usage[verb.name] for verb in (MARK, APPROVE, CLAIM, BEAT, COMPLETE)],
         [],
-        usage[AUTHORIZE.name],
-        (4, usage[SWITCH.name]),
     )
     _show_thinking(usage)
     _show_cost(
         "Cost of a million handoffs whose agent is run: create and approve over HTTP, one notice, one heartbeat",
         [usage[MARK.name], usage[RUN_APPROVE.name]],
-        [usage[NOTICE.name], usage[BEAT.name]],
-        usage[AUTHORIZE.name],
-        (1, usage[SWITCH.name]),
+        [usage[NOTICE.name], usage[OWN_BEAT.name]],
     )
 
 
@@ -159,12 +155,12 @@ def _measure(stack: Stack, verb: Verb) -> Measured:
 
 
 def _usage(stack: Stack, verb: Verb, key: str | None) -> Usage:
-    """Of one call, on a table of its own."""
+    """Of one call, on a table of its own. A verb of the API comes as a request, with its token."""
     meter = Meter(stack.aws("dynamodb"))
     processes = brought_to(verb, DynamoStore(Table(meter, new_table(stack), time.sleep)))
-    idempotency_key = IdempotencyKey(processes.human, f"POST /{verb.name}", key, "0" * 64) if key else None
+    act = at_the_edge(verb, processes, key) if verb.request is not None else lambda: verb.act(processes, None)
     meter.taken()
-    verb.act(processes, idempotency_key)
+    act()
     return meter.taken(len(processes.dispatch_queue.notices) + len(processes.tracker_queue.notices))
 
 
@@ -209,19 +205,13 @@ class _Bill:
         return dollars
 
 
-def _show_cost(
-    title: str, requests: list[Usage], notices: list[Usage], authorizer: Usage, switch: tuple[int, Usage]
-) -> None:
-    """``requests`` come over HTTP, ``notices`` are what one message's function does; ``switch``: how many of the
-    requests are an agent's, and what asking for its kill switch takes."""
+def _show_cost(title: str, requests: list[Usage], notices: list[Usage]) -> None:
+    """``requests`` come over HTTP, ``notices`` are what one message's function does."""
     bill = _Bill([])
     every = [*requests, *notices]
     calls = len(requests)
     writes = [usage.all_write_units for usage in every]
     reads = [usage.read_units for usage in every]
-    by_agents, asked = switch
-    seen = calls * authorizer.read_units
-    switches = by_agents * asked.read_units
     total = bill.add(
         "DynamoDB writes",
         f"{_sum(writes)} = {number(sum(writes))} WU x ${WRITE_UNITS}",
@@ -229,17 +219,14 @@ def _show_cost(
     )
     total += bill.add(
         "DynamoDB reads",
-        f"{_sum(reads)} + {number(seen)} (authorizer) + {number(switches)} (kill switch) = "
-        f"{number(sum(reads) + seen + switches)} RU x ${READ_UNITS}",
-        (sum(reads) + seen + switches) * READ_UNITS,
+        f"{_sum(reads)} = {number(sum(reads))} RU x ${READ_UNITS}",
+        sum(reads) * READ_UNITS,
     )
     total += bill.add("API Gateway", f"{calls} requests x ${API_REQUESTS:.2f}", calls * API_REQUESTS)
-    invoked = 2 * calls + bool(notices)
-    parts = f"{calls} authorizer + {calls} function" + (" + 1 process-task" if notices else "")
+    invoked = calls + bool(notices)
+    parts = f"{calls} function" + (" + 1 process-task" if notices else "")
     total += bill.add("Lambda requests", f"{parts} x ${LAMBDA_REQUESTS:.2f}", invoked * LAMBDA_REQUESTS)
-    ms = calls * _ms([authorizer])
-    total += _duration(bill, "Lambda time, authorizer", f"{calls} x {_ms([authorizer])} ms", ms, "authorize")
-    each = [_ms([usage]) for usage in requests] + ([_ms(notices)] if notices else []) + [by_agents * READ_MS]
+    each = [_ms([usage]) for usage in requests] + ([_ms(notices)] if notices else [])
     total += _duration(bill, "Lambda time, functions", f"{_sum(each)} ms", sum(each), "others")
     if notices:
         total += bill.add("SQS", f"send, receive, delete = 3 x ${SQS_REQUESTS:.2f}", 3 * SQS_REQUESTS)

@@ -20,7 +20,6 @@ HANDLERS = {
     "Wait": "wait",
     "ProcessTask": "process_task",
     "SweepStaleClaims": "sweep_stale_claims",
-    "Authorize": "authorize",
 }
 LAYERS = ("BatonLayer", "DependenciesLayer")
 # What the first invocation makes on top: the clients of AWS's services.
@@ -31,7 +30,7 @@ begun = time.perf_counter()
 importlib.import_module(sys.argv[1] + ".handler")
 imported = time.perf_counter()
 from baton import bootstrap
-bootstrap.wire_tokens() if sys.argv[1] == "authorize" else bootstrap.wire()
+bootstrap.wire()
 print(json.dumps([imported - begun, time.perf_counter() - imported]))
 """
 

@@ -104,9 +104,9 @@ def show_load(stack: Stack) -> None:
         f"Throughput and latency against the local engine, {SECONDS:.0f} s each, functions warm",
         ("", "step", "clients", "per second", "p50 ms", "p95 ms", "max"),
         rows,
-        f"A handoff is create, claim, complete, under a standing approval, in workspaces of {AGENTS} agents; every\n"
-        "HTTP request also runs the authorizer. Clients, gateway, functions and table share this machine: the figures\n"
-        "compare versions of Baton on it and say little about AWS. The longest may be the start of one more worker.",
+        f"A handoff is create, claim, complete, under a standing approval, in workspaces of {AGENTS} agents. Clients,\n"
+        "gateway, functions and table share this machine: the figures compare versions of Baton on it and say little\n"
+        "about AWS. The longest may be the start of one more worker.",
         left=2,
     )
 

@@ -19,7 +19,6 @@ from baton.ports.deps import Deps
 from baton.ports.runs import AgentRunner, Model, Reply, RunInput, RunSucceeded, StopReason
 from baton.ports.runs import Request as Asked
 from baton.ports.store import Store
-from baton.services.access.authenticate import authenticate
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
@@ -35,7 +34,6 @@ from baton.services.runs.run_agent import AgentLoop
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
-from baton.steps.agents.kill_switch import caller_must_be_on
 from bench_notion import InstantTrackers
 from support.fakes.ports import FakeBus, FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue
 
@@ -128,7 +126,6 @@ class Office:
     bus: FakeBus = field(default_factory=FakeBus)
     task_id: str = ""
     claim_id: str = ""
-    header: str = ""
     untold: list[OutboxEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -251,19 +248,6 @@ def gather(processes: Office, _once: IdempotencyKey | None = None) -> None:
     processes.untold = [max(of_task, key=lambda each: each.event.seq)]
 
 
-def get_token(processes: Office, _once: IdempotencyKey | None = None) -> None:
-    processes.header = f"Bearer {processes.token()}"
-
-
-def authorize(processes: Office, _once: IdempotencyKey | None = None) -> None:
-    if authenticate(processes.store, processes.clock, processes.header) is None:
-        raise RuntimeError("the token is refused")
-
-
-def ask_switch(processes: Office, _once: IdempotencyKey | None = None) -> None:
-    caller_must_be_on(processes.deps, processes.worker)
-
-
 def get_task(processes: Office, _once: IdempotencyKey | None = None) -> None:
     processes.store.read(processes.workspace, processes.task_id)
 
@@ -326,6 +310,7 @@ CLAIM = Verb(
     takes_key=True,
 )
 BEAT = Verb("heartbeat", CLAIMED, beat, _of_task("heartbeat", lambda processes: {"claim_id": processes.claim_id}))
+OWN_BEAT = Verb("heartbeat, of a run", CLAIMED, beat)
 COMPLETE = Verb(
     "complete",
     CLAIMED,
@@ -333,8 +318,6 @@ COMPLETE = Verb(
     _of_task("complete", lambda processes: {"claim_id": processes.claim_id, "output": OUTPUT}),
     takes_key=True,
 )
-AUTHORIZE = Verb("authorizer", (get_token,), authorize)
-SWITCH = Verb("kill switch, of an agent's request", (), ask_switch)
 IDLE_SWEEP = Verb("sweep, nothing due", CLAIMED, look)
 SWEEP = Verb("sweep, a claim is lost", (*CLAIMED, outlive), look)
 NOTICE = Verb("process-task, one notice", (mark, approve, wait), answer_notice, runtime=Runtime.RUN)
@@ -342,7 +325,7 @@ THOUGHT = tuple(
     Verb(f"the same, the model replies {often}", (mark, approve, wait, think), answer_notice, runtime=Runtime.RUN)
     for often, think in (("once", think_once), ("twice", think_twice))
 )
-RUN_APPROVE = Verb("approve, agent is run", (mark,), approve, runtime=Runtime.RUN)
+RUN_APPROVE = replace(APPROVE, name="approve, agent is run", takes_key=False, runtime=Runtime.RUN)
 IN_NOTION = (
     replace(MARK, name="marker, with its page", has_tracker=True),
     replace(APPROVE, name="approve, with its page", has_tracker=True),
@@ -380,6 +363,7 @@ VERBS = (
     APPROVE,
     CLAIM,
     BEAT,
+    OWN_BEAT,
     COMPLETE,
     FAIL,
     RELEASE,
@@ -389,8 +373,6 @@ VERBS = (
         get_task,
         lambda processes: (processes.human, "GET", f"/tasks/{processes.task_id}", None),
     ),
-    AUTHORIZE,
-    SWITCH,
     IDLE_SWEEP,
     SWEEP,
     RUN_APPROVE,

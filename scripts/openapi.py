@@ -35,8 +35,8 @@ MEANINGS = {
     201: "Created",
     204: "Done, or nothing to claim: no body",
     400: "The body isn't JSON as Baton takes it: one object, UTF-8, at most 16 levels deep, no NaN, no duplicate keys",
-    401: "No token: the gateway's own body",
-    403: "A token that was refused (the gateway's own body), or one that may not do this",
+    401: "No token",
+    403: "A token that was refused (`token_refused`), or one that may not do this",
     404: "Unknown, here or in this workspace",
     409: "The state of things doesn't allow it; `code` says why",
     413: "The body is larger than 262,144 bytes; `errors` names its largest field",
@@ -206,7 +206,7 @@ def _all_refusals(schemas: Schemas) -> dict[str, Any]:
 def _refusal(status: int, problem: dict[str, Any]) -> dict[str, Any]:
     gateway = {"application/json": {"schema": {"type": "object", "properties": {"message": {"type": "string"}}}}}
     either = {PROBLEM_JSON: {"schema": problem}, **gateway}
-    content: dict[str, Any] = {401: gateway, 403: either, 429: either}.get(status, {PROBLEM_JSON: {"schema": problem}})
+    content: dict[str, Any] = {429: either}.get(status, {PROBLEM_JSON: {"schema": problem}})
     return {"description": MEANINGS[status], "content": content}
 
 

@@ -11,6 +11,7 @@ from baton.bootstrap import logger
 from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
 from baton.ports.deps import Deps
+from baton.services.access.authenticate import admitted
 from baton.services.access.limit_caller import caller_must_have_room
 from baton.steps.agents.kill_switch import caller_must_be_on
 from rest import answers, routing
@@ -61,10 +62,16 @@ class App:
             return self._refused(answers.internal_error(shown_id))
 
     def _answer(self, request: Request) -> answers.Answer:
+        """The caller comes before everything else: a stranger isn't even told which routes there are."""
+        if self._routes.is_open(request.method, request.path):
+            return self._answer_to(NOBODY, self._wire(), request)
+        header = request.authorization
+        with admitted(self._wire(), header) as (deps, by):
+            return self._answer_to(by, deps, request)
+
+    def _answer_to(self, by: Principal, deps: Deps, request: Request) -> answers.Answer:
         route, params = self._routes.match(request.method, request.path, self._elsewhere)
-        by = request.principal if route.needs_token else NOBODY
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
-        deps = self._wire()
         if route.needs_token:
             caller_must_have_room(deps, by, request.size)
         if not route.while_off:

@@ -29,7 +29,7 @@ class InvalidFields(errors.InvalidInput):
 
 
 class NotAuthenticated(errors.BatonError):
-    """Only seen if a route is deployed without the authorizer: the gateway itself refuses bad credentials."""
+    """A request without a token, on a route that needs one. One whose token isn't good is ``TokenRefused``."""
 
     code = "not_authenticated"
 

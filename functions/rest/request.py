@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from baton.domain import errors
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey
 from rest.errors import MalformedJson, NotAuthenticated
 from rest.strict_json import MAX_BYTES, too_large
@@ -43,15 +43,12 @@ class Request:
         return None if value is None else str(value)
 
     @property
-    def principal(self) -> Principal:
-        """Returns the caller that the authorizer found, from no other source (invariant 9). Raises
-        ``NotAuthenticated``."""
-        try:
-            context = self.event["requestContext"]["authorizer"]["lambda"]
-            scopes = frozenset(filter(None, context["scopes"].split(",")))
-            return Principal(context["workspace"], Kind(context["kind"]), context["id"], scopes)
-        except (KeyError, TypeError, ValueError) as exc:
-            raise NotAuthenticated from exc
+    def authorization(self) -> str:
+        """Returns the header that names the caller, from no other source (invariant 9). Raises ``NotAuthenticated``."""
+        header = (self.header("authorization") or "").strip()
+        if not header:
+            raise NotAuthenticated
+        return header
 
     @property
     def size(self) -> int:

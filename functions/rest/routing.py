@@ -218,6 +218,10 @@ class Routes:
 
         return add
 
+    def is_open(self, method: str, path: str) -> bool:
+        """True if the route needs no token. A path without a route needs one."""
+        return any(route.method == method and route.pattern.match(path) for route in self.all if not route.needs_token)
+
     def match(self, method: str, path: str, elsewhere: Mapping[str, str]) -> tuple[Endpoint, dict[str, str]]:
         """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with the methods of the path, in other functions too."""
         found = [(route, match) for route in self.all if (match := route.pattern.match(path))]

@@ -15,9 +15,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from authorize.handler import AuthorizerFailed
 from baton.bootstrap import forget_all, wire
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import ACT_AS, Kind
+from baton.domain.access.token import Token, digest
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.agents.tool import Variable
 from baton.domain.errors import PageHeld
@@ -27,7 +27,6 @@ from baton.domain.tracker.page_sync import PageLink, PageRef, PageSync
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert, Save
 from baton.services.access.change_settings import change_settings
-from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_next
@@ -43,8 +42,7 @@ from baton.services.tracker.receive_webhook import receive_webhook
 from notion_webhook import handler as notion_webhook
 from notion_webhook.delivery import NotionEvent
 from rest.app import App
-from rest.request import Request
-from support.clock import FakeClock
+from support.clock import NOON, FakeClock
 from support.context import FakeContext
 from support.fakes.fake_dynamo import Calm, FakeDynamo
 from support.fakes.fake_dynamo.weather import refusal
@@ -98,6 +96,24 @@ def event_of(name: str) -> dict[str, Any]:
     return event
 
 
+# Those who call in the event files.
+CALLERS = ((Kind.HUMAN, "alice"), (Kind.SERVICE, "ci"), (Kind.AGENT, "scout"), (Kind.AGENT, "auditor"))
+
+
+def example_token(kind: Kind, name: str) -> Token:
+    """As the event files spell it."""
+    return Token(
+        id=f"example{kind}{name}",
+        workspace=DEMO,
+        kind=kind,
+        subject=name,
+        scopes=frozenset() if kind is Kind.AGENT else frozenset({ACT_AS}),
+        digest=digest("0" * 64),
+        created_at=NOON,
+        created_by="human:alice",
+    )
+
+
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch, function_environment: None, dynamo: FakeDynamo) -> Iterator[Account]:
     with mock_aws():
@@ -117,6 +133,8 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None, dynamo:
         }.items():
             register_agent(deps, human(DEMO), slug, values)
         change_settings(deps, human(DEMO), {"dispatch_delay_seconds": 0})
+        for kind, name in CALLERS:
+            deps.store.add_token(example_token(kind, name))
         yield Account(deps, dynamo, *urls[1:])
 
 
@@ -181,10 +199,6 @@ def of_runner(account: Account) -> None:
     needing(account, "runner")
 
 
-def with_token(account: Account) -> None:
-    issue_token(account.deps, human(DEMO), TokenRequest(kind=Kind.AGENT, subject="auditor"))
-
-
 def tracked(account: Account) -> None:
     change_settings(account.deps, human(DEMO), {"tracker": {"database": "0" * 32}})
 
@@ -233,6 +247,10 @@ HTTP: dict[str, Case] = {
     "api-health": Case(nothing, 200, {"status": "ok"}),
     "api-register_agent": Case(nothing, 201, {"slug": "reviewer", "version": 1}),
     "api-get_task": Case(needing, 200, {"id": TASK, "state": "needs"}, "needs"),
+    "api-no_token": Case(needing, 401, {"code": "not_authenticated"}, "needs"),
+    "api-no_token_of_ours": Case(needing, 403, {"code": "token_refused"}, "needs"),
+    "api-unknown_token": Case(needing, 403, {"code": "token_refused"}, "needs"),
+    "api-wrong_secret": Case(needing, 403, {"code": "token_refused"}, "needs"),
     "api-approve": Case(needing, 200, {"state": "delegated"}, "delegated"),
     "api-approve_by_agent": Case(needing, 403, {"code": "human_required"}, "needs"),
     "api-claim_next": Case(ready, 200, {"fence": 1, "lease_seconds": 300}, "claimed"),
@@ -294,9 +312,6 @@ OTHERS = {
     "process_task-malformed",
     "sweep_stale_claims-tick",
     "api-get_chain",
-    "authorize-known_token",
-    "authorize-wrong_secret",
-    "authorize-not_ours",
     "notion_webhook-closed_by_person",
 }
 
@@ -397,35 +412,13 @@ def test_tick_tells_what_was_looked_at(account: Account) -> None:
     }
 
 
-def test_known_token_is_admitted_as_its_principal(account: Account) -> None:
-    with_token(account)
-    context = {"workspace": "demo", "kind": "agent", "id": "auditor", "scopes": ""}
-    assert account.invoke("authorize-known_token") == {"isAuthorized": True, "context": context}
-
-
-def test_scopes_of_a_principal_reach_the_functions(account: Account) -> None:
-    request = TokenRequest(kind=Kind.SERVICE, subject="ci", scopes=frozenset({"act_as"}))
-    issue_token(account.deps, human(DEMO), request)
-    context = account.invoke("authorize-known_token")["context"]
-    assert context == {"workspace": "demo", "kind": "service", "id": "ci", "scopes": "act_as"}
-    event = {"requestContext": {"authorizer": {"lambda": context}}}
-    assert Request(event).principal == Principal(DEMO, Kind.SERVICE, "ci", frozenset({"act_as"}))
-
-
-@pytest.mark.parametrize("name", ["authorize-wrong_secret", "authorize-not_ours"])
-def test_other_tokens_are_refused(account: Account, name: str) -> None:
-    with_token(account)
-    assert account.invoke(name) == {"isAuthorized": False}
-
-
 class Gone(Calm):
     def reach(self, operation: str, key: object, *, writes: bool) -> str | None:
         raise refusal("ResourceNotFoundException", operation)
 
 
 def test_token_is_not_called_wrong_when_the_table_is_gone(account: Account, capsys: pytest.CaptureFixture[str]) -> None:
-    with_token(account)
     account.dynamo.weather = Gone()
-    with pytest.raises(AuthorizerFailed, match=r"\A\Z"):
-        account.invoke("authorize-known_token")
+    answer = account.invoke("api-get_task")
+    assert (answer["statusCode"], json.loads(answer["body"])["code"]) == (500, "internal")
     assert "0000" not in capsys.readouterr().out

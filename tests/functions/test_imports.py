@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 def test_no_function_without_models_loads_pydantic() -> None:
-    names = ("process_task", "publish_events", "sweep_stale_claims", "authorize", "create_handoff_marker")
+    names = ("process_task", "publish_events", "sweep_stale_claims", "create_handoff_marker")
     assert not loaded_with((*names, "notion_webhook"), "pydantic")
 
 
@@ -33,7 +33,7 @@ def test_nothing_happens_at_import() -> None:
     """No environment is read and no client made before the first call."""
     functions = (
         *("api", "wait", "create_handoff_marker", "notion_webhook", "process_task", "sync_tracker"),
-        *("publish_events", "sweep_stale_claims", "authorize"),
+        *("publish_events", "sweep_stale_claims"),
     )
     program = "; ".join(f"import {function}.handler" for function in functions)
     subprocess.run([sys.executable, "-W", "error", "-c", program], env=_bare(), check=True)

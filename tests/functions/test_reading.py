@@ -171,6 +171,7 @@ def test_wrong_idempotency_key_is_named(world: World, gateway: Gateway, route: A
 
 
 def test_body_that_only_claims_to_be_base_64_is_refused(world: World, gateway: Gateway) -> None:
+    gateway.admit(ALICE)
     event = gateway_event(ALICE, "POST", f"/tasks/{world.needing()}/approve", "{}!") | {"isBase64Encoded": True}
     assert gateway._api(event)["statusCode"] == 400
 

@@ -1,5 +1,5 @@
-"""The gateway of template.yaml as a WSGI application: a bearer token becomes a principal, a request an event, and the
-function's answer comes back, all in this process and without any time passing."""
+"""The gateway of template.yaml as a WSGI application: a request becomes an event, and the function's answer comes back,
+all in this process and without any time passing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from baton.domain.access.principal import Principal
-from baton.services.access.authenticate import authenticate
 from support.gateway import Gateway, gateway_event, route_of
 
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
@@ -30,17 +28,9 @@ class Door:
         """In API Gateway's payload format 2.0."""
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
         headers, route = dict(_headers(environ)), route_of(method, path)
-        by: Principal | None = None
-        if route is not None and route.needs_token:
-            if "authorization" not in headers:
-                return _own_refusal(HTTPStatus.UNAUTHORIZED)
-            deps: Any = self.gateway.deps
-            by = authenticate(deps.store, deps.clock, headers["authorization"])
-            if by is None:
-                return _own_refusal(HTTPStatus.FORBIDDEN)
         body = environ["wsgi.input"].read() or None
         return self.gateway.handle(
-            route, gateway_event(by, method, path, body, query=environ["QUERY_STRING"], headers=headers)
+            route, gateway_event(None, method, path, body, query=environ["QUERY_STRING"], headers=headers)
         )
 
 
@@ -48,9 +38,3 @@ def _headers(environ: dict[str, Any]) -> Iterable[tuple[str, str]]:
     for name, value in environ.items():
         if name.startswith("HTTP_") or name == "CONTENT_TYPE":
             yield name.removeprefix("HTTP_").replace("_", "-").lower(), value
-
-
-def _own_refusal(status: HTTPStatus) -> dict[str, Any]:
-    """The gateway's own body, without any of ours having been asked."""
-    headers = {"Content-Type": "application/json"}
-    return {"statusCode": status, "headers": headers, "body": f'{{"message":"{status.phrase}"}}'}

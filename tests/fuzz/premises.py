@@ -10,6 +10,7 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
+from baton.domain.access.known_tokens import KnownTokens
 from baton.domain.access.metering import Meter
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.ids import RANDOM_BYTES, sortable_id
@@ -69,7 +70,7 @@ class Premises:
         self.world.logged.clear()
         self.gateway.replies.clear()
         # What a process knows of its callers, too: no example pays for what those before it asked for.
-        self.world.deps = self.gateway.deps = replace(self.gateway.deps, meter=Meter())
+        self.world.deps = self.gateway.deps = replace(self.gateway.deps, meter=Meter(), known_tokens=KnownTokens())
 
     @property
     def ids(self) -> list[str]:
@@ -132,7 +133,8 @@ class Premises:
         self._sent(by, "POST", f"/tasks/{task_id}/{verb}", body)
 
     def _sent(self, by: Principal, method: str, path: str, body: Any = None) -> Any:
-        answer = self.gateway.handle(route_of(method, path), gateway_event(by, method, path, body))
+        headers = {"authorization": f"Bearer {self.tokens[by.kind]}"}
+        answer = self.gateway.handle(route_of(method, path), gateway_event(None, method, path, body, headers=headers))
         assert answer["statusCode"] < HTTPStatus.BAD_REQUEST, answer
         return json.loads(answer["body"])
 

@@ -24,11 +24,13 @@ import pytest
 
 from baton.adapters.system import RandomIds, SystemClock
 from baton.bootstrap import forget_all
+from baton.domain.access.principal import Kind, Principal
 from fake_notion import FakeNotion
 from golden.aws import FakeBedrock, FakeEvents, FakeQueues, FakeSecrets
 from support.clock import FakeClock
 from support.context import FakeContext
 from support.fakes.fake_dynamo import FakeDynamo
+from support.values.tokens import bearer, give_token, given_key
 
 ENTRY = "{}.handler.lambda_handler"
 ENVIRONMENT = {
@@ -82,6 +84,7 @@ class Environment:
         self.clock, self.numbers = FakeClock(), Numbers()
         self.dynamo, self.queues, self.events = FakeDynamo(), FakeQueues(), FakeEvents()
         self.secrets, self.bedrock = FakeSecrets({"callbacks-key": "the callbacks' key"}), FakeBedrock()
+        self.given: set[tuple[str, str]] = set()  # the keys of the callers' tokens: they are no part of a scenario
         self.stream: list[dict[str, Any]] = []
         self.dynamo.watch = lambda changes: self.stream.extend(
             {"eventName": "INSERT", "dynamodb": {"NewImage": new}} for _, old, new in changes if new and not old
@@ -96,6 +99,13 @@ class Environment:
         """Nothing of it is left for other tests."""
         forget_all()
         random.setstate(self._chance)
+
+    def bearer(self, workspace: str, kind: str, name: str, scopes: frozenset[str]) -> str:
+        """The header of a caller, whose token is there from now on."""
+        by = Principal(workspace, Kind(kind), name, scopes)
+        give_token(self.dynamo, by)
+        self.given.add(given_key(by))
+        return bearer(by)
 
     def invoke(self, function: str, event: dict[str, Any]) -> Any:
         """What the function answers. Chance begins anew with every call, so that none depends on what another drew."""

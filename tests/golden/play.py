@@ -73,7 +73,7 @@ class Play:
     ) -> Any:
         """``request``: method and path with its query; ``key``: the Idempotency-Key. The answer's body."""
         sent = {**(headers or {}), **({"idempotency-key": key} if key else {})}
-        event = gateway_event(by, request, body, sent)
+        event = gateway_event(request, body, {**sent, **self._shown(by)})
         answer = self.environment.invoke(function_of(request), event)
         self._tell(
             request=f"{request} by {by}",
@@ -85,10 +85,6 @@ class Play:
             answer=parsed(answer.get("body", "")),
         )
         return parsed(answer.get("body", ""))
-
-    def authorize(self, header: str | None) -> Any:
-        event = {"headers": {"authorization": header} if header else {}}
-        return self._invoked("authorize", event)
 
     def sweep(self) -> Any:
         return self._invoked("sweep_stale_claims", {})
@@ -157,6 +153,15 @@ class Play:
         }
         return {name: value for name, value in told.items() if value}
 
+    def _shown(self, by: str | None) -> dict[str, str]:
+        """The header of the caller's token."""
+        if by is None:
+            return {}
+        kind, _, name = by.partition(":")
+        name, _, workspace = name.partition("@")
+        scopes = frozenset(filter(None, [SCOPES[kind]]))
+        return {"authorization": self.environment.bearer(workspace or WORKSPACE, kind, name, scopes)}
+
     def _invoked(self, function: str, event: dict[str, Any], shown: Any = None) -> Any:
         answer = self.environment.invoke(function, event)
         self._tell(function=function, event=event if shown is None else shown, answer=answer)
@@ -183,19 +188,19 @@ class Play:
 
     def _items(self) -> dict[tuple[str, str], Any]:
         found = self.environment.dynamo.items
-        return {(pk, sk): copy.deepcopy(item) for pk, items in found.items() for sk, item in items.items()}
+        return {
+            (pk, sk): copy.deepcopy(item)
+            for pk, items in found.items()
+            for sk, item in items.items()
+            if (pk, sk) not in self.environment.given
+        }
 
 
-def gateway_event(by: str | None, request: str, body: Any, headers: dict[str, str]) -> dict[str, Any]:
+def gateway_event(request: str, body: Any, headers: dict[str, str]) -> dict[str, Any]:
     """API Gateway's payload format 2.0."""
     method, _, target = request.partition(" ")
     path, _, query = target.partition("?")
     context: dict[str, Any] = {"http": {"method": method, "path": path}, "requestId": "gateway-1", "stage": "$default"}
-    if by is not None:
-        kind, _, name = by.partition(":")
-        name, _, workspace = name.partition("@")
-        told = {"workspace": workspace or WORKSPACE, "kind": kind, "id": name, "scopes": SCOPES[kind]}
-        context["authorizer"] = {"lambda": told}
     text = body if isinstance(body, str | None) else json.dumps(body)
     return {
         "version": "2.0",

@@ -45,8 +45,7 @@ FORBIDDEN = {
 }
 READING_A_STREAM = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
 TAKING = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes")
-# Authorize decides who may call, and so may do nothing else; waiting claims, but gives no work to others; the webhook
-# is open to everybody, and so reaches neither work nor tokens.
+# Waiting claims, but gives no work to others; the webhook is open to everybody, and so reaches neither work nor tokens.
 GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("sqs:SendMessage", DISPATCH): {"CreateHandoffMarker", "Api", "ProcessTask", "SyncTracker", "SweepStaleClaims"},
     ("sqs:SendMessage", TRACKER): {
@@ -310,13 +309,6 @@ def the_publisher_changes_no_task(template: Template) -> Problems:
     wanted |= {("dynamodb:Query", "${Table.Arn}/index/wake")}
     if found - {(f"dynamodb:{action}", STREAM) for action in READING_A_STREAM} != wanted:
         yield f"PublishEvents may {sorted(found)}"
-
-
-@check
-def the_authorizer_only_reads_single_items(template: Template) -> Problems:
-    data = {grant for grant in grants(template, "Authorize") if not grant[0].startswith("logs:")}
-    if data != {("dynamodb:GetItem", "Table.Arn")}:
-        yield f"Authorize has the rights {data}"
 
 
 # ---- the table -------------------------------------------------------------------------------------------------------

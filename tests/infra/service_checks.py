@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 from baton.domain.events.bus_events import LONGEST_PAUSE
 from infra.data_checks import GRANTED_ONLY_TO, SECRETS, TRACKER
@@ -18,10 +19,11 @@ from infra.template import (
     name_of,
     of_type,
 )
+from rest.app import App
 
 RINGING_THE_TRACKER = GRANTED_ONLY_TO[("sqs:SendMessage", TRACKER)]
 ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
-GIVING_OUT_NO_WORK = {"Authorize", "NotionWebhook", "PublishEvents"}
+GIVING_OUT_NO_WORK = {"NotionWebhook", "PublishEvents"}
 EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
 OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}", "POST /callbacks/{token}"}
 STAGE = "AWS::ApiGatewayV2::Stage"
@@ -163,7 +165,7 @@ def waiting_never_starves_work(template: Template) -> Problems:
 @check
 def timeouts_fit_what_calls_them(template: Template) -> Problems:
     every = functions(template)
-    for name in _integrated(template) | {"Authorize"}:
+    for name in _integrated(template):
         if every[name]["Timeout"] >= GATEWAY_SECONDS:
             yield f"the gateway gives up before {name} does"
     if int(environment(template, "ProcessTask")["BATON_LEASE_SECONDS"]) < every["ProcessTask"]["Timeout"] + 30:
@@ -182,16 +184,34 @@ def _integrated(template: Template) -> set[str]:
 
 
 @check
-def every_other_route_asks_who_calls(template: Template) -> Problems:
-    open_to_all = set()
-    for name, route in of_type(template, "AWS::ApiGatewayV2::Route").items():
-        asks = route.get("AuthorizationType") == "CUSTOM" and route.get("AuthorizerId") == {"Ref": "HttpAuthorizer"}
-        if asks is (route["RouteKey"] in OPEN_ROUTES):
-            yield f"{name} ({route['RouteKey']}) is open to the wrong people"
-        if route.get("AuthorizationType") == "NONE":
-            open_to_all.add(route["RouteKey"])
+def every_function_behind_the_gateway_checks_the_token(template: Template) -> Problems:
+    """Nobody does it for them. Without a token are those of their routes that say so, and no others."""
+    handlers = [str(functions(template)[name]["Handler"]).rpartition(".")[0] for name in sorted(_integrated(template))]
+    modules = [import_module(handler) for handler in handlers]
+    for module in modules:
+        if not isinstance(getattr(module, "app", None), App):
+            yield f"{module.__name__} asks nobody for a token"
+    open_to_all = {
+        f"{route.method} {route.path}"
+        for module in modules
+        for route in getattr(module, "routes", ())
+        if not route.needs_token
+    }
     if open_to_all != OPEN_ROUTES:
         yield f"open to all are {sorted(open_to_all)}"
+
+
+@check
+def the_gateway_lets_everybody_through(template: Template) -> Problems:
+    """To the functions, which decide: a second gate would be a second truth about who may come in."""
+    if of_type(template, "AWS::ApiGatewayV2::Authorizer"):
+        yield "the gateway asks another function"
+    for name, route in of_type(template, "AWS::ApiGatewayV2::Route").items():
+        if route.get("AuthorizationType") != "NONE":
+            yield f"{name} ({route['RouteKey']}) is kept from the function"
+    routes = {route["RouteKey"] for route in of_type(template, "AWS::ApiGatewayV2::Route").values()}
+    if not routes >= OPEN_ROUTES:
+        yield f"without a limit of their own are {sorted(OPEN_ROUTES - routes)}"
 
 
 @check
@@ -214,22 +234,13 @@ def routes_reach_their_functions(template: Template) -> Problems:
 
 
 @check
-def the_authorizer_is_never_cached(template: Template) -> Problems:
-    (authorizer,) = of_type(template, "AWS::ApiGatewayV2::Authorizer").values()
-    if authorizer.get("AuthorizerResultTtlInSeconds") != 0:  # without a value it is 300, for refusals too
-        yield "a revoked token works on from the cache"
-    if authorizer.get("IdentitySource") != ["$request.header.Authorization"]:
-        yield "a call without a token reaches the authorizer"
-
-
-@check
 def the_gateway_may_call_what_it_calls(template: Template) -> Problems:
     allowed = {
         name_of(permission["FunctionName"]): name_of(permission.get("SourceArn", ""))
         for permission in of_type(template, "AWS::Lambda::Permission").values()
         if permission["Principal"] == "apigateway.amazonaws.com"
     }
-    if set(allowed) != _integrated(template) | {"Authorize"}:
+    if set(allowed) != _integrated(template):
         yield f"the gateway may call {sorted(allowed)}"
     for name, source in allowed.items():
         if ":${HttpApi}/" not in source:
@@ -261,7 +272,7 @@ def routes_without_a_token_have_limits_of_their_own(template: Template) -> Probl
     open_routes = {
         name: route["RouteKey"]
         for name, route in of_type(template, "AWS::ApiGatewayV2::Route").items()
-        if route.get("AuthorizationType") == "NONE"
+        if route["RouteKey"] in OPEN_ROUTES
     }
     for key in open_routes.values():
         limits = settings.get(key, {})

@@ -46,6 +46,14 @@ def grant(function: str, action: str, resource: Any) -> Mutation:
     return change
 
 
+def authorize(template: Template) -> None:
+    """Let another function decide at the gateway."""
+    template["Resources"]["Gate"] = {
+        "Type": "AWS::ApiGatewayV2::Authorizer",
+        "Properties": {"AuthorizerType": "REQUEST"},
+    }
+
+
 def _at(template: Template, path: str) -> tuple[Any, Any]:
     first, *steps = path.split("/")
     place: Any = template if first == "" else template["Resources"][first]["Properties"]
@@ -301,7 +309,6 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "dead letters taken away",
         grant("ProcessTask", "sqs:DeleteMessage", {"Fn::GetAtt": ["DispatchDeadLetters", "Arn"]}),
     ),
-    (data_checks.the_authorizer_only_reads_single_items, "writes", grant("Authorize", "dynamodb:PutItem", TABLE)),
     (data_checks.the_table_can_be_restored, "no recovery", drop("Table/PointInTimeRecoverySpecification")),
     (data_checks.the_table_is_encrypted, "plain", put("Table/SSESpecification", {"SSEEnabled": False})),
     (data_checks.the_table_is_protected_unless_asked_otherwise, "never", drop("Table/DeletionProtectionEnabled")),
@@ -375,7 +382,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (data_checks.the_table_forgets_what_is_marked, "never", put("Table/TimeToLiveSpecification/Enabled", False)),
     (service_checks.logs_end_some_day, "for ever", drop("WaitLogs/RetentionInDays")),
-    (service_checks.logs_end_some_day, "no group", remove("AuthorizeLogs")),
+    (service_checks.logs_end_some_day, "no group", remove("ApiLogs")),
     (service_checks.layers_are_attached, "none", put("ProcessTask/Layers", [])),
     (service_checks.the_runtime_is_one_setting, "one of its own", put("Api/Runtime", "python3.12")),
     (service_checks.the_runtime_is_one_setting, "another default", put("/Parameters/Runtime/Default", "python3.11")),
@@ -473,33 +480,27 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (service_checks.timeouts_fit_what_calls_them, "endless round", put("SweepStaleClaims/Timeout", 60)),
     (service_checks.timeouts_fit_what_calls_them, "endless telling", put("PublishEvents/Timeout", 60)),
-    (service_checks.every_other_route_asks_who_calls, "open", put("DefaultRoute/AuthorizationType", "NONE")),
-    (service_checks.every_other_route_asks_who_calls, "no authorizer", drop("AwaitTaskRoute/AuthorizerId")),
     (
-        service_checks.every_other_route_asks_who_calls,
-        "closed health",
-        lambda template: template["Resources"]["HealthRoute"]["Properties"].update(
-            AuthorizationType="CUSTOM", AuthorizerId={"Ref": "HttpAuthorizer"}
-        ),
+        service_checks.every_function_behind_the_gateway_checks_the_token,
+        "another handler",
+        put("Api/Handler", "sweep_stale_claims.handler.lambda_handler"),
     ),
     (
-        service_checks.every_other_route_asks_who_calls,
-        "closed webhook",
-        lambda template: template["Resources"]["NotionWebhookRoute"]["Properties"].update(
-            AuthorizationType="CUSTOM", AuthorizerId={"Ref": "HttpAuthorizer"}
-        ),
+        service_checks.every_function_behind_the_gateway_checks_the_token,
+        "a function for queues",
+        put("WaitIntegration/IntegrationUri", {"Fn::GetAtt": ["ProcessTask", "Arn"]}),
     ),
-    (service_checks.every_other_route_asks_who_calls, "open by omission", drop("NotionWebhookRoute/AuthorizationType")),
-    (service_checks.every_other_route_asks_who_calls, "no webhook", remove("NotionWebhookRoute")),
-    (service_checks.every_other_route_asks_who_calls, "no callbacks", remove("CallbackRoute")),
+    (service_checks.the_gateway_lets_everybody_through, "an authorizer", authorize),
+    (service_checks.the_gateway_lets_everybody_through, "closed", put("DefaultRoute/AuthorizationType", "AWS_IAM")),
+    (service_checks.the_gateway_lets_everybody_through, "by omission", drop("WaitForClaimRoute/AuthorizationType")),
+    (service_checks.the_gateway_lets_everybody_through, "no webhook", remove("NotionWebhookRoute")),
+    (service_checks.the_gateway_lets_everybody_through, "no callbacks", remove("CallbackRoute")),
     (service_checks.routes_reach_their_functions, "no default", remove("DefaultRoute")),
     (
         service_checks.routes_reach_their_functions,
         "waiting in the api",
         put("AwaitTaskRoute/Target", {"Fn::Sub": "integrations/${ApiIntegration}"}),
     ),
-    (service_checks.the_authorizer_is_never_cached, "default", drop("HttpAuthorizer/AuthorizerResultTtlInSeconds")),
-    (service_checks.the_authorizer_is_never_cached, "called by anybody", drop("HttpAuthorizer/IdentitySource")),
     (service_checks.the_gateway_may_call_what_it_calls, "one missing", remove("WaitPermission")),
     (service_checks.the_gateway_may_call_what_it_calls, "any gateway", drop("ApiPermission/SourceArn")),
     (service_checks.accesses_are_logged_without_tokens, "no log", drop("HttpStage/AccessLogSettings")),

@@ -10,7 +10,7 @@ import pytest
 from support.worlds.deployed import CANARY, Deployed, until
 from support.worlds.tenant import marker_body, new_workspace
 
-FUNCTIONS = ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SweepStaleClaims", "Authorize"]
+FUNCTIONS = ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SweepStaleClaims"]
 FUNCTIONS += ["SyncTracker", "NotionWebhook", "PublishEvents"]
 _TOKEN = re.compile(r"baton_[0-9a-z]+_([0-9a-f]{64})")
 

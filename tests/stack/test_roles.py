@@ -22,7 +22,6 @@ FUNCTIONS = [
     "SyncTracker",
     "PublishEvents",
     "SweepStaleClaims",
-    "Authorize",
 ]
 ASKING_THE_TRACKER = ["CreateHandoffMarker", "Api", "SyncTracker"]
 KEY = {"pk": {"S": "ROLES"}, "sk": {"S": "ROLES"}}
@@ -93,20 +92,6 @@ def test_nobody_may_scan_or_change_the_table_and_few_delete_from_it(deployed: De
     assert those_that_may(roles, "dynamodb", "get_item", TableName="another-table", Key=KEY) == []
 
 
-def test_the_authorizer_may_read_one_item_and_nothing_else(deployed: Deployed, roles: dict[str, Role]) -> None:
-    table, role = deployed.stack.table, roles["Authorize"]
-    assert role.may("dynamodb", "get_item", TableName=table, Key=KEY)
-    item = {**KEY, "by": {"S": "authorize"}}
-    assert not role.may("dynamodb", "put_item", TableName=table, Item=item)
-    assert not role.may("dynamodb", "transact_write_items", TransactItems=[{"Put": {"TableName": table, "Item": item}}])
-    values = {":by": {"S": "authorize"}}
-    update = {"UpdateExpression": "SET #by = :by", "ExpressionAttributeNames": {"#by": "by"}}
-    assert not role.may("dynamodb", "update_item", TableName=table, Key=KEY, ExpressionAttributeValues=values, **update)
-    assert not role.may("dynamodb", "batch_get_item", RequestItems={table: {"Keys": [KEY]}})
-    assert not role.may("dynamodb", "query", **query(table, "queue"))
-    assert not role.may("sqs", "send_message", QueueUrl=deployed.stack.queue_url, MessageBody="x")
-
-
 def test_each_index_is_read_by_those_that_work_with_it(deployed: Deployed, roles: dict[str, Role]) -> None:
     table = deployed.stack.table
     who = those_that_may(roles, "dynamodb", "query", **query(table, "queue"))
@@ -142,7 +127,7 @@ def test_only_sync_tracker_takes_the_trackers_notices_and_gives_them_up(
 def test_whoever_changes_tasks_may_ring_for_the_tracker(deployed: Deployed, roles: dict[str, Role]) -> None:
     notice = json.dumps({"workspace": "roles", "task_id": None})
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.tracker_queue_url, MessageBody=notice)
-    assert who == [function for function in FUNCTIONS if function not in {"Authorize", "PublishEvents"}]
+    assert who == [function for function in FUNCTIONS if function != "PublishEvents"]
 
 
 def test_the_trackers_tokens_are_written_by_the_api_only(deployed: Deployed, roles: dict[str, Role]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api import handler as api
+from baton.adapters.dynamodb.store import DynamoStore
 from baton.domain.access.principal import Principal
 from baton.ports.deps import Deps
 from create_handoff_marker import handler as create_handoff_marker
@@ -16,7 +17,9 @@ from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.errors import MethodNotAllowed, UnknownRoute
 from rest.routing import Endpoint
+from support.fakes.fake_dynamo import FakeDynamo
 from support.values.schema import DOCUMENT, resolved, violations
+from support.values.tokens import bearer, give_token
 from wait import handler as wait
 
 ROUTES: list[Endpoint] = [*create_handoff_marker.routes, *wait.routes, *notion_webhook.routes, *api.routes]
@@ -31,24 +34,17 @@ def gateway_event(
     query: str = "",
     headers: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """API Gateway's payload format 2.0. ``body``: bytes travel in base 64, texts as they are, the rest as JSON."""
+    """API Gateway's payload format 2.0, with the caller's token. ``body``: bytes travel in base 64, texts as they are,
+    the rest as JSON."""
     text = body if isinstance(body, str | bytes | None) else json.dumps(body)
     is_encoded = isinstance(text, bytes)
     context: dict[str, Any] = {"http": {"method": method, "path": path}, "requestId": "gateway-1", "stage": "$default"}
-    if by is not None:
-        principal = {
-            "workspace": by.workspace,
-            "kind": by.kind.value,
-            "id": by.id,
-            "scopes": ",".join(sorted(by.scopes)),
-        }
-        context["authorizer"] = {"lambda": principal}
     return {
         "version": "2.0",
         "routeKey": "$default",
         "rawPath": path,
         "rawQueryString": query,
-        "headers": headers or {},
+        "headers": {**(headers or {}), **({} if by is None else {"authorization": bearer(by)})},
         "requestContext": context,
         "isBase64Encoded": is_encoded,
         **({} if text is None else {"body": base64.b64encode(text).decode() if isinstance(text, bytes) else text}),
@@ -91,6 +87,7 @@ class Gateway:
         return self.deps
 
     def send(self, by: Principal | None, method: str, path: str, body: Any = None, **options: Any) -> Reply:
+        self.admit(by)
         event = gateway_event(by, method, path, body, **options)
         route = route_of(method, path)
         answer = self.handle(route, event)
@@ -99,6 +96,12 @@ class Gateway:
         if route is not None:
             assert list(undocumented(route, reply)) == []
         return reply
+
+    def admit(self, by: Principal | None) -> None:
+        """Gives the caller its token, if the store has a table."""
+        dynamo = _dynamo(self.deps.store)
+        if by is not None and dynamo is not None:
+            give_token(dynamo, by)
 
     def handle(self, route: Endpoint | None, event: dict[str, Any]) -> dict[str, Any]:
         """The answer of the function that the route belongs to, as it is."""
@@ -122,6 +125,21 @@ class Gateway:
         if route in notion_webhook.routes.all:
             return self._webhook
         return self._wait if route in wait.routes.all else self._api
+
+
+def _dynamo(store: Any) -> FakeDynamo | None:
+    """The table behind a store, whatever is wrapped around either."""
+    while not isinstance(store, DynamoStore):
+        store = vars(store).get("_store") or vars(store).get("inner")
+        if store is None:
+            return None
+    client: Any = store._table._wire
+    while not isinstance(client, FakeDynamo):
+        client = vars(client).get("client")
+        if client is None:
+            return None
+    found: FakeDynamo = client
+    return found
 
 
 def route_of(method: str, path: str) -> Endpoint | None:

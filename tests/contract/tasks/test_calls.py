@@ -20,7 +20,7 @@ from baton.domain.times import seconds
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.store import Store
 from baton.ports.writes import FinishJob, Insert
-from baton.services.access.authenticate import authenticate
+from baton.services.access.authenticate import admitted
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
@@ -39,6 +39,7 @@ from support.values.changes import a_claim, new, stored, then
 from support.values.runs import fill_runs
 from support.values.task_items import a_job, fill_task_items, freed
 from support.values.tasks import an_agent
+from support.values.tokens import who
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent, human, marker_body
 
@@ -218,11 +219,24 @@ def test_ending_a_claim_takes_two(rig: Rig, verb: str, key: IdempotencyKey | Non
     assert len(spent(rig, lambda: END[verb](rig.world, claim, key))) == 2
 
 
-def test_the_authorizer_makes_one_call(rig: Rig) -> None:
+def test_a_token_is_read_with_what_its_request_reads_first(rig: Rig) -> None:
+    """A process that doesn't know it reads it alone, and so does one whose request begins with anything but a get."""
     _, text = issue_token(rig.world.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="ci"))
-    calls = spent(rig, lambda: authenticate(rig.store, rig.clock, f"Bearer {text}"))
-    assert calls == ["get_item"]
-    assert spent(rig, lambda: authenticate(rig.store, rig.clock, "Bearer nonsense")) == []
+    task_id = rig.world.needing()
+
+    def asked(act: Callable[[Store], Any]) -> list[str]:
+        def ask() -> None:
+            with admitted(rig.world.deps, f"Bearer {text}") as (deps, _):
+                act(deps.store)
+
+        return spent(rig, ask)
+
+    assert asked(lambda store: store.load(WORKSPACE, task_id)) == ["get_item", "get_item"]
+    assert asked(lambda store: store.load(WORKSPACE, task_id)) == ["batch_get_item"]
+    assert asked(lambda store: store.dispatch_inputs(WORKSPACE, "auditor")) == ["batch_get_item"]
+    assert asked(lambda store: store.held(WORKSPACE, "auditor")) == ["batch_get_item", "query"]
+    assert asked(lambda _: None) == ["batch_get_item"]
+    assert spent(rig, lambda: who(rig.world.deps, "Bearer nonsense")) == []
 
 
 def page(rig: Rig) -> int:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import CONVERSE, Kind, Principal
-from baton.services.access.authenticate import authenticate
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, Reply, gateway_event, route_of
 from support.models.authorization import DECISIONS, PUBLIC, Row
 from support.values.bodies import BODIES, IDS
+from support.values.tokens import who
 from support.worlds.operations import OPERATIONS, WITH_TOKEN, WORKER_VERBS, Operation
 from support.worlds.world import WORKSPACE, World, human, marker_body, service
 
@@ -234,7 +234,6 @@ def test_everybody_is_answered_as_decided(operation: Operation) -> None:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.id)
 def test_nobody_gets_in_without_a_token_of_the_workspace(world: World, operation: Operation) -> None:
-    """The gateway asks the authorizer, and an event that came past it all the same has no principal."""
     gateway = Gateway(world.deps)
     path = operation.path.format_map(IDS)
     answer = gateway.handle(
@@ -247,11 +246,8 @@ def test_malformed_and_revoked_tokens_are_nobodys(world: World) -> None:
     gateway = Gateway(world.deps)
     made = gateway.post(ALICE, "/tokens", {"kind": "human", "subject": "bob"}).json
 
-    def who(header: str) -> Principal | None:
-        return authenticate(world.store, world.clock, header)
-
-    assert who(f"Bearer {made['token']}") == Principal(WORKSPACE, Kind.HUMAN, "bob")
+    assert who(world.deps, f"Bearer {made['token']}") == Principal(WORKSPACE, Kind.HUMAN, "bob")
     for malformed in ("", "Bearer", "nonsense", "Bearer nonsense", f"Bearer {made['token'][:-1]}", "Bearer baton__"):
-        assert who(malformed) is None, malformed
+        assert who(world.deps, malformed) is None, malformed
     gateway.delete(ALICE, f"/tokens/{made['id']}")
-    assert who(f"Bearer {made['token']}") is None
+    assert who(world.deps, f"Bearer {made['token']}") is None

@@ -146,8 +146,11 @@ def test_every_function_refuses(world: World, gateway: Gateway) -> None:
     assert refusals[1].json["success"] is False, "as callers of this route know it"
 
 
-def test_a_refused_request_costs_nothing(world: World, gateway: Gateway) -> None:
+def test_a_refused_request_costs_the_check_of_its_token_and_nothing_else(world: World, gateway: Gateway) -> None:
     class Untouchable:
+        def __init__(self) -> None:
+            self.resting_on = world.store.resting_on
+
         def __getattr__(self, name: str) -> Any:
             raise AssertionError(name)
 

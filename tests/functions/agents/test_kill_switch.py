@@ -10,7 +10,6 @@ import pytest
 
 from baton.domain.agents.agent import Agent
 from rest.routing import Endpoint
-from support.fakes.store import InMemoryStore
 from support.gateway import ROUTES, Gateway, Reply
 from support.worlds.http_agents import ALICE, HttpAgents, message
 from support.worlds.world import World, agent, human, marker_body, service
@@ -48,8 +47,7 @@ def refused(reply: Reply) -> None:
 
 def kept(world: World) -> Any:
     """All that the store holds."""
-    assert isinstance(world.store, InMemoryStore)
-    return world.store.dynamo.contents()
+    return world.stored()
 
 
 @pytest.mark.parametrize("route", ASKED, ids=lambda route: f"{route.method} {route.path}")

@@ -64,6 +64,7 @@ def test_a_refused_secret_is_in_no_answer_and_no_log_line(world: World, capsys: 
         rules = deps.store.settings(call.by.workspace).guardrails
         return ok(checked({"state": {secret: 1, "deep": [f"token {secret}"]}}, rules, "context"))
 
+    Gateway(world.deps).admit(ALICE)
     answer = App(routes, lambda: world.deps)(gateway_event(ALICE, "GET", "/try"))
     problem = json.loads(answer["body"])
     assert (answer["statusCode"], problem["code"], problem["rule"]) == (422, "guardrail", "secrets.github_token")

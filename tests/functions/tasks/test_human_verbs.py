@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.errors import Busy
-from support.faults.hooked_store import FailingStore
+from support.faults.hooked_store import BusyStore
 from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.world import World, agent, human, service
@@ -192,7 +191,9 @@ def test_approval_that_the_store_does_not_answer_may_be_asked_for_again(http_age
     """The others are approved by then, and a repeat with the same key answers for them as before."""
     body = {"items": [{"task_id": waiting(http_agents), "for": "next"}]}
     key = {"headers": {"idempotency-key": "b-1"}}
-    away = Gateway(replace(world.deps, store=FailingStore(Busy()))).post(ALICE, "/approvals", body, **key)
+    away = Gateway(replace(world.deps, store=BusyStore(world.store, "load", frozenset({"acme"})))).post(
+        ALICE, "/approvals", body, **key
+    )
     (item,) = away.json["items"]
     assert (away.status, item["status"]) == (200, "refused")
     assert (item["problem"]["status"], item["problem"]["code"]) == (503, "busy")

@@ -122,7 +122,11 @@ def settings(play: Play) -> None:
 
 
 def tokens(play: Play) -> None:
-    """Issued, used at the gateway, listed, revoked."""
+    """Issued, used, listed, revoked."""
+
+    def shown(header: str) -> None:
+        play(None, "GET /agents/scout", headers={"authorization": header})
+
     play.crew("scout")
     agent = {"kind": "agent", "subject": "scout", "expires_at": "2026-12-01T00:00:00Z"}
     made = play("human:alice", "POST /tokens", agent, key="t-1")
@@ -131,14 +135,14 @@ def tokens(play: Play) -> None:
     play("human:alice", "POST /tokens", {"kind": "human", "subject": "bob"})
     play("agent:scout", "POST /tokens", agent)
     play("human:alice", "GET /tokens")
-    play.authorize(f"Bearer {made['token']}")
-    play.authorize(f"Bearer {service['token']}")
-    play.authorize(f"Bearer {made['token'][:-1]}")
-    play.authorize(None)
+    shown(f"Bearer {made['token']}")
+    shown(f"Bearer {service['token']}")
+    shown(f"Bearer {made['token'][:-1]}")
+    shown("")
     play("human:alice", f"DELETE /tokens/{service['id']}")
-    play.authorize(f"Bearer {service['token']}")
+    shown(f"Bearer {service['token']}")
     play.wait(20 * 86_400)
-    play.authorize(f"Bearer {made['token']}")
+    shown(f"Bearer {made['token']}")
 
 
 def strangers(play: Play) -> None:

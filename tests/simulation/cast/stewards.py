@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import Kind
 from baton.domain.agents.route import Mode
+from baton.domain.errors import TokenRefused
 from baton.domain.handoffs.handoff_message import message_from
-from baton.services.access.authenticate import authenticate
+from baton.ports.store import Store
+from baton.services.access.authenticate import admitted
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from baton.services.agents.change_route import change_route, remove_route
@@ -16,10 +20,9 @@ from baton.services.agents.import_agents import import_agents
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from simulation.cast.people import ALL, RUN, SERVICE, human
 from simulation.requests import Answered
+from simulation.simulation import CONTAINERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from simulation.cast.actor_context import ActorContext
 
 WORK_TYPES = ("audit", "review")
@@ -29,6 +32,14 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"waiting_alert_seconds": 3_600},
     {"unclaimed_alert_seconds": 60},
     {"unclaimed_alert_seconds": 3_600},
+)
+
+
+# What a request may begin with: one item, several in a batch, a query.
+READS: tuple[Callable[[Store, str], object], ...] = (
+    lambda store, workspace: store.settings(workspace),
+    lambda store, workspace: store.dispatch_inputs(workspace, RUN[0]),
+    lambda store, workspace: store.tokens(workspace, 10, None),
 )
 
 
@@ -90,22 +101,33 @@ class Steward:
             self._tokens[token.id] = text
 
     def _enter(self) -> None:
+        if self._tokens:
+            self._enter_with(self._sim.pick(list(self._tokens)))
+
+    def _enter_with(self, token_id: str) -> None:
         sim = self._sim
-        if not self._tokens:
-            return
-        token_id = sim.pick(list(self._tokens))
         is_revoked = token_id in self._revoked
+        reads = [sim.pick(READS) for _ in range(self._draw(3))]
 
         def enter() -> None:
-            if authenticate(sim.deps.store, sim.clock, f"Bearer {self._tokens[token_id]}"):
+            with suppress(TokenRefused):
+                with admitted(sim.deps, f"Bearer {self._tokens[token_id]}") as (deps, by):
+                    for read in reads:
+                        with suppress(TokenRefused):  # as who makes the best of a failed call would
+                            read(deps.store, by.workspace)
+                            sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
                 sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
 
         self._context.look(enter)
 
     def _revoke(self) -> None:
+        """A token that is in use, and goes on being used."""
         sim = self._sim
         if self._tokens:
             token_id = sim.pick(list(self._tokens))
+            for _ in range(CONTAINERS):
+                self._enter_with(token_id)
             outcome = self._context.ask("revoke", human(), lambda _once: revoke_token(sim.deps, human(), token_id))
             if isinstance(outcome, Answered):
                 self._revoked.add(token_id)
+            self._enter_with(token_id)

@@ -141,6 +141,46 @@ CLAIMS = (
         ),
     ),
 )
+CALLERS = (
+    _bug(
+        "a known token is believed",
+        (
+            "services/access/authenticate.py",
+            "resting_on(shown.token_id, judge)",
+            "resting_on(shown.token_id, lambda _: None)",
+        ),
+        habits={"has_stewards": True},
+    ),
+    _bug(
+        "a token's check waits for the end of its request",
+        (
+            "adapters/dynamodb/table.py",
+            "        self._settle()\n        return self._wire",
+            "        return self._wire",
+        ),
+        ("adapters/dynamodb/table.py", "if check is not None and check.is_open else []", "if False else []"),
+        (
+            "adapters/dynamodb/table.py",
+            "if check is not None and check.is_open:\n            return self.get_many",
+            "if False:\n            return self.get_many",
+        ),
+        habits={"has_stewards": True},
+    ),
+    _bug(
+        "nobody judges the token that a batch brings along",
+        (
+            "adapters/dynamodb/table.py",
+            "            check.judge({key: found[key] for key in check.wanted if key in found})\n",
+            "",
+        ),
+        habits={"has_stewards": True},
+    ),
+    _bug(
+        "a refused token is refused once in its request",
+        ("adapters/dynamodb/pending_check.py", "if self._refusal is not None:", "if False:"),
+        habits={"has_stewards": True},
+    ),
+)
 REPEATS = (
     _bug(
         "the witness isn't looked at",
@@ -397,4 +437,4 @@ RUNS = (
         ("services/events/publish_events.py", "if event.id in delivery.accepted:", "if True:"),
     ),
 )
-BUGS = (*CLAIMS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS)
+BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS)

@@ -23,6 +23,7 @@ from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.client import Item, Key
 from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
 from support.fakes.store import InMemoryStore
+from support.values.tokens import is_given
 
 WORKSPACE = "acme"
 
@@ -88,9 +89,13 @@ class World:
         return self
 
     def stored(self) -> dict[Key, Item]:
-        """Everything that there is, in the table's own form, but how much each caller asked for."""
+        """Everything that there is, in the table's own form, but the callers' tokens and how much each asked for."""
         assert isinstance(self.store, InMemoryStore)
-        return {key: item for key, item in self.store.dynamo.contents().items() if "#USE#" not in key[0]}
+        return {
+            key: item
+            for key, item in self.store.dynamo.contents().items()
+            if "#USE#" not in key[0] and not is_given(key)
+        }
 
     def _register(self, workspace: str) -> None:
         agents: dict[str, dict[str, Any]] = {

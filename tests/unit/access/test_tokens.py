@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import ACT_AS, Kind, Principal
-from baton.domain.access.token import Token, digest, spell, split
+from baton.domain.access.token import Credentials, Token, credentials_from, digest, spell
 from baton.domain.errors import HumanNeeded, InvalidInput, KeyReused, SecretAlreadyShown, Unknown
 from baton.domain.idempotency import IdempotencyKey
-from baton.services.access.authenticate import authenticate
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from support.faults.hooked_store import HookedStore
+from support.values import tokens
 from support.values.tasks import ACTING_SERVICE, MS, TARGET
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -25,7 +25,11 @@ def issue(world: World, kind: Kind = Kind.AGENT, subject: str = "auditor", **val
 
 
 def who(world: World, text: str, scheme: str = "Bearer") -> Principal | None:
-    return authenticate(world.store, world.clock, f"{scheme} {text}")
+    """In a process that may know the token, and in one that doesn't: both say the same."""
+    anew = World(store=world.store, clock=world.clock)
+    known = tokens.who(world.deps, f"{scheme} {text}")
+    assert known == tokens.who(anew.deps, f"{scheme} {text}")
+    return known
 
 
 # Form
@@ -35,13 +39,13 @@ def test_a_token_is_baton_its_id_and_64_hexadecimal_digits(world: World) -> None
     token, text = issue(world)
     prefix, token_id, secret = text.split("_")
     assert (prefix, token_id, len(secret)) == ("baton", token.id, 64)
-    assert split(f"Bearer {text}") == (token.id, secret)
+    assert credentials_from(f"Bearer {text}") == Credentials(token.id, digest(secret))
     assert spell(token.id, secret) == text
 
 
 @pytest.mark.parametrize("header", ["Bearer {}", "bearer {}", "BEARER   {}  ", "  Bearer {}"])
 def test_the_scheme_is_read_in_any_case(header: str) -> None:
-    assert split(header.format(f"baton_abcdefgh_{SECRET}")) == ("abcdefgh", SECRET)
+    assert credentials_from(header.format(f"baton_abcdefgh_{SECRET}")) == Credentials("abcdefgh", digest(SECRET))
 
 
 @pytest.mark.parametrize(
@@ -65,8 +69,8 @@ def test_the_scheme_is_read_in_any_case(header: str) -> None:
     ],
 )
 def test_anything_else_is_none_of_ours(world: World, header: str) -> None:
-    assert split(header) is None
-    assert authenticate(world.store, world.clock, header) is None
+    assert credentials_from(header) is None
+    assert tokens.who(world.deps, header) is None
 
 
 # Whom it admits

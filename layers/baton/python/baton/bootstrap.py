@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import runs
-    from baton.ports.access import TokenStore
     from baton.ports.events import Bus
     from baton.ports.queues import DeadLetters
-    from baton.ports.system import CallbackKey, Clock
+    from baton.ports.system import CallbackKey
     from baton.ports.tracker import Secrets, Tracker, Trackers
 
 # The table repeats unclear writes itself, as it knows which may be repeated (adapters/dynamodb/table.py), so the SDK
@@ -67,12 +66,6 @@ def wire() -> Deps:
         public_url=settings.public_url,
         log=log_line,
     )
-
-
-@cache
-def wire_tokens() -> tuple[TokenStore, Clock]:
-    """Returns what the authorizer needs."""
-    return DynamoStore(_table()), SystemClock()
 
 
 @cache
@@ -244,7 +237,7 @@ def _bedrock_client(seconds: int) -> Any:
 def forget_all() -> None:
     """Clears every cache, for tests that change the environment."""
     parts: list[Callable[..., object]] = [
-        *(logger, wire, wire_tokens, wire_dead_letters, wire_tracker_dead_letters, wire_bus),
+        *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_bus),
         *(wire_runner, wire_models, _bedrock_client, _session, _table, _notion, _secrets_manager, _callback_key),
     ]
     for part in [*parts, config.load]:

@@ -11,6 +11,7 @@ BatonError
 │   ├── CriteriaUnreported acceptance criteria without a report
 │   └── GuardrailRefused  a guardrail of the workspace refuses the content
 ├── Forbidden
+│   ├── TokenRefused      nobody is let in by this token
 │   ├── HumanNeeded       only a human may do this
 │   ├── NotYourAgent      the principal doesn't act for this agent
 │   ├── ScopeNeeded       the token lacks a scope
@@ -161,6 +162,15 @@ class GuardrailRefused(InvalidInput):
 
 class Forbidden(BatonError):
     code = "forbidden"
+
+
+class TokenRefused(Forbidden):
+    """Doesn't tell why: whoever shows the token may be a stranger."""
+
+    code = "token_refused"
+
+    def __init__(self) -> None:
+        super().__init__("This token isn't valid: it was never issued, is over, or was revoked.")
 
 
 class HumanNeeded(Forbidden):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -51,6 +53,17 @@ class UseStore(Protocol):
 class TokenStore(Protocol):
     def token(self, token_id: str) -> Token | None:
         """Returns the token, found by its id alone: the caller's workspace isn't known before."""
+
+    def resting_on(
+        self, token_id: str, judge: Callable[[Token | None], None]
+    ) -> AbstractContextManager[Callable[[], None]]:
+        """Within it, nothing is done with the store before ``judge`` has seen the token as it is now. The first call
+        reads the token's item: in one strongly consistent batch with what the call gets, if it gets items, else alone
+        before it. ``judge`` decides before anything of the batch is used. What it raises, or what the reading raises,
+        is raised by that call and by every later one. Holds for this thread, and for this store alone.
+
+        Yields ``settle``, which has the token judged now unless it was. It is called when the context ends too, also
+        after an ``Exception``, in whose place ``judge``'s own is then raised."""
 
     def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
         """Saves a new token. Raises ``KeyTaken``."""

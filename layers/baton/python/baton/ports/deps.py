@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from baton.domain.access.known_tokens import KnownTokens
 from baton.domain.access.metering import Meter
 
 # Each function imports this module, and none needs the ports' classes: they are a twentieth of a cold import.
@@ -31,6 +32,7 @@ class Deps:
     public_url: str
     log: Callable[..., None] = field(repr=False)
     meter: Meter = field(default_factory=Meter, repr=False)
+    known_tokens: KnownTokens = field(default_factory=KnownTokens, repr=False)
 
     def task_url(self, task_id: str) -> str:
         return f"{self.public_url}/tasks/{task_id}"

@@ -4,6 +4,9 @@ A reply can be lost after the write was applied: the SDK's own retry then fails 
 every transaction writes its token into a commit marker, an item that nobody changes afterwards. After an unclear or
 refused attempt the marker is read; if it carries our token, the write is ours (docs/spec/requests.md §3).
 
+A request may rest on a check: items that are judged before anything else is read or done. No call reaches the client
+but through ``_client``, which settles the check, so none can forget it.
+
 A request can also arrive late: after its retry was refused and another decision was answered. So before a refusal is
 reported, an attempt with an unclear outcome is fenced off: one of its conditions is made to fail for ever
 (docs/decisions/023-unclear-attempts-are-barred.md).
@@ -13,6 +16,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import Decimal
 from typing import Any, Protocol
 from uuid import uuid4
@@ -32,6 +37,7 @@ from baton.adapters.dynamodb.item_writes import (
     barred,
     marker_of,
 )
+from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.sizes import must_fit
 from baton.domain import errors
 from baton.domain.numbers import MAX_DIGITS
@@ -77,23 +83,75 @@ class ConditionFailed(Exception):
         self.item = item  # as it was found; empty if it didn't exist
 
 
+# The check that the running request rests on, with the table that it is about.
+_PENDING: ContextVar[tuple[Table, PendingCheck] | None] = ContextVar("pending", default=None)
+
+
 class Table:
     def __init__(self, client: DynamoClient, name: str, sleep: Callable[[float], None]) -> None:
-        self._client, self._name, self._sleep = client, name, sleep
+        self._wire, self._name, self._sleep = client, name, sleep
+
+    @contextmanager
+    def resting_on(self, check: PendingCheck) -> Iterator[Callable[[], None]]:
+        """Within it, the check is settled before anything is done with this table by this thread, and at its end; then
+        a refusal is raised in place of any other ``Exception``. Yields what settles it now."""
+        before = _PENDING.set((self, check))
+        try:
+            try:
+                yield self._settle
+            except Exception:
+                self._settle()
+                raise
+            self._settle()
+        finally:
+            _PENDING.reset(before)
+
+    @property
+    def _client(self) -> DynamoClient:
+        self._settle()
+        return self._wire
+
+    def _check(self) -> PendingCheck | None:
+        """Returns the check that this table's calls rest on."""
+        pending = _PENDING.get()
+        return pending[1] if pending is not None and pending[0] is self else None
+
+    def _settle(self) -> None:
+        check = self._check()
+        if check is None:
+            return
+        if check.is_open:
+            with check.deciding():
+                check.judge(self._batch(self._wire, check.wanted))
+        check.must_hold()
 
     def get(self, key: keys.Key) -> Item | None:
+        check = self._check()
+        if check is not None and check.is_open:
+            return self.get_many([key]).get(key)
         answer = self._read(self._client.get_item, Key=to_wire(key._asdict()), ConsistentRead=True)
         return next(_without_void([answer["Item"]]), None) if "Item" in answer else None
 
     def get_many(self, wanted: Sequence[keys.Key]) -> dict[keys.Key, Item]:
-        """Returns the items that exist. Raises ``ValueError`` for more than 100 different keys."""
+        """Returns the items that exist. Raises ``ValueError`` for more than 100 different keys. An open check's items
+        are read along, and judged before anything is returned."""
+        check = self._check()
+        together = list(dict.fromkeys([*wanted, *check.wanted])) if check is not None and check.is_open else []
+        if check is None or not together or len(together) > _MAX_BATCH:
+            return self._batch(self._client, wanted)
+        with check.deciding():
+            found = self._batch(self._wire, together)
+            check.judge({key: found[key] for key in check.wanted if key in found})
+        return {key: found[key] for key in dict.fromkeys(wanted) if key in found}
+
+    def _batch(self, client: DynamoClient, wanted: Sequence[keys.Key]) -> dict[keys.Key, Item]:
         once_each = list(dict.fromkeys(wanted))  # a batch read refuses a key that occurs twice
         if len(once_each) > _MAX_BATCH:
             raise ValueError(wanted)
         found: dict[keys.Key, Item] = {}
         request = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
         for _ in range(ATTEMPTS):
-            answer = self._call(self._client.batch_get_item, RequestItems=request)
+            answer = self._call(client.batch_get_item, RequestItems=request)
             for item in _without_void(answer["Responses"].get(self._name, [])):
                 found[keys.Key(item["pk"], item["sk"])] = item
             request = answer.get("UnprocessedKeys") or {}

@@ -1,4 +1,4 @@
-"""The principal of a call. The authorizer makes it from a token, never from a request's body (invariant 9)."""
+"""The principal of a call. It is made from a token, never from a request's body (invariant 9)."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from baton.domain import times
@@ -13,6 +13,15 @@ from baton.domain.access.principal import Kind, Principal
 
 SECRET_BYTES = 32
 _TOKEN = re.compile(r"baton_([0-9a-z]{8,40})_([0-9a-f]{64})\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a caller shows: the id of a token, and a secret. The secret is digested at once, so that every refusal takes
+    the same work."""
+
+    token_id: str
+    digest: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +44,8 @@ class Token:
     def principal(self) -> Principal:
         return Principal(self.workspace, self.kind, self.subject, self.scopes)
 
-    def admits(self, secret: str, now: datetime) -> bool:
-        matches = hmac.compare_digest(self.digest, digest(secret))
+    def admits(self, shown: Credentials, now: datetime) -> bool:
+        matches = hmac.compare_digest(self.digest, shown.digest)
         return matches and self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     def revoked(self, by: Principal, at: datetime) -> Token:
@@ -57,8 +66,8 @@ def spell(token_id: str, secret: str) -> str:
     return f"baton_{token_id}_{secret}"
 
 
-def split(header: str) -> tuple[str, str] | None:
-    """Returns id and secret from an ``Authorization: Bearer …`` header, or None if it holds no Baton token."""
+def credentials_from(header: str) -> Credentials | None:
+    """Reads an ``Authorization: Bearer …`` header. Returns None if it holds no Baton token."""
     scheme, _, text = header.strip().partition(" ")
     match = _TOKEN.match(text.strip()) if scheme.lower() == "bearer" else None
-    return (match[1], match[2]) if match else None
+    return Credentials(match[1], digest(match[2])) if match else None

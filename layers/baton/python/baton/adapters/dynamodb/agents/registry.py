@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +12,8 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, kept_version, read_catalogue, version_of
 from baton.adapters.dynamodb.agents.contacts import Contacts
-from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, Marker
+from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, Marker
+from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_items import profile_item
 from baton.adapters.dynamodb.table import Table, to_wire
@@ -95,6 +98,16 @@ class Registry(Contacts):
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
         return None if item is None else items.token_from(item)
+
+    @contextmanager
+    def resting_on(self, token_id: str, judge: Callable[[Token | None], None]) -> Iterator[Callable[[], None]]:
+        key = keys.token(token_id)
+
+        def judge_items(found: Mapping[keys.Key, Item]) -> None:
+            judge(items.token_from(found[key]) if key in found else None)
+
+        with self._table.resting_on(PendingCheck((key,), judge_items)) as settle:
+            yield settle
 
     def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
         bar = KeyBar(keys.token(token.id))

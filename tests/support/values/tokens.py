@@ -1,0 +1,76 @@
+"""Tokens of callers: each principal has one, with an id and a secret that follow from its name."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.table import to_wire
+from baton.domain import errors
+from baton.domain.access.principal import Principal
+from baton.domain.access.token import Token, digest, spell
+from baton.ports.deps import Deps
+from baton.services.access.authenticate import admitted
+from support.clock import NOON
+from support.fakes.fake_dynamo import FakeDynamo
+
+
+@cache
+def token_of(by: Principal) -> Token:
+    return Token(
+        id=_drawn(by)[:26],
+        workspace=by.workspace,
+        kind=by.kind,
+        subject=by.id,
+        scopes=by.scopes,
+        digest=digest(_secret(by)),
+        created_at=NOON,
+        created_by="human:alice",
+    )
+
+
+@cache
+def bearer(by: Principal) -> str:
+    """The header of the principal's requests."""
+    return f"Bearer {spell(token_of(by).id, _secret(by))}"
+
+
+def give_token(dynamo: FakeDynamo, by: Principal) -> None:
+    """Puts the principal's token where the functions look for it, and into no list. One that is there stays as it is:
+    a test may have revoked it."""
+    if dynamo.item(given_key(by)) is None:
+        dynamo.put(_item(by))
+
+
+def who(deps: Deps, header: str) -> Principal | None:
+    """Whom the header lets in, as for a request that does nothing; None if it lets in nobody."""
+    try:
+        with admitted(deps, header) as (_, by):
+            return by
+    except errors.TokenRefused:
+        return None
+
+
+def given_key(by: Principal) -> tuple[str, str]:
+    key = keys.token(token_of(by).id)
+    return key.pk, key.sk
+
+
+def is_given(key: tuple[str, str]) -> bool:
+    """True for the key of a token that ``give_token`` may have put there, or of any other token."""
+    return key[1] == "TOKEN" and key[0].startswith("TOKEN#")
+
+
+@cache
+def _item(by: Principal) -> dict[str, Any]:
+    return to_wire(items.token_item(token_of(by)))
+
+
+def _secret(by: Principal) -> str:
+    return sha256(f"secret {_drawn(by)}".encode()).hexdigest()
+
+
+def _drawn(by: Principal) -> str:
+    return sha256(repr((by.workspace, by.kind.value, by.id, sorted(by.scopes))).encode()).hexdigest()
