@@ -77,6 +77,7 @@ def outcome(reply: Reply) -> tuple[int, str]:
 
 Ask = Callable[[Door, str], Reply]
 
+KEY = {"idempotency-key": "k-1"}
 # A request for each kind of call that may come first: a get, a batch, a query, an update, a write elsewhere, none.
 FIRST: dict[str, tuple[Principal, Ask]] = {
     "get": (ALICE, lambda door, task_id: door.send(ALICE, "POST", f"/tasks/{task_id}/approve")),
@@ -93,7 +94,6 @@ FIRST: dict[str, tuple[Principal, Ask]] = {
     "no route": (ALICE, lambda door, _: door.send(ALICE, "GET", "/nowhere")),
     "no method": (ALICE, lambda door, _: door.send(ALICE, "DELETE", "/tasks")),
 }
-KEY = {"idempotency-key": "k-1"}
 
 
 @pytest.mark.parametrize("first", FIRST)
