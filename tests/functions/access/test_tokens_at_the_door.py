@@ -77,7 +77,7 @@ def outcome(reply: Reply) -> tuple[int, str]:
 
 Ask = Callable[[Door, str], Reply]
 
-KEY = {"idempotency-key": "k-1"}
+KEY: dict[str, str] = {"idempotency-key": "k-1"}
 # A request for each kind of call that may come first: a get, a batch, a query, an update, a write elsewhere, none.
 FIRST: dict[str, tuple[Principal, Ask]] = {
     "get": (ALICE, lambda door, task_id: door.send(ALICE, "POST", f"/tasks/{task_id}/approve")),
