@@ -1,8 +1,8 @@
 """`make bench`: measures, and judges nothing.
 
-    bench.py [imports] [calls] [load] [cpu] [worst]
+    bench.py [imports] [calls] [load] [keys] [cpu] [worst]
 
-Without a name, all of them. All but `cpu` and `worst` need the local stack; the bench starts one of its own and
+Without a name, all of them. All but `keys`, `cpu` and `worst` need the local stack; the bench starts one of its own and
 forgets it.
 """
 
@@ -20,6 +20,7 @@ import stack as local
 from bench_calls import show_calls
 from bench_cpu import show_cpu
 from bench_imports import show_imports
+from bench_keys import show_keys
 from bench_load import show_load
 from bench_worst import show_worst
 from engine import StackError
@@ -30,12 +31,14 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "load": show_load,
 }
 # Without the stack.
-ALONE: dict[str, Callable[[], None]] = {"cpu": show_cpu, "worst": show_worst}
+ALONE: dict[str, Callable[[], None]] = {"keys": show_keys, "cpu": show_cpu, "worst": show_worst}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Baton's bench")
-    parser.add_argument("section", nargs="*", type=_section, help="imports, calls, load, cpu, worst; default: all")
+    parser.add_argument(
+        "section", nargs="*", type=_section, help="imports, calls, load, keys, cpu, worst; default: all"
+    )
     asked = parser.parse_args().section or [*SECTIONS, *ALONE]
     begun = time.monotonic()
     _say_where()

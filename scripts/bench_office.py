@@ -192,7 +192,7 @@ def claim(processes: Office, idempotency_key: IdempotencyKey | None = None) -> N
     claimed = claim_next(processes.deps, claimer, idempotency_key)
     if claimed is None:
         raise RuntimeError("nothing to claim")
-    processes.claim_id = claimed.claim_id
+    processes.task_id, processes.claim_id = claimed.details.task.id, claimed.claim_id
 
 
 def beat(processes: Office, _once: IdempotencyKey | None = None) -> None:

@@ -40,6 +40,7 @@ ENVIRONMENT = {
     "BATON_TRACKER_QUEUE_URL": "https://sqs.example/tracker-bells",
     "BATON_TRACKER_DLQ_URL": "https://sqs.example/tracker-dead-letters",
     "BATON_BUS": "golden-events",
+    "BATON_WAKE_SHARDS": "4",  # in whose order the sweeper finds what is due
     "BATON_CALLBACKS_SEALED_BY": "callbacks-key",
     "BATON_NOTION_URL": "https://notion.example",
     "BATON_PUBLIC_URL": "https://baton.example",

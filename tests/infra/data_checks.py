@@ -397,8 +397,8 @@ def the_stream_reaches_the_publisher(template: Template) -> Problems:
 @check
 def only_new_events_come_out_of_the_stream(template: Template) -> Problems:
     """Else every write of Baton's would call the function, those of the function itself included."""
-    prefix = keys.outbox_shard("task_1").removesuffix(keys.outbox_shard("task_1").rpartition("#")[2])
-    wanted = {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"wake_pk": {"S": [{"prefix": prefix}]}}}}
+    prefix = {"prefix": f"{keys.OUTBOX}#"}
+    wanted = {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"wake_pk": {"S": [prefix]}}}}
     for function, event in events(template, "DynamoDB"):
         filters = event.get("FilterCriteria", {}).get("Filters", [])
         if [json.loads(each["Pattern"]) for each in filters] != [wanted]:

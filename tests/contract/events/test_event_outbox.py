@@ -10,7 +10,7 @@ import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.events.event_outbox import UNSENT_PAGE, outbox_events_in
-from baton.adapters.dynamodb.table import from_wire, to_wire
+from baton.adapters.dynamodb.table import DEFAULT_SHARDS, from_wire, to_wire
 from baton.domain.errors import Busy, Conflict
 from baton.domain.events.bus_events import outbox_events
 from baton.domain.tasks.task import State
@@ -318,11 +318,30 @@ def test_telling_what_the_stream_brought_takes_one_call_and_one_for_each(rig: Ri
     assert calls == ["batch_get_item", *["update_item"] * 10]
 
 
-def test_a_quiet_minute_takes_four_queries(rig: Rig) -> None:
-    assert spent(rig, lambda: publish_overdue(rig.world.deps, FakeBus())) == ["query"] * keys.WAKE_SHARDS
+SHARDS = DEFAULT_SHARDS.all_of(keys.OUTBOX)
 
 
-def test_every_shard_comes_first_some_minute() -> None:
-    first = [keys.outbox_shards(NOON + seconds(60 * minute)) for minute in range(keys.WAKE_SHARDS)]
-    assert {shards[0] for shards in first} == {keys.outbox_shard(f"task_{number}") for number in range(100)}
-    assert all(sorted(shards) == sorted(first[0]) for shards in first)
+def test_a_quiet_minute_takes_a_query_for_each_shard(rig: Rig) -> None:
+    assert spent(rig, lambda: publish_overdue(rig.world.deps, FakeBus())) == ["query"] * len(SHARDS)
+
+
+def test_every_shard_comes_first_some_minute(rig: Rig) -> None:
+    asked: list[str] = []
+    rig.choked.client = Listening(rig.choked.client, asked)
+    for _ in SHARDS:
+        publish_overdue(rig.world.deps, FakeBus())
+        rig.clock.advance(60)
+    rounds = [asked[start : start + len(SHARDS)] for start in range(0, len(asked), len(SHARDS))]
+    assert {shards[0] for shards in rounds} == set(SHARDS)
+    assert all(sorted(shards) == sorted(SHARDS) for shards in rounds)
+
+
+class Listening:
+    """Writes down which partitions a client queries."""
+
+    def __init__(self, client: Any, asked: list[str]) -> None:
+        self.client, self.asked = client, asked
+
+    def query(self, **request: Any) -> Any:
+        self.asked.append(request["ExpressionAttributeValues"][":pk"]["S"])
+        return self.client.query(**request)

@@ -7,7 +7,7 @@ from typing import Any
 
 from baton.adapters.dynamodb import items
 from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import Table, to_wire
+from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.domain.tasks.change import Change
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import Calm, FakeDynamo
@@ -46,7 +46,7 @@ class Rig:
     def plant(self, changes: Iterable[Change]) -> None:
         """Their HEADs alone, as they would be written."""
         for change in changes:
-            self.raw.put(to_wire(items.head_item(change.task)))
+            self.raw.put(DEFAULT_SHARDS.placed(to_wire(items.head_item(change.task))))
 
     def keep(self) -> Callable[[], None]:
         """What brings table, time and notices back to this moment: cheaper than living through the same story again."""

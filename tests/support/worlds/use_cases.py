@@ -284,7 +284,7 @@ _CHANCE = re.compile(
     r"|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b"
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z"
     r"|\b0\d{14}\b"
-    r"|(?<=WAKE#OTHER#)\d|(?<=WAKE#CLAIMED#)\d|(?<=WAKE#ERRANDS#)\d|(?<=WAKE#EVENTS#)\d"
+    r"|(?<=WAKE#OTHER#)\d+|(?<=WAKE#CLAIMED#)\d+|(?<=WAKE#ERRANDS#)\d+|(?<=WAKE#EVENTS#)\d+"
 )
 _TIMES = re.compile(r"_(ms|at)$")
 

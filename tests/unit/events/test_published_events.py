@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from baton.adapters.dynamodb.keys import outbox_shard
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.table import DEFAULT_SHARDS
 from baton.domain.errors import Busy
 from baton.domain.events.bus_events import (
     LONGEST_PAUSE,
@@ -220,9 +221,13 @@ def test_a_bus_that_is_down_for_an_hour_costs_nothing_but_time(outside: Publishe
     assert outside.waiting() == []
 
 
+def outbox_shard(task_id: str) -> str:
+    return DEFAULT_SHARDS.shard_of(keys.OUTBOX, task_id)
+
+
 def of_one_shard(count: int) -> list[str]:
     """Ids of tasks whose events wait together, so that they fill pages."""
-    ids = (f"task_{number:03d}" for number in range(1_000))
+    ids = (f"task_{number:03d}" for number in range(10_000))
     return list(islice((each for each in ids if outbox_shard(each) == outbox_shard("task_000")), count))
 
 
@@ -308,7 +313,7 @@ def test_a_table_that_is_busy_when_marking_costs_a_repeat_and_no_other_entry() -
 
     store.before["mark_sent"] = busy
     assert outside.stream().published == 3
-    assert [each.task_id for each in outside.waiting()] == ["task_0"]
+    assert len(outside.waiting()) == 1
     outside.world.clock.advance(60)
     assert outside.tick().published == 1
     assert outside.waiting() == []

@@ -123,7 +123,8 @@ def _client(service: str) -> Any:
 
 @cache
 def _table() -> Table:
-    return Table(_client("dynamodb"), config.load().table, SystemClock().sleep)
+    settings = config.load()
+    return Table(_client("dynamodb"), settings.table, SystemClock().sleep, settings.shards)
 
 
 class _Trackers:

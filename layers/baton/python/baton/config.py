@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import urlsplit
 
+from baton.adapters.dynamodb.shards import MAX_SHARDS, Shards, Spread
 from baton.domain.tasks.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
 
 NOTION_URL = "https://api.notion.com"
@@ -37,6 +38,7 @@ class Config:
     public_url: str  # of Baton's API, without a slash at the end
     log_level: str
     lease_seconds: int
+    shards: Shards
     model: str  # ``<provider>[:<id>]``, for agents that name none
     model_url: str  # of a server with OpenAI's chat completions
     model_key: str = field(repr=False)
@@ -67,12 +69,31 @@ def read(environ: Mapping[str, str]) -> Config:
         public_url=environ.get("BATON_PUBLIC_URL", "").rstrip("/"),
         log_level=environ.get("BATON_LOG_LEVEL", "INFO"),
         lease_seconds=int(lease),
+        shards=shards(environ),
         model=model(environ),
         model_url=model_url(environ),
         model_key=model_key(environ),
         model_key_secret=environ.get("BATON_MODEL_KEY_SECRET", ""),
         script=environ.get("BATON_SCRIPT", ""),
     )
+
+
+def shards(environ: Mapping[str, str]) -> Shards:
+    """A name that is missing or empty has its default. Raises ``ConfigError``."""
+    wake = Spread(
+        _count(environ, "BATON_WAKE_SHARDS", Shards().wake.written), _count(environ, "BATON_WAKE_SHARDS_READ")
+    )
+    lists = Spread(
+        _count(environ, "BATON_LIST_SHARDS", Shards().lists.written), _count(environ, "BATON_LIST_SHARDS_READ")
+    )
+    return Shards(wake, lists)
+
+
+def _count(environ: Mapping[str, str], name: str, default: int = 0) -> int:
+    value = environ.get(name) or str(default)
+    if not value.isdecimal() or not min(default, 1) <= int(value) <= MAX_SHARDS:
+        raise ConfigError(name, f"must be a whole number from {min(default, 1)} to {MAX_SHARDS}")
+    return int(value)
 
 
 def notion_url(environ: Mapping[str, str]) -> str:

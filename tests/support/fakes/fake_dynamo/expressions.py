@@ -135,7 +135,14 @@ class _Parser:
             _, path, _ = (self.tokens.pop(0) for _ in range(3))
             is_wanted = head == "attribute_exists"
             return lambda item, names, _values: (_find(path, item, names) is not None) == is_wanted
+        if head == "begins_with":
+            _, path, value, _ = (self.tokens.pop(0) for _ in range(4))
+            return lambda item, names, values: _begins(_find(path, item, names), values[value])
         return _comparison(head, self.tokens.pop(0), self.tokens.pop(0))
+
+
+def _begins(found: Wire | None, prefix: Wire) -> bool:
+    return found is not None and "S" in found and bool(found["S"].startswith(prefix["S"]))
 
 
 def _comparison(left: str, op: str, right: str) -> Any:

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.shards import Shards
 from baton.domain import errors
 
 Item = dict[str, Any]
@@ -67,6 +68,14 @@ class ItemWrite:
     def key(self) -> keys.Key:
         wire = self.request.get("Key") or self.request["Item"]
         return keys.Key(wire["pk"]["S"], wire["sk"]["S"])
+
+    def placed(self, shards: Shards) -> ItemWrite:
+        """Returns the write of the same item in its shards."""
+        name = "Item" if self.kind == "Put" else "Key"
+        bar = self.bar
+        if isinstance(bar, KeyBar | VersionBar | MarkerBar):
+            bar = replace(bar, key=shards.placed_key(bar.key))
+        return replace(self, request={**self.request, name: shards.placed(self.request[name])}, bar=bar)
 
     def stamped(self, token: str) -> ItemWrite:
         """Returns the write with the transaction's token. An update has a place for ``:written_by``."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from typing import NamedTuple
-from zlib import crc32
 
 from baton.domain import times
 from baton.domain.alerts.alert import Alert, AlertState, hour_of
@@ -18,7 +17,6 @@ from baton.ports.queues import ReadyTask
 
 QUEUE_INDEX = "queue"
 WAKE_INDEX = "wake"
-WAKE_SHARDS = 4
 # Sorts after every character of an id.
 _END = "~"
 
@@ -307,6 +305,9 @@ def tasks_of_day(workspace: str, day: date) -> str:
     return f"WS#{workspace}#TASKS-OF-DAY#{day.isoformat()}"
 
 
+# Every task of a workspace is in some of these, so they are spread over shards (shards.py).
+LISTS_OF_ALL_TASKS = frozenset({"NEEDS", "OPEN", "TASKS-OF-DAY"})
+
 # The queue index: work to claim, and work that waits for a human.
 
 
@@ -409,12 +410,12 @@ def _queue_sort_key(priority: str, at: datetime, task_id: str) -> str:
     return f"{priority}#{_moment(at)}#{task_id}"
 
 
-# The wake index: several shards, so that no single partition takes every write; claims have their own and come first.
-
-
-def wake_shards() -> list[str]:
-    return [f"WAKE#{kind}#{shard}" for kind in ("CLAIMED", "ERRANDS", "OTHER") for shard in range(WAKE_SHARDS)]
-
+# The wake index, spread over shards (shards.py). Claims have partitions of their own and come first.
+WAKE_DUE = ("WAKE#CLAIMED", "WAKE#ERRANDS", "WAKE#OTHER")
+_CLAIMED, _ERRAND, _OTHER = WAKE_DUE
+# Events that the bus hasn't accepted yet.
+OUTBOX = "WAKE#EVENTS"
+WAKE_PARTITIONS = frozenset({*WAKE_DUE, OUTBOX})
 
 # One partition is enough: each workspace has one entry, which moves every few minutes.
 WAKE_TRACKERS = "WAKE#TRACKERS"
@@ -427,15 +428,11 @@ def tracker_circuit_index_key(of: TrackerCircuit) -> Key | None:
 def wake_index_key(of: Task) -> Key | None:
     if of.wake_at is None:
         return None
-    return _wake_key("OTHER" if of.claim is None else "CLAIMED", of.wake_at, of.id)
+    return Key(_OTHER if of.claim is None else _CLAIMED, due_sort_key(of.wake_at, of.id))
 
 
 def job_index_key(of: BackgroundJob) -> Key:
-    return _wake_key("ERRANDS", of.at, of.task_id)
-
-
-def _wake_key(kind: str, at: datetime, task_id: str) -> Key:
-    return Key(f"WAKE#{kind}#{crc32(task_id.encode()) % WAKE_SHARDS}", f"{_moment(at)}#{task_id}")
+    return Key(_ERRAND, due_sort_key(of.at, of.task_id))
 
 
 # Sorts before every moment, also before moments that an older version wrote with a sign.
@@ -447,25 +444,8 @@ def wake_until(now: datetime) -> str:
     return _moment(now) + "#" + _END
 
 
-# Events that the bus hasn't accepted yet: in the wake index, apart from the sweeper's entries.
-
-
-def outbox_shards(at: datetime) -> list[str]:
-    """Returns all shards. Each minute another one comes first, as a run may end before it has read them all."""
-    first = times.to_ms(at) // 60_000
-    return [_outbox_shard(first + number) for number in range(WAKE_SHARDS)]
-
-
-def outbox_shard(task_id: str) -> str:
-    return _outbox_shard(crc32(task_id.encode()))
-
-
-def _outbox_shard(number: int) -> str:
-    return f"WAKE#EVENTS#{number % WAKE_SHARDS}"
-
-
 def outbox_index_key(task_id: str, seq: int, due_at: datetime) -> Key:
-    return Key(outbox_shard(task_id), f"{_moment(due_at)}#{task_id}#{seq:08d}")
+    return Key(OUTBOX, f"{_moment(due_at)}#{task_id}#{seq:08d}")
 
 
 def parse_event(sort_key: str) -> int:

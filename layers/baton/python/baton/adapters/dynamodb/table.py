@@ -38,12 +38,14 @@ from baton.adapters.dynamodb.item_writes import (
     marker_of,
 )
 from baton.adapters.dynamodb.pending_check import PendingCheck
+from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit
 from baton.domain import errors
 from baton.domain.numbers import MAX_DIGITS
 from baton.ports.writes import MAX_ITEMS
 
 ATTEMPTS = 3
+DEFAULT_SHARDS = Shards()
 _FAILURES = (exceptions.ClientError, exceptions.ConnectionError, exceptions.HTTPClientError)
 _UNCLEAR_CODES = frozenset(
     {
@@ -88,8 +90,12 @@ _PENDING: ContextVar[tuple[Table, PendingCheck] | None] = ContextVar("pending", 
 
 
 class Table:
-    def __init__(self, client: DynamoClient, name: str, sleep: Callable[[float], None]) -> None:
-        self._wire, self._name, self._sleep = client, name, sleep
+    """``shards``: where its writes put what is spread, and where readers look for it."""
+
+    def __init__(
+        self, client: DynamoClient, name: str, sleep: Callable[[float], None], shards: Shards = DEFAULT_SHARDS
+    ) -> None:
+        self._wire, self._name, self._sleep, self.shards = client, name, sleep, shards
 
     @contextmanager
     def resting_on(self, check: PendingCheck) -> Iterator[Callable[[], None]]:
@@ -222,7 +228,7 @@ class Table:
         ``TooLarge`` for an item above DynamoDB's limit, and ``ValueError`` for more writes than a transaction takes,
         for two writes of one item, or if no item can be the commit marker.
         """
-        token = uuid4().hex
+        token, writes = uuid4().hex, [write.placed(self.shards) for write in writes]
         commit_marker, bar = marker_of(writes), bar_of(writes)
         stamped = [write.stamped(token) for write in writes]
         _must_fit(stamped)

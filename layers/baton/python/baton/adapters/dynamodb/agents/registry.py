@@ -141,12 +141,16 @@ class Registry(Contacts):
         return self._table.query(condition, values, limit=limit, IndexName=index)
 
     def _newest(self, partition: str, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
-        """Returns a page of a partition whose sort keys are sortable ids, newest first, and the next page's cursor."""
-        condition, values = "#pk = :pk", {":pk": partition}
+        """Returns a page of a partition whose sort keys are sortable ids, newest first, and the next page's cursor. Of
+        a partition that is spread, each shard is read."""
+        condition, values = "#pk = :pk", {}
         if cursor is not None:
-            condition, values = condition + " AND #sk < :cursor", {**values, ":cursor": cursor}
-        found = self._table.query(condition, values, limit=limit + 1, newest_first=True)
-        page = found[:limit]
+            condition, values = condition + " AND #sk < :cursor", {":cursor": cursor}
+        found: dict[str, dict[str, Any]] = {}
+        for shard in self._table.shards.all_of(partition):
+            here = self._table.query(condition, {":pk": shard, **values}, limit=limit + 1, newest_first=True)
+            found |= {item["sk"]: item for item in here}
+        page = [found[sk] for sk in sorted(found, reverse=True)[:limit]]
         return page, page[-1]["sk"] if len(found) > limit else None
 
 

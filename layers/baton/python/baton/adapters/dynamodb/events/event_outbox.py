@@ -18,14 +18,14 @@ from baton.ports.events import PendingEvent
 
 UNSENT_PAGE = 50
 # The event is still in the outbox: a late write must not put it back for good.
-STILL_WAITING = "#shard = :shard"
+STILL_WAITING = "begins_with(#shard, :outbox)"
 _INDEX_KEY = {"#shard": "wake_pk", "#due": "wake_sk"}
 _UNREADABLE = (KeyError, TypeError, ValueError)
 
 
 class EventOutbox(Registry):
     def pending_events(self, until: datetime) -> Iterator[Sequence[PendingEvent]]:
-        for shard in keys.outbox_shards(until):
+        for shard in self._outbox_shards(until):
             start, more = "0", True
             while more:
                 page = self._index_page(keys.WAKE_INDEX, shard, start, UNSENT_PAGE, until=keys.wake_until(until))
@@ -50,6 +50,12 @@ class EventOutbox(Registry):
         due = keys.outbox_index_key(task_id, seq, until).sk
         self._move(workspace, task_id, seq, "SET #due = :due", {":due": due})
 
+    def _outbox_shards(self, at: datetime) -> list[str]:
+        """Returns all shards. Each minute another one comes first, as a run may end before it has read them all."""
+        shards = self._table.shards.all_of(keys.OUTBOX)
+        first = times.to_ms(at) // 60_000 % len(shards)
+        return shards[first:] + shards[:first]
+
     def _waiting(self, wanted: list[keys.Key]) -> list[PendingEvent]:
         """Returns the events that still wait: the index lags."""
         found = self._table.get_many(wanted)
@@ -63,7 +69,7 @@ class EventOutbox(Registry):
                 UpdateExpression=expression,
                 ConditionExpression=STILL_WAITING,
                 ExpressionAttributeNames=_INDEX_KEY,
-                ExpressionAttributeValues={":shard": keys.outbox_shard(task_id), **values},
+                ExpressionAttributeValues={":outbox": keys.OUTBOX, **values},
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime
@@ -29,8 +30,13 @@ class QueueReads(TaskReads):
         return handoff_items.skills_from(page[0]) if is_known else None, self._due_work(partition, page, now)
 
     def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
-        partition = keys.open_queue(workspace)
-        yield from self._due_work(partition, self._queue_page(partition, keys.QUEUE_START), now)
+        shards = self._table.shards.all_of(keys.open_queue(workspace))
+        work = [self._due_work(shard, self._queue_page(shard, keys.QUEUE_START), now) for shard in shards]
+        last = ""
+        for ready in heapq.merge(*work, key=lambda each: (each.priority, each.ready_at, each.task_id)):
+            if ready.task_id != last:  # a task that moves to another shard may still show in the old one
+                yield ready
+            last = ready.task_id
 
     def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
         partition, start, found = keys.ready_queue(workspace, agent), keys.MARKS, list[dict[str, Any]]()
@@ -46,13 +52,17 @@ class QueueReads(TaskReads):
         return frozenset(int(item["slot"]) for item in found)
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        page = self._index_page(keys.QUEUE_INDEX, keys.needs_queue(workspace), cursor or "P", limit + 1)
-        ids = [keys.parse_queue_sort_key(entry["queue_sk"])[1].task_id for entry in page[:limit]]
+        places: set[str] = set()
+        for shard in self._table.shards.all_of(keys.needs_queue(workspace)):
+            page = self._index_page(keys.QUEUE_INDEX, shard, cursor or "P", limit + 1)
+            places |= {entry["queue_sk"] for entry in page}
+        first = sorted(places)[:limit]
+        ids = [keys.parse_queue_sort_key(place)[1].task_id for place in first]
         waiting = tuple(task for task in self._heads(workspace, ids) if task.state is State.NEEDS and not task.parked)
-        return Page(waiting, page[limit - 1]["queue_sk"] if len(page) > limit else None)
+        return Page(waiting, first[-1] if len(places) > limit else None)
 
     def due(self, now: datetime) -> Iterator[tuple[str, str, JobKind | None]]:
-        for shard in keys.wake_shards():
+        for shard in [shard for partition in keys.WAKE_DUE for shard in self._table.shards.all_of(partition)]:
             start, more = keys.EARLIEST, True
             while more:
                 page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=keys.wake_until(now))
