@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import baton.adapters.dynamodb.table as table_module
 import baton.services.runs.process_task as process_task_module
+from baton.adapters.dynamodb.shards import Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.deps import Deps
@@ -29,8 +30,10 @@ from support.fakes.ports import FakeCallbackKey, FakeSecrets
 
 T = TypeVar("T")
 TABLE = "simulated"
-# Processes that live on between calls, each with what it keeps in memory.
-CONTAINERS = 3
+# Processes that live on between calls, each with what it keeps in memory. They write to different numbers of shards, as
+# while a number is being changed, and each reads all of them.
+SHARDS = (Shards(Spread(4), Spread(1, 2)), Shards(Spread(2, 4), Spread(2)), Shards(Spread(1, 4), Spread(1, 2)))
+CONTAINERS = len(SHARDS)
 
 
 class SimulatedDynamo(FakeDynamo):
@@ -63,7 +66,7 @@ class Simulation:
         self.clock, self.ids, self.queue, self.bus = SkewedClock(self), NumberedIds(), ShakyQueue(self), ShakyBus(self)
         self.tracker, self.tracker_queue, self.secrets = SimulatedTracker(self), ShakyTrackerQueue(self), FakeSecrets()
         self.model = ScriptedModel(self)
-        self._containers = [self._container() for _ in range(CONTAINERS)]
+        self._containers = [self._container(shards) for shards in SHARDS]
         self.lambdas = Lambdas(self)
         self._patch(seed)
 
@@ -121,9 +124,9 @@ class Simulation:
             process.container = 0 if self.weather.is_calm else self.draw(CONTAINERS)
         return process.container
 
-    def _container(self) -> tuple[Deps, SimulatedRunner]:
+    def _container(self, shards: Shards) -> tuple[Deps, SimulatedRunner]:
         deps = Deps(
-            store=DynamoStore(Table(self._client, TABLE, self.sleep)),
+            store=DynamoStore(Table(self._client, TABLE, self.sleep, shards)),
             dispatch_queue=self.queue,
             clock=self.clock,
             ids=self.ids,

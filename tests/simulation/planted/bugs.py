@@ -437,4 +437,22 @@ RUNS = (
         ("services/events/publish_events.py", "if event.id in delivery.accepted:", "if True:"),
     ),
 )
-BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS)
+SHARDS = (
+    _bug(
+        "readers look at no more shards than are written",
+        ("adapters/dynamodb/shards.py", "return max(self.written, self.read)", "return self.written"),
+    ),
+    _bug(
+        "every entry goes to one shard more than readers look at",
+        ("adapters/dynamodb/shards.py", "% spread.written)", "% (spread.written + 1))"),
+    ),
+    _bug(
+        "an event is recognised in the outbox by another place than its own",
+        (
+            "adapters/dynamodb/events/event_outbox.py",
+            'STILL_WAITING = "begins_with(#shard, :outbox)"',
+            'STILL_WAITING = "#shard = :outbox"',
+        ),
+    ),
+)
+BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS, *SHARDS)
