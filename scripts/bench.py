@@ -1,6 +1,6 @@
 """`make bench`: measures, and judges nothing.
 
-    bench.py [imports] [calls] [load] [keys] [cpu] [worst]
+    bench.py [imports] [calls] [load] [floor] [keys] [cpu] [worst]
 
 Without a name, all of them. All but `keys`, `cpu` and `worst` need the local stack; the bench starts one of its own and
 forgets it.
@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 import stack as local
 from bench_calls import show_calls
 from bench_cpu import show_cpu
+from bench_floor import show_floor
 from bench_imports import show_imports
 from bench_keys import show_keys
 from bench_load import show_load
@@ -29,6 +30,7 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "imports": lambda _stack: show_imports(_progress),
     "calls": show_calls,
     "load": show_load,
+    "floor": show_floor,
 }
 # Without the stack.
 ALONE: dict[str, Callable[[], None]] = {"keys": show_keys, "cpu": show_cpu, "worst": show_worst}
@@ -37,7 +39,7 @@ ALONE: dict[str, Callable[[], None]] = {"keys": show_keys, "cpu": show_cpu, "wor
 def main() -> int:
     parser = argparse.ArgumentParser(description="Baton's bench")
     parser.add_argument(
-        "section", nargs="*", type=_section, help="imports, calls, load, keys, cpu, worst; default: all"
+        "section", nargs="*", type=_section, help="imports, calls, load, floor, keys, cpu, worst; default: all"
     )
     asked = parser.parse_args().section or [*SECTIONS, *ALONE]
     begun = time.monotonic()

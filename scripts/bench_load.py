@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from itertools import chain, cycle
+from itertools import cycle
 from statistics import quantiles
-from threading import Barrier, BrokenBarrierError, Thread
 from typing import Any
 
 import httpx
@@ -22,67 +18,16 @@ from baton.services.claims.claim_task import Claimer, claim_next
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from bench_calls import new_table
+from bench_drive import SECONDS, Operation, OutOfWork, Sample, driven, per_second
 from bench_office import LEASE_SECONDS, OUTPUT, Office, marker
 from bench_tables import table
 from stack import Stack
 
-SECONDS = 7.0
-WARM_UPS = 3  # operations of each client before it counts: every function has its workers by then
-START_SECONDS = 120.0
 CLIENTS = (1, 8)
 AGENTS = 12  # 132 directions: each takes one marker while its task is open, and 20 tasks that were completed
 MARKER_OFFICES = 8
 WHOLE = "handoff"
 MARKER = "marker"
-
-
-@dataclass
-class Sample:
-    """One operation. ``steps``: how many seconds each part of it took."""
-
-    begun: float = field(default_factory=time.monotonic)
-    steps: dict[str, float] = field(default_factory=dict)
-    ended: float = 0.0
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        begun = time.perf_counter()
-        yield
-        self.steps[name] = time.perf_counter() - begun
-
-
-Operation = Callable[[Sample], None]
-
-
-class OutOfWork(Exception):
-    """A client has nothing left to do; the others go on."""
-
-
-@dataclass
-class Client:
-    """One client in a thread of its own, until its time is over. An operation that fails ends the bench."""
-
-    operation: Operation
-    start: Barrier
-    samples: list[Sample] = field(default_factory=list)
-    error: Exception | None = None
-
-    def run(self) -> None:
-        try:
-            for _ in range(WARM_UPS):
-                self.operation(Sample())
-            self.start.wait(START_SECONDS)
-            until = time.monotonic() + SECONDS
-            while time.monotonic() < until:
-                sample = Sample()
-                self.operation(sample)
-                sample.ended = time.monotonic()
-                self.samples.append(sample)
-        except OutOfWork:
-            pass
-        except Exception as error:  # noqa: BLE001 - raised again where it is seen, in the main thread
-            self.error = error
-            self.start.abort()
 
 
 def show_load(stack: Stack) -> None:
@@ -121,32 +66,15 @@ def _client(stack: Stack) -> Any:
 
 
 def _rows(name: str, operations: list[Operation]) -> list[list[str]]:
-    samples = _driven(operations)
+    samples = driven(operations)
     rows: list[list[str]] = []
     for step in sorted(samples[0].steps, key=lambda each: each != WHOLE):
         times = [sample.steps[step] * 1_000 for sample in samples]
         halves, edges = quantiles(times, n=2), quantiles(times, n=20)
-        rate = f"{len(samples) / (max(s.ended for s in samples) - min(s.begun for s in samples)):.1f}"
+        rate = f"{per_second(samples):.1f}"
         head = [name, step, str(len(operations)), rate] if not rows else ["", step, "", ""]
         rows.append([*head, f"{halves[0]:.1f}", f"{edges[-1]:.1f}", f"{max(times):.0f}"])
     return rows
-
-
-def _driven(operations: list[Operation]) -> list[Sample]:
-    start = Barrier(len(operations))
-    clients = [Client(operation, start) for operation in operations]
-    threads = [Thread(target=each.run, daemon=True) for each in clients]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    errors = [client.error for client in clients if client.error is not None]
-    if errors:  # the others' only tell that they waited for the one that failed
-        raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))
-    samples = list(chain.from_iterable(client.samples for client in clients))
-    if len(samples) < 2:
-        raise RuntimeError("too slow to be measured: fewer than two operations in the whole time")
-    return samples
 
 
 def _marker_over_http(stack: Stack, offices: list[Office], pool: list[tuple[Office, tuple[str, str]]]) -> Operation:
