@@ -33,8 +33,8 @@ from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
+from bench_meter import Meter
 from support.clock import NOON
-from support.fakes.fake_dynamo.sizes import item_bytes as size
 from support.values.changes import a_claim, new, stored, then
 from support.values.runs import fill_runs
 from support.values.task_items import a_job, fill_task_items, freed
@@ -333,31 +333,7 @@ def test_claims_and_workflows_cost_an_item_each(rig: Rig) -> None:
     assert sizes == [6, 2, 2]
 
 
-class Meter:
-    """Counts what readings cost: the bytes of what was looked at, in units of 4 KB a call."""
-
-    def __init__(self, client: Any) -> None:
-        self.client, self.units, self.looked_at = client, 0, 0
-
-    def __getattr__(self, operation: str) -> Any:
-        call = getattr(self.client, operation)
-
-        def metered(**request: Any) -> Any:
-            answer = call(**request)
-            found = answer.get("Items") or [answer[name] for name in ("Item",) if name in answer]
-            if operation == "batch_get_item":  # each of its items is rounded up by itself, those that aren't there too
-                found = [item for items in answer["Responses"].values() for item in items]
-                asked = sum(len(each["Keys"]) for each in request["RequestItems"].values())
-                self.units += sum(-(-size(item) // 4_096) for item in found) + asked - len(found)
-            elif operation != "transact_write_items":
-                self.units += max(1, -(-sum(map(size, found)) // 4_096))
-            self.looked_at += answer.get("ScannedCount", len(found))
-            return answer
-
-        return metered
-
-
-def sweep_cost(tasks: int) -> tuple[list[str], int, int]:
+def sweep_cost(tasks: int) -> tuple[list[str], float, int]:
     """Calls, capacity and items of sweeping three due tasks among ``tasks`` of all kinds that aren't."""
     rig = Rig().settle()
     kinds: list[dict[str, Any]] = [
@@ -371,7 +347,8 @@ def sweep_cost(tasks: int) -> tuple[list[str], int, int]:
     meter = Meter(rig.choked.client)
     rig.choked.client = meter
     calls = spent(rig, lambda: sweep(rig.world.deps))
-    return calls, meter.units, meter.looked_at
+    usage = meter.taken()
+    return calls, usage.read_units, usage.found
 
 
 def test_sweeping_costs_the_same_in_a_small_and_in_a_big_table() -> None:
@@ -391,12 +368,11 @@ def test_a_marker_costs_as_few_readings_among_five_hundred_agents_as_among_three
     rig.raw.put(to_wire({**keys.roster(WORKSPACE)._asdict(), "version": version}))
     rig.choked.client = meter = Meter(rig.choked.client)
     marked(rig)()
-    assert meter.units > 400
-    meter.units = 0
+    assert meter.taken().read_units > 400
     assert len(rig.store.roster(WORKSPACE).agents) == 500
-    assert meter.units == 1
+    assert meter.taken().read_units == 1
     marked(rig)()
-    assert meter.units == 1 + 4, "settings, the version of the agents, the direction, the key"
+    assert meter.taken().read_units == 4, "settings, the version of the agents, the direction, the key"
 
 
 def test_no_transaction_comes_near_the_limit(rig: Rig) -> None:
