@@ -243,9 +243,12 @@ def tell(processes: Office, _once: IdempotencyKey | None = None) -> None:
 def gather(processes: Office, _once: IdempotencyKey | None = None) -> None:
     """Brings the task's newest event to the publisher."""
     end_of_time = processes.clock.now().replace(year=9999)
-    waiting = [each.outbox_event for page in processes.store.pending_events(end_of_time) for each in page]
-    of_task = [each for each in waiting if each is not None and each.task_id == processes.task_id]
-    processes.untold = [max(of_task, key=lambda each: each.event.seq)]
+    pages = processes.store.pending_tasks(end_of_time)
+    of_task = [event for page in pages for each in page if each.task_id == processes.task_id for event in each.events]
+    *earlier, newest = of_task
+    if earlier:
+        publish_fresh(processes.deps, processes.bus, earlier)
+    processes.untold = [newest]
 
 
 def get_task(processes: Office, _once: IdempotencyKey | None = None) -> None:

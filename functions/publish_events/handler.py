@@ -7,11 +7,10 @@ from typing import Any
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from baton.adapters.dynamodb.events.event_outbox import outbox_events_in
 from baton.bootstrap import logger, wire, wire_bus
 from baton.ports.deps import Deps
 from baton.ports.events import Bus
-from baton.services.events.publish_events import PublishReport, publish_fresh, publish_overdue
+from baton.services.events.publish_events import PublishReport, publish_overdue, publish_records
 
 # Enough for a page's calls and for logging the result.
 MARGIN_SECONDS = 20
@@ -25,7 +24,7 @@ def tell(deps: Deps, bus: Bus, event: dict[str, Any], context: LambdaContext) ->
     """Publishes a batch of the stream, or the overdue events. Never raises for events that the bus refuses: they stay
     in the outbox."""
     if "Records" in event:
-        this = publish_fresh(deps, bus, outbox_events_in(event["Records"]))
+        this = publish_records(deps, bus, event["Records"])
         measure(this)
     else:
         this = publish_overdue(deps, bus, lambda: has_time(context))

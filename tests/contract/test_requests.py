@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from baton.adapters.dynamodb.puts import NOT_THERE_YET
-from baton.adapters.dynamodb.table import to_wire
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, VERSION_UNCHANGED
+from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.adapters.dynamodb.writes import item_writes
 from baton.domain.access.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.domain.errors import Busy
@@ -109,11 +110,18 @@ def test_unlawful_requests_are_refused_and_seen(operation: str, request_: dict[s
 
 
 def test_the_trail_is_append_only() -> None:
-    """HEAD's version already keeps two changes apart; this keeps an entry from ever being written over."""
-    change = then(new().task, title="x")
-    puts = [write.request for write in item_writes(WORKSPACE, change) if "EVENT#" in str(write.request)]
-    assert len(puts) == len(change.events)
-    assert {put["ConditionExpression"] for put in puts} == {NOT_THERE_YET}
+    """A beginning is written once. HEAD goes on from the version that was read alone, with all of its events."""
+    first = new()
+    (beginning,) = [each.request for each in item_writes(WORKSPACE, first) if each.key.sk == keys.BEGINNING]
+    assert beginning["ConditionExpression"] == NOT_THERE_YET
+    told, task = [], first.task
+    for number in range(3):
+        change = then(task, title=str(number))
+        (head,) = [each.request for each in item_writes(WORKSPACE, change) if each.key.sk == keys.HEAD]
+        assert head["ConditionExpression"] == VERSION_UNCHANGED
+        told.append(from_wire(head["Item"])["events"])
+        task = change.task
+    assert [[entry["seq"] for entry in events] for events in told] == [[2], [2, 3], [2, 3, 4]]
 
 
 def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again() -> None:

@@ -43,7 +43,7 @@ from support.worlds.notion_world import NotionWorld
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent, human, marker_body
 
-WRITES = {"commit", "transact_write_items", "POST", "PATCH"}
+WRITES = {"commit", "put_item", "transact_write_items", "POST", "PATCH"}
 # Which part of the points, or of the requests, ``make test`` tries.
 EVERY = 3
 STEP_SECONDS = 120

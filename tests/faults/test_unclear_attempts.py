@@ -27,9 +27,12 @@ from support.worlds.rig import Rig
 from support.worlds.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
 from support.worlds.world import World, human
 
-CONFLICT = refusal(
-    "TransactionCanceledException", "transact_write_items", CancellationReasons=[{"Code": "TransactionConflict"}]
-)
+CONFLICT = {
+    "put_item": refusal("TransactionConflictException", "put_item"),
+    "transact_write_items": refusal(
+        "TransactionCanceledException", "transact_write_items", CancellationReasons=[{"Code": "TransactionConflict"}]
+    ),
+}
 
 
 def asked(source: str, claim_id: str | None = None) -> CreateHandoff:
@@ -81,24 +84,34 @@ class Wire:
     def __init__(self, rig: Rig, refusals: int = 1) -> None:
         self.rig, self.refusals = rig, refusals
         self.held: dict[str, Any] | None = None
+        self.operation = ""
         self.count = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.rig.raw, name)
 
+    def put_item(self, **request: Any) -> Any:
+        """A body, without a condition, comes before its commit."""
+        if "ConditionExpression" not in request:
+            return self.rig.raw.put_item(**request)
+        return self._held_or_done("put_item", request)
+
     def transact_write_items(self, **request: Any) -> Any:
+        return self._held_or_done("transact_write_items", request)
+
+    def _held_or_done(self, operation: str, request: dict[str, Any]) -> Any:
         self.count += 1
         if self.held is None:
-            self.held = request
+            self.held, self.operation = request, operation
             raise ReadTimeoutError(endpoint_url="http://127.0.0.1/")
         if self.count <= 1 + self.refusals:
-            raise CONFLICT
-        return self.rig.raw.transact_write_items(**request)
+            raise CONFLICT[operation]
+        return getattr(self.rig.raw, operation)(**request)
 
     def arrive(self) -> None:
         assert self.held is not None
         with suppress(ClientError):
-            self.rig.raw.transact_write_items(**self.held)
+            getattr(self.rig.raw, self.operation)(**self.held)
 
 
 def on_the_wire(case: UseCase, kind: type[Wire] = Wire) -> tuple[Rig, World, Any, Wire]:
@@ -169,7 +182,7 @@ THROTTLE = refusal("ThrottlingException", "transact_write_items")
 def test_a_refusal_after_nothing_unclear_costs_nothing_more(before: tuple[Exception, ...]) -> None:
     class Refused(Wire):
         def transact_write_items(self, **request: Any) -> Any:
-            troubles = [*before, CONFLICT]
+            troubles = [*before, CONFLICT["transact_write_items"]]
             self.count += 1
             if self.count <= len(troubles):
                 raise troubles[self.count - 1]

@@ -29,7 +29,7 @@ from fake_notion import FakeNotion
 from golden.aws import FakeBedrock, FakeEvents, FakeQueues, FakeSecrets
 from support.clock import FakeClock
 from support.context import FakeContext
-from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.fake_dynamo import Change, FakeDynamo
 from support.values.tokens import bearer, give_token, given_key
 
 ENTRY = "{}.handler.lambda_handler"
@@ -86,10 +86,8 @@ class Environment:
         self.dynamo, self.queues, self.events = FakeDynamo(), FakeQueues(), FakeEvents()
         self.secrets, self.bedrock = FakeSecrets({"callbacks-key": "the callbacks' key"}), FakeBedrock()
         self.given: set[tuple[str, str]] = set()  # the keys of the callers' tokens: they are no part of a scenario
-        self.stream: list[dict[str, Any]] = []
-        self.dynamo.watch = lambda changes: self.stream.extend(
-            {"eventName": "INSERT", "dynamodb": {"NewImage": new}} for _, old, new in changes if new and not old
-        )
+        self.stream: list[Change] = []
+        self.dynamo.watch = self.stream.extend
         self._chance = random.getstate()
         self._replace(monkeypatch)
         with self.numbers.of("notion"):

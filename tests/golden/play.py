@@ -14,6 +14,7 @@ from typing import Any
 
 from golden.environment import ENVIRONMENT, Environment
 from golden.readable import readable_item, readable_message
+from support.published import stream_records
 from support.sqs import sqs_batch
 
 DOCUMENT = Path(__file__).parents[2] / "docs/openapi.json"
@@ -34,8 +35,6 @@ HEADERS = {
     "X-Request-Id": "gateway-1",
 }
 SCOPES = {"human": "act_as", "service": "act_as", "agent": ""}
-# What the publisher's subscription to the table's stream lets through.
-STREAMED = "WAKE#EVENTS#"
 
 CREW: dict[str, dict[str, Any]] = {
     "scout": {"name": "Scout"},
@@ -95,11 +94,7 @@ class Play:
 
     def stream(self) -> Any:
         """What the table's stream has brought since."""
-        records = [
-            each
-            for each in self.environment.stream
-            if each["dynamodb"]["NewImage"].get("wake_pk", {}).get("S", "").startswith(STREAMED)
-        ]
+        records = stream_records(self.environment.stream)
         self.environment.stream.clear()
         return self._invoked("publish_events", {"Records": records}, shown={"records": len(records)})
 

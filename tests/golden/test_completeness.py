@@ -48,7 +48,7 @@ def stored() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def events() -> list[dict[str, Any]]:
-    return [item for partition, sort_key, item in stored() if "#TRAIL#" in partition and sort_key.startswith("EVENT#")]
+    return [entry["(M)"] for _, _, item in stored() for entry in item.get("events (L)", ())]
 
 
 def words_of_keys() -> set[str]:
@@ -86,7 +86,7 @@ def test_every_kind_of_key_is_in_a_golden_file() -> None:
     seen = {word for _, value in places for word in _WORD.findall(value)}
     seen |= {word for partition, sort_key, _ in stored() for word in _WORD.findall(f"{partition}#{sort_key}")}
     words = words_of_keys()
-    assert {"TASK", "EVENT", "WAKE", "AGENT-VERSIONS"} <= words
+    assert {"TASK", "EVENTS", "WAKE", "AGENT-VERSIONS"} <= words
     assert sorted(words - seen) == []
 
 

@@ -397,11 +397,11 @@ def the_stream_reaches_the_publisher(template: Template) -> Problems:
 @check
 def only_new_events_come_out_of_the_stream(template: Template) -> Problems:
     """Else every write of Baton's would call the function, those of the function itself included."""
-    prefix = {"prefix": f"{keys.OUTBOX}#"}
-    wanted = {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"wake_pk": {"S": [prefix]}}}}
+    begun = {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [keys.BEGINNING]}}}}
+    changed = {"eventName": ["MODIFY"], "dynamodb": {"NewImage": {"fresh": {"N": [{"exists": True}]}}}}
     for function, event in events(template, "DynamoDB"):
         filters = event.get("FilterCriteria", {}).get("Filters", [])
-        if [json.loads(each["Pattern"]) for each in filters] != [wanted]:
+        if [json.loads(each["Pattern"]) for each in filters] != [begun, changed]:
             yield f"{function} is called for {filters}"
 
 

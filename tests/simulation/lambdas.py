@@ -6,10 +6,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.dynamodb.events.event_outbox import outbox_events_in
 from baton.domain.errors import BatonError, Busy
 from baton.domain.idempotency import IdempotencyKey
-from baton.services.events.publish_events import publish_fresh, publish_overdue
+from baton.services.events.publish_events import publish_overdue, publish_records
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
@@ -168,7 +167,7 @@ class Lambdas:
 
     def _tell(self, records: list[Any]) -> None:
         with suppress(Busy):
-            publish_fresh(self._sim.deps, self._sim.bus, outbox_events_in(records))
+            publish_records(self._sim.deps, self._sim.bus, records)
 
     def _deadline(self, after_ms: int) -> int:
         return self._sim.now_ms + self._sim.habits.time_limit * after_ms

@@ -11,8 +11,10 @@ from uuid import uuid4
 
 import pytest
 
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.table import to_wire
 from baton.adapters.system import SystemClock
-from baton.domain.times import seconds
+from baton.domain.times import rfc3339, seconds
 from support.worlds.deployed import Deployed, until
 from support.worlds.tenant import Tenant
 
@@ -108,12 +110,23 @@ def test_with_the_bus_out_of_reach_tasks_go_on_and_the_outside_hears_later(tenan
 
 def overdue(deployed: Deployed) -> None:
     """As if everything in the outbox had waited for two minutes."""
-    now, store = SystemClock().now(), deployed.deps.store
-    for page in list(store.pending_events(now + timedelta(days=1))):
+    earlier, store = SystemClock().now() - seconds(120), deployed.deps.store
+    for page in list(store.pending_tasks(earlier + timedelta(days=1))):
         for each in page:
-            store.put_off(each.workspace, each.task_id, each.seq, now - seconds(120))
+            for key in (keys.beginning(each.workspace, each.task_id), keys.head(each.workspace, each.task_id)):
+                aged(deployed, key, rfc3339(earlier))
+            store.look_again(each.workspace, each.task_id, earlier)
+
+
+def aged(deployed: Deployed, key: keys.Key, at: str) -> None:
+    """Makes the events of an item so old. (Their hashes stay.)"""
+    wire = {"TableName": deployed.stack.table, "Key": to_wire(key._asdict())}
+    item = deployed.dynamo.get_item(**wire, ConsistentRead=True)["Item"]
+    for entry in item.get("events", {"L": []})["L"]:
+        entry["M"]["at"] = {"S": at}
+    deployed.dynamo.put_item(TableName=deployed.stack.table, Item=item)
 
 
 def waiting(tenant: Tenant) -> int:
-    pages = tenant.deployed.deps.store.pending_events(SystemClock().now() + timedelta(days=1))
-    return sum(each.workspace == tenant.name for page in pages for each in page)
+    pages = tenant.deployed.deps.store.pending_tasks(SystemClock().now() + timedelta(days=1))
+    return sum(len(each.events) for page in pages for each in page if each.workspace == tenant.name)

@@ -78,7 +78,8 @@ def databases_of_notion(running: stack.Stack) -> Any:
 def unpublished(running: stack.Stack) -> bool:
     """Is there anything that the outside hasn't been told of?"""
     with running.http() as http:
-        return any(Deployed(running, http).deps.store.pending_events(datetime.now(UTC) + timedelta(days=1)))
+        pages = Deployed(running, http).deps.store.pending_tasks(datetime.now(UTC) + timedelta(days=1))
+        return any(each.events for page in pages for each in page)
 
 
 def awaited(running: stack.Stack, task_id: str) -> dict[str, Any]:

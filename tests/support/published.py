@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from baton.domain.events.bus_events import OutboxEvent
+from baton.domain.tasks.change import Change
 from baton.domain.tasks.trail import Event
-from baton.ports.events import PendingEvent
 from baton.services.events.publish_events import PublishReport, publish_fresh, publish_overdue
+from support.fakes.fake_dynamo import Change as TableChange
 from support.fakes.ports import FakeBus
 from support.worlds.world import World
 
@@ -22,17 +25,16 @@ class PublishedEvents:
 
     def stream(self) -> PublishReport:
         """All that is new reaches the publisher at once."""
-        outbox_events = [each.outbox_event for each in self.waiting() if each.outbox_event is not None]
-        return publish_fresh(self.world.deps, self.bus, outbox_events)
+        return publish_fresh(self.world.deps, self.bus, self.waiting())
 
     def tick(self) -> PublishReport:
         """The minute is over."""
         return publish_overdue(self.world.deps, self.bus)
 
-    def waiting(self) -> list[PendingEvent]:
-        """All of the outbox, whatever its age, for anybody to see."""
+    def waiting(self) -> list[OutboxEvent]:
+        """What the bus isn't known to have, whatever its age."""
         end_of_time = self.world.clock.time.replace(year=9999)
-        return [each for page in self.world.store.pending_events(end_of_time) for each in page]
+        return [event for page in self.world.store.pending_tasks(end_of_time) for each in page for event in each.events]
 
     def details(self) -> list[dict[str, Any]]:
         return [json.loads(notice.detail) for notice in self.bus.took]
@@ -44,3 +46,26 @@ class PublishedEvents:
 
 def entries(task_id: str, events: tuple[Event, ...]) -> list[tuple[str, int]]:
     return [(task_id, event.seq) for event in events]
+
+
+def outbox_events(change: Change) -> tuple[OutboxEvent, ...]:
+    """What the bus is to be told of a change."""
+    task, state = change.task, None if change.before is None else str(change.before.state)
+    found = []
+    for event in change.events:
+        before, state = state, str(event.data["changes"].get("state", state))
+        found.append(
+            OutboxEvent(workspace=task.workspace, task_id=task.id, event=event, state_before=before, state=state)
+        )
+    return tuple(found)
+
+
+def stream_records(changes: Sequence[TableChange]) -> list[dict[str, Any]]:
+    """What the table's stream brings of such changes of items: by the filters of the template."""
+    found = []
+    for (_, sk), old, now in changes:
+        name = "INSERT" if old is None else "REMOVE" if now is None else "MODIFY"
+        is_news = (name == "INSERT" and sk == "BEGINNING") or (name == "MODIFY" and "fresh" in (now or {}))
+        if is_news:
+            found.append({"eventName": name, "dynamodb": {"NewImage": now}})
+    return found

@@ -61,7 +61,7 @@ PLACES: dict[str, Callable[[datetime], str | None]] = {
     "a page to send": _mirror,
     "a tracker": _gate,
     "what is due": lambda at: keys.due_sort_key(at, "task_1"),
-    "an entry that nobody was told of": lambda at: keys.outbox_index_key("task_1", 1, at).sk,
+    "an entry that nobody was told of": lambda at: keys.outbox_index_key("task_1", at).sk,
     "an hour of alerts": lambda at: keys.alert_count("acme", "agent:x", max(at, datetime(1970, 1, 1, tzinfo=UTC))).sk,
     "a day's listing": lambda at: keys.tasks_of_day("acme", at.date()),
 }

@@ -3,50 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.events.event_outbox import UNSENT_PAGE, outbox_events_in
+from baton.adapters.dynamodb.events.event_outbox import MAX_AT_ONCE, UNSENT_PAGE
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, from_wire, to_wire
 from baton.domain.errors import Busy, Conflict
-from baton.domain.events.bus_events import outbox_events
+from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
-from baton.domain.times import EPOCH, seconds
-from baton.ports.events import PendingEvent
+from baton.domain.times import seconds
+from baton.ports.events import PendingTask
 from baton.ports.store import Store
+from baton.ports.writes import Insert, Require, UnderClaim
 from baton.services.events.publish_events import publish_fresh, publish_overdue
 from support.clock import NOON
 from support.fakes.ports import FakeBus
 from support.faults.choke_point import at_call
-from support.published import PublishedEvents
-from support.values.changes import new, stored, then
+from support.published import PublishedEvents, outbox_events, stream_records
+from support.values.changes import claimed, looked_at, new, stored, then
+from support.values.records import a_note
 from support.values.tasks import MS
 from support.worlds.rig import Rig
-from support.worlds.world import WORKSPACE
+from support.worlds.world import WORKSPACE, agent
 
 LATER = NOON + seconds(60)
 
 
-def pending_events(store: Store, until: Any = NOON) -> list[PendingEvent]:
-    return [each for page in store.pending_events(until) for each in page]
+def pending(store: Store, until: Any = NOON) -> list[PendingTask]:
+    return [each for page in store.pending_tasks(until) for each in page]
 
 
 def ids(store: Store, until: Any = NOON) -> list[tuple[str, int]]:
-    return [(each.task_id, each.seq) for each in pending_events(store, until)]
+    return [(each.task_id, event.event.seq) for each in pending(store, until) for event in each.events]
+
+
+def places(store: Store, until: Any = NOON) -> list[str]:
+    return [each.task_id for each in pending(store, until)]
+
+
+def ended(store: Store, id_: str = "task_1") -> Change:
+    change = then(stored(store, id_), "cancelled", state=State.CANCELLED)
+    store.commit(WORKSPACE, change)
+    return change
+
+
+def tell(store: Store, id_: str = "task_1", last: int = 1, *, is_over: bool = False) -> None:
+    store.mark_told(WORKSPACE, id_, 1, last, is_over=is_over)
 
 
 # Both stores
 
 
-def test_an_event_is_in_the_outbox_with_its_change(store: Store) -> None:
+def test_a_task_is_in_the_outbox_with_its_first_event(store: Store) -> None:
     change = new()
     store.commit(WORKSPACE, change)
     (outbox_event,) = outbox_events(change)
-    assert pending_events(store) == [PendingEvent(WORKSPACE, "task_1", 1, NOON, outbox_event)]
+    assert pending(store) == [PendingTask(WORKSPACE, "task_1", (outbox_event,))]
     assert (outbox_event.state_before, outbox_event.state) == (None, "needs")
 
 
@@ -73,9 +91,7 @@ def test_each_event_of_a_change_is_in_it_with_the_states_around_it(store: Store)
     second = then(first.task, "alert_raised", priority="P2")
     both = replace(first, task=second.task.changed(version=2), events=(*first.events, *second.events))
     store.commit(WORKSPACE, both)
-    assert [
-        (each.outbox_event.state_before, each.outbox_event.state) for each in pending_events(store) if each.outbox_event
-    ] == [
+    assert [(each.state_before, each.state) for found in pending(store) for each in found.events] == [
         (None, "needs"),
         ("needs", "delegated"),
         ("delegated", "delegated"),
@@ -88,57 +104,115 @@ def test_it_shows_what_is_due_to_the_millisecond(store: Store) -> None:
     assert ids(store, NOON) == [("task_1", 1)]
 
 
-def test_what_the_bus_has_is_out_of_it_for_good(store: Store) -> None:
-    for id_ in ("task_1", "task_2"):
-        stored(store, id_)
+def test_an_event_is_shown_once_it_is_as_old_as_asked_for(store: Store) -> None:
+    task = stored(store)
+    store.commit(WORKSPACE, then(task, at=LATER))
+    (found,) = pending(store, LATER - MS)
+    assert ([each.event.seq for each in found.events], found.is_over) == ([1], False)
+    assert ids(store, LATER) == [("task_1", 1), ("task_1", 2)]
+
+
+def test_what_the_bus_has_is_shown_no_more(store: Store) -> None:
+    task = stored(store)
     for _ in range(2):
-        store.mark_sent(WORKSPACE, "task_1", 1)
-        assert ids(store) == [("task_2", 1)]
-    store.put_off(WORKSPACE, "task_1", 1, NOON)
-    assert ids(store) == [("task_2", 1)]
+        tell(store)
+        assert pending(store) == [PendingTask(WORKSPACE, "task_1")]
+    store.commit(WORKSPACE, then(task))
+    assert ids(store) == [("task_1", 2)]
 
 
-def test_what_is_put_off_comes_back_when_it_is_due(store: Store) -> None:
+def test_a_task_that_was_told_to_its_end_leaves_the_outbox_for_good(store: Store) -> None:
+    ended(store)
+    stored(store, "task_2")
+    assert [each.is_over for each in pending(store)] == [each.task_id == "task_1" for each in pending(store)]
+    for _ in range(2):
+        tell(store, last=2, is_over=True)
+        assert places(store) == ["task_2"]
+    store.look_again(WORKSPACE, "task_1", NOON)
+    store.look_sooner(WORKSPACE, "task_1", NOON - MS)
+    assert places(store) == ["task_2"]
+
+
+def test_a_task_that_was_told_to_its_end_may_also_leave_later(store: Store) -> None:
+    ended(store)
+    tell(store, last=2)
+    assert pending(store) == [PendingTask(WORKSPACE, "task_1", is_over=True)]
+    for _ in range(2):
+        store.leave_outbox(WORKSPACE, "task_1")
+        assert places(store) == []
+
+
+def test_no_event_is_passed_over(store: Store) -> None:
+    """The bus refused the first one, and the stream has brought the second."""
+    store.commit(WORKSPACE, then(stored(store)))
+    store.mark_told(WORKSPACE, "task_1", 2, 2, is_over=False)
+    assert ids(store) == [("task_1", 1), ("task_1", 2)]
+    tell(store)
+    store.mark_told(WORKSPACE, "task_1", 2, 2, is_over=False)
+    tell(store)
+    assert ids(store) == []
+
+
+def test_a_place_is_due_when_it_is_to_be_looked_at_again(store: Store) -> None:
     stored(store)
-    store.put_off(WORKSPACE, "task_1", 1, LATER)
-    assert ids(store, LATER - MS) == []
-    (again,) = pending_events(store, LATER)
-    assert (again.seq, again.at) == (1, NOON), "its age isn't forgotten"
-    store.mark_sent(WORKSPACE, "task_1", 1)
-    assert ids(store, LATER) == []
+    store.look_again(WORKSPACE, "task_1", LATER)
+    assert places(store, LATER - MS) == []
+    assert ids(store, LATER) == [("task_1", 1)], "nothing is forgotten"
+    store.look_sooner(WORKSPACE, "task_1", LATER + MS)
+    assert places(store, LATER) == ["task_1"]
+    store.look_sooner(WORKSPACE, "task_1", NOON)
+    assert places(store, NOON) == ["task_1"]
 
 
-@pytest.mark.parametrize("act", ["mark_sent", "put_off"])
-def test_an_entry_that_doesnt_exist_is_not_made(store: Store, act: str) -> None:
+@pytest.mark.parametrize("act", ["mark_told", "look_again", "look_sooner", "leave_outbox"])
+def test_a_place_that_doesnt_exist_is_not_made(store: Store, act: str) -> None:
     stored(store)
-    more = () if act == "mark_sent" else (NOON,)
-    for workspace, task_id, seq in ((WORKSPACE, "task_1", 2), (WORKSPACE, "unknown", 1), ("other", "task_1", 1)):
-        getattr(store, act)(workspace, task_id, seq, *more)
+    given: dict[str, Any] = {
+        "mark_told": lambda workspace, task_id: store.mark_told(workspace, task_id, 1, 1, is_over=False),
+        "look_again": lambda workspace, task_id: store.look_again(workspace, task_id, NOON),
+        "look_sooner": lambda workspace, task_id: store.look_sooner(workspace, task_id, NOON),
+        "leave_outbox": store.leave_outbox,
+    }
+    for workspace, task_id in ((WORKSPACE, "unknown"), ("other", "task_1")):
+        given[act](workspace, task_id)
     assert ids(store) == [("task_1", 1)]
-    assert len(store.events(WORKSPACE, "task_1", 0, 10)) == 1
+    assert store.tasks(WORKSPACE, ["unknown"]) == {}
 
 
 @pytest.mark.parametrize("count", [UNSENT_PAGE - 1, UNSENT_PAGE, UNSENT_PAGE + 1])
-def test_every_page_is_shown_and_a_tasks_entries_are_in_order(store: Store, count: int) -> None:
+def test_every_page_of_places_is_shown(store: Store, count: int) -> None:
+    names = [f"task_{number:03d}" for number in range(count)]
+    for name in names:
+        stored(store, name)
+    assert sorted(places(store)) == names
+
+
+@pytest.mark.parametrize("count", [MAX_AT_ONCE - 1, MAX_AT_ONCE, MAX_AT_ONCE + 1])
+def test_a_long_trail_is_told_in_parts(store: Store, count: int) -> None:
     task = stored(store)
-    for _ in range(count - 1):
+    for _ in range(count - 2):
         change = then(task)
         store.commit(WORKSPACE, change)
         task = change.task
-    assert ids(store) == [("task_1", seq + 1) for seq in range(count)]
+    store.commit(WORKSPACE, then(task, "cancelled", state=State.CANCELLED))
+    (found,) = pending(store)
+    told = [each.event.seq for each in found.events]
+    assert (told, found.is_over) == (list(range(1, min(count, MAX_AT_ONCE) + 1)), count <= MAX_AT_ONCE)
+    tell(store, last=told[-1])
+    assert ids(store) == [("task_1", seq) for seq in range(len(told) + 1, count + 1)]
 
 
 def test_marking_while_pages_are_read_shows_none_twice_and_leaves_none_out(store: Store) -> None:
     count = 2 * UNSENT_PAGE + 1
     for number in range(count):
-        stored(store, f"task_{number:03d}")
+        ended(store, f"task_{number:03d}")
     seen = []
-    for page in store.pending_events(NOON):
+    for page in store.pending_tasks(NOON):
         for each in page:
             seen.append(each.task_id)
-            store.mark_sent(each.workspace, each.task_id, each.seq)
+            tell(store, each.task_id, 2, is_over=True)
     assert sorted(seen) == [f"task_{number:03d}" for number in range(count)]
-    assert ids(store) == []
+    assert places(store) == []
 
 
 def test_the_outbox_of_events_wakes_no_sweeper(store: Store) -> None:
@@ -162,50 +236,47 @@ def test_the_tasks_of_many_events_are_read_at_once(store: Store) -> None:
 # In the table
 
 
-def item_of(rig: Rig, seq: int = 1) -> dict[str, Any]:
-    key = keys.event(WORKSPACE, "task_1", seq)
-    (found,) = [item for item in map(from_wire, rig.items()) if (item["pk"], item["sk"]) == key]
-    return found
+def item_of(rig: Rig) -> dict[str, Any]:
+    return from_wire(rig.raw.item(keys.beginning(WORKSPACE, "task_1")) or {})
 
 
-def test_only_its_place_in_the_outbox_is_ever_taken_from_an_event(rig: Rig) -> None:
-    stored(rig.store)
+def test_what_was_told_never_touches_an_event(rig: Rig) -> None:
+    ended(rig.store)
     before = item_of(rig)
-    rig.store.put_off(WORKSPACE, "task_1", 1, LATER)
+    rig.store.look_again(WORKSPACE, "task_1", LATER)
     assert {**item_of(rig), "wake_sk": before["wake_sk"]} == before
-    rig.store.mark_sent(WORKSPACE, "task_1", 1)
-    after = item_of(rig)
-    assert before.items() - after.items() == {(name, before[name]) for name in ("wake_pk", "wake_sk")}
-    assert after.items() <= before.items()
+    tell(rig.store, last=2, is_over=True)
+    gone = {"wake_pk", "wake_sk"}
+    assert item_of(rig) == {**{name: before[name] for name in before.keys() - gone}, "told": 2}
     assert replay(rig.store.events(WORKSPACE, "task_1", 0, 10)).id == "task_1"
 
 
 def damage(rig: Rig, **values: Any) -> None:
-    rig.raw.update_item(
-        TableName=rig.table,
-        Key=to_wire(keys.event(WORKSPACE, "task_1", 1)._asdict()),
-        UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in values),
-        ExpressionAttributeNames={f"#{name}": name for name in values},
-        ExpressionAttributeValues=to_wire({f":{name}": value for name, value in values.items()}),
-    )
+    """The first event of task_1."""
+    item = deepcopy(rig.raw.item(keys.beginning(WORKSPACE, "task_1"))) or {}
+    item["events"]["L"][0]["M"] |= to_wire(values)
+    rig.raw.put(item)
 
 
-@pytest.mark.parametrize("values", [{"data": "{"}, {"fence": "x"}, {"seq": "none"}])
-def test_an_event_that_cannot_be_read_is_shown_as_such_and_hides_no_other(rig: Rig, values: dict[str, Any]) -> None:
+@pytest.mark.parametrize("values", [{"data": "{"}, {"fence": "x"}, {"seq": "none"}, {"at": "yesterday"}, {"by": 7}])
+def test_an_event_that_cannot_be_read_is_shown_as_such_and_hides_no_other_task(
+    rig: Rig, values: dict[str, Any]
+) -> None:
     stored(rig.store)
     stored(rig.store, "task_2")
     damage(rig, **values)
-    assert {(each.task_id, each.at, each.outbox_event is None) for each in pending_events(rig.store)} == {
-        ("task_1", NOON, True),
-        ("task_2", NOON, False),
+    assert {(each.task_id, len(each.events), each.is_readable) for each in pending(rig.store)} == {
+        ("task_1", 0, False),
+        ("task_2", 1, True),
     }
 
 
-def test_an_event_whose_time_cannot_be_read_is_as_old_as_can_be(rig: Rig) -> None:
+@pytest.mark.parametrize("name", ["seq", "told"])
+def test_a_task_whose_numbers_cannot_be_read_is_shown_as_unreadable(rig: Rig, name: str) -> None:
     stored(rig.store)
-    damage(rig, at="yesterday")
-    (each,) = pending_events(rig.store)
-    assert (each.at, each.outbox_event) == (EPOCH, None)
+    for key in (keys.beginning(WORKSPACE, "task_1"), keys.head(WORKSPACE, "task_1")):
+        rig.raw.put({**(rig.raw.item(key) or {}), name: {"S": "none"}})
+    assert [(each.events, each.is_readable) for each in pending(rig.store)] == [((), False)]
 
 
 def test_an_unreadable_event_is_put_off_counted_and_told_of_but_never_lost(rig: Rig) -> None:
@@ -217,7 +288,7 @@ def test_an_unreadable_event_is_put_off_counted_and_told_of_but_never_lost(rig: 
     this = outside.tick()
     assert (this.published, this.failed, this.complete) == (1, 1, True)
     assert outside.tick().failed == 0
-    assert ids(rig.store, rig.clock.now()) == [("task_1", 1)]
+    assert places(rig.store, rig.clock.now() + seconds(900)) != []
     assert [logged["action"] for logged in rig.world.logged] == ["event_unreadable"]
 
 
@@ -263,45 +334,66 @@ class Lagging:
         return self.shown.setdefault(repr(sorted(request.items())), self.client.query(**request))
 
 
-def test_an_index_that_lags_shows_nothing_that_was_marked(rig: Rig) -> None:
-    stored(rig.store)
+def test_an_index_that_lags_shows_nothing_that_was_told(rig: Rig) -> None:
+    ended(rig.store)
     rig.choked.client = Lagging(rig.choked.client)
-    assert ids(rig.store) == [("task_1", 1)]
-    rig.other_store.mark_sent(WORKSPACE, "task_1", 1)
-    assert ids(rig.store) == []
+    assert ids(rig.store) == [("task_1", 1), ("task_1", 2)]
+    tell(rig.other_store, last=2, is_over=True)
+    assert places(rig.store) == []
 
 
 FAULTS = ["timeout_after", "error_after", "timeout_before", "error_before", "no_connection", "throttle"]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("act", ["mark_sent", "put_off"])
-def test_a_lost_reply_is_a_success(rig: Rig, fault: str, act: str) -> None:
-    stored(rig.store)
-    rig.choked.calls.clear()
-    rig.choked.plan = at_call(1, fault)
-    getattr(rig.store, act)(WORKSPACE, "task_1", 1, *(() if act == "mark_sent" else (LATER,)))
-    assert ids(rig.other_store, NOON) == []
-    assert ids(rig.other_store, LATER) == ([] if act == "mark_sent" else [("task_1", 1)])
+def test_a_lost_reply_is_a_success(rig: Rig, fault: str) -> None:
+    ended(rig.store)
+    acts: tuple[tuple[Callable[[], None], list[str]], ...] = (
+        (lambda: rig.store.look_again(WORKSPACE, "task_1", LATER), []),
+        (lambda: rig.store.look_sooner(WORKSPACE, "task_1", NOON), ["task_1"]),
+        (lambda: tell(rig.store, last=2, is_over=True), []),
+    )
+    for act, left in acts:
+        rig.choked.calls.clear()
+        rig.choked.plan = at_call(1, fault)
+        act()
+        assert places(rig.other_store) == left
 
 
 def test_a_table_that_doesnt_answer_is_busy(rig: Rig) -> None:
     rig.choked.plan = lambda _number, _op: "throttle"
-    for act in (lambda: pending_events(rig.store), lambda: rig.store.mark_sent(WORKSPACE, "task_1", 1)):
+    for act in (lambda: pending(rig.store), lambda: tell(rig.store)):
         with pytest.raises(Busy):
             act()
 
 
-def test_the_stream_tells_what_was_written(rig: Rig) -> None:
+def test_the_stream_brings_what_was_written(rig: Rig) -> None:
     """The image in a record of the stream is the item as the table has it."""
+    images: list[Any] = []
+    rig.raw.watch = lambda changes: images.extend(changes)
     task = stored(rig.store)
     change = then(task, "approved", state=State.DELEGATED)
     rig.store.commit(WORKSPACE, change)
-    images = sorted((item for item in rig.items() if item["sk"]["S"].startswith("EVENT")), key=lambda i: i["sk"]["S"])
-    records = [{"eventName": "INSERT", "dynamodb": {"NewImage": image}} for image in images]
-    assert outbox_events_in(records) == [*outbox_events(new()), *outbox_events(change)]
-    images[0]["data"] = {"S": "{"}
-    assert outbox_events_in(records) == list(outbox_events(change))
+    rig.store.commit(WORKSPACE, looked_at(change.task))
+    records = stream_records(images)
+    assert rig.store.fresh_events(records) == [*outbox_events(new()), *outbox_events(change)]
+    damaged = deepcopy(records)
+    damaged[0]["dynamodb"]["NewImage"]["events"]["L"][0]["M"]["data"] = {"S": "{"}
+    assert rig.store.fresh_events(damaged) == list(outbox_events(change))
+
+
+def test_the_stream_brings_no_event_twice(rig: Rig) -> None:
+    """Neither a heartbeat nor a note under the claim, nor what the publisher notes itself, is news."""
+    claimed_task = claimed(rig.store)
+    images: list[Any] = []
+    rig.store.commit(WORKSPACE, then(claimed_task, title="x"))
+    rig.raw.watch = lambda changes: images.extend(changes)
+    rig.store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON, None)
+    rig.store.commit(WORKSPACE, Insert(a_note()), Require(UnderClaim("task_1", "clm_1", 100)))
+    tell(rig.store)
+    rig.store.look_again(WORKSPACE, "task_1", LATER)
+    assert len(images) == 5
+    assert stream_records(images) == []
 
 
 def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
@@ -310,7 +402,7 @@ def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
     return rig.choked.calls
 
 
-def test_telling_what_the_stream_brought_takes_one_call_and_one_for_each(rig: Rig) -> None:
+def test_telling_what_the_stream_brought_takes_one_call_and_one_for_each_task(rig: Rig) -> None:
     events = [outbox_event for number in range(10) for outbox_event in outbox_events(new(f"task_{number}"))]
     for number in range(10):
         stored(rig.store, f"task_{number}")

@@ -34,7 +34,7 @@ from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent, human, service
 
 AUDITOR = agent("auditor")
-ONE, READ, MANY, WRITE = "get_item", "query", "batch_get_item", "transact_write_items"
+ONE, READ, MANY, PUT, WRITE = "get_item", "query", "batch_get_item", "put_item", "transact_write_items"
 
 
 def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
@@ -68,14 +68,14 @@ def test_a_handoff_to_a_named_agent_takes_at_most_four(rig: Rig) -> None:
     root = spent(
         rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "auditor"), idempotency_key(agent("scout")))
     )
-    assert root == [READ, MANY, WRITE]
+    assert root == [READ, MANY, PUT, WRITE]
     notified = spent(rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "runner")))
-    assert notified == [READ, MANY, WRITE, "notify"]
-    assert spent(rig, lambda: create(rig.world.deps, human(), asked("alice", "auditor"))) == [MANY, ONE, WRITE]
+    assert notified == [READ, MANY, PUT, WRITE, "notify"]
+    assert spent(rig, lambda: create(rig.world.deps, human(), asked("alice", "auditor"))) == [MANY, ONE, PUT, WRITE]
     for_it = spent(
         rig, lambda: create(rig.world.deps, service(), asked("auditor", "runner"), idempotency_key(service()))
     )
-    assert for_it == [READ, MANY, WRITE, "notify"]
+    assert for_it == [READ, MANY, PUT, WRITE, "notify"]
 
 
 def test_a_child_under_a_claim_takes_no_more(rig: Rig) -> None:
@@ -84,6 +84,7 @@ def test_a_child_under_a_claim_takes_no_more(rig: Rig) -> None:
     assert spent(rig, lambda: create_handoff(rig.world.deps, AUDITOR, child, idempotency_key())) == [
         READ,
         MANY,
+        PUT,
         WRITE,
         "notify",
     ]
@@ -94,19 +95,19 @@ def test_a_handoff_by_its_work_type_takes_at_most_five(rig: Rig) -> None:
     change_route(rig.world.deps, human(), "audit", values)
     routed = asked("scout", None, work_type="audit")
     calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), routed, idempotency_key(agent("scout"))))
-    assert len(calls) <= 5, calls
+    assert len(calls) <= 6, calls
     assert calls[-2:] == [WRITE, "notify"]
 
 
 def test_an_open_handoff_reads_the_roster_too(rig: Rig) -> None:
     calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), asked("scout", None)))
-    assert calls == [READ, MANY, ONE, WRITE]
+    assert calls == [READ, MANY, ONE, PUT, WRITE]
 
 
 def test_a_target_by_its_name_costs_the_roster_and_its_direction(rig: Rig) -> None:
     by_name = asked("scout", "Client Repo Auditor")
     calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), by_name))
-    assert calls == [READ, MANY, ONE, MANY, WRITE]
+    assert calls == [READ, MANY, ONE, MANY, PUT, WRITE]
 
 
 def test_a_repeat_writes_nothing(rig: Rig) -> None:
@@ -128,7 +129,7 @@ def test_claim_next_that_looks_at_open_work_takes_four(rig: Rig, most: int | Non
         create_handoff(rig.world.deps, human(), asked("alice", None, context=context))
     rig.clock.advance(3)
     claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
-    assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == [READ, READ, MANY, WRITE]
+    assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == [READ, READ, MANY, PUT if most is None else WRITE]
 
 
 def test_an_agent_at_its_limit_learns_so_without_taking_anything(rig: Rig) -> None:
@@ -162,7 +163,7 @@ def test_a_completion_with_evidence_takes_two_and_one_that_goes_on_four(rig: Rig
     assert made.task.id == claim.details.task.id
     assert spent(rig, complete(claim, report)) == [MANY, WRITE]
     going_on = complete(held(rig), {"continuation": {"suggested_next": "runner", "reason": "Go on"}})
-    assert spent(rig, going_on) == [MANY, MANY, WRITE, "notify"]
+    assert spent(rig, going_on) == [MANY, MANY, PUT, WRITE, "notify"]
 
 
 def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
@@ -182,7 +183,7 @@ def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
                 FailedWork(failure=failure, rollback_request=request),
             )
 
-        assert spent(rig, act) == [MANY, MANY, WRITE, "notify"]
+        assert spent(rig, act) == [MANY, MANY, PUT, WRITE, "notify"]
 
 
 def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
@@ -193,7 +194,7 @@ def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
     transfer = spent(
         rig, lambda: transfer_task(rig.world.deps, WorkerCall(AUDITOR, task_id, claim.claim_id, "h"), message_from(on))
     )
-    assert transfer == [MANY, MANY, WRITE]
+    assert transfer == [MANY, MANY, PUT, WRITE]
     claim = held(rig)
     branches = [{"call_id": f"c{n}", "target": {"agent": "runner", "reason": f"Part {n}"}} for n in range(10)]
 
@@ -217,7 +218,7 @@ def test_waiting_for_the_outside_takes_two_and_its_answer_two(rig: Rig) -> None:
     wait = spent(rig, lambda: wait_for_callback(rig.world.deps, WorkerCall(AUDITOR, task_id, claim.claim_id, "h"), "i"))
     assert wait == [MANY, WRITE]
     token = Callback(WORKSPACE, task_id, 1).token(rig.world.deps.callback_key.get())
-    assert spent(rig, lambda: answer_callback(rig.world.deps, token, {"x": 1})) == ["get_item", WRITE]
+    assert spent(rig, lambda: answer_callback(rig.world.deps, token, {"x": 1})) == [ONE, WRITE]
 
 
 def test_a_checkpoint_takes_two(rig: Rig) -> None:

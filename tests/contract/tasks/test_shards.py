@@ -69,7 +69,7 @@ READS: dict[str, Callable[[Store], list[str]]] = {
     "that need a human": lambda store: [*chain(*pages(lambda size, at: store.needs(WORKSPACE, size, at)))],
     "open work": lambda store: [ready.task_id for ready in store.open_work(WORKSPACE, NOON)],
     "due": lambda store: [task_id for _, task_id, _ in store.due(NOON)],
-    "events": lambda store: [each.task_id for page in store.pending_events(NOON) for each in page],
+    "events": lambda store: [each.task_id for page in store.pending_tasks(NOON) for each in page],
 }
 IS_IN_ORDER = {"of a day", "that need a human", "open work"}
 
@@ -121,18 +121,20 @@ def test_a_task_that_changes_moves_to_its_new_shard_and_leaves_the_old_one(befor
 
 
 @pytest.mark.parametrize(("before", "after"), [(ONE, SEVEN), (SEVEN, FOUR_OF_SEVEN)], ids=str)
-def test_an_event_that_was_written_under_another_count_is_marked_as_sent(before: Shards, after: Shards) -> None:
+def test_a_place_in_the_outbox_that_was_written_under_another_count_moves_and_goes(
+    before: Shards, after: Shards
+) -> None:
     dynamo = FakeDynamo()
     for number in range(COUNT):
         store_with(dynamo, before).commit(WORKSPACE, a_new(number))
     store = store_with(dynamo, after)
     for number in range(COUNT):
         if number % 2:
-            store.mark_sent(WORKSPACE, IDS[number], 1)
+            store.mark_told(WORKSPACE, IDS[number], 1, 1, is_over=True)
         else:
-            store.put_off(WORKSPACE, IDS[number], 1, NOON + seconds(60))
+            store.look_again(WORKSPACE, IDS[number], NOON + seconds(60))
     assert READS["events"](store) == []
-    later = [each.task_id for page in store.pending_events(NOON + seconds(60)) for each in page]
+    later = [each.task_id for page in store.pending_tasks(NOON + seconds(60)) for each in page]
     assert sorted(later) == IDS[::2]
 
 

@@ -489,8 +489,14 @@ class After:
     def __getattr__(self, operation: str) -> Any:
         return getattr(self.client, operation)
 
+    def put_item(self, **request: Any) -> Any:
+        answer = self.client.put_item(**request)
+        return self._then(answer) if "ConditionExpression" in request else answer
+
     def transact_write_items(self, **request: Any) -> Any:
-        answer = self.client.transact_write_items(**request)
+        return self._then(self.client.transact_write_items(**request))
+
+    def _then(self, answer: Any) -> Any:
         act, self.act = self.act, lambda: None
         act()
         return answer
@@ -498,7 +504,7 @@ class After:
 
 def first_reply_lost(rig: Rig) -> Callable[[int, str], str | None]:
     def plan(_number: int, operation: str) -> str | None:
-        is_first = operation == "transact_write_items" and rig.choked.calls.count(operation) == 1
+        is_first = operation in ("put_item", "transact_write_items") and rig.choked.calls.count(operation) == 1
         return "timeout_after" if is_first else None
 
     return plan
@@ -535,6 +541,12 @@ class Colliding:
 
     def __getattr__(self, operation: str) -> Any:
         return getattr(self.client, operation)
+
+    def put_item(self, **request: Any) -> Any:
+        if self.left == 0 or "ConditionExpression" not in request:
+            return self.client.put_item(**request)
+        self.left -= 1
+        raise refusal("TransactionConflictException", "PutItem")
 
     def transact_write_items(self, **request: Any) -> Any:
         if self.left == 0:

@@ -88,7 +88,15 @@ class CalmDays:
             index.catch_up(1 << 60)
         shown = self._sim.dynamo.indexes["wake"].shown
         tasks = (rows for partition, rows in shown.items() if partition != TRACKERS)
-        return [int(sk.split("#")[0]) - BEGIN_MS for rows in tasks for sk, _ in rows]
+        entries = ((sk, key) for rows in tasks for sk, key in rows)
+        return [int(sk.split("#")[0]) - BEGIN_MS for sk, key in entries if not self._is_told(key)]
+
+    def _is_told(self, key: tuple[str, str]) -> bool:
+        """True for an open task's place in the outbox with nothing to tell: it is looked at for ever, in vain."""
+        if key[1] != "BEGINNING":
+            return False
+        place, head = item_of(self._sim.dynamo.item(key)), item_of(self._sim.dynamo.item((key[0], "HEAD")))
+        return bool(place and head and place["told"] == head["seq"] and head["state"] not in ENDED)
 
     def _pages_due(self) -> list[int]:
         """When the tracker must be asked again: for a page to be sent, or to see what others have changed."""

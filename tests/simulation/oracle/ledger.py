@@ -58,6 +58,9 @@ class Ledger:
     versions: dict[tuple[str, str, int], Item] = field(default_factory=dict)
     # By agent: each version, and at which step it was written.
     agents: dict[str, list[tuple[int, Item]]] = field(default_factory=lambda: defaultdict(list))
+    # Each task's events, in order; and the numbers of those that are in its beginning or in a chunk.
+    trails: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
+    kept: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     # Inbox entries that were acknowledged, by agent and sort key.
     acknowledged: set[tuple[str, str]] = field(default_factory=set)
     # Notes, inboxes' entries: by kind and place, what there is and at which step it was written; and what ever was.

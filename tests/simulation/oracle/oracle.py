@@ -48,6 +48,7 @@ class Oracle:
             if before != after:
                 self._writes.note(tx, pk, sk, before, after)
         for task_id, (was, now) in tx.heads.items():
+            self._writes.pieces.in_head(tx, task_id, now)
             entries = sorted(tx.entries.pop(task_id, []), key=lambda entry: entry["seq"])
             self._tasks.changed(tx, task_id, was, now, entries)
         must(not tx.entries, "entries of a trail without a change of their task: {}", list(tx.entries))

@@ -36,7 +36,7 @@ class Quiet:
             self._verdict.must(is_over, "{} can't be finished: {} {}", task_id, head["state"], head.get("flags"))
         for pk, rows in self._sim.dynamo.items.items():
             for sk, wire in rows.items():
-                is_told = not sk.startswith("EVENT#") or "wake_pk" not in wire
+                is_told = sk != "BEGINNING" or "wake_pk" not in wire
                 self._verdict.must(is_told, "{} {} was never told to the outside", pk, sk)
         self._spent_is_the_sum()
         self._sim.oracle.pages.show_everything(is_mended=True)

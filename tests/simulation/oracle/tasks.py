@@ -19,9 +19,9 @@ DAY_MS, HOUR_MS = 86_400_000, 3_600_000
 LEASE = {"expires_ms", "heartbeat_ms", "lease_ms", "renewable_from_ms", "kept_bytes"}
 # What may change without an entry of the trail.
 PLACES = {"wake_ms", "wake_pk", "wake_sk", "queue_pk", "queue_sk", "parked", "rings", "runtime", "alert_after_seconds"}
-SILENT = PLACES | {"version", "written_by", "claim"}
+SILENT = PLACES | {"version", "written_by", "claim", "events", "fresh"}
 # What the trail doesn't tell of.
-UNTOLD = PLACES | {"version", "written_by", "pk", "sk", "seq", "chain", "updated_at", "mirrored", "hard_deadline_ms"}
+UNTOLD = SILENT - {"claim"} | {"pk", "sk", "seq", "chain", "updated_at", "mirrored", "hard_deadline_ms"}
 USUAL = {"revision": 1, "max_attempts": 3}
 
 
@@ -202,7 +202,7 @@ class TaskRules:
 
 def _is_only_counted(old: Item, new: Item) -> bool:
     """What a note keeps is counted at its claim, which decides nothing: so the version stays."""
-    uncounted = [{**head, "claim": {**(head.get("claim") or {}), "kept_bytes": 0}} for head in (old, new)]
+    uncounted = [{**head, "claim": {**(head.get("claim") or {}), "kept_bytes": 0}, "fresh": 0} for head in (old, new)]
     return uncounted[0] == uncounted[1]
 
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from simulation.oracle.ledger import ENDED
+from simulation.oracle.pieces import Pieces
 from simulation.ports import BEGIN, WORKSPACE
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 BEGIN_MS = int(BEGIN.timestamp() * 1000)
 MAX_POLLS = 5
 PREFIX = f"WS#{WORKSPACE}#"
-OUTBOX = ("wake_pk", "wake_sk")
 COUNTED = ("model_calls", "input_tokens", "output_tokens")
 PAPERS = ("OUTPUT", "FAILURE", "BROUGHT", "CHECKPOINT")
 
@@ -31,6 +31,7 @@ class Writes:
     def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
         self._sim, self._verdict, self._ledger = sim, verdict, ledger
         self._must = verdict.must
+        self.pieces = Pieces(sim, verdict, ledger)
         self._rules: dict[str, Rule] = {
             "TASK": self._task,
             "TRAIL": self._trail,
@@ -65,6 +66,12 @@ class Writes:
             self._verdict.fail(f"{task_id}: {sk} was deleted")
         elif sk == "HEAD":
             tx.heads[task_id] = (old, new)
+            if old is not None and "fresh" in new:
+                self._streamed(task_id, sk)
+        elif sk == "BEGINNING":
+            self.pieces.begun(tx, task_id, old, new)
+            if old is None:
+                self._streamed(task_id, sk)
         elif sk == "BODY":
             self._must(old is None, "{}: {} was rewritten", task_id, sk)
             self._ledger.bodies[task_id] = json.loads(new["content"])
@@ -103,21 +110,15 @@ class Writes:
             self._ledger.outputs[task_id] = json.loads(new["content"])
 
     def _trail(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
-        if not sk.startswith("EVENT#"):
-            self._must(old is None, "{}: {} was rewritten", task_id, sk)
-        elif old is None and new is not None:
-            new["data"] = json.loads(new["data"])
-            self._must("wake_pk" in new, "{}: an entry that the outbox doesn't have", task_id)
-            tx.entries[task_id].append(new)
-            stored = self._sim.dynamo.item((f"{PREFIX}TRAIL#{task_id}", sk))
-            if stored and not self._sim.weather.is_calm:
-                self._sim.stream.append(stored)
+        if sk.startswith("EVENTS#"):
+            self.pieces.copied(task_id, sk, new)
         else:
-            before, after = ({k: v for k, v in (each or {}).items() if k not in OUTBOX} for each in (old, new))
-            self._must(before == after, "{}: {} was altered", task_id, sk)
-            is_told = new is not None and f"{WORKSPACE}:{task_id}:{new['seq']}" in self._sim.bus.accepted
-            is_waiting = new is not None and "wake_pk" in new
-            self._must(is_told or is_waiting, "{}: {} left the outbox though the bus never had it", task_id, sk)
+            self._must(old is None, "{}: {} was rewritten", task_id, sk)
+
+    def _streamed(self, task_id: str, sk: str) -> None:
+        stored = self._sim.dynamo.item((f"{PREFIX}TASK#{task_id}", sk))
+        if stored and not self._sim.weather.is_calm:
+            self._sim.stream.append(stored)
 
     def _held(self, tx: Transaction, agent: str, sk: str, old: Item | None, new: Item | None) -> None:
         tx.held |= {each["task_id"] for each in (old, new) if each}

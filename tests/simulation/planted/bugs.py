@@ -434,7 +434,7 @@ RUNS = (
     ),
     _bug(
         "an event is marked before the bus has it",
-        ("services/events/publish_events.py", "if event.id in delivery.accepted:", "if True:"),
+        ("services/events/publish_events.py", "_id(each) in delivery.accepted, events", "True, events"),
     ),
 )
 SHARDS = (

@@ -23,10 +23,10 @@ def new(id_: str = "task_1", **values: Any) -> Change:
     return Change(before=None, task=task.changed(version=1, seq=1, chain=event.hash), events=(event,))
 
 
-def then(task: Task, type_: str = "changed", **changes: Any) -> Change:
+def then(task: Task, type_: str = "changed", at: datetime = NOON, **changes: Any) -> Change:
     """The next change, with one event."""
     after = task.changed(**changes)
-    event = record(task, after, EventCause(type_, human(task.workspace), NOON, {}))
+    event = record(task, after, EventCause(type_, human(task.workspace), at, {}))
     after = after.changed(version=task.version + 1, seq=event.seq, chain=event.hash)
     return Change(before=task, task=after, events=(event,))
 

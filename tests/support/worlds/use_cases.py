@@ -306,7 +306,10 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
     """What the table holds: one text per item. Two effects instead of one show as one item more, or another version."""
     skipped = {"written_by", "hash", "prev_hash", "chain"} | (set() if versions else {"version", "answer"})
     texts = []
+    tasks = {item["pk"]["S"] for item in rig.items() if item["sk"]["S"] == "HEAD"}
     for item in map(from_wire, rig.items()):
+        if item["sk"] == "BODY" and item["pk"] not in tasks:
+            continue  # of an attempt that came to nothing: nobody finds it
         told: dict[str, Any] = {
             name: sorted(value) if isinstance(value, set) else value
             for name, value in item.items()
@@ -314,6 +317,10 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
         }
         if "claim" in told:
             told["claim"] = {name: value for name, value in told["claim"].items() if not _TIMES.search(name)}
+        if "events" in told:
+            told["events"] = [
+                {name: entry[name] for name in entry.keys() - {"prev", "write"}} for entry in told["events"]
+            ]
         if "escalations" in told:
             told["escalations"] = len(told["escalations"])
         texts.append(_CHANCE.sub("*", json.dumps(told, default=str, sort_keys=True)))

@@ -6,7 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from baton.domain.events.bus_events import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, bus_event, outbox_events
+from baton.domain.events.bus_events import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, bus_event
+from support.published import outbox_events
 from support.values.changes import new
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "events.md").read_text(encoding="utf-8")

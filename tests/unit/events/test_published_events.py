@@ -17,7 +17,6 @@ from baton.domain.events.bus_events import (
     MAX_DETAIL_BYTES,
     OutboxEvent,
     bus_event,
-    outbox_events,
     retry_delay,
 )
 from baton.domain.tasks.calls import WorkerCall
@@ -33,7 +32,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.faults.choke_point import Crash
 from support.faults.hooked_store import HookedStore
-from support.published import PublishedEvents, entries
+from support.published import PublishedEvents, entries, outbox_events
 from support.values.changes import new, then
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -292,7 +291,7 @@ def test_a_crash_between_the_bus_and_the_outbox_tells_the_same_thing_twice(world
     def crash() -> None:
         raise Crash
 
-    store.before["mark_sent"] = crash
+    store.before["mark_told"] = crash
     with pytest.raises(Crash):
         outside.stream()
     outside.world.clock.advance(60)
@@ -311,7 +310,7 @@ def test_a_table_that_is_busy_when_marking_costs_a_repeat_and_no_other_entry() -
     def busy() -> None:
         raise Busy
 
-    store.before["mark_sent"] = busy
+    store.before["mark_told"] = busy
     assert outside.stream().published == 3
     assert len(outside.waiting()) == 1
     outside.world.clock.advance(60)
@@ -338,7 +337,7 @@ def test_two_runs_at_once_tell_everything_at_least_once(world: World) -> None:
     store, outside = hooked()
     task_id = outside.world.ready()
     outside.world.clock.advance(60)
-    store.before["mark_sent"] = outside.tick
+    store.before["mark_told"] = outside.tick
     outside.tick()
     assert set(outside.told()) == set(trail(outside, task_id))
     assert outside.waiting() == []
@@ -352,9 +351,9 @@ def test_one_run_puts_off_what_another_has_just_told_to_no_effect() -> None:
     outside.bus.refuses.add(f"acme:{waiting.task_id}:1")
 
     def other_run() -> None:
-        store.mark_sent(waiting.workspace, waiting.task_id, waiting.seq)
+        store.mark_told(waiting.workspace, waiting.task_id, 1, 1, is_over=True)
 
-    store.before["put_off"] = other_run
+    store.before["look_again"] = other_run
     outside.tick()
     assert outside.waiting() == []
 

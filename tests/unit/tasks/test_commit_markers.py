@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import KeyBar, MarkerBar, VersionBar, bar_of, marker_of
+from baton.adapters.dynamodb.table import from_wire
 from baton.adapters.dynamodb.writes import item_writes, transaction
 from baton.domain.alerts.alert import AlertCount
 from baton.domain.idempotency import IdempotencyKey
@@ -26,7 +28,6 @@ CHANGE = then(TASK, title="x")
 RESPONSE = keys.idempotency_key(WORKSPACE, ONCE.digest)
 NOTE = keys.Key(keys.notes(WORKSPACE, "task_1"), "note_01")
 LISTED = keys.Key(keys.alerts_of_task(WORKSPACE, "task_1"), an_alert(1, task_id="task_1").id)
-EVENT = keys.event(WORKSPACE, "task_1", CHANGE.events[0].seq)
 HEAD = keys.head(WORKSPACE, "task_1")
 DAY = keys.Key(keys.tasks_of_day(WORKSPACE, NOON.date()), "task_2")
 
@@ -34,11 +35,11 @@ DAY = keys.Key(keys.tasks_of_day(WORKSPACE, NOON.date()), "task_2")
 @pytest.mark.parametrize(
     ("writes", "marker", "bar"),
     [
-        ([CHANGE], EVENT, VersionBar(HEAD, TASK.version)),
+        ([CHANGE], HEAD, VersionBar(HEAD, TASK.version)),
         ([looked_at(TASK)], HEAD, VersionBar(HEAD, TASK.version)),
-        ([Put(a_job()), Insert(a_note()), SaveResponse(ONCE, {}), CHANGE], EVENT, VersionBar(HEAD, TASK.version)),
-        ([new("task_2")], keys.event(WORKSPACE, "task_2", 1), KeyBar(DAY)),
-        ([CHANGE, new("task_2")], EVENT, VersionBar(HEAD, TASK.version)),
+        ([Put(a_job()), Insert(a_note()), SaveResponse(ONCE, {}), CHANGE], HEAD, VersionBar(HEAD, TASK.version)),
+        ([new("task_2")], keys.beginning(WORKSPACE, "task_2"), KeyBar(DAY)),
+        ([CHANGE, new("task_2")], HEAD, VersionBar(HEAD, TASK.version)),
         ([Insert(a_note())], NOTE, KeyBar(NOTE)),
         ([Insert(a_note()), SaveResponse(ONCE, {})], RESPONSE, None),
         ([Put(a_job()), Insert(a_note())], NOTE, KeyBar(NOTE)),
@@ -54,14 +55,22 @@ DAY = keys.Key(keys.tasks_of_day(WORKSPACE, NOON.date()), "task_2")
 )
 def test_marker_and_bar_follow_from_the_writes(writes: list[Any], marker: keys.Key, bar: object) -> None:
     items = transaction(WORKSPACE, writes)
-    assert (marker_of(items), bar_of(items)) == (marker, bar)
+    assert (marker_of(items).key, bar_of(items)) == (marker, bar)
 
 
 def test_the_token_is_in_the_marker() -> None:
-    for writes in ([CHANGE], [looked_at(TASK)], [Insert(a_note())]):
-        items = transaction(WORKSPACE, writes)
-        (marked,) = [item.stamped("token") for item in items if item.key == marker_of(items)]
+    for writes in ([looked_at(TASK)], [Insert(a_note())], [new("task_2")]):
+        marked = marker_of(transaction(WORKSPACE, writes)).stamped("token")
         assert marked.request["Item"]["written_by"] == {"S": "token"}
+
+
+def test_the_token_is_in_the_first_new_event_of_a_change() -> None:
+    second = then(CHANGE.task, title="y")
+    both = replace(CHANGE, task=second.task.changed(version=2), events=(*CHANGE.events, *second.events))
+    marked = marker_of(transaction(WORKSPACE, [both])).stamped("token")
+    assert "written_by" not in marked.request["Item"]
+    stamped = [from_wire(each["M"]).get("write") for each in marked.request["Item"]["events"]["L"]]
+    assert stamped == ["token", None]
 
 
 @pytest.mark.parametrize("writes", [[CloseEscalation("a", "b", "task_0")], [Add(AlertCount("human:x", NOON), 1, 60)]])

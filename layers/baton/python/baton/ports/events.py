@@ -5,40 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from baton.domain.events.bus_events import BusEvent, OutboxEvent
 from baton.domain.tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)
-class PendingEvent:
-    """A pending event: an entry of a trail that the bus hasn't accepted."""
+class PendingTask:
+    """A task with a place in the outbox that is due."""
 
     workspace: str
     task_id: str
-    seq: int
-    at: datetime  # pending since then
-    outbox_event: OutboxEvent | None  # None if it can't be read
+    events: tuple[OutboxEvent, ...] = ()  # that the bus hasn't accepted yet as far as is known, in order
+    is_readable: bool = True  # False if the entry after ``events`` can't be read
+    is_over: bool = False  # nothing follows after ``events``: the task has ended
 
 
 class EventStore(Protocol):
-    """The outbox of events. Every entry of every trail is in it from its own transaction until ``mark_sent``."""
+    """The outbox of events. A task has a place in it from its own transaction until the bus has its last event."""
 
-    def pending_events(self, until: datetime) -> Iterator[Sequence[PendingEvent]]:
-        """Yields the pending events, page by page: those pending since ``until`` or earlier that aren't put off beyond
-        it, in order within a task. The index lags, but an event that was marked before its page was read is left out.
-        Reads only items that are due."""
+    def fresh_events(self, records: Sequence[Mapping[str, Any]]) -> list[OutboxEvent]:
+        """Returns the events in a batch of the table's stream, in order within a task. Reads nothing. Events that can't
+        be read are left out."""
+
+    def pending_tasks(self, until: datetime) -> Iterator[Sequence[PendingTask]]:
+        """Yields the tasks whose place is due at ``until`` or earlier, page by page, each with its events up to
+        ``until``. The index lags, but a task that left the outbox before its page was read is left out. Reads only what
+        is due."""
 
     def heads(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Task]:
         """Returns the tasks, by workspace and id. At most 100, in one read. Tasks that can't be read are left out."""
 
-    def mark_sent(self, workspace: str, task_id: str, seq: int) -> None:
-        """Marks an event as accepted by the bus. May be repeated any number of times. Raises ``Busy``."""
+    def mark_told(self, workspace: str, task_id: str, first: int, last: int, *, is_over: bool) -> None:
+        """Marks events as accepted by the bus; ``is_over``: the task leaves the outbox. Does nothing unless all events
+        before them are marked and some of them aren't, so that an event that the bus refused is never passed over. May
+        be repeated any number of times. Raises ``Busy``."""
 
-    def put_off(self, workspace: str, task_id: str, seq: int, until: datetime) -> None:
-        """Hides an event from every ``pending_events`` before ``until``. Does nothing if the event was marked
-        meanwhile. Raises ``Busy``."""
+    def look_again(self, workspace: str, task_id: str, at: datetime) -> None:
+        """Moves the task's place to ``at``. Does nothing if the task left the outbox meanwhile. Raises ``Busy``."""
+
+    def look_sooner(self, workspace: str, task_id: str, at: datetime) -> None:
+        """The same, unless the place is due earlier. Raises ``Busy``."""
+
+    def leave_outbox(self, workspace: str, task_id: str) -> None:
+        """Takes the place away from a task that has ended and was told whole. Raises ``Busy``."""
 
 
 @dataclass(frozen=True, slots=True)

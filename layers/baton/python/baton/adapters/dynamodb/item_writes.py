@@ -1,4 +1,4 @@
-"""One item of a transaction: how fit it is as the commit marker, and how it fences the transaction off."""
+"""One item of a commit: how fit it is as the commit marker, and how it fences the transaction off."""
 
 from __future__ import annotations
 
@@ -55,6 +55,21 @@ Bar = KeyBar | VersionBar | MarkerBar
 
 
 @dataclass(frozen=True, slots=True)
+class MarkedEvent:
+    """The event of a HEAD that carries the transaction's token in place of HEAD itself: later commits rewrite HEAD, and
+    hand the event on as it is."""
+
+    trail: str  # partition of the task's trail, where the event may be by now
+    seq: int
+    index: int  # its place in ``events``
+
+    def stamp(self, item: Item, token: str) -> Item:
+        entries = list(item["events"]["L"])
+        entries[self.index] = {"M": {**entries[self.index]["M"], "write": {"S": short(token)}}}
+        return {**item, "events": {"L": entries}}
+
+
+@dataclass(frozen=True, slots=True)
 class ItemWrite:
     """One item of a transaction."""
 
@@ -63,6 +78,11 @@ class ItemWrite:
     refused: Callable[[], errors.BatonError]  # makes the error that a failed condition stands for
     marker: Marker = Marker.NONE
     bar: Bar | Exclusive | None = None  # how this item fences off the whole transaction
+    event: MarkedEvent | None = None  # what carries the token; None: the item itself
+    # Once it was applied, its condition refuses it for ever: the item is there, or in a later version.
+    refuses_a_repeat: bool = False
+    # Put by itself before the others: it never changes, and nobody finds it before they are written.
+    comes_first: bool = False
 
     @property
     def key(self) -> keys.Key:
@@ -81,6 +101,8 @@ class ItemWrite:
         """Returns the write with the transaction's token. An update has a place for ``:written_by``."""
         if self.marker is Marker.NONE:
             return self
+        if self.event is not None:
+            return replace(self, request={**self.request, "Item": self.event.stamp(self.request["Item"], token)})
         stamp = {"S": token}
         if self.kind == "Put":
             return replace(self, request={**self.request, "Item": {**self.request["Item"], "written_by": stamp}})
@@ -103,12 +125,17 @@ def barred(token: str) -> str:
     return f"barred_{token}"
 
 
-def marker_of(writes: Sequence[ItemWrite]) -> keys.Key:
-    """Returns the key of the commit marker: the first item that nobody changes, else the first that has the token."""
+def short(token: str) -> str:
+    """Returns the token as an event carries it: 62 random bits, as it has to be told from its rivals for one number."""
+    return token[-16:]
+
+
+def marker_of(writes: Sequence[ItemWrite]) -> ItemWrite:
+    """Returns the write of the commit marker: the first item that nobody changes, else the first that has the token."""
     best = max(writes, key=lambda write: write.marker)
     if best.marker is Marker.NONE:
         raise ValueError("a transaction needs an item that can be recognised")
-    return best.key
+    return best
 
 
 def bar_of(writes: Sequence[ItemWrite]) -> Bar | None:

@@ -9,7 +9,7 @@ from dataclasses import fields
 from datetime import date, datetime
 from typing import Any
 
-from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb import keys, trail_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.access.principal import Kind
@@ -29,9 +29,10 @@ from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.tracker_settings import from_public
 
 
-def head_item(task: Task) -> Item:
+def head_item(task: Task, fresh: int = 0) -> Item:
     """Returns HEAD, which is small and rewritten whole by every commit. ``claim`` is a map of numbers so that a
-    heartbeat can extend the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it."""
+    heartbeat can extend the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it. ``fresh``:
+    how many of the latest events this commit adds, which the table's stream brings to the bus."""
     queue, wake = keys.queue_index_key(task), keys.wake_index_key(task)
     return {
         **keys.head(task.workspace, task.id)._asdict(),
@@ -49,6 +50,8 @@ def head_item(task: Task) -> Item:
         "alert_after_seconds": task.alert_after_seconds,
         "mirrored": task.mirrored or None,
         "parked": task.parked or None,
+        "events": list(task.tail) or None,
+        "fresh": fresh or None,
         "queue_pk": queue and queue.pk,
         "queue_sk": queue and queue.sk,
         "wake_pk": wake and wake.pk,
@@ -62,7 +65,7 @@ _COUNTS = {
     "dispatch_rank",
 }
 _STATE_FIELDS = {f.name for f in fields(Task)} - {
-    *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "runtime", "mirrored", "parked"),
+    *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "runtime", "mirrored", "parked", "tail"),
 }
 
 
@@ -76,6 +79,7 @@ def task_from(item: Item) -> Task:
         runtime=Runtime(item["runtime"]),
         mirrored=item.get("mirrored", False),
         parked=item.get("parked", False),
+        tail=tuple(trail_items.entries_of(item)),
         **{name: int(item[name]) for name in _BOOKKEEPING},
     )
     return task.changed(claim=claim_from(item["claim"])) if "claim" in item else task
@@ -116,35 +120,6 @@ def claim_from(claim: Item) -> Claim:
         expires_at=times.from_ms(int(claim["expires_ms"])),
         slot=int(claim["slot"]) if "slot" in claim else None,
         kept_bytes=int(claim.get("kept_bytes", 0)),
-    )
-
-
-def event_item(task: Task, event: trail.Event) -> Item:
-    return {
-        **keys.event(task.workspace, task.id, event.seq)._asdict(),
-        "seq": event.seq,
-        "at": times.rfc3339(event.at),
-        "type": event.type,
-        "principal_kind": event.principal_kind,
-        "principal_id": event.principal_id,
-        "fence": event.fence,
-        "data": trail.canonical_json(event.data),
-        "prev_hash": event.prev_hash,
-        "hash": event.hash,
-    }
-
-
-def event_from(item: Item) -> trail.Event:
-    return trail.Event(
-        seq=int(item["seq"]),
-        at=times.parse_rfc3339(item["at"]),
-        type=item["type"],
-        principal_kind=item["principal_kind"],
-        principal_id=item["principal_id"],
-        fence=int(item["fence"]),
-        data=loads(item["data"]),
-        prev_hash=item["prev_hash"],
-        hash=item["hash"],
     )
 
 

@@ -37,6 +37,7 @@ def head(workspace: str, task_id: str) -> Key:
     return Key(task(workspace, task_id), "HEAD")
 
 
+BEGINNING = "BEGINNING"  # sorts before BODY, so that reading a task without its body leaves it out too
 BODY = "BODY"
 BROUGHT = "BROUGHT"
 CHECKPOINT = "CHECKPOINT"
@@ -66,12 +67,25 @@ def trail(workspace: str, task_id: str) -> str:
     return f"WS#{workspace}#TRAIL#{task_id}"
 
 
-def event(workspace: str, task_id: str, seq: int) -> Key:
-    return Key(trail(workspace, task_id), f"EVENT#{seq:08d}")
+def beginning(workspace: str, task_id: str) -> Key:
+    """The events that the task began with, and its place in the outbox. Its partition is HEAD's, so that the table's
+    stream keeps the order of both."""
+    return Key(task(workspace, task_id), BEGINNING)
 
 
-def events_after(workspace: str, task_id: str, seq: int) -> tuple[Key, str]:
-    return event(workspace, task_id, max(seq, 0) + 1), "EVENT#" + _END
+def chunk(workspace: str, task_id: str, last: int) -> Key:
+    """Events that HEAD had before. The key ends with the number of the last one, so the events from any number on are
+    one range, and no two states of a task have the same chunk."""
+    return Key(trail(workspace, task_id), chunk_name(last))
+
+
+def chunk_name(last: int) -> str:
+    return f"EVENTS#{last:08d}"
+
+
+def parse_chunk(sort_key: str) -> int:
+    """Returns the number of the chunk's last event."""
+    return int(sort_key.split("#", 1)[1])
 
 
 def ended_claim(workspace: str, task_id: str, claim_id: str) -> Key:
@@ -444,13 +458,8 @@ def wake_until(now: datetime) -> str:
     return _moment(now) + "#" + _END
 
 
-def outbox_index_key(task_id: str, seq: int, due_at: datetime) -> Key:
-    return Key(OUTBOX, f"{_moment(due_at)}#{task_id}#{seq:08d}")
-
-
-def parse_event(sort_key: str) -> int:
-    """Returns the event's number."""
-    return int(sort_key.split("#", 1)[1])
+def outbox_index_key(task_id: str, due_at: datetime) -> Key:
+    return Key(OUTBOX, due_sort_key(due_at, task_id))
 
 
 def parse_task(partition: str) -> tuple[str, str]:

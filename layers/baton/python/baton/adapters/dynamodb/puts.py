@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from baton.adapters.dynamodb import keys
@@ -16,6 +17,7 @@ NOT_THERE_YET = "attribute_not_exists(#pk)"
 # was decided before a heartbeat from ending the claim that the heartbeat kept alive: both raise the version.
 VERSION_UNCHANGED = "#version = :seen"
 VERSION_NOT_SET = "attribute_not_exists(#version)"
+REFUSE_A_REPEAT = frozenset({NOT_THERE_YET, VERSION_UNCHANGED})
 _NAMES = ("pk", "version", "retry_id", "ttl", "next_id", "task")
 
 
@@ -36,7 +38,13 @@ def put(
         }
     if values:
         request["ExpressionAttributeValues"] = to_wire({f":{name}": value for name, value in values.items()})
-    return ItemWrite("Put", request, refused, marker, bar)
+    return ItemWrite("Put", request, refused, marker, bar, refuses_a_repeat=condition in REFUSE_A_REPEAT)
+
+
+def put_first(item: Item) -> ItemWrite:
+    """Puts an item that nobody finds before the rest of the commit is written, and that never changes. An attempt that
+    arrives late puts the same once more."""
+    return replace(put(item), comes_first=True)
 
 
 def put_version(item: Item, version: int, what: str, marker: Marker = Marker.NONE, bar: Bar | None = None) -> ItemWrite:

@@ -41,7 +41,7 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
     def commit(self, workspace: str, *writes: Write) -> None:
         items_written = transaction(workspace, writes)
         if items_written:
-            self._table.transact(items_written)
+            self._table.write(items_written)
         for write in writes:
             if isinstance(write, FinishJob):
                 self._remove_job(workspace, write.job)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
+from functools import partial
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -31,15 +32,18 @@ from baton.adapters.dynamodb.item_writes import (
     Item,
     ItemWrite,
     KeyBar,
+    MarkedEvent,
     MarkerBar,
     VersionBar,
     bar_of,
     barred,
     marker_of,
+    short,
 )
 from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit
+from baton.adapters.dynamodb.trail_items import entries_of, written_by
 from baton.domain import errors
 from baton.domain.numbers import MAX_DIGITS
 from baton.ports.writes import MAX_ITEMS
@@ -63,16 +67,22 @@ _UNCLEAR_CODES = frozenset(
 _THROTTLES = frozenset({"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"})
 # The same, as the reason of a cancelled transaction.
 _THROTTLED = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded"})
+# What refuses a single put, as the reason of a cancelled transaction.
+_OF_A_PUT = {
+    "ConditionalCheckFailedException": "ConditionalCheckFailed",
+    "TransactionConflictException": "TransactionConflict",
+}
 _SERVER_ERROR = 500
 _MAX_BATCH = 100
 
 
 class DynamoClient(Protocol):
-    """The five calls that Baton makes. Tests inject their faults here, around the real client."""
+    """The six calls that Baton makes. Tests inject their faults here, around the real client."""
 
     def get_item(self, **request: Any) -> Any: ...
     def batch_get_item(self, **request: Any) -> Any: ...
     def query(self, **request: Any) -> Any: ...
+    def put_item(self, **request: Any) -> Any: ...
     def update_item(self, **request: Any) -> Any: ...
     def transact_write_items(self, **request: Any) -> Any: ...
 
@@ -220,25 +230,29 @@ class Table:
                 return from_wire(answer["Attributes"])
         raise errors.Busy
 
-    def transact(self, writes: Sequence[ItemWrite]) -> None:
-        """Applies all writes or none, exactly once. The commit marker is the fittest of the items. An attempt that
-        could arrive after a refusal was reported is fenced off by the bar of the first item that has one.
+    def write(self, writes: Sequence[ItemWrite]) -> None:
+        """Puts the items that come first; then applies all other writes or none, exactly once. A single item is put
+        without a transaction, at half the price. The commit marker is the fittest of the items. An attempt that could
+        arrive after a refusal was reported is fenced off by the bar of the first item that has one.
 
         Raises the error of the first refused write, ``Conflict``, or ``Busy``. Before anything is sent it raises
         ``TooLarge`` for an item above DynamoDB's limit, and ``ValueError`` for more writes than a transaction takes,
         for two writes of one item, or if no item can be the commit marker.
         """
-        token, writes = uuid4().hex, [write.placed(self.shards) for write in writes]
-        commit_marker, bar = marker_of(writes), bar_of(writes)
-        stamped = [write.stamped(token) for write in writes]
-        _must_fit(stamped)
-        request = [{write.kind: {"TableName": self._name, **write.request}} for write in stamped]
+        token, placed = uuid4().hex, [write.placed(self.shards) for write in writes]
+        first, rest = [each for each in placed if each.comes_first], [each for each in placed if not each.comes_first]
+        commit_marker, bar = marker_of(rest), bar_of(rest)
+        stamped = [each.stamped(token) for each in rest]
+        _must_fit([*first, *stamped])
+        for each in first:
+            self._put_first(each)
+        send = self._sender(stamped, token)
         may_arrive = False
         for attempt in range(ATTEMPTS):
             try:
-                self._client.transact_write_items(TransactItems=request, ClientRequestToken=token)
+                send()
             except _FAILURES as exc:
-                refusal = _refusal(exc, writes)
+                refusal = _refusal(exc, rest)
                 if refusal is None and not _is_unclear(exc):
                     raise
                 if self._is_ours(commit_marker, token):
@@ -253,7 +267,27 @@ class Table:
                 return
         raise errors.Busy
 
-    def _was_applied(self, bar: Bar, commit_marker: keys.Key, token: str) -> bool:
+    def _put_first(self, write: ItemWrite) -> None:
+        """Raises ``Busy``. Safe to apply twice."""
+        for attempt in range(ATTEMPTS):
+            try:
+                self._client.put_item(TableName=self._name, **write.request)
+            except _FAILURES as exc:
+                if not _is_unclear(exc) and _code(exc) != "TransactionConflictException":
+                    raise
+                self._pause(attempt)
+            else:
+                return
+        raise errors.Busy
+
+    def _sender(self, writes: Sequence[ItemWrite], token: str) -> Callable[[], object]:
+        """DynamoDB knows a repeated transaction by its token. It doesn't know a put."""
+        if len(writes) == 1 and writes[0].refuses_a_repeat:
+            return partial(self._client.put_item, TableName=self._name, **writes[0].request)
+        items = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
+        return partial(self._client.transact_write_items, TransactItems=items, ClientRequestToken=token)
+
+    def _was_applied(self, bar: Bar, commit_marker: ItemWrite, token: str) -> bool:
         """True if the transaction was applied after all. If it wasn't, it never will be. Raises ``Busy`` if it can't be
         fenced off: then nothing else may be decided."""
         match bar:
@@ -287,11 +321,20 @@ class Table:
                 return
         raise errors.Busy
 
-    def _is_ours(self, commit_marker: keys.Key, token: str) -> bool:
+    def _is_ours(self, commit_marker: ItemWrite, token: str) -> bool:
         """True if the commit marker carries the token. Raises ``Busy`` if it can't be read: then nothing else may be
         decided as if the transaction had not been applied."""
-        item = self.get(commit_marker)
-        return item is not None and item.get("written_by") == token
+        item, event = self.get(commit_marker.key), commit_marker.event
+        if event is None or item is None:
+            return item is not None and item.get("written_by") == token
+        return bool(self._writer_of(event, item) == short(token))
+
+    def _writer_of(self, event: MarkedEvent, head: Item) -> Any:
+        """Returns the token of the commit that wrote the event. It is in HEAD or, since later commits, in a chunk."""
+        if int(head["seq"]) - len(entries_of(head)) < event.seq:
+            return written_by(head, event.seq)
+        condition, values = "#pk = :pk AND #sk >= :first", {":pk": event.trail, ":first": keys.chunk_name(event.seq)}
+        return next((written_by(chunk, event.seq) for chunk in self.query(condition, values, limit=1)), None)
 
     def _query_page(self, condition: str, values: Item, **more: Any) -> Any:
         """Reads one page of the table, or of ``IndexName``, which lags behind the table."""
@@ -350,9 +393,9 @@ def _void_update(key: keys.Key) -> Item:
 def _version_update(key: keys.Key, version: int) -> Item:
     return {
         "key": key,
-        "UpdateExpression": "SET #version = :next",
+        "UpdateExpression": "SET #version = :next REMOVE #fresh",
         "ConditionExpression": IS_AS_SEEN,
-        "ExpressionAttributeNames": {"#version": "version"},
+        "ExpressionAttributeNames": {"#version": "version", "#fresh": "fresh"},
         "ExpressionAttributeValues": {":seen": version, ":next": version + 1},
     }
 
@@ -397,8 +440,9 @@ def _value_from_wire(value: Any) -> Any:
 
 def _must_fit(writes: Sequence[ItemWrite]) -> None:
     """Raises ``ValueError`` for too many writes or two of one item, and ``TooLarge`` for an item above the limit."""
-    if len(writes) > MAX_ITEMS:
-        raise ValueError(f"{len(writes)} items in one transaction")
+    count = sum(not write.comes_first for write in writes)
+    if count > MAX_ITEMS:
+        raise ValueError(f"{count} items in one transaction")
     if len({write.key for write in writes}) < len(writes):
         raise ValueError("one item twice in one transaction")
     must_fit(write.request["Item"] for write in writes if write.kind == "Put")
@@ -441,7 +485,7 @@ def _is_turned_away(exc: Exception) -> bool:
 def _refusal(exc: Exception, writes: Sequence[ItemWrite]) -> errors.BatonError | None:
     """Returns the error that a cancelled transaction stands for: of the refused writes, a used idempotency key's first;
     else ``Conflict`` if another transaction was writing the same items. None if it wasn't refused."""
-    codes = [reason.get("Code") for reason in _reasons(exc)]
+    codes = [reason.get("Code") for reason in _reasons(exc)] or [_OF_A_PUT.get(_code(exc))]
     refused = [write.refused() for write, code in zip(writes, codes, strict=False) if code == "ConditionalCheckFailed"]
     if refused:
         return min(refused, key=lambda error: error.code != "key_taken")

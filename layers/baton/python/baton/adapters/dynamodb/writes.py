@@ -9,14 +9,16 @@ from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.counters import added
 from baton.adapters.dynamodb.escalations.marker_writes import close_escalation, open_escalation, open_review
 from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, key_of
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version
 from baton.adapters.dynamodb.runs.run_writes import usage_writes
 from baton.adapters.dynamodb.stored_types import STORED, StoredType
 from baton.adapters.dynamodb.tasks.change_writes import change_writes
 from baton.adapters.dynamodb.tasks.requirements import required
+from baton.adapters.dynamodb.tasks.task_items import body_item
 from baton.adapters.dynamodb.tracker.tracker_writes import page_due
 from baton.domain import errors
 from baton.domain.tasks.change import Change
+from baton.domain.tasks.task_items import TaskBody
 from baton.ports.writes import (
     Add,
     AddUsage,
@@ -42,8 +44,17 @@ IS_AS_READ = "#{0} = :seen"
 
 def transaction(workspace: str, writes: Sequence[Write]) -> list[ItemWrite]:
     """Returns the items of one commit: changes of tasks first, then saved responses. The first item with a bar fences
-    the transaction off, and nothing does so better than these."""
-    return [item for write in sorted(writes, key=_rank) for item in item_writes(workspace, write)]
+    the transaction off, and nothing does so better than these. The body of a new task is put before the others: its
+    key is of an id that nobody knows yet. The bodies of several are in the transaction, to save the calls."""
+    begun = [write.task.id for write in writes if isinstance(write, Change) and write.before is None]
+    alone = begun[0] if len(begun) == 1 else None
+    return [item for write in sorted(writes, key=_rank) for item in _item_writes(workspace, write, alone)]
+
+
+def _item_writes(workspace: str, write: Write, new_task: str | None) -> list[ItemWrite]:
+    if isinstance(write, Insert) and isinstance(write.value, TaskBody) and write.value.task_id == new_task:
+        return [put_first(body_item(workspace, write.value))]
+    return item_writes(workspace, write)
 
 
 def _rank(write: Write) -> int:

@@ -9,7 +9,6 @@ from typing import Any
 from baton.domain import times
 from baton.domain.numbers import dumps
 from baton.domain.tasks import trail
-from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Task
 
 SOURCE = "baton"
@@ -21,6 +20,8 @@ MAX_DETAIL_BYTES = 250_000
 # An entry that the stream hasn't delivered by then counts as lost.
 OVERDUE_AFTER = times.seconds(60)
 LONGEST_PAUSE = times.seconds(900)
+# The longest time between two looks at a task all of whose events were told.
+LONGEST_REST = times.seconds(10_800)
 _SUMMARY_FIELDS = (
     *("title", "kind", "priority", "source_agent", "target_agent"),
     *("handoff_id", "workflow_id", "master_task_id", "parent_id"),
@@ -45,24 +46,6 @@ class BusEvent:
     id: str  # the same for every attempt to send it
     at: datetime
     detail: str  # JSON
-
-
-def outbox_events(change: Change) -> tuple[OutboxEvent, ...]:
-    """Returns an outbox event for each event of the change, in order."""
-    found = []
-    state = None if change.before is None else str(change.before.state)
-    for event in change.events:
-        before, state = state, event.data["changes"].get("state", state)
-        found.append(
-            OutboxEvent(
-                workspace=change.task.workspace,
-                task_id=change.task.id,
-                event=event,
-                state_before=before,
-                state=str(state),
-            )
-        )
-    return tuple(found)
 
 
 def bus_event_id(workspace: str, task_id: str, seq: int) -> str:
@@ -95,6 +78,12 @@ def bus_event(outbox_event: OutboxEvent, task: Task | None, url: str) -> BusEven
 def retry_delay(age: timedelta) -> timedelta:
     """Returns the pause before an entry is sent again that the bus refused: its age, from 1 to 15 minutes."""
     return min(max(age, OVERDUE_AFTER), LONGEST_PAUSE)
+
+
+def rest(quiet: timedelta) -> timedelta:
+    """Returns the time until the next look at a task that had nothing to tell: four times as long as nothing has
+    happened to it, from a minute to three hours. The stream brings what happens; a look finds only what it lost."""
+    return min(max(4 * quiet, OVERDUE_AFTER), LONGEST_REST)
 
 
 def _summary(task: Task) -> dict[str, Any]:

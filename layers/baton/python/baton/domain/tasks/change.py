@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain.access.principal import Principal
-from baton.domain.tasks import trail
+from baton.domain.tasks import tail, trail
 from baton.domain.tasks.task import Flag, Recovery, State, Task
 from baton.domain.tasks.wake import next_look
 
@@ -25,6 +25,23 @@ class Change:
     by_holder: bool = False  # the holder of the task's claim sent the command
     notifies: bool = False  # a dispatch notice is due after the commit
     reasons: tuple[str, ...] = field(default=())  # why the sweeper changed the task; for logs
+
+    def __post_init__(self) -> None:
+        """Gives the task its tail, whoever made the change: an event that isn't in it would be lost."""
+        kept = () if self.before is None or self.moved else self.before.tail
+        new = () if self.before is None else self.entries
+        object.__setattr__(self, "task", self.task.changed(tail=kept + new))
+
+    @property
+    def entries(self) -> tuple[tail.Entry, ...]:
+        """The change's events as they are stored. A new task's begin the trail; later ones join the tail."""
+        return tuple(tail.entries(None if self.before is None else self.before.state, self.events))
+
+    @property
+    def moved(self) -> tuple[tail.Entry, ...]:
+        """The entries that leave the tail with this change. That depends on the task before it alone, so that two
+        changes of the same task move the same entries."""
+        return self.before.tail if self.before is not None and tail.is_full(self.before.tail) else ()
 
     @property
     def ends(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
@@ -236,6 +237,8 @@ class Task:
     alert_after_seconds: int = 3_600
     mirrored: bool = False  # the tracker shows it on a page
     parked: bool = False  # was hidden from its queue at the last write (``hidden_until``)
+    # The latest entries of the trail, which are stored with the task (``tail``). No rule reads them.
+    tail: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False)
 
     @property
     def is_ended(self) -> bool:

@@ -1,16 +1,30 @@
-"""Publishes every entry of every trail, at least once. Publishing never delays a task: an event that the bus doesn't
-accept waits in the outbox."""
+"""Publishes every entry of every trail, at least once. Publishing never delays a task: one with an event that the bus
+doesn't accept stays in the outbox."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import groupby, takewhile
+from typing import Any
 
 from baton.domain import errors
-from baton.domain.events.bus_events import OVERDUE_AFTER, BusEvent, OutboxEvent, bus_event, bus_event_id, retry_delay
+from baton.domain.events.bus_events import (
+    LONGEST_PAUSE,
+    OVERDUE_AFTER,
+    BusEvent,
+    OutboxEvent,
+    bus_event,
+    bus_event_id,
+    rest,
+    retry_delay,
+)
+from baton.domain.tasks.task import ENDED, Task
 from baton.ports.deps import Deps
-from baton.ports.events import Bus, PendingEvent, PublishResult
+from baton.ports.events import Bus, PendingTask, PublishResult
+
+Tasks = dict[tuple[str, str], Task]
 
 
 @dataclass
@@ -23,10 +37,18 @@ class PublishReport:
     complete: bool = True  # False if the bus was out of reach, or time ran out; the next run resumes
 
 
+def publish_records(deps: Deps, bus: Bus, records: Sequence[Mapping[str, Any]]) -> PublishReport:
+    """Publishes the events in a batch of the table's stream. Raises ``Busy``."""
+    return publish_fresh(deps, bus, deps.store.fresh_events(records))
+
+
 def publish_fresh(deps: Deps, bus: Bus, outbox_events: Sequence[OutboxEvent]) -> PublishReport:
-    """Publishes the stream's new entries. An event that isn't accepted now is overdue in a minute. Raises ``Busy``."""
+    """Publishes new events. An event that isn't accepted now is overdue in a minute. Raises ``Busy``."""
     result = PublishReport()
-    _publish(deps, bus, outbox_events, result)
+    delivery = _publish(deps, bus, outbox_events, _tasks_of(deps, outbox_events), result)
+    for _, events in _by_task(outbox_events):
+        told = _told(events, delivery)
+        _note(deps, events, told)
     return result
 
 
@@ -34,35 +56,43 @@ def publish_overdue(deps: Deps, bus: Bus, may_go_on: Callable[[], bool] = lambda
     """Publishes the events that the stream should have brought, and didn't. Safe to run twice at once, and to stop
     anywhere: some events are then published twice. Raises ``Busy``."""
     result, now = PublishReport(), deps.clock.now()
-    for page in deps.store.pending_events(now - OVERDUE_AFTER):
+    for page in deps.store.pending_tasks(now - OVERDUE_AFTER):
         if not may_go_on():
             result.complete = False
             break
-        waited = [(now - each.at).total_seconds() for each in page]
+        events = [event for each in page for event in each.events]
+        waited = [(now - each.event.at).total_seconds() for each in events]
         result.oldest_seconds = max([result.oldest_seconds, *waited])
-        delivery = _publish(deps, bus, [each.outbox_event for each in page if each.outbox_event is not None], result)
-        _put_off(deps, page, delivery, now, result)
+        tasks = deps.store.heads([(each.workspace, each.task_id) for each in page])
+        delivery = _publish(deps, bus, events, tasks, result)
+        for each in page:
+            if not each.is_readable:
+                result.failed += 1
+                deps.log("an event can't be read", action="event_unreadable", task_id=each.task_id)
+            _settle(deps, each, delivery, tasks.get((each.workspace, each.task_id)), now)
         if not result.complete:
             break
     return result
 
 
-def _publish(deps: Deps, bus: Bus, outbox_events: Sequence[OutboxEvent], result: PublishReport) -> PublishResult:
-    tasks = deps.store.heads([(each.workspace, each.task_id) for each in outbox_events])
-    composed: list[tuple[OutboxEvent, BusEvent]] = []
+def _tasks_of(deps: Deps, outbox_events: Iterable[OutboxEvent]) -> Tasks:
+    return deps.store.heads([(each.workspace, each.task_id) for each in outbox_events])
+
+
+def _publish(
+    deps: Deps, bus: Bus, outbox_events: Sequence[OutboxEvent], tasks: Tasks, result: PublishReport
+) -> PublishResult:
+    composed: list[BusEvent] = []
     unreadable: dict[str, str] = {}
     for each in outbox_events:
         try:
             task = tasks.get((each.workspace, each.task_id))
-            composed.append((each, bus_event(each, task, deps.task_url(each.task_id))))
+            composed.append(bus_event(each, task, deps.task_url(each.task_id)))
         except Exception as exc:  # noqa: BLE001 - one bad entry never stops the rest
             unreadable[_id(each)] = type(exc).__name__
-    delivery = bus.publish([event for _, event in composed])
+    delivery = bus.publish(composed) if composed else PublishResult()
     delivery = replace(delivery, refused={**delivery.refused, **unreadable})
-    for each, event in composed:
-        if event.id in delivery.accepted:
-            result.published += 1
-            _mark(deps, each)
+    result.published += len(delivery.accepted)
     for id_, reason in delivery.refused.items():
         result.failed += 1
         deps.log("the bus refused an event", action="event_refused", event_id=id_, error=reason)
@@ -70,25 +100,59 @@ def _publish(deps: Deps, bus: Bus, outbox_events: Sequence[OutboxEvent], result:
     return delivery
 
 
-def _mark(deps: Deps, outbox_event: OutboxEvent) -> None:
+def _note(deps: Deps, events: Sequence[OutboxEvent], told: Sequence[OutboxEvent]) -> None:
+    """Notes what was told of a task, and that the rest is late. A note that fails costs a repeat."""
     try:
-        deps.store.mark_sent(outbox_event.workspace, outbox_event.task_id, outbox_event.event.seq)
+        if told:
+            _mark(deps, told, is_over=len(told) == len(events) and told[-1].state in ENDED)
+        if len(told) < len(events):
+            late = events[len(told)]
+            deps.store.look_sooner(late.workspace, late.task_id, late.event.at)
     except errors.Busy:
-        deps.log("an event will be published twice", action="event_unmarked", event_id=_id(outbox_event))
+        deps.log("an event will be published twice", action="event_unmarked", event_id=_id(events[0]))
 
 
-def _put_off(
-    deps: Deps, page: Sequence[PendingEvent], delivery: PublishResult, now: datetime, result: PublishReport
-) -> None:
-    """Keeps an event that is never accepted from always being first in line."""
-    for each in page:
-        if each.outbox_event is None:
-            result.failed += 1
-            deps.log("an event can't be read", action="event_unreadable", task_id=each.task_id, seq=each.seq)
-        elif _id(each.outbox_event) not in delivery.refused:
-            continue
-        looked_back_to = now - OVERDUE_AFTER
-        deps.store.put_off(each.workspace, each.task_id, each.seq, looked_back_to + retry_delay(now - each.at))
+def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, task: Task | None, now: datetime) -> None:
+    """Notes what was told, and when to look at the task again."""
+    told = _told(waiting.events, delivery)
+    late = waiting.events[len(told) :]
+    is_over = waiting.is_over and not late
+    if told:
+        _mark(deps, told, is_over=is_over)
+    elif is_over:
+        deps.store.leave_outbox(waiting.workspace, waiting.task_id)
+    if late and _id(late[0]) not in delivery.refused:
+        return  # the bus was out of reach: the next run begins here
+    if not is_over:
+        since = late[0].event.at if late else None
+        pause = _pause(waiting, since, task, now) if late or not told else OVERDUE_AFTER
+        deps.store.look_again(waiting.workspace, waiting.task_id, now - OVERDUE_AFTER + pause)
+
+
+def _pause(waiting: PendingTask, refused_since: datetime | None, task: Task | None, now: datetime) -> timedelta:
+    """Returns the time until the next look. A task that can't be told is never first in line for long."""
+    if refused_since is not None:
+        return retry_delay(now - refused_since)
+    if task is None or not waiting.is_readable:
+        return LONGEST_PAUSE
+    return rest(now - task.updated_at)
+
+
+def _by_task(outbox_events: Sequence[OutboxEvent]) -> Iterable[tuple[tuple[str, str], list[OutboxEvent]]]:
+    def task(each: OutboxEvent) -> tuple[str, str]:
+        return each.workspace, each.task_id
+
+    return ((key, list(events)) for key, events in groupby(sorted(outbox_events, key=task), key=task))
+
+
+def _told(events: Sequence[OutboxEvent], delivery: PublishResult) -> list[OutboxEvent]:
+    """Returns the events that the bus has accepted before the first one that it hasn't."""
+    return list(takewhile(lambda each: _id(each) in delivery.accepted, events))
+
+
+def _mark(deps: Deps, told: Sequence[OutboxEvent], *, is_over: bool) -> None:
+    first, last = told[0], told[-1]
+    deps.store.mark_told(first.workspace, first.task_id, first.event.seq, last.event.seq, is_over=is_over)
 
 
 def _id(outbox_event: OutboxEvent) -> str:

@@ -57,7 +57,9 @@ def _whole(deps: Deps, workspace: str, task_id: str) -> tuple[TrailCheck, Task]:
         try:
             page = deps.store.events(workspace, task_id, after, limit)
         except UNREADABLE:
-            # The page has an entry that Baton can't have written: read one by one up to it, then continue.
+            # The page has an entry that Baton can't have written: read one by one up to it, then continue. A HEAD that
+            # can't be read ends it.
+            deps.store.load(workspace, task_id)
             if limit == 1:
                 reading, after = reading.past_unreadable(), after + 1
             limit = 1 if limit > 1 else EVENTS_PER_PAGE

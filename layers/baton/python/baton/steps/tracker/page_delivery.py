@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from baton.domain import errors, times
 from baton.domain.access.principal import is_tracker_human
-from baton.domain.tasks import trail
+from baton.domain.tasks import tail, trail
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.wake import notice_delay
 from baton.domain.tracker import page_changes
@@ -232,7 +232,10 @@ class PageSender:
 
     def _last_event(self) -> trail.Event | None:
         if self.last is None or self.last.seq != self.task.seq:
-            self.last = next(iter(self.deps.store.events(self.workspace, self.task.id, self.task.seq - 1, 1)), None)
+            found = tail.latest(self.task)
+            self.last = found or next(
+                iter(self.deps.store.events(self.workspace, self.task.id, self.task.seq - 1, 1)), None
+            )
         return self.last
 
     def _comment_end(self, page: PageRef) -> tuple[str, ...]:

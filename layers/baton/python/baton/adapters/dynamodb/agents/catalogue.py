@@ -36,7 +36,7 @@ class Catalogue:
         catalogue changed since it was read."""
         head = {**self.head._asdict(), "version": self.version + 1}
 
-        table.transact(
+        table.write(
             [
                 put_version({**entry.item, **(entry.index or {})}, entry.item["version"], entry.what),
                 put_version(head, self.version + 1, self.what),

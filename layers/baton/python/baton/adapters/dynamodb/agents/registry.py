@@ -93,7 +93,7 @@ class Registry(Contacts):
         item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": times.rfc3339(at)}
         entry = EntryVersion(what="settings", item=item, kept_at=keys.settings_version(workspace, settings.version))
 
-        self._table.transact([put_version(item, settings.version, entry.what), kept_version(entry)])
+        self._table.write([put_version(item, settings.version, entry.what), kept_version(entry)])
 
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
@@ -111,7 +111,7 @@ class Registry(Contacts):
 
     def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
         bar = KeyBar(keys.token(token.id))
-        self._table.transact(
+        self._table.write(
             [
                 put(items.token_item(token), NOT_THERE_YET, lambda: errors.Conflict("token"), Marker.LASTING, bar),
                 put(items.listed_token_item(token)),
@@ -123,7 +123,7 @@ class Registry(Contacts):
         """Revokes the token in both items that show it. A second revocation keeps the first one's time and principal,
         so this needs no condition on it. The token item's ``written_by`` keeps the token of its creation."""
         listed = keys.Key(keys.tokens(token.workspace), token.id)
-        self._table.transact([_revocation(keys.token(token.id), token), _revocation(listed, token, Marker.CHANGING)])
+        self._table.write([_revocation(keys.token(token.id), token), _revocation(listed, token, Marker.CHANGING)])
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
         found, cursor = self._newest(keys.tokens(workspace), limit, cursor)

@@ -28,9 +28,10 @@ _NAMES = {
     "#beat": "heartbeat_ms",
     "#hard": "hard_deadline_ms",
     "#version": "version",
+    "#fresh": "fresh",  # the stream brings HEAD's latest events to the bus, and a heartbeat adds none
 }
 # Every heartbeat raises the version, so a decision made on an older read is refused (docs/spec/lifecycle.md §3).
-_BEAT = "#claim.#from = :now, #claim.#beat = :now, #version = #version + :one"
+_BEAT = "#claim.#from = :now, #claim.#beat = :now, #version = #version + :one REMOVE #fresh"
 _RACES = 5
 
 

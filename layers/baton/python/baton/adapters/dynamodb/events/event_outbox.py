@@ -1,54 +1,72 @@
-"""The store's outbox to the bus: events that the bus hasn't accepted yet."""
+"""The store's outbox to the bus. A task has one place in it, on the item that begins its trail, until the bus has its
+last event."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.agents.registry import Registry
-from baton.adapters.dynamodb.events.outbox_event_items import outbox_event_from
+from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import ConditionFailed, from_wire
+from baton.adapters.dynamodb.tasks.task_reads import TaskReads
+from baton.adapters.dynamodb.trail_items import UNREADABLE, numbered, outbox_event_of
 from baton.domain import times
 from baton.domain.events.bus_events import OutboxEvent
-from baton.domain.tasks.task import Task
-from baton.ports.events import PendingEvent
+from baton.domain.tasks.task import ENDED, Task
+from baton.ports.events import PendingTask
 
 UNSENT_PAGE = 50
-# The event is still in the outbox: a late write must not put it back for good.
+# The most events of a task that one look tells.
+MAX_AT_ONCE = 100
+# The bus has every event before these, and not yet all of these: what it refused is never passed over.
+FOLLOWS_WHAT_WAS_TOLD = "#told >= :before AND #told < :told"
+# The task still has its place: nothing puts it back.
 STILL_WAITING = "begins_with(#shard, :outbox)"
-_INDEX_KEY = {"#shard": "wake_pk", "#due": "wake_sk"}
-_UNREADABLE = (KeyError, TypeError, ValueError)
+# A look is due later than it is to be now.
+IS_LATER = "#due > :due"
+_NAMES = {"#told": "told", "#shard": "wake_pk", "#due": "wake_sk"}
 
 
-class EventOutbox(Registry):
-    def pending_events(self, until: datetime) -> Iterator[Sequence[PendingEvent]]:
+class EventOutbox(TaskReads):
+    def fresh_events(self, records: Sequence[Mapping[str, Any]]) -> list[OutboxEvent]:
+        """The image in a record is that of a task's beginning, or of HEAD."""
+        return [each for record in records for each in _fresh(from_wire(record["dynamodb"]["NewImage"]))]
+
+    def pending_tasks(self, until: datetime) -> Iterator[Sequence[PendingTask]]:
         for shard in self._outbox_shards(until):
-            start, more = "0", True
+            start, more = keys.EARLIEST, True
             while more:
                 page = self._index_page(keys.WAKE_INDEX, shard, start, UNSENT_PAGE, until=keys.wake_until(until))
                 if page:
                     start = page[-1]["wake_sk"]
-                    yield self._waiting([keys.Key(entry["pk"], entry["sk"]) for entry in page])
+                    yield self._waiting([keys.parse_task(entry["pk"]) for entry in page], until)
                 more = len(page) == UNSENT_PAGE
 
     def heads(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Task]:
         found = self._table.get_many([keys.head(*each) for each in dict.fromkeys(wanted)]) if wanted else {}
         tasks = {}
         for item in found.values():
-            with suppress(*_UNREADABLE):
+            with suppress(*UNREADABLE):
                 task = items.task_from(item)
                 tasks[task.workspace, task.id] = task
         return tasks
 
-    def mark_sent(self, workspace: str, task_id: str, seq: int) -> None:
-        self._move(workspace, task_id, seq, "REMOVE #shard, #due", {})
+    def mark_told(self, workspace: str, task_id: str, first: int, last: int, *, is_over: bool) -> None:
+        sets = "SET #told = :told REMOVE #shard, #due" if is_over else "SET #told = :told"
+        self._mark(workspace, task_id, sets, FOLLOWS_WHAT_WAS_TOLD, {":before": first - 1, ":told": last})
 
-    def put_off(self, workspace: str, task_id: str, seq: int, until: datetime) -> None:
-        due = keys.outbox_index_key(task_id, seq, until).sk
-        self._move(workspace, task_id, seq, "SET #due = :due", {":due": due})
+    def look_again(self, workspace: str, task_id: str, at: datetime) -> None:
+        self._move(workspace, task_id, at, STILL_WAITING)
+
+    def look_sooner(self, workspace: str, task_id: str, at: datetime) -> None:
+        self._move(workspace, task_id, at, f"{STILL_WAITING} AND {IS_LATER}")
+
+    def leave_outbox(self, workspace: str, task_id: str) -> None:
+        self._mark(workspace, task_id, "REMOVE #shard, #due", STILL_WAITING, {":outbox": keys.OUTBOX})
 
     def _outbox_shards(self, at: datetime) -> list[str]:
         """Returns all shards. Each minute another one comes first, as a run may end before it has read them all."""
@@ -56,45 +74,59 @@ class EventOutbox(Registry):
         first = times.to_ms(at) // 60_000 % len(shards)
         return shards[first:] + shards[:first]
 
-    def _waiting(self, wanted: list[keys.Key]) -> list[PendingEvent]:
-        """Returns the events that still wait: the index lags."""
-        found = self._table.get_many(wanted)
-        waiting = [found[key] for key in wanted if "wake_pk" in found.get(key, {})]
-        return list(map(_pending_event, waiting))
+    def _waiting(self, wanted: list[tuple[str, str]], until: datetime) -> list[PendingTask]:
+        """Returns the tasks that still have their places: the index lags."""
+        pairs = [(keys.beginning(*each), keys.head(*each)) for each in wanted]
+        found = self._table.get_many([key for pair in pairs for key in pair])
+        return [
+            self._pending(task, found[first], found.get(head), until)
+            for task, (first, head) in zip(wanted, pairs, strict=True)
+            if "wake_pk" in found.get(first, {})
+        ]
 
-    def _move(self, workspace: str, task_id: str, seq: int, expression: str, values: dict[str, Any]) -> None:
+    def _pending(self, task: tuple[str, str], first: Item, head: Item | None, until: datetime) -> PendingTask:
+        """Reads the trail's chunks only if they have events that the bus hasn't."""
+        workspace, task_id = task
+        try:
+            told, seq = int(first["told"]), int((head or {})["seq"])
+            rows = self._events(head or {}, first, told, MAX_AT_ONCE) if told < seq else []
+        except UNREADABLE:
+            return PendingTask(workspace, task_id, is_readable=False)
+        waiting = PendingTask(workspace, task_id, is_over=_is_over(head or {}))
+        for row in rows:
+            try:
+                each = outbox_event_of(workspace, task_id, row)
+            except UNREADABLE:
+                return replace(waiting, is_readable=False, is_over=False)
+            if each.event.at > until:
+                return replace(waiting, is_over=False)
+            waiting = replace(waiting, events=(*waiting.events, each))
+        return waiting if told + len(rows) == seq else replace(waiting, is_over=False)
+
+    def _move(self, workspace: str, task_id: str, at: datetime, condition: str) -> None:
+        values = {":outbox": keys.OUTBOX, ":due": keys.outbox_index_key(task_id, at).sk}
+        self._mark(workspace, task_id, "SET #due = :due", condition, values)
+
+    def _mark(self, workspace: str, task_id: str, sets: str, condition: str, values: Item) -> None:
         with suppress(ConditionFailed):
             self._table.update(
-                keys.event(workspace, task_id, seq),
-                UpdateExpression=expression,
-                ConditionExpression=STILL_WAITING,
-                ExpressionAttributeNames=_INDEX_KEY,
-                ExpressionAttributeValues={":outbox": keys.OUTBOX, **values},
+                keys.beginning(workspace, task_id),
+                UpdateExpression=sets,
+                ConditionExpression=condition,
+                ExpressionAttributeNames={name: full for name, full in _NAMES.items() if name in f"{sets} {condition}"},
+                ExpressionAttributeValues=values,
             )
 
 
-def outbox_events_in(records: Sequence[dict[str, Any]]) -> list[OutboxEvent]:
-    """Returns the readable events of a batch of the table's stream. The others stay in the outbox, where their age
-    raises an alarm."""
-    events = (_readable(from_wire(record["dynamodb"]["NewImage"])) for record in records)
-    return [outbox_event for outbox_event in events if outbox_event is not None]
+def _fresh(piece: Item) -> Iterator[OutboxEvent]:
+    """Yields the readable ones of the events that the image's commit added. The others stay in the outbox, where their
+    age raises an alarm."""
+    workspace, task_id = keys.parse_task(piece["pk"])
+    rows = list(numbered(piece))
+    for row in rows if piece["sk"] == keys.BEGINNING else rows[-int(piece["fresh"]) :]:
+        with suppress(*UNREADABLE):
+            yield outbox_event_of(workspace, task_id, row)
 
 
-def _pending_event(item: dict[str, Any]) -> PendingEvent:
-    workspace, task_id = keys.parse_task(item["pk"])
-    return PendingEvent(workspace, task_id, keys.parse_event(item["sk"]), _since(item), _readable(item))
-
-
-def _since(item: dict[str, Any]) -> datetime:
-    """Returns the epoch if the time can't be read, so that the event's age raises an alarm."""
-    try:
-        return times.parse_rfc3339(item["at"])
-    except _UNREADABLE:
-        return times.EPOCH
-
-
-def _readable(item: dict[str, Any]) -> OutboxEvent | None:
-    try:
-        return outbox_event_from(item)
-    except _UNREADABLE:
-        return None
+def _is_over(head: Item) -> bool:
+    return head.get("state") in ENDED

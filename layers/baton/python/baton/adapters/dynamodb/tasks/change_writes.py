@@ -1,22 +1,27 @@
-"""The items of a task's change: HEAD, the new events, the claim's slot, and a new task's listings."""
+"""The items of a task's change: HEAD with its new events, the claim's slot, a new task's beginning and listings."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.events.outbox_event_items import outbox_event_item
 from baton.adapters.dynamodb.handoffs import handoff_items
-from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, Marker, VersionBar
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_version
+from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, MarkedEvent, Marker, VersionBar
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_first, put_version
+from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item
 from baton.domain import errors
-from baton.domain.events.bus_events import outbox_events
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim, Task
 
 
 def change_writes(change: Change) -> list[ItemWrite]:
-    """Returns the writes of HEAD, of the new events and of the change's other items."""
+    """Returns the writes of HEAD and of the change's other items."""
     task = change.task
-    writes = [_head(change), *_events(change)]
+    writes = [_head(change)]
+    if change.before is None:
+        writes += [*_beginning(change), *_listings(task)]
+    if change.moved and change.before is not None:
+        writes.append(put_first(chunk_item(change.before)))
     if change.recovery is not None:
         writes.append(put(items.recovery_item(task, change.recovery)))
     if change.failure is not None:
@@ -24,25 +29,26 @@ def change_writes(change: Change) -> list[ItemWrite]:
     if change.resume_payload is not None:
         key = keys.task_item(task.workspace, task.id, keys.BROUGHT)
         writes.append(put(items.payload_item(key, change.resume_payload)))
-    if change.before is None:
-        writes += _listings(task)
     return writes + _slot_writes(change)
 
 
 def _head(change: Change) -> ItemWrite:
-    """The commit marker is the first event where there is one. A sweep that changes nothing but its next wake time has
-    only HEAD, and may safely be done again."""
+    """The commit marker is the first of the new events. A sweep that changes nothing but its next wake time has only
+    HEAD, and may safely be done again."""
     task, before = change.task, change.before
-    marker = Marker.NONE if change.events else Marker.CHANGING
-    bar = None if before is None else VersionBar(keys.head(task.workspace, task.id), before.version)
-    return put_version(items.head_item(task), task.version, "task", marker, bar)
+    item = items.head_item(task, len(change.events) if before is not None else 0)
+    if before is None:
+        return put_version(item, task.version, "task")
+    bar, head = VersionBar(keys.head(task.workspace, task.id), before.version), put_version(item, task.version, "task")
+    if not change.events:
+        return replace(head, marker=Marker.CHANGING, bar=bar)
+    index = len(task.tail) - len(change.events)
+    event = MarkedEvent(keys.trail(task.workspace, task.id), change.events[0].seq, index)
+    return replace(head, marker=Marker.LASTING, bar=bar, event=event)
 
 
-def _events(change: Change) -> list[ItemWrite]:
-    return [
-        put(outbox_event_item(change.task, each), NOT_THERE_YET, lambda: errors.Conflict("task"), Marker.LASTING)
-        for each in outbox_events(change)
-    ]
+def _beginning(change: Change) -> list[ItemWrite]:
+    return [put(beginning_item(change), NOT_THERE_YET, marker=Marker.LASTING)] if change.events else []
 
 
 def _listings(task: Task) -> list[ItemWrite]:

@@ -47,8 +47,8 @@ def _under_claim(workspace: str, under: UnderClaim) -> ItemWrite:
         return ItemWrite(check.kind, check.request, lambda: errors.Conflict("claim"))
     request = {
         **check.request,
-        "UpdateExpression": "SET #claim.#kept = if_not_exists(#claim.#kept, :none) + :more",
-        "ExpressionAttributeNames": {**names, "#kept": "kept_bytes"},
+        "UpdateExpression": "SET #claim.#kept = if_not_exists(#claim.#kept, :none) + :more REMOVE #fresh",
+        "ExpressionAttributeNames": {**names, "#kept": "kept_bytes", "#fresh": "fresh"},
         "ExpressionAttributeValues": to_wire({**values, ":none": 0, ":more": under.kept_bytes}),
     }
     return ItemWrite("Update", request, lambda: errors.Conflict("claim"))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb import items, keys, trail_items
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.tracker import tracker_items
+from baton.adapters.dynamodb.trail_items import Numbered
 from baton.domain import errors
 from baton.domain.agents.agent import Agent
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
@@ -112,8 +114,15 @@ class TaskReads(Registry):
         return None if item is None else str(item["retry_id"])
 
     def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[trail.Event, ...]:
-        first, last = keys.events_after(workspace, task_id, after)
-        return tuple(map(items.event_from, self._trail(workspace, task_id, first.sk, last, limit)))
+        after = max(after, 0)
+        head_key, beginning_key = keys.head(workspace, task_id), keys.beginning(workspace, task_id)
+        found = self._table.get_many([head_key, beginning_key] if after < trail_items.MAX_AT_FIRST else [head_key])
+        if head_key not in found:
+            return ()
+        if after < trail_items.MAX_AT_FIRST and beginning_key not in found:
+            found |= self._table.get_many([beginning_key])  # it was read before the task existed, and HEAD after
+        rows = self._events(found[head_key], found.get(beginning_key), after, limit)
+        return tuple(map(trail_items.event_of, rows))
 
     def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
         condition, values = "#pk = :pk", {":pk": keys.notes(workspace, about)}
@@ -171,6 +180,24 @@ class TaskReads(Registry):
             for task_id in batch:
                 here = {part: found.get(keys.task_item(workspace, task_id, part)) for part in what}
                 yield task_id, {part: item for part, item in here.items() if item is not None}
+
+    def _events(self, head: Item, beginning: Item | None, after: int, limit: int) -> list[Numbered]:
+        """Returns events of a trail, unread. Chunks are read after ``head``: what HEAD hasn't was in them before. They
+        may overlap: some were copied for a change that was refused then."""
+        tail = list(trail_items.numbered(head))
+        end = int(head["seq"]) - len(tail)
+        found = [row for row in trail_items.numbered(beginning or {"sk": keys.BEGINNING}) if row[0] > after]
+        after = found[-1][0] if found else after
+        workspace, task_id = keys.parse_task(head["pk"])
+        while after < end and len(found) < limit:
+            first, last = keys.chunk_name(after + 1), keys.chunk_name(end)
+            chunks = self._trail(workspace, task_id, first, last, (limit - len(found)) // 2 + 1)
+            for chunk in chunks:
+                rows = [row for row in trail_items.numbered(chunk) if row[0] > after]
+                found, after = found + rows, keys.parse_chunk(chunk["sk"])
+            if not chunks:
+                break
+        return [*found, *(row for row in tail if row[0] > after)][:limit]
 
     def _trail(self, workspace: str, task_id: str, first: str, last: str, limit: int) -> list[dict[str, Any]]:
         return self._table.query(

@@ -1,0 +1,84 @@
+"""The pieces of a trail in the table. The beginning has the events that the task began with, HEAD the latest ones, a
+chunk those that HEAD had before, as they were. A piece has ``events``, and as ``chain`` the hash of its last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import Item
+from baton.domain.events.bus_events import OutboxEvent
+from baton.domain.tasks import tail
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.trail import Event
+
+UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)
+# The events of a piece with their numbers and hashes: the hash isn't in the entry itself.
+Numbered = tuple[int, tail.Entry, str]
+
+
+# The most events that a task begins with. Whoever reads the trail from a later number on needs no beginning.
+MAX_AT_FIRST = 8
+
+
+def beginning_item(change: Change) -> Item:
+    """Returns the piece that begins a trail, with the task's place in the outbox. ``told``: the number of the latest
+    event that the bus has accepted, all before it included."""
+    if len(change.events) > MAX_AT_FIRST:
+        raise ValueError(f"a task that begins with {len(change.events)} events")
+    task, last = change.task, change.events[-1]
+    place = keys.outbox_index_key(task.id, last.at)
+    piece = {"events": list(change.entries), "chain": last.hash}
+    key = keys.beginning(task.workspace, task.id)
+    return {**key._asdict(), **piece, "told": 0, "wake_pk": place.pk, "wake_sk": place.sk}
+
+
+def chunk_item(before: Task) -> Item:
+    """Returns the copy of what HEAD had. The same state of a task always gives the same chunk."""
+    key = keys.chunk(before.workspace, before.id, before.seq)
+    return {**key._asdict(), "events": list(before.tail), "chain": before.chain}
+
+
+def entries_of(item: Item) -> list[tail.Entry]:
+    """Returns the entries of a piece, unread; none if somebody damaged the list."""
+    found = item.get("events")
+    return found if isinstance(found, list) else []
+
+
+def numbered(item: Item) -> Iterator[Numbered]:
+    """Yields the events of a piece, unread."""
+    entries, last = entries_of(item), _last(item)
+    if not entries:
+        return
+    hashes = [each.get("prev", "") if isinstance(each, dict) else "" for each in entries[1:]]
+    yield from zip(range(last - len(entries) + 1, last + 1), entries, [*hashes, item.get("chain", "")], strict=True)
+
+
+def event_of(row: Numbered) -> Event:
+    """Raises one of ``UNREADABLE``."""
+    _, entry, hash_ = row
+    return tail.event_from(entry, hash_)
+
+
+def outbox_event_of(workspace: str, task_id: str, row: Numbered) -> OutboxEvent:
+    """Raises one of ``UNREADABLE``."""
+    event = event_of(row)
+    before, after = tail.states_around(row[1], event)
+    return OutboxEvent(workspace=workspace, task_id=task_id, event=event, state_before=before, state=after)
+
+
+def _last(item: Item) -> int:
+    """Returns the number of the piece's last event."""
+    match item["sk"]:
+        case keys.HEAD:
+            return int(item["seq"])
+        case keys.BEGINNING:
+            return len(entries_of(item))
+    return keys.parse_chunk(item["sk"])
+
+
+def written_by(item: Item, seq: int) -> Any:
+    """Returns the token of the commit that wrote the event with this number; None if the piece doesn't have it."""
+    return next((entry.get("write") for number, entry, _ in numbered(item) if number == seq), None)
