@@ -36,4 +36,4 @@ def test_the_keys_that_are_found_are_those_that_a_deployment_and_a_workspace_sha
 
 def test_what_the_default_carries_is_told_in_the_limits() -> None:
     heat = measured(1, Shards(), HANDOFFS)
-    assert (round(heat.of_deployment), round(heat.of_workspace)) == (2_000, 500)
+    assert (round(heat.of_deployment), round(heat.of_workspace)) == (8_000, 500)
