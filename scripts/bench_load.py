@@ -14,9 +14,10 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import CLIENT
 from baton.domain.tasks.calls import WorkerCall
-from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.claim_task import claim_next
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.steps.claims.take_task import Claimer
 from bench_calls import new_table
 from bench_drive import SECONDS, Operation, OutOfWork, Sample, driven, per_second
 from bench_office import LEASE_SECONDS, OUTPUT, Office, marker

@@ -22,7 +22,7 @@ from baton.ports.store import Store
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.claim_task import claim_next
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_task import ReleasedWork, release_task
@@ -34,6 +34,7 @@ from baton.services.runs.run_agent import AgentLoop
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
+from baton.steps.claims.take_task import Claimer
 from bench_notion import InstantTrackers
 from support.fakes.ports import FakeBus, FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue
 

@@ -12,8 +12,9 @@ from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
-from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.claim_task import claim_next
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.steps.claims.take_task import Claimer
 from support.faults.choke_point import Crash, at_call, no_fault
 from support.worlds.processes import LEASE_SECONDS, VISIBILITY_SECONDS, Processes
 from support.worlds.rig import Rig

@@ -30,7 +30,7 @@ WRITE_FAULTS = [*READ_FAULTS, "error_after", "timeout_before", "throttle"]
 WRITES = {"put_item", "transact_write_items", "update_item"}
 COMMITS = {"put_item", "transact_write_items"}
 MOST_CALLS_MORE = 12
-NOT_ONE_DECISION = ("heartbeat", "sweep", "complete and claim the next")
+NOT_ONE_DECISION = ("heartbeat", "sweep", "move of a mark", "complete and claim the next")
 
 
 class RepeatableUseCase:
@@ -235,6 +235,7 @@ MOVED_ON: dict[str, Callable[[World, Any], None]] = {
     "shared write": all_moved_on,
     "shared write without a change": all_moved_on,
     "sweep of what nobody takes": resolved,
+    "sweep by a claimer of what goes to a human": resolved,
 }
 
 

@@ -29,7 +29,7 @@ from baton.ports.writes import Insert, Save
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.claim_task import claim_next
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.wait_for_callback import wait_for_callback
 from baton.services.conversations.converse import Opening, start_conversation
@@ -39,6 +39,7 @@ from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.open_webhook import open_webhook
 from baton.services.tracker.receive_webhook import receive_webhook
+from baton.steps.claims.take_task import Claimer
 from notion_webhook import handler as notion_webhook
 from notion_webhook.delivery import NotionEvent
 from rest.app import App

@@ -16,7 +16,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.errors import Conflict
 from baton.ports.escalations import MarkerInputs
 from baton.ports.handoffs import HandoffInputs
-from baton.services.claims.claim_task import Claimed
+from baton.steps.claims.take_task import Claimed
 from support.faults.call_hooks import CallHooks, Step
 from support.gateway import Gateway, Reply
 from support.values.bodies import BODIES

@@ -47,7 +47,14 @@ READING_A_STREAM = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStr
 TAKING = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes")
 # Waiting claims, but gives no work to others; the webhook is open to everybody, and so reaches neither work nor tokens.
 GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
-    ("sqs:SendMessage", DISPATCH): {"CreateHandoffMarker", "Api", "ProcessTask", "SyncTracker", "SweepStaleClaims"},
+    ("sqs:SendMessage", DISPATCH): {
+        "CreateHandoffMarker",
+        "Api",
+        "Wait",
+        "ProcessTask",
+        "SyncTracker",
+        "SweepStaleClaims",
+    },
     ("sqs:SendMessage", TRACKER): {
         "CreateHandoffMarker",
         "Api",
@@ -260,7 +267,13 @@ def _values_in(value: Any) -> list[Any]:
 
 
 # What an agent holds no more, and what it has read. Everything else that is over is marked, and TTL forgets it.
-DELETABLE = {"Api": {"HELD", "INBOX"}, "ProcessTask": {"HELD"}, "SweepStaleClaims": {"HELD"}, "SyncTracker": {"HELD"}}
+DELETABLE = {
+    "Api": {"HELD", "INBOX"},
+    "Wait": {"HELD"},
+    "ProcessTask": {"HELD"},
+    "SweepStaleClaims": {"HELD"},
+    "SyncTracker": {"HELD"},
+}
 
 
 @check

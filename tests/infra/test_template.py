@@ -192,7 +192,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (data_checks.nothing_scans_or_destroys, "scan", grant("Api", "dynamodb:Scan", TABLE)),
     (data_checks.nothing_scans_or_destroys, "delete", grant("SweepStaleClaims", "dynamodb:DeleteTable", TABLE)),
-    (data_checks.rights_stay_with_those_who_need_them, "waiting notifies", grant("Wait", "sqs:SendMessage", QUEUE)),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "waiting takes messages",
+        grant("Wait", "sqs:ReceiveMessage", QUEUE),
+    ),
     (data_checks.rights_stay_with_those_who_need_them, "api takes messages", grant("Api", "sqs:ReceiveMessage", QUEUE)),
     (
         data_checks.rights_stay_with_those_who_need_them,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from baton.domain.errors import BatonError
     from baton.domain.idempotency import IdempotencyKey
     from baton.ports.details import TaskDetails
-    from baton.services.claims.claim_task import Claimed
+    from baton.steps.claims.take_task import Claimed
 
 
 @dataclass(eq=False)

@@ -14,8 +14,9 @@ from botocore.exceptions import ClientError
 from baton.domain.access.principal import Kind
 from baton.domain.errors import BatonError
 from baton.domain.idempotency import IdempotencyKey
-from baton.services.claims.claim_task import Claimer, claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
+from baton.steps.claims.take_task import Claimer
 from support.faults.soak import scaled
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, marker_body

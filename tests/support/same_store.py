@@ -23,6 +23,7 @@ SUBJECTS = (
     "isolation",
     "item_sizes",
     "listings",
+    "marks",
     "payloads",
     "permits",
     "polls",

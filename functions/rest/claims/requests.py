@@ -7,7 +7,8 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
 from baton.ports.deps import Deps
-from baton.services.claims.claim_task import Claimer, agent_to_claim_for
+from baton.services.claims.claim_task import agent_to_claim_for
+from baton.steps.claims.take_task import Claimer
 from rest import models, routing
 
 

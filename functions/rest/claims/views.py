@@ -10,7 +10,7 @@ from baton.domain import times
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.task import Claim
 from baton.ports.deps import Deps
-from baton.services.claims.claim_task import Claimed
+from baton.steps.claims.take_task import Claimed
 from rest.tasks import outcome_views
 from rest.tasks import views as task_views
 

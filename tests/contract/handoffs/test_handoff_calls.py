@@ -17,7 +17,7 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.agents.change_route import change_route
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimed, Claimer, claim_next
+from baton.services.claims.claim_task import claim_next
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
@@ -30,6 +30,7 @@ from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.handoffs.workflow_chain import workflow_chain
 from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.services.tasks.end_task import cancel_task
+from baton.steps.claims.take_task import Claimed, Claimer
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent, human, service
 

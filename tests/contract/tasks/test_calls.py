@@ -23,7 +23,7 @@ from baton.ports.writes import FinishJob, Insert
 from baton.services.access.authenticate import admitted
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_task import ReleasedWork, release_task
@@ -33,6 +33,7 @@ from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimed, Claimer
 from bench_meter import Meter
 from support.clock import NOON
 from support.values.changes import a_claim, new, stored, then

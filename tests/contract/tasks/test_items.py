@@ -229,7 +229,7 @@ def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
         assert item["wake_sk"] > keys.wake_until(task.wake_at - timedelta(milliseconds=1))
     if task.claim is not None:
         assert item["queue_pk"] == keys.ready_queue(task.workspace, task.claim.agent)
-        assert keys.parse_claim_mark(item["queue_sk"]) == task.claim.claim_id
+        assert keys.parse_claim_mark(item["queue_sk"]) == (task.claim.expires_at, task.claim.claim_id)
         return
     is_queued = task.state is State.DELEGATED and task.ready_at is not None and not task.parked
     if is_queued and task.ready_at is not None:

@@ -14,7 +14,7 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.times import seconds
 from baton.ports.writes import Save
 from baton.services.access.change_settings import change_settings
-from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.claim_task import claim_next
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
@@ -23,6 +23,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.receive_webhook import Received
 from baton.services.tracker.sync_tracker import sync_tracker
+from baton.steps.claims.take_task import Claimer
 from fake_notion import Fault
 from support.worlds.notion_world import NotionWorld
 from support.worlds.rig import Rig

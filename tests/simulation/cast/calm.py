@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from baton.domain.tasks.calls import WorkerCall
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimer, claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.events.publish_events import publish_overdue
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.retry_tracker import retry_tracker
+from baton.steps.claims.take_task import Claimer
 from simulation.cast.people import ALL, SERVICE, agent, human
 from simulation.oracle.items import item_of
 from simulation.oracle.ledger import ENDED

@@ -11,7 +11,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.claims.claim_following import claim_following
-from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
@@ -22,9 +22,11 @@ from baton.services.claims.transfer_task import transfer_task
 from baton.services.claims.wait_for_callback import wait_for_callback
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.tasks.add_note import add_note
+from baton.steps.claims.take_task import Claimed, Claimer
 from simulation.cast.people import ALL, SERVICE, agent
 from simulation.habits import Focus
 from simulation.oracle.ledger import ENDED
+from simulation.oracle.writes import BEGIN_MS
 from simulation.requests import Answered, EndedAndNext, Outcome, Refused
 
 if TYPE_CHECKING:
@@ -113,10 +115,15 @@ class Worker:
         ]
 
     def _wants_to_look(self) -> bool:
-        """Mostly only where there is something."""
+        """Mostly only where there is something, or a lease of its agent's may be over."""
         if self._focus is Focus.WAITS or not self._draw(8):
             return True
-        return any(self._context.ledger.heads[each]["state"] == "delegated" for each in self._open_work())
+        heads = self._context.ledger.heads
+        marks = f"#READY#{self._slug}", f"~{self._sim.now_ms + BEGIN_MS:015d}"
+        return any(heads[each]["state"] == "delegated" for each in self._open_work()) or any(
+            head["state"] == "claimed" and head["queue_pk"].endswith(marks[0]) and head["queue_sk"] <= marks[1]
+            for head in heads.values()
+        )
 
     def _claim(self, by: Principal, claimer: Claimer) -> Outcome:
         sim, named = self._sim, self._open_work()

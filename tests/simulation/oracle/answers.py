@@ -9,8 +9,8 @@ from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import Note
 from baton.ports.details import TaskDetails
-from baton.services.claims.claim_task import Claimed
 from baton.services.escalations.create_handoff_marker import MarkerAnswer
+from baton.steps.claims.take_task import Claimed
 from simulation.oracle.items import item_of
 from simulation.oracle.writes import PREFIX
 from simulation.requests import EndedAndNext

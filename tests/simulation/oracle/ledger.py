@@ -30,6 +30,9 @@ class Ledger:
     told_at: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
     hashes: dict[str, str] = field(default_factory=dict)
     claims: dict[tuple[str, int], ClaimSeen] = field(default_factory=dict)
+    # Task and claim of each end that is kept, and how many recovery records a task has.
+    ended_claims: set[tuple[str, str]] = field(default_factory=set)
+    recoveries: Counter[str] = field(default_factory=Counter)
     born: dict[str, int] = field(default_factory=dict)
     ended_at: dict[str, int] = field(default_factory=dict)
     ended_in_tracker: set[str] = field(default_factory=set)

@@ -94,6 +94,9 @@ class Oracle:
 
 
 def _is_effect(tx: Transaction) -> bool:
-    """Not the cascade that follows a cancel, nor what only moves something on."""
-    told = any(entry["type"] != "cancelled" or not entry["data"].get("ancestor") for entry in tx.told)
+    """Not the cascade that follows a cancel, nor a sweep on the way to a claim, nor what only moves something on."""
+    told = any(
+        entry["principal_id"] != "sweeper" and (entry["type"] != "cancelled" or not entry["data"].get("ancestor"))
+        for entry in tx.told
+    )
     return bool(tx.kinds["ONCE"] or tx.kinds["NOTES"] or tx.kinds["REVIEWS"] or told)

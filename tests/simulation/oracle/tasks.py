@@ -33,6 +33,13 @@ class TaskRules:
 
     def changed(self, tx: Transaction, task_id: str, old: Item | None, new: Item, entries: list[Item]) -> None:
         ledger, self._task_id = self._ledger, task_id
+        if old and not entries and _is_only_moved(old, new):
+            ledger.seen["mark moved"] += 1
+            ledger.heads[task_id] = new
+            claim = new.get("claim") or {}
+            is_right = new["queue_sk"] == f"~{claim.get('expires_ms', 0):015d}#{claim.get('claim_id')}"
+            self._must(is_right, "its mark was moved to {}, its claim is {}", new["queue_sk"], claim)
+            return
         if old and not entries and _is_only_counted(old, new):
             ledger.heads[task_id] = new
             self._under(new["claim"], "a note")
@@ -82,7 +89,8 @@ class TaskRules:
         )
         fence, fence_before = new.get("fence", 0), was.get("fence", 0)
         if claim and (before is None or before["claim_id"] != claim["claim_id"]):
-            self._must(before is None, "a claim took the place of another")
+            if before:
+                self._taken_over(before, claim, entries)
             is_next = claim["fence"] == fence == fence_before + 1
             self._must(is_next, "its fence went from {} to {}", fence_before, fence)
             self._ledger.claims[self._task_id, claim["fence"]] = ClaimSeen(claim["claim_id"])
@@ -91,11 +99,20 @@ class TaskRules:
             self._must(fence == fence_before, "its fence moved without a claim")
         if before and not claim:
             self._let_go(before, entries)
-        if before and claim and before != claim:
+        if before and claim and before["claim_id"] == claim["claim_id"] and before != claim:
             differs = {name for name in {*before, *claim} if before.get(name) != claim.get(name)}
             is_longer = claim["expires_ms"] >= before["expires_ms"]
             self._must(differs <= LEASE and is_longer, "it did more than extend its claim: {}", differs)
             self._under(claim, "a heartbeat")
+
+    def _taken_over(self, before: Item, claim: Item, entries: list[Item]) -> None:
+        """In one step what the sweeper does in one and a claim in another."""
+        types = [entry["type"] for entry in entries if entry["type"] != "alert_raised"]
+        is_swept = types == ["heartbeat_lost", "requeued", "handoff_received"]
+        self._must(is_swept, "a claim took the place of another, by {}", types)
+        self._must(before["agent"] == claim["agent"], "{} took over from {}", claim["agent"], before["agent"])
+        self._let_go(before, entries)
+        self._ledger.seen["taken over"] += 1
 
     def _under(self, claim: Item, what: str) -> None:
         self._must(self._sim.current.process.claim_id in (None, claim["claim_id"]), "{} under another claim", what)
@@ -117,8 +134,13 @@ class TaskRules:
         types = {entry["type"] + entry["data"].get("for", "") for entry in own}
         self._ledger.claims[self._task_id, before["fence"]].ended_by = types
         for entry in entries:
-            is_over = entry["type"] != "heartbeat_lost" or to_ms(entry["at"]) >= before["expires_ms"]
-            self._must(is_over, "swept before its lease was over")
+            if entry["type"] == "heartbeat_lost":
+                self._must(to_ms(entry["at"]) >= before["expires_ms"], "swept before its lease was over")
+                is_kept = (self._task_id, before["claim_id"]) in self._ledger.ended_claims
+                self._must(is_kept, "its lost claim isn't kept for what comes too late")
+                recoveries = self._ledger.folds[self._task_id]["recoveries"]
+                is_recorded = self._ledger.recoveries[self._task_id] == recoveries
+                self._must(is_recorded, "no recovery record of its lost claim")
 
     # Its beginning
 
@@ -198,6 +220,11 @@ class TaskRules:
 
     def _state(self, task_id: str) -> Any:
         return self._ledger.heads[task_id]["state"]
+
+
+def _is_only_moved(old: Item, new: Item) -> bool:
+    """A claimer has found the mark of a lease that was extended."""
+    return old.get("queue_sk") != new.get("queue_sk") and {**old, "queue_sk": new.get("queue_sk")} == new
 
 
 def _is_only_counted(old: Item, new: Item) -> bool:

@@ -103,6 +103,8 @@ class Writes:
         """In the transaction that ends the task at the latest."""
         state = self._ledger.heads.get(task_id, {}).get("state")
         self._must(state not in ENDED, "{}: {} was written after its end", task_id, sk)
+        if sk.startswith("RECOVERY"):
+            self._ledger.recoveries[task_id] = new["number"]
         if sk == "BROUGHT":
             tx.resume_payload = json.loads(new["content"])
             self._ledger.resume_payload[task_id, tx.resume_payload["wait"]] = tx.resume_payload
@@ -114,6 +116,8 @@ class Writes:
             self.pieces.copied(task_id, sk, new)
         else:
             self._must(old is None, "{}: {} was rewritten", task_id, sk)
+            if sk.startswith("CLAIM#"):
+                self._ledger.ended_claims.add((task_id, sk.removeprefix("CLAIM#")))
 
     def _streamed(self, task_id: str, sk: str) -> None:
         stored = self._sim.dynamo.item((f"{PREFIX}TASK#{task_id}", sk))

@@ -113,6 +113,101 @@ CLAIMS = (
         ),
     ),
     _bug(
+        "a claimer takes a task whose lease was extended",
+        ("domain/tasks/task.py", "self.claim.agent == agent and self.claim.is_over(now)", "self.claim.agent == agent"),
+        ("domain/tasks/sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
+        (
+            "services/tasks/sweep.py",
+            "    _measure(round_, task, now)\n",
+            "    if task.claim and not task.claim.is_over(now):\n        return\n    _measure(round_, task, now)\n",
+        ),
+    ),
+    _bug(
+        "a claimer takes another agent's task whose lease is over",
+        (
+            "domain/tasks/task.py",
+            "self.claim is not None and self.claim.agent == agent and",
+            "self.claim is not None and",
+        ),
+        habits={"focus": Focus.WAITS},
+    ),
+    _bug(
+        "a takeover leaves no recovery record",
+        ("domain/tasks/change.py", "recovery=later.recovery or self.recovery,", "recovery=later.recovery,"),
+    ),
+    _bug(
+        "a takeover counts no attempt",
+        (
+            "steps/claims/take_task.py",
+            "        return self.details.task if self.swept is None else self.swept.task\n",
+            "        if self.swept is None:\n            return self.details.task\n"
+            "        return self.swept.task.changed(attempt=max(0, self.swept.task.attempt - 1))\n",
+        ),
+    ),
+    _bug(
+        "a takeover keeps the fence",
+        (
+            "domain/tasks/change.py",
+            "task=later.task.changed(version=self.task.version),",
+            "task=later.task.changed(version=self.task.version, fence=self.task.fence),",
+        ),
+    ),
+    _bug(
+        "a takeover's events are the claim's alone",
+        ("domain/tasks/change.py", "events=(*self.events, *later.events),", "events=later.events,"),
+    ),
+    _bug(
+        "a claim that was taken over isn't kept for what comes too late",
+        (
+            "steps/tasks/change_task.py",
+            "if lost is not None and (task.claim is None or task.claim.claim_id != lost.claim_id):",
+            "if lost is not None and task.claim is None:",
+        ),
+    ),
+    _bug(
+        "a takeover forgets the slot of the lost claim",
+        (
+            "adapters/dynamodb/tasks/change_writes.py",
+            "if freed is not None and freed != taken:",
+            "if freed is not None and taken is None:",
+        ),
+        (
+            "steps/claims/take_task.py",
+            "if lost is not None and lost.slot is not None and lost.slot < agent.max_concurrent:",
+            "if lost is None:",
+        ),
+        ("steps/claims/take_task.py", "        return lost.slot\n", "        pass\n"),
+        steps=200_000,
+    ),
+    _bug(
+        "what a sweep leaves to nobody isn't swept",
+        (
+            "steps/claims/take_task.py",
+            "        if found.swept is not None:\n            commit(deps, found.swept)\n",
+            "",
+        ),
+        steps=30_000,
+        harmless="the sweeper comes within the minute",
+    ),
+    _bug(
+        "a mark is moved too far",
+        (
+            "adapters/dynamodb/claims/marks.py",
+            '":mark": keys.claim_mark(claim),',
+            '":mark": keys.claim_mark(claim.renewed(claim.expires_at, None, None)),',
+        ),
+    ),
+    _bug(
+        "a mark is moved whatever the lease is by now",
+        (
+            "adapters/dynamodb/claims/marks.py",
+            'LEASE_IS_AS_READ = "#claim.#id = :id AND #claim.#expires = :expires"',
+            'LEASE_IS_AS_READ = "#claim.#id = :id OR attribute_not_exists(#claim.#id) OR #claim.#expires <> :expires"',
+        ),
+        habits={"fault_share": 0.1},
+        steps=200_000,
+    ),
+    _bug(
         "a lost heartbeat leaves no recovery record",
         ("domain/tasks/sweep_rules.py", '    recorder.extras["recovery"] = recovery\n', ""),
     ),

@@ -21,7 +21,7 @@ from baton.domain.tasks.trail import replay, state_fields
 from baton.ports.details import TaskDetails
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
@@ -32,6 +32,7 @@ from baton.services.claims.wait_for_callback import wait_for_callback
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.approve_task import approve_task
+from baton.steps.claims.take_task import Claimed, Claimer
 from support.clock import NOON
 from support.faults.threads import StillClock
 from support.worlds.world import WORKSPACE, World, agent, human

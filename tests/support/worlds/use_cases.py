@@ -29,7 +29,7 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.claim_following import claim_following
-from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_task import ReleasedWork, release_task
@@ -39,6 +39,7 @@ from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimed, Claimer
 from support.values.changes import new, queued, then
 from support.values.task_items import a_checkpoint, a_job, a_message, slotted
 from support.worlds.rig import Rig
@@ -105,6 +106,34 @@ def lost_lease(world: World) -> Any:
     assert claim
     world.clock.advance(3_600)
     return claim
+
+
+def lost_claim(world: World) -> str:
+    """Of a worker that pulls, and whose lease is over."""
+    claim = world.claimed()
+    world.clock.advance(300)
+    return _id(claim)
+
+
+def lost_for_good(world: World) -> Task:
+    """After its last attempt it goes to a human, whoever looks first."""
+    queued(world.store, "task_last", ready_at=world.clock.now(), max_attempts=1)
+    task_id = _id(world.claim())
+    world.clock.advance(300)
+    return world.task(task_id)
+
+
+def extended(world: World) -> Task:
+    """Its mark still says that it is over."""
+    claim = world.claimed()
+    world.clock.advance(200)
+    renew_claim(world.deps, AUDITOR, _id(claim), claim.claim_id)
+    world.clock.advance(100)
+    return world.task(_id(claim))
+
+
+def find_nothing(world: World, _: Task) -> Any:
+    return claim_next(world.deps, CLAIMER)
 
 
 def alerted(world: World, task_id: str | None = None, idempotency_key: IdempotencyKey | None = None) -> str:
@@ -201,6 +230,13 @@ USE_CASES: dict[str, UseCase] = {
     "claim without key": UseCase(World.ready, lambda w, t: claim_task(w.deps, CLAIMER, t), keyed=False),
     "claim-next": UseCase(World.ready, lambda w, _: claim_next(w.deps, CLAIMER, ONCE)),
     "claim-next without key": UseCase(World.ready, lambda w, _: claim_next(w.deps, CLAIMER), keyed=False),
+    "claim of a lost lease": UseCase(lost_claim, lambda w, t: claim_task(w.deps, CLAIMER, t, ONCE)),
+    "claim-next of a lost lease": UseCase(lost_claim, lambda w, _: claim_next(w.deps, CLAIMER, ONCE)),
+    "claim-next of a lost lease without key": UseCase(
+        lost_claim, lambda w, _: claim_next(w.deps, CLAIMER), keyed=False
+    ),
+    "sweep by a claimer of what goes to a human": UseCase(lost_for_good, find_nothing),
+    "move of a mark": UseCase(extended, find_nothing),
     "heartbeat": UseCase(claim_to_beat, lambda w, c: renew_claim(w.deps, AUDITOR, _id(c), c.claim_id), beats=True),
     "heartbeat with lease": UseCase(
         claim_to_beat, lambda w, c: renew_claim(w.deps, AUDITOR, _id(c), c.claim_id, 900), beats=True

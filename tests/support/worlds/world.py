@@ -15,9 +15,10 @@ from baton.ports.deps import Deps
 from baton.ports.store import Store
 from baton.ports.tracker import Trackers
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimed, Claimer, claim_next
+from baton.services.claims.claim_task import claim_next
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.tasks.approve_task import approve_task
+from baton.steps.claims.take_task import Claimed, Claimer
 from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.client import Item, Key

@@ -14,9 +14,10 @@ from baton.domain.errors import AlreadyClaimed, Busy, InactiveAgent, Unknown
 from baton.ports.runs import RunSucceeded
 from baton.services.agents.discover_agents import MAX_LOOKS_FOR_CLAIMS, agents_for, seen_agent, seen_agents
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimer, claim_next, claim_next_waiting, claim_task
+from baton.services.claims.claim_task import claim_next, claim_next_waiting, claim_task
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.steps.agents.mark_contact import mark_contact
+from baton.steps.claims.take_task import Claimer
 from support.clock import NOON
 from support.fakes.store import InMemoryStore
 from support.values.tasks import an_agent

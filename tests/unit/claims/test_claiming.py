@@ -26,13 +26,14 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimer, claim_next, claim_next_waiting, claim_task
+from baton.services.claims.claim_task import claim_next, claim_next_waiting, claim_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.approve_task import approve_task_next
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimer
 from support.faults.hooked_store import HookedStore
 from support.values.tasks import ACTING_SERVICE, BARE_HUMAN, SERVICE
 from support.worlds.world import World, agent, human

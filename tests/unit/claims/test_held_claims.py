@@ -12,10 +12,11 @@ from baton.domain.ids import made_at
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.times import seconds
 from baton.ports.details import TaskDetails
-from baton.services.claims.claim_task import Claimed, Claimer, claim_task
+from baton.services.claims.claim_task import claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.steps.claims.held_claims import SETTLED_SECONDS, find_claim, holds_claims
+from baton.steps.claims.take_task import Claimed, Claimer
 from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo, LateIndexes
 from support.fakes.store import InMemoryStore

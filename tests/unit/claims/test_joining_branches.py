@@ -12,8 +12,9 @@ import pytest
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import Conflict
 from baton.domain.escalations.marker import Priority
-from baton.services.claims.claim_task import Claimer, claim_if_any, claim_next_waiting
+from baton.services.claims.claim_task import claim_if_any, claim_next_waiting
 from baton.steps.claims.poll_until import polls
+from baton.steps.claims.take_task import Claimer
 from support.clock import NOON, FakeClock
 from support.fakes.store import InMemoryStore
 from support.faults.hooked_store import HookedStore

@@ -12,11 +12,12 @@ from baton.domain.agents.agent import Runtime
 from baton.domain.errors import AtCapacity
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.times import rfc3339
-from baton.services.claims.claim_task import Claimed, Claimer, claim_next
+from baton.services.claims.claim_task import claim_next
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimed, Claimer
 from support.fakes.store import InMemoryStore
 from support.faults.threads import at_once, race
 from support.worlds.team import Leg, Team

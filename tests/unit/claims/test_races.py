@@ -25,11 +25,12 @@ from baton.domain.tasks.trail import replay
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert
-from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimed, Claimer
 from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import InMemoryStore

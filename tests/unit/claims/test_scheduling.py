@@ -19,11 +19,12 @@ from baton.domain.times import rfc3339
 from baton.ports.queues import ReadyTask, Skills
 from baton.ports.writes import Write
 from baton.services.agents.change_route import change_route
-from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.claim_task import claim_next
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.tasks.approve_task import approve_task, approve_task_next
 from baton.services.tasks.put_off_task import defer_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimer
 from support.fakes.store import InMemoryStore
 from support.faults.threads import at_once, race
 from support.worlds.team import Team

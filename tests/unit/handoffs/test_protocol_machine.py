@@ -27,7 +27,7 @@ from baton.domain.errors import (
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.trail import replay
-from baton.services.claims.claim_task import Claimer, claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.join_branches import join_branches
 from baton.services.claims.wait_for_callback import answer_callback
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -38,6 +38,7 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
 from baton.services.tasks.read_task import read_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimer
 from support.faults.soak import scaled
 from support.models.protocol_model import SLUGS, Expected
 from support.models.protocol_players import VERBS, WORKSPACES, Players, expecting, other_than

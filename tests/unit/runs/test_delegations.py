@@ -18,13 +18,14 @@ from baton.domain.tasks.task import Policy, Task
 from baton.domain.times import rfc3339
 from baton.ports.runs import Reply
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimer, claim_task
+from baton.services.claims.claim_task import claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.runs.process_task import DispatchNotice, NoticeOutcome, TimeBudget, process_task
 from baton.services.runs.run_agent import AgentLoop
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimer
 from support.faults.threads import StillClock, race
 from support.worlds.agent_runs import HOUR, AgentRuns, calls, says
 from support.worlds.world import WORKSPACE, agent, human

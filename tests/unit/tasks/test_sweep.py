@@ -18,12 +18,13 @@ from baton.domain.tasks.wake import notice_interval
 from baton.ports.writes import Insert, OpenEscalation
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimer, claim_task
+from baton.services.claims.claim_task import claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next
 from baton.services.tasks.sweep import SweepReport, sweep
+from baton.steps.claims.take_task import Claimer
 from support.clock import NOON
 from support.faults.hooked_store import HookedStore
 from support.values.tasks import CREATOR, SETTINGS, a_new_task

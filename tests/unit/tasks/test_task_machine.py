@@ -23,7 +23,7 @@ from baton.domain.errors import (
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
-from baton.services.claims.claim_task import Claimer, claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_task import ReleasedWork, release_task
@@ -32,6 +32,7 @@ from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimer
 from support.faults.soak import scaled
 from support.ids import CountingIds
 from support.worlds.team import as_told

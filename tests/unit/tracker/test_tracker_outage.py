@@ -19,11 +19,12 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import Claimed, Claimer, claim_task
+from baton.services.claims.claim_task import claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
+from baton.steps.claims.take_task import Claimed, Claimer
 from baton.steps.escalations.open_escalation import AT_ONCE_SECONDS
 from fake_notion import SELECT, STATUS, Fault
 from support.faults.soak import scaled

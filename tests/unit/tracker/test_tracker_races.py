@@ -22,13 +22,14 @@ from baton.domain.tracker.page_sync import INDEX_SECONDS, UNCLEAR_SECONDS, Sync,
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert, MakePageDue, Save
-from baton.services.claims.claim_task import Claimed, Claimer, claim_task
+from baton.services.claims.claim_task import claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.import_tracker import Imported, import_tracker
 from baton.services.tracker.open_webhook import open_webhook, webhook_of
 from baton.services.tracker.receive_webhook import Received, receive_webhook
+from baton.steps.claims.take_task import Claimed, Claimer
 from baton.steps.idempotency import apply_once
 from baton.steps.tracker.page_delivery import PageResult
 from baton.steps.tracker.send_page import send_page

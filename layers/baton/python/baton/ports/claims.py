@@ -11,7 +11,7 @@ from baton.domain.handoffs.workflow import (
 )
 from baton.domain.idempotency import SavedResponse
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Claim
+from baton.domain.tasks.task import Claim, Task
 
 
 class ClaimStore(Protocol):
@@ -28,6 +28,10 @@ class ClaimStore(Protocol):
     def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
         """Returns the agent's live claims, of every principal, by the end of the lease. Lags: a claim is missing for
         milliseconds after its beginning, and is returned for milliseconds after its end."""
+
+    def move_mark(self, task: Task) -> None:
+        """Shows in the queue until when the lease of the task's claim lasts, as ``task`` was read; nothing if the claim
+        or its lease is another by now. One write, which decides nothing: the task's version stays."""
 
     def taken_slots(self, workspace: str, agent: str) -> frozenset[int]:
         """Returns the slots that live claims of the agent hold; empty for an agent without a limit. Exact."""

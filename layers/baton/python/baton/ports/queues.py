@@ -25,13 +25,14 @@ class Skills:
 
 @dataclass(frozen=True, slots=True)
 class ReadyTask:
-    """A task that is ready for a claim."""
+    """A task that is ready for a claim. ``ready_at`` of one that a claim still holds: when its lease seemed to end."""
 
     task_id: str
     ready_at: datetime
     requires: tuple[str, ...] = ()  # of open work: the claimers' filter
     source: str = ""  # of open work: the claimers' filter
     priority: str = field(default="", compare=False)
+    lapsed_claim: str | None = None  # the claim that holds the task, though its lease seems to be over; None if ready
 
 
 class QueueStore(Protocol):
@@ -39,7 +40,9 @@ class QueueStore(Protocol):
 
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
         """Returns the agent's abilities (None if they aren't known) and its ready tasks, best first: by priority, then
-        by ready time. Lags: every task must be checked by the condition of the write. One read for about 25 tasks."""
+        by ready time. After them come the tasks that the agent's claims hold though their leases seem to be over: a
+        heartbeat may have extended them. Lags: every task must be checked by the condition of the write. One read for
+        about 25 tasks."""
 
     def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
         """Returns ready open work, in the same way. The caller checks who may claim it."""

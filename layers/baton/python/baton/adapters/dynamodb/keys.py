@@ -370,9 +370,19 @@ def claim_mark(of: Claim) -> str:
     return f"{MARKS}{_moment(of.expires_at)}#{of.claim_id}"
 
 
-def parse_claim_mark(sort_key: str) -> str:
-    """Returns the claim's id."""
-    return sort_key.split("#", 1)[1]
+def is_claim_mark(sort_key: str) -> bool:
+    return sort_key.startswith(MARKS)
+
+
+def parse_claim_mark(sort_key: str) -> tuple[datetime, str]:
+    """Returns the end of the lease, as far as the mark knows, and the claim's id."""
+    ends_ms, claim_id = sort_key.removeprefix(MARKS).split("#", 1)
+    return times.from_ms(int(ends_ms)), claim_id
+
+
+def lapsed_marks_until(now: datetime) -> str:
+    """Returns a sort key after all work of a queue and after every mark that is over at ``now``, before all others."""
+    return f"{MARKS}{_moment(now)}#{_END}"
 
 
 def unresolved_alerts(workspace: str, state: AlertState) -> str:

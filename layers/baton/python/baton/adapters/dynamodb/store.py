@@ -12,6 +12,7 @@ from baton.adapters.dynamodb.agents.catalogue import version_of
 from baton.adapters.dynamodb.agents.routing import Routing
 from baton.adapters.dynamodb.agents.tools import Tools
 from baton.adapters.dynamodb.alerts.alerts import Alerts
+from baton.adapters.dynamodb.claims.marks import move_mark
 from baton.adapters.dynamodb.claims.renewal import renew
 from baton.adapters.dynamodb.events.event_outbox import EventOutbox
 from baton.adapters.dynamodb.handoffs.workflows import Workflows
@@ -26,7 +27,7 @@ from baton.domain.escalations.review import Review
 from baton.domain.handoffs.workflow import BackgroundJob
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Claim
+from baton.domain.tasks.task import Claim, Task
 from baton.ports.escalations import MarkerInputs
 from baton.ports.paging import Page
 from baton.ports.writes import FinishJob, Write
@@ -48,6 +49,9 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
 
     def renew(self, call: WorkerCall, now: datetime, lease_seconds: int | None) -> Claim:
         return renew(self._table, call, now, lease_seconds)
+
+    def move_mark(self, task: Task) -> None:
+        move_mark(self._table, task)
 
     def _remove_job(self, workspace: str, job: BackgroundJob) -> None:
         """Takes the job out of its index. The item itself stays, for the next job's use: Baton has no permission to

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -42,6 +42,19 @@ class Change:
         """The entries that leave the tail with this change. That depends on the task before it alone, so that two
         changes of the same task move the same entries."""
         return self.before.tail if self.before is not None and tail.is_full(self.before.tail) else ()
+
+    def followed_by(self, later: Change) -> Change:
+        """Returns both changes as one, in one step of the version. ``later`` was decided on the task of this one."""
+        return replace(
+            later,
+            before=self.before,
+            task=later.task.changed(version=self.task.version),
+            events=(*self.events, *later.events),
+            recovery=later.recovery or self.recovery,
+            failure=later.failure or self.failure,
+            resume_payload=later.resume_payload or self.resume_payload,
+            reasons=(*self.reasons, *later.reasons),
+        )
 
     @property
     def ends(self) -> bool:

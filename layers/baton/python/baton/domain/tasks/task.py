@@ -301,9 +301,14 @@ class Task:
             return self.takers
         return (*(each for each in self.takers if each != agent), agent)[-MAX_TAKERS:]
 
+    def is_lapsed(self, agent: str, now: datetime) -> bool:
+        """True if a claim of the agent holds the task though its lease is over: a claimer of the same agent may take
+        the task, as the sweeper would end the claim."""
+        return self.claim is not None and self.claim.agent == agent and self.claim.is_over(now)
+
     def must_be_claimable(self, now: datetime) -> None:
         """Raises ``AlreadyClaimed``, ``TaskEnded`` or ``NotClaimable``. An expired lease holds the task until the
-        sweeper ends it: until then its worker can still renew it."""
+        sweeper or a claimer of the same agent ends it: until then its worker can still renew it."""
         if self.claim is not None:
             raise errors.AlreadyClaimed(self.id, self.claim.agent, times.rfc3339(self.claim.expires_at))
         if self.is_ended:

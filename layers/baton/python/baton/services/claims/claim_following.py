@@ -11,8 +11,9 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.services.claims.claim_task import Claimed, Claimer, claim_if_any
+from baton.services.claims.claim_task import claim_if_any
 from baton.steps.agents.mark_contact import mark_contact
+from baton.steps.claims.take_task import Claimed, Claimer
 
 # Events of the ended task among which its claim is looked for.
 LOOKS_BACK = 100

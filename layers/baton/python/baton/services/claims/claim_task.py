@@ -4,50 +4,30 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
 from itertools import groupby, islice
 from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.access.read_rights import is_open_offer
-from baton.domain.agents.agent import Agent, lacking, requirements
+from baton.domain.agents.agent import lacking, requirements
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
-from baton.domain.tasks import commands, trail
-from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
-from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
-from baton.ports.details import TaskDetails
 from baton.ports.queues import ReadyTask
 from baton.steps import idempotency
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.mark_contact import mark_contact
 from baton.steps.claims.poll_until import Poll, poll_until
+from baton.steps.claims.take_task import Claimed, Claimer, take_task
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
-from baton.steps.tasks.change_task import commit, page_sync_of
 
 MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2
 # Less than one page of the queue, so that shuffling takes no further read.
 SPREAD_OVER = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """A claimed task with its items. No other answer shows the claim's id."""
-
-    details: TaskDetails
-    claim_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimer:
-    """The agent that ``by`` claims for, with the worker's name and the lease."""
-
-    by: Principal
-    agent: str
-    worker: str
-    lease_seconds: int = DEFAULT_LEASE_SECONDS
+# The most marks that one search looks behind: one page. What is left comes with the next search.
+MAX_MARKS = 25
 
 
 def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: IdempotencyKey | None = None) -> Claimed:
@@ -59,7 +39,7 @@ def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: Idem
         return idempotency.response_alone(deps, idempotency_key)
 
     def decide(_: None) -> Claimed:
-        return _take(deps, claimer, task_id, idempotency_key)
+        return take_task(deps, claimer, task_id, idempotency_key)
 
     with refused_as_unknown(deps, claimer.by, task_id, unless=is_open_offer):
         claimed = idempotency.run_idempotently(
@@ -132,9 +112,10 @@ def claim_if_any(
 
 
 class _Search:
-    """A search through the candidates: first the agent's own queue, then open work within its declared capabilities
-    that it didn't hand off itself; by priority, then first in, first out. After a lost race, candidates of one priority
-    come in random order, so that many concurrent searches don't meet at each task in turn."""
+    """A search through the candidates: first the agent's own queue, then its tasks whose lease is over, then open work
+    within its declared capabilities that it didn't hand off itself; by priority, then first in, first out. After a lost
+    race, candidates of one priority come in random order, so that many concurrent searches don't meet at each task in
+    turn."""
 
     def __init__(
         self, deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None, *, is_contended: bool
@@ -142,6 +123,7 @@ class _Search:
         self._baton, self._claimer, self._once = deps, claimer, idempotency_key
         self._is_contended = is_contended
         self._lost: list[ReadyTask] = []
+        self._marks_left = MAX_MARKS
 
     def claim(self) -> Claimed | None:
         """Raises ``KeyTaken``, ``InactiveAgent``, ``AtCapacity``."""
@@ -158,13 +140,32 @@ class _Search:
     def _candidates(self) -> Iterator[ReadyTask]:
         workspace, now = self._claimer.by.workspace, self._baton.clock.now()
         skills, own = self._baton.store.ready(workspace, self._claimer.agent, now)
-        yield from self._spread(own)
+        yield from filter(self._is_open, self._spread(own))
         if skills is None:
             return
         offers = frozenset(requirements(skills.accepts, skills.produces))
         for ready in self._spread(self._baton.store.open_work(workspace, now)):
             if ready.source != self._claimer.agent and not lacking(offers, ready.requires):
                 yield ready
+
+    def _is_open(self, ready: ReadyTask) -> bool:
+        """True unless a claim holds the task whose lease isn't over after all: then its mark is moved on, so that it is
+        looked at once per lease."""
+        if ready.lapsed_claim is None:
+            return True
+        self._marks_left -= 1
+        if self._marks_left < 0:
+            return False
+        try:
+            task, _ = self._baton.store.load(self._claimer.by.workspace, ready.task_id)
+        except errors.Unknown:
+            return False
+        if task.is_lapsed(self._claimer.agent, self._baton.clock.now()):
+            return True
+        if task.claim is not None and task.claim.claim_id == ready.lapsed_claim:
+            with suppress(errors.Busy):  # the next one who looks moves it
+                self._baton.store.move_mark(task)
+        return False
 
     def _spread(self, queue: Iterator[ReadyTask]) -> Iterator[ReadyTask]:
         for _, alike in groupby(queue, key=lambda ready: ready.priority):
@@ -174,7 +175,7 @@ class _Search:
 
     def _try(self, ready: ReadyTask) -> Claimed | None:
         try:
-            return _take(self._baton, self._claimer, ready.task_id, self._once)
+            return take_task(self._baton, self._claimer, ready, self._once)
         except errors.KeyTaken:
             raise
         except (
@@ -203,54 +204,6 @@ class _Search:
                     return claimed
         self._lost = []
         return None
-
-
-def _take(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: IdempotencyKey | None) -> Claimed:
-    details, agent = deps.store.read_for_claim(claimer.by.workspace, task_id, claimer.agent)
-    if agent is None or not agent.active:
-        raise errors.InactiveAgent(claimer.agent)
-    try:
-        return _claimed(deps, claimer, (details, agent), _any_slot(agent), idempotency_key)
-    except errors.SlotTaken:
-        return _claimed(deps, claimer, (details, agent), _free_slot(deps, agent), idempotency_key)
-
-
-def _any_slot(agent: Agent) -> int | None:
-    """A random slot if the agent has a limit: it is mostly free, and needs no read."""
-    return None if agent.max_concurrent is None else random.randrange(agent.max_concurrent)  # noqa: S311 - no secret
-
-
-def _free_slot(deps: Deps, agent: Agent) -> int:
-    """A slot that no live claim holds. Raises ``AtCapacity``."""
-    taken = deps.store.taken_slots(agent.workspace, agent.slug)
-    free = [slot for slot in range(agent.max_concurrent or 0) if slot not in taken]
-    if not free:
-        raise errors.AtCapacity(agent.slug, agent.max_concurrent or 0)
-    return random.choice(free)  # noqa: S311 - no secret
-
-
-def _claimed(
-    deps: Deps,
-    claimer: Claimer,
-    found: tuple[TaskDetails, Agent],
-    slot: int | None,
-    idempotency_key: IdempotencyKey | None,
-) -> Claimed:
-    details, agent = found
-    now, task_id = deps.clock.now(), details.task.id
-    command = commands.ClaimTask(
-        by=claimer.by,
-        agent=claimer.agent,
-        worker=apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker),
-        claim_id=deps.ids.new("clm", now),
-        lease_seconds=claimer.lease_seconds,
-        skills=agent,
-        slot=slot,
-    )
-    change = transition(details.task, command, now)
-    answer = {"task_id": task_id, "claim_id": command.claim_id, "task": trail.snapshot(change.task)}
-    commit(deps, change, *idempotency.save_response(idempotency_key, answer))
-    return Claimed(replace(details, task=change.task, page_sync=page_sync_of(deps, change.task)), command.claim_id)
 
 
 def _earlier_claim(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey) -> Claimed | None:

@@ -18,11 +18,12 @@ from baton.domain.tasks import trail
 from baton.domain.tasks.task import State
 from baton.ports import runs
 from baton.ports.deps import Deps
-from baton.services.claims.claim_task import Claimed, Claimer, claim_if_any, claim_task
+from baton.services.claims.claim_task import claim_if_any, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.join_branches import join_branches
 from baton.services.claims.renew_claim import renew_claim
+from baton.steps.claims.take_task import Claimed, Claimer
 from baton.steps.tasks.change_task import notify_agent
 
 # A task that has been ready for longer than a notice takes: its own notice was lost.
@@ -242,6 +243,6 @@ def _notify_forgotten(deps: Deps, agent: Agent) -> None:
     now = deps.clock.now()
     _, waiting = deps.store.ready(agent.workspace, agent.slug, now)
     for ready in islice(waiting, 10):
-        if now - ready.ready_at > times.seconds(FORGOTTEN_SECONDS):
+        if ready.lapsed_claim is None and now - ready.ready_at > times.seconds(FORGOTTEN_SECONDS):
             deps.dispatch_queue.notify(agent.workspace, agent.slug, ready.task_id)
             return

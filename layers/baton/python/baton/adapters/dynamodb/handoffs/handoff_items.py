@@ -20,7 +20,7 @@ from baton.domain.idempotency import SavedResponse
 from baton.domain.numbers import loads
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Claim, Task
-from baton.ports.queues import Skills
+from baton.ports.queues import ReadyTask, Skills
 
 
 def slot_item(task: Task, claim: Claim, key: keys.Key) -> Item:
@@ -36,7 +36,15 @@ def slot_item(task: Task, claim: Claim, key: keys.Key) -> Item:
 def held_from(mark: Item) -> HeldClaim:
     """Reads the mark of a claimed task in its agent's queue."""
     _, task_id = keys.parse_task(mark["pk"])
-    return HeldClaim(task_id, keys.parse_claim_mark(mark["queue_sk"]), mark["workflow_id"])
+    _, claim_id = keys.parse_claim_mark(mark["queue_sk"])
+    return HeldClaim(task_id, claim_id, mark["workflow_id"])
+
+
+def lapsed_from(mark: Item) -> ReadyTask:
+    """Reads a mark whose time is over as a candidate for a claim."""
+    _, task_id = keys.parse_task(mark["pk"])
+    ended_at, claim_id = keys.parse_claim_mark(mark["queue_sk"])
+    return ReadyTask(task_id, ended_at, priority=keys.MARKS, lapsed_claim=claim_id)
 
 
 def ended_claim_from(item: Item | None) -> SavedResponse | Claim | None:

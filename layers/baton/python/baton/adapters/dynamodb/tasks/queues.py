@@ -25,13 +25,13 @@ class QueueReads(TaskReads):
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
         """Reads the agent's skills with the first page: its own entry comes first in its queue."""
         partition = keys.ready_queue(workspace, agent)
-        page = self._queue_page(partition, keys.QUEUE_START)
+        page = self._queue_page(partition, keys.QUEUE_START, now)
         is_known = bool(page) and page[0]["queue_sk"] == keys.AGENT_PLACE
         return handoff_items.skills_from(page[0]) if is_known else None, self._due_work(partition, page, now)
 
     def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
         shards = self._table.shards.all_of(keys.open_queue(workspace))
-        work = [self._due_work(shard, self._queue_page(shard, keys.QUEUE_START), now) for shard in shards]
+        work = [self._due_work(shard, self._queue_page(shard, keys.QUEUE_START, now), now) for shard in shards]
         last = ""
         for ready in heapq.merge(*work, key=lambda each: (each.priority, each.ready_at, each.task_id)):
             if ready.task_id != last:  # a task that moves to another shard may still show in the old one
@@ -80,13 +80,17 @@ class QueueReads(TaskReads):
     # Inside
 
     def _due_work(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[ReadyTask]:
-        """Yields the due work of a queue, from its first page on. Within a priority, work that isn't due sorts after
-        work that is: a page that ends with such a task is followed by the next priority."""
+        """Yields the due work of a queue, from its first page on, then the marks that are over. Within a priority, work
+        that isn't due sorts after work that is: a page that ends with such a task is followed by the next priority."""
         start = keys.QUEUE_START
         while True:
             for entry in page:
                 if entry["queue_sk"] == keys.AGENT_PLACE:
                     start = keys.AGENT_PLACE
+                    continue
+                if keys.is_claim_mark(entry["queue_sk"]):
+                    yield handoff_items.lapsed_from(entry)
+                    start = entry["queue_sk"]
                     continue
                 priority, ready = keys.parse_queue_sort_key(entry["queue_sk"])
                 if ready.ready_at <= now:
@@ -96,10 +100,12 @@ class QueueReads(TaskReads):
                     start = priority + "~"
             if len(page) < READY_PAGE:
                 return
-            page = self._queue_page(partition, start)
+            page = self._queue_page(partition, start, now)
 
-    def _queue_page(self, partition: str, start: str) -> list[dict[str, Any]]:
-        return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE, until=keys.MARKS)
+    def _queue_page(self, partition: str, start: str, now: datetime) -> list[dict[str, Any]]:
+        """Returns the next entries of a queue, without the marks that aren't over."""
+        until = keys.lapsed_marks_until(now)
+        return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE, until=until)
 
     def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
         """Reads a listing's ids, then the tasks' HEADs: two reads a page."""

@@ -1,0 +1,36 @@
+"""The marks of claimed tasks in the queue index. A heartbeat doesn't move the mark, so that it costs one write; whoever
+finds the mark too early moves it on (docs/decisions/038-claimers-take-lapsed-claims.md)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.table import ConditionFailed, Table
+from baton.domain import times
+from baton.domain.tasks.task import Task
+
+# The claim and the end of its lease are those that were read. Any commit of this version writes the same mark, and any
+# other version has a lease or a claim of its own: so no write is undone by this one, however late it arrives.
+LEASE_IS_AS_READ = "#claim.#id = :id AND #claim.#expires = :expires"
+_NAMES = {"#claim": "claim", "#id": "claim_id", "#expires": "expires_ms", "#mark": "queue_sk"}
+
+
+def move_mark(table: Table, task: Task) -> None:
+    """Raises ``Busy``."""
+    claim = task.claim
+    if claim is None:
+        return
+    values = {
+        ":id": claim.claim_id,
+        ":expires": times.to_ms(claim.expires_at),
+        ":mark": keys.claim_mark(claim),
+    }
+    with suppress(ConditionFailed):
+        table.update(
+            keys.head(task.workspace, task.id),
+            UpdateExpression="SET #mark = :mark",
+            ConditionExpression=LEASE_IS_AS_READ,
+            ExpressionAttributeNames=_NAMES,
+            ExpressionAttributeValues=values,
+        )

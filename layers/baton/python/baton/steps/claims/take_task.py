@@ -1,0 +1,159 @@
+"""Takes one task for a claimer. The condition behind it is ``version_unchanged`` on the task's HEAD. If the lease of a
+claim is over, the claim is swept first, in the same commit (docs/spec/lifecycle.md §3)."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from baton.domain import errors
+from baton.domain.access.principal import SWEEPER, Principal, system
+from baton.domain.agents.agent import Agent
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks import commands, trail
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, Claim, Recovery, State, Task
+from baton.domain.tasks.transitions import transition
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.ports.queues import ReadyTask
+from baton.steps import idempotency
+from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
+from baton.steps.tasks.change_task import commit, page_sync_of
+
+# A claim that is refused for what the task, the agent or the claimer is: the sweep of a lost lease is due all the same.
+NOT_FOR_THE_CLAIMER = (
+    errors.AlreadyClaimed,
+    errors.AtCapacity,
+    errors.CapabilityMismatch,
+    errors.InactiveAgent,
+    errors.NotClaimable,
+    errors.NotYourAgent,
+    errors.OwnHandoff,
+    errors.TaskEnded,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claimed task with its items. No other answer shows the claim's id."""
+
+    details: TaskDetails
+    claim_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimer:
+    """The agent that ``by`` claims for, with the worker's name and the lease."""
+
+    by: Principal
+    agent: str
+    worker: str
+    lease_seconds: int = DEFAULT_LEASE_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A task as it was read for a claim at ``now``. ``swept``: what the sweeper would change first, as the lease of the
+    agent's own claim is over."""
+
+    details: TaskDetails
+    agent: Agent | None
+    now: datetime
+    swept: Change | None
+
+    @property
+    def task(self) -> Task:
+        return self.details.task if self.swept is None else self.swept.task
+
+    @property
+    def lost(self) -> Claim | None:
+        return None if self.swept is None else self.details.task.claim
+
+    @property
+    def recoveries(self) -> tuple[Recovery, ...]:
+        recovery = None if self.swept is None else self.swept.recovery
+        return self.details.recoveries if recovery is None else (*self.details.recoveries, recovery)
+
+
+def take_task(deps: Deps, claimer: Claimer, wanted: str | ReadyTask, idempotency_key: IdempotencyKey | None) -> Claimed:
+    """Claims a task by its id, or as a queue has shown it. A task whose lease is over is swept and claimed in one
+    commit. If the sweep leaves nothing to claim, it is committed alone, and the refusal of the claim is raised."""
+    task_id = wanted if isinstance(wanted, str) else wanted.task_id
+    found = _read(deps, claimer, task_id)
+    try:
+        if isinstance(wanted, ReadyTask):
+            _must_be_in_queue(found, wanted)
+        return _claimed(deps, claimer, found, idempotency_key)
+    except NOT_FOR_THE_CLAIMER:
+        if found.swept is not None:
+            commit(deps, found.swept)
+        raise
+
+
+def _read(deps: Deps, claimer: Claimer, task_id: str) -> _Candidate:
+    details, agent = deps.store.read_for_claim(claimer.by.workspace, task_id, claimer.agent)
+    task, now = details.task, deps.clock.now()
+    if not task.is_lapsed(claimer.agent, now):
+        return _Candidate(details, agent, now, None)
+    sweep = commands.Sweep(by=system(task.workspace, SWEEPER), agent=agent)
+    return _Candidate(details, agent, now, transition(task, sweep, now))
+
+
+def _must_be_in_queue(found: _Candidate, ready: ReadyTask) -> None:
+    """Raises ``NotClaimable`` for a task that is claimed by its id alone, or came back otherwise than by its mark."""
+    came_back = ready.lapsed_claim is not None and found.swept is None
+    if found.task.state is State.NEXT or came_back:
+        raise errors.NotClaimable(found.task.id, found.task.state, None)
+
+
+def _claimed(deps: Deps, claimer: Claimer, found: _Candidate, idempotency_key: IdempotencyKey | None) -> Claimed:
+    agent = found.agent
+    if agent is None or not agent.active:
+        raise errors.InactiveAgent(claimer.agent)
+    try:
+        return _claimed_with(deps, claimer, found, _likely_slot(agent, found.lost), idempotency_key)
+    except errors.SlotTaken:
+        return _claimed_with(deps, claimer, found, _free_slot(deps, agent), idempotency_key)
+
+
+def _likely_slot(agent: Agent, lost: Claim | None) -> int | None:
+    """The slot of the claim that was lost, or a random one: it is mostly free, and needs no read. None if the agent has
+    no limit."""
+    if agent.max_concurrent is None:
+        return None
+    if lost is not None and lost.slot is not None and lost.slot < agent.max_concurrent:
+        return lost.slot
+    return random.randrange(agent.max_concurrent)  # noqa: S311 - no secret
+
+
+def _free_slot(deps: Deps, agent: Agent) -> int:
+    """A slot that no live claim holds. Raises ``AtCapacity``."""
+    taken = deps.store.taken_slots(agent.workspace, agent.slug)
+    free = [slot for slot in range(agent.max_concurrent or 0) if slot not in taken]
+    if not free:
+        raise errors.AtCapacity(agent.slug, agent.max_concurrent or 0)
+    return random.choice(free)  # noqa: S311 - no secret
+
+
+def _claimed_with(
+    deps: Deps, claimer: Claimer, found: _Candidate, slot: int | None, idempotency_key: IdempotencyKey | None
+) -> Claimed:
+    command = commands.ClaimTask(
+        by=claimer.by,
+        agent=claimer.agent,
+        worker=apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker),
+        claim_id=deps.ids.new("clm", found.now),
+        lease_seconds=claimer.lease_seconds,
+        skills=found.agent,
+        slot=slot,
+    )
+    change = transition(found.task, command, found.now)
+    if found.swept is not None:
+        change = found.swept.followed_by(change)
+    answer = {"task_id": change.task.id, "claim_id": command.claim_id, "task": trail.snapshot(change.task)}
+    commit(deps, change, *idempotency.save_response(idempotency_key, answer))
+    page_sync = page_sync_of(deps, change.task)
+    details = replace(found.details, task=change.task, recoveries=found.recoveries, page_sync=page_sync)
+    return Claimed(details, command.claim_id)
