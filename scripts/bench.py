@@ -1,6 +1,6 @@
 """`make bench`: measures, and judges nothing.
 
-    bench.py [imports] [calls] [load] [floor] [keys] [cpu] [worst]
+    bench.py [imports] [calls] [load] [floor] [waits] [keys] [cpu] [worst]
 
 Without a name, all of them. All but `keys`, `cpu` and `worst` need the local stack; the bench starts one of its own and
 forgets it.
@@ -23,6 +23,7 @@ from bench_floor import show_floor
 from bench_imports import show_imports
 from bench_keys import show_keys
 from bench_load import show_load
+from bench_waits import show_waits
 from bench_worst import show_worst
 from engine import StackError
 
@@ -31,6 +32,7 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "calls": show_calls,
     "load": show_load,
     "floor": show_floor,
+    "waits": show_waits,
 }
 # Without the stack.
 ALONE: dict[str, Callable[[], None]] = {"keys": show_keys, "cpu": show_cpu, "worst": show_worst}
@@ -38,9 +40,8 @@ ALONE: dict[str, Callable[[], None]] = {"keys": show_keys, "cpu": show_cpu, "wor
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Baton's bench")
-    parser.add_argument(
-        "section", nargs="*", type=_section, help="imports, calls, load, floor, keys, cpu, worst; default: all"
-    )
+    sections = ", ".join([*SECTIONS, *ALONE])
+    parser.add_argument("section", nargs="*", type=_section, help=f"{sections}; default: all")
     asked = parser.parse_args().section or [*SECTIONS, *ALONE]
     begun = time.monotonic()
     _say_where()

@@ -13,7 +13,7 @@ import pytest
 
 from support.worlds.tenant import Tenant
 
-# A poll looks every half second; the rest is for a busy machine.
+# A poll looks every half second or more often, at open work every 3.3 s; the rest is for a busy machine.
 IN_TIME_SECONDS = 8.0
 
 

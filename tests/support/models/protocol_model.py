@@ -87,6 +87,14 @@ class Expected:
         self.state, self.claim_id, self.branches, self.until = self.origin, None, [], None
         self.ready_at = now + timedelta(seconds=after)
 
+    def has_lost_its_lease(self, now: datetime) -> bool:
+        return bool(self.claim_id) and self.expires_at is not None and self.expires_at <= now
+
+    def lost(self, now: datetime) -> None:
+        """Its lease was over, and somebody has ended the claim."""
+        self.give_back(now)
+        self.state = "needs" if self.attempt >= 3 else self.state
+
     def end(self, state: str) -> None:
         self.state, self.claim_id, self.branches, self.until = state, None, [], None
 
@@ -178,12 +186,16 @@ class Model:
         task.give_back(now)
         return True
 
+    def lapsed(self, workspace: str, slug: str, now: datetime) -> list[Expected]:
+        """The tasks that a claimer of this agent may take over."""
+        mine = [task for task in self if task.workspace == workspace and task.holder == slug]
+        return [task for task in mine if task.has_lost_its_lease(now)]
+
     def sweep(self, now: datetime) -> None:
         """As often as it takes until nothing is due."""
         for task in self:
-            if task.claim_id and task.expires_at is not None and task.expires_at <= now:
-                task.give_back(now)
-                task.state = "needs" if task.attempt >= 3 else task.state
+            if task.has_lost_its_lease(now):
+                task.lost(now)
             if task.put_off_until is not None and task.put_off_until <= now:
                 task.put_off_until = None
         for task in self:

@@ -93,7 +93,7 @@ def test_asking_for_work_in_vain_is_a_contact_too(world: World) -> None:
 
 def test_what_is_refused_is_none(world: World) -> None:
     task_id = world.ready()
-    world.claim()
+    world.claim(lease_seconds=7_200)
     world.clock.advance(3_600)
     at = contact(world)
     with pytest.raises(AlreadyClaimed):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from datetime import timedelta
 from threading import Condition, Thread, current_thread
 from typing import Any
 
@@ -13,7 +14,7 @@ from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import Conflict
 from baton.domain.escalations.marker import Priority
 from baton.services.claims.claim_task import claim_if_any, claim_next_waiting
-from baton.steps.claims.poll_until import polls
+from baton.steps.claims.poll_until import Poll, polls
 from baton.steps.claims.take_task import Claimer
 from support.clock import NOON, FakeClock
 from support.fakes.store import InMemoryStore
@@ -168,7 +169,16 @@ def test_a_conflict_leads_to_the_next_candidate_and_back_before_a_lower_priority
 def test_jittered_pauses_differ_and_take_no_longer_than_others() -> None:
     random.seed(7)
     clock = FakeClock()
-    assert len(list(polls(clock, 20, jittered=True))) <= 41
+    assert len(list(polls(clock, Poll(list, bool, 20, 0.25, 0.2)))) <= 82
     assert sum(clock.slept) == pytest.approx(20)
     assert len(set(clock.slept)) > 20
-    assert all(0.2 <= pause <= 0.8 for pause in clock.slept[:-1])
+    assert all(0.2 <= pause <= 0.3 for pause in clock.slept[:-1])
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seconds", [0.1, 0.25, 0.5, 0.75, 5])
+def test_a_jittered_wait_ends_with_its_time_and_a_last_look(seed: int, seconds: float) -> None:
+    random.seed(seed)
+    clock = FakeClock()
+    assert list(polls(clock, Poll(list, bool, seconds, 0.25, 0.2)))
+    assert clock.now() == NOON + timedelta(seconds=seconds)

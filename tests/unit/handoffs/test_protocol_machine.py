@@ -182,9 +182,17 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
 
     @rule(workspace=workspaces, slug=st.sampled_from(SLUGS), lease=st.sampled_from([15, 300, 300]))
     def claim_the_next(self, workspace: str, slug: str, lease: int) -> None:
-        best = self.model.best(workspace, slug, self.now)
-        by = agent(slug, workspace)
+        by, lapsed = agent(slug, workspace), self.model.lapsed(workspace, slug, self.now)
+        first = self.model.best(workspace, slug, self.now)
         claimed = claim_next(self.deps, Claimer(by=by, agent=slug, worker="w", lease_seconds=lease))
+        for task in lapsed:  # behind ready work, in the order in which their leases have ended
+            claim = self.store.load(workspace, task.id)[0].claim
+            if claim is None or claim.claim_id != task.claim_id:
+                task.lost(self.now)
+        assert claimed or not any(task.claim_id for task in lapsed)
+        best = self.model.best(workspace, slug, self.now)
+        if first is None or first.target is None:  # what its agent has lost comes before open work
+            best = next((task for task in lapsed if claimed and task.id == claimed.details.task.id), best)
         assert (claimed and claimed.details.task.id) == (best and best.id)
         if claimed and best:
             self.took(best, slug, claimed.claim_id, lease)
@@ -196,7 +204,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         refusal: type[Exception] | None = None
         if task.target is None and slug == task.source:
             refusal = OwnHandoff
-        elif task.claim_id:
+        elif task.claim_id and not self.is_taken_over(task, slug):
             refusal = AlreadyClaimed
         elif task.is_ended:
             # Open work that has ended is no offer any more.
@@ -208,6 +216,13 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
             claimed = claim_task(self.deps, Claimer(by=by, agent=slug, worker="w"), task.id)
         if not refused:
             self.took(task, slug, claimed.claim_id, 300)
+
+    def is_taken_over(self, task: Expected, slug: str) -> bool:
+        """Whether a claim by id ends a claim of the same agent first."""
+        if task not in self.model.lapsed(task.workspace, slug, self.now):
+            return False
+        task.lost(self.now)
+        return True
 
     @precondition(lambda self: self.held)
     @rule(number=numbers, verb=st.sampled_from(VERBS))
@@ -314,8 +329,11 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
                 assert held == {(t.id, t.claim_id) for t in mine if t.claim_id and t.holder == slug}
                 inbox = [item.content["task_id"] for item in self.store.inbox(workspace, slug, 10_000, None).items]
                 assert sorted(inbox) == sorted(task.id for task in mine if task.is_ended and task.source == slug)
-                ready = [each.task_id for each in self.store.ready(workspace, slug, self.now)[1]]
-                assert set(ready) == {t.id for t in mine if t.target == slug and t.is_ready(self.now)}
+                shown = list(self.store.ready(workspace, slug, self.now)[1])
+                ready = {each.task_id for each in shown if each.lapsed_claim is None}
+                assert ready == {t.id for t in mine if t.target == slug and t.is_ready(self.now)}
+                lapsed = {each.task_id for each in shown if each.lapsed_claim is not None}
+                assert lapsed >= {t.id for t in self.model.lapsed(workspace, slug, self.now)}
             assert {each.task_id for each in self.store.open_work(workspace, self.now)} == {
                 task.id for task in mine if task.target is None and task.is_ready(self.now)
             }

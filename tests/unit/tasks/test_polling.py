@@ -11,7 +11,7 @@ from baton.domain.errors import Unknown
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.await_task import EventRange, await_task, wait_for_events
 from baton.services.tasks.end_task import cancel_task
-from baton.steps.claims.poll_until import polls
+from baton.steps.claims.poll_until import Poll, polls
 from support.clock import NOON, FakeClock
 from support.worlds.world import World, human
 
@@ -136,5 +136,5 @@ def test_a_clock_that_is_set_back_does_not_make_anybody_wait_for_ever() -> None:
             self.advance(-3_600)
 
     clock = Backwards()
-    assert len(list(polls(clock, 20))) <= 41
+    assert len(list(polls(clock, Poll(list, bool, 20)))) <= 41
     assert sum(clock.slept) <= 21

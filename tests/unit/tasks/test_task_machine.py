@@ -77,6 +77,12 @@ class Expected:
         assert self.expires_at is not None
         return self.expires_at <= now
 
+    def lost(self, now: datetime) -> None:
+        """Its lease was over, and somebody has ended the claim."""
+        self.give_back(now)
+        if self.attempt >= 3:
+            self.state = "needs"
+
     def give_back(self, now: datetime, after: int = 0) -> None:
         self.state, self.claim_id = self.origin, None
         self.ready_at = now + timedelta(seconds=after)
@@ -202,8 +208,17 @@ class TaskMachine(RuleBasedStateMachine):
 
     @rule(slug=st.sampled_from(SLUGS), lease=st.sampled_from([15, 300]))
     def claim_the_next(self, slug: str, lease: int) -> None:
-        ready = {i for i, t in self.tasks.items() if t.pair[1] == slug and t.is_ready(self.now)}
+        mine = {i: t for i, t in self.tasks.items() if t.pair[1] == slug}
+        ready = {i for i, t in mine.items() if t.is_ready(self.now)}
+        lapsed = {i: t for i, t in mine.items() if t.has_lost_its_lease(self.now)}
         claimed = claim_next(self.deps, Claimer(by=agent(slug), agent=slug, worker="w", lease_seconds=lease))
+        for task_id, task in lapsed.items():  # behind ready work, in the order in which their leases have ended
+            claim = self.world.task(task_id).claim
+            if claim is None or claim.claim_id != task.claim_id:
+                assert not ready
+                task.lost(self.now)
+        assert claimed or not any(task.claim_id for task in lapsed.values())
+        ready = ready or {i for i, t in lapsed.items() if t.is_ready(self.now)}
         assert (claimed is None) == (not ready)
         if claimed:
             assert claimed.details.task.id in ready
@@ -214,6 +229,8 @@ class TaskMachine(RuleBasedStateMachine):
         task_id, task = self.pick(number)
         by = agent(task.pair[1])
         refusal: type[Exception] | None = None
+        if task.has_lost_its_lease(self.now):
+            task.lost(self.now)
         if task.claim_id:
             refusal = AlreadyClaimed
         elif task.state in ENDS:
@@ -294,9 +311,7 @@ class TaskMachine(RuleBasedStateMachine):
         assert sweep(self.deps).failed == 0
         for task in self.tasks.values():
             if task.has_lost_its_lease(self.now):
-                task.give_back(self.now)
-                if task.attempt >= 3:
-                    task.state = "needs"
+                task.lost(self.now)
 
     # What always holds
 

@@ -39,10 +39,10 @@ class QueueStore(Protocol):
     """What can be taken, needs a human, or is due. Read from indexes, which lag."""
 
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
-        """Returns the agent's abilities (None if they aren't known) and its ready tasks, best first: by priority, then
-        by ready time. After them come the tasks that the agent's claims hold though their leases seem to be over: a
-        heartbeat may have extended them. Lags: every task must be checked by the condition of the write. One read for
-        about 25 tasks."""
+        """Returns the agent's abilities (None if they aren't known) and its tasks that are ready at ``now``, best
+        first: by priority, then by ready time. After them come the tasks that the agent's claims hold though their
+        leases seem to be over at ``now``: a heartbeat may have extended them. Lags: every task must be checked by the
+        condition of the write. One read for about 25 tasks."""
 
     def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
         """Returns ready open work, in the same way. The caller checks who may claim it."""

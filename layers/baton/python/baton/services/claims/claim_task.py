@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import groupby, islice
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count, groupby, islice
 from typing import Any
 
-from baton.domain import errors
+from baton.domain import errors, times
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.access.read_rights import is_open_offer
 from baton.domain.agents.agent import lacking, requirements
@@ -28,6 +30,11 @@ LOOKS_AGAIN = 2
 SPREAD_OVER = 20
 # The most marks that one search looks behind: one page. What is left comes with the next search.
 MAX_MARKS = 25
+# Of a worker that waits: the pause between two looks at its agent's own queue, and how many such looks come to one that
+# also sees open work. Twenty seconds without work cost 42.5 read units (tests/contract/claims/test_waiting_cost.py).
+LOOK_SECONDS = 0.275
+LOOK_JITTER = 0.2
+WHOLE_LOOK_EVERY = 12
 
 
 def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: IdempotencyKey | None = None) -> Claimed:
@@ -72,28 +79,56 @@ def claim_next(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | N
 
 
 def _must_be_eligible(deps: Deps, claimer: Claimer) -> None:
+    _must_be_active(deps, claimer)
+    apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker)
+
+
+def _must_be_active(deps: Deps, claimer: Claimer) -> None:
     agent = deps.store.agent(claimer.by.workspace, claimer.agent)
     if agent is None:
         raise errors.Unknown("agent")
     agent.must_be_active()
-    apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker)
 
 
 def claim_next_waiting(
     deps: Deps, claimer: Claimer, timeout_seconds: float, idempotency_key: IdempotencyKey | None = None
 ) -> Claimed | None:
     """Claims like ``claim_next``, and waits up to ``timeout_seconds`` for a task to become ready. Also raises
-    ``TooManyPolls``, and ``InactiveAgent`` if the agent was switched off meanwhile. Workers that wait for the same
-    agent's work look at jittered moments, and each begins with another task of the best priority."""
-
-    def poll() -> Claimed | None:
-        return claim_if_any(deps, claimer, idempotency_key, is_contended=True)
-
+    ``TooManyPolls``, and ``InactiveAgent`` if the agent was switched off meanwhile. Mostly the agent's own queue is
+    looked at alone, for half a read unit. Workers that wait for the same agent's work look at jittered moments, and
+    each begins with another task of the best priority."""
     found = claim_next(deps, claimer, idempotency_key)
-    claimed = poll_until(deps, claimer.by, found, Poll(poll, bool, timeout_seconds, jittered=True))
+    wait = _Wait(deps, claimer, idempotency_key)
+    poll = Poll(wait.look, bool, timeout_seconds, LOOK_SECONDS, LOOK_JITTER, lambda: wait.due_at)
+    claimed = poll_until(deps, claimer.by, found, poll)
     if claimed is None and timeout_seconds > 0:
-        _must_be_eligible(deps, claimer)
+        if idempotency_key:
+            claimed = _earlier_claim(deps, claimer, idempotency_key)
+        if claimed is None:
+            _must_be_active(deps, claimer)
     return claimed
+
+
+class _Wait:
+    """A worker that waits. ``due_at``: when a task of its agent's is due, as the last look has seen it: the end of an
+    undo window, or of a lease."""
+
+    def __init__(self, deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None) -> None:
+        self._baton, self._claimer, self._once = deps, claimer, idempotency_key
+        self._looks = count(1)
+        self.due_at: datetime | None = None
+
+    def look(self) -> Claimed | None:
+        """A claim that a repeat of the same call has made since is found by the next whole look."""
+        is_whole = next(self._looks) % WHOLE_LOOK_EVERY == 0
+        ahead_seconds = LOOK_SECONDS * (1 + LOOK_JITTER)
+        look = _Look(is_contended=True, sees_open_work=is_whole, ahead_seconds=ahead_seconds)
+        search = _Search(self._baton, self._claimer, self._once, look)
+        claimed = search.claim_if_any()
+        self.due_at = search.due_at
+        if claimed is None and self._once and is_whole:
+            return _earlier_claim(self._baton, self._claimer, self._once)
+        return claimed
 
 
 def claim_if_any(
@@ -102,13 +137,19 @@ def claim_if_any(
     """Like ``claim_next``, but also returns None for an agent that is unknown, switched off or at its limit.
     ``is_contended``: other workers are likely to look for the same work now."""
     claimer.by.acting_for(claimer.agent)
-    try:
-        claimed = _Search(deps, claimer, idempotency_key, is_contended=is_contended).claim()
-    except (errors.KeyTaken, errors.InactiveAgent, errors.AtCapacity):
-        claimed = None
+    claimed = _Search(deps, claimer, idempotency_key, _Look(is_contended=is_contended)).claim_if_any()
     if claimed is None and idempotency_key:
         return _earlier_claim(deps, claimer, idempotency_key)
     return claimed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """How one search looks. ``ahead_seconds``: how far it looks for tasks of the agent's that will be due."""
+
+    is_contended: bool = False
+    sees_open_work: bool = True
+    ahead_seconds: float = 0.0
 
 
 class _Search:
@@ -117,16 +158,21 @@ class _Search:
     race, candidates of one priority come in random order, so that many concurrent searches don't meet at each task in
     turn."""
 
-    def __init__(
-        self, deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None, *, is_contended: bool
-    ) -> None:
-        self._baton, self._claimer, self._once = deps, claimer, idempotency_key
-        self._is_contended = is_contended
+    def __init__(self, deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None, look: _Look) -> None:
+        self._baton, self._claimer, self._once, self._look = deps, claimer, idempotency_key, look
+        self._is_contended = look.is_contended
         self._lost: list[ReadyTask] = []
+        # When the first task of the agent's is due that isn't due yet, as far ahead as it looks.
+        self.due_at: datetime | None = None
         self._marks_left = MAX_MARKS
 
-    def claim(self) -> Claimed | None:
-        """Raises ``KeyTaken``, ``InactiveAgent``, ``AtCapacity``."""
+    def claim_if_any(self) -> Claimed | None:
+        try:
+            return self._claim()
+        except (errors.KeyTaken, errors.InactiveAgent, errors.AtCapacity):
+            return None
+
+    def _claim(self) -> Claimed | None:
         for ready in islice(self._candidates(), MAX_CANDIDATES):
             if self._lost and self._lost[0].priority != ready.priority:
                 claimed = self._retry_lost()
@@ -139,14 +185,20 @@ class _Search:
 
     def _candidates(self) -> Iterator[ReadyTask]:
         workspace, now = self._claimer.by.workspace, self._baton.clock.now()
-        skills, own = self._baton.store.ready(workspace, self._claimer.agent, now)
-        yield from filter(self._is_open, self._spread(own))
-        if skills is None:
+        soon = now + times.seconds(self._look.ahead_seconds)
+        skills, own = self._baton.store.ready(workspace, self._claimer.agent, soon)
+        yield from filter(self._is_open, self._spread(ready for ready in own if self._is_due(ready, now)))
+        if skills is None or not self._look.sees_open_work:
             return
         offers = frozenset(requirements(skills.accepts, skills.produces))
         for ready in self._spread(self._baton.store.open_work(workspace, now)):
             if ready.source != self._claimer.agent and not lacking(offers, ready.requires):
                 yield ready
+
+    def _is_due(self, ready: ReadyTask, now: datetime) -> bool:
+        if ready.ready_at > now:
+            self.due_at = min(self.due_at or ready.ready_at, ready.ready_at)
+        return ready.ready_at <= now
 
     def _is_open(self, ready: ReadyTask) -> bool:
         """True unless a claim holds the task whose lease isn't over after all: then its mark is moved on, so that it is

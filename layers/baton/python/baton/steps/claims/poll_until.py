@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from baton.domain import times
@@ -28,7 +29,9 @@ class Poll(Generic[Value]):
     again: Callable[[], Value]
     is_enough: Callable[[Value], bool]
     timeout_seconds: float
-    jittered: bool = False
+    pause_seconds: float = POLL_SECONDS
+    jitter: float = 0.0  # the largest part of its length by which a pause is shorter or longer
+    known_moment: Callable[[], datetime | None] = lambda: None  # when something is going to happen, as far as is known
 
 
 def poll_until(deps: Deps, by: Principal, value: Value, poll: Poll[Value]) -> Value:
@@ -37,26 +40,34 @@ def poll_until(deps: Deps, by: Principal, value: Value, poll: Poll[Value]) -> Va
     if poll.is_enough(value) or poll.timeout_seconds <= 0:
         return value
     with _permit(deps, by, poll.timeout_seconds):
-        for _ in polls(deps.clock, poll.timeout_seconds, jittered=poll.jittered):
+        for _ in polls(deps.clock, poll):
             value = poll.again()
             if poll.is_enough(value):
                 break
     return value
 
 
-def polls(clock: Clock, timeout_seconds: float, *, jittered: bool = False) -> Iterator[None]:
-    """Yields every half second, and once more at the end of ``timeout_seconds``. ``jittered``: every first of two
-    pauses has a random length, the second makes up for it."""
-    deadline = clock.now() + times.seconds(timeout_seconds)
+def polls(clock: Clock, poll: Poll[Value]) -> Iterator[None]:
+    """Yields after each pause, at a known moment within a pause, and once more at the end of the poll's time. With
+    ``jitter``, every first of two pauses has a random length, and the second makes up for it."""
+    deadline, pause_seconds, jitter = clock.now() + times.seconds(poll.timeout_seconds), poll.pause_seconds, poll.jitter
     offset = 0.0
     # Counted as well as timed: a clock that is set back must not make a function wait until it is killed.
-    for number in range(int(timeout_seconds / POLL_SECONDS) + 1):
+    # The last of an odd number of pauses may be a short one, and one more follows.
+    for number in range(int(poll.timeout_seconds / pause_seconds) + (2 if jitter else 1)):
         seconds_left = (deadline - clock.now()).total_seconds()
         if seconds_left <= 0:
             return
-        if jittered:
-            offset = -offset if number % 2 else random.uniform(-0.5, 0.5) * POLL_SECONDS  # noqa: S311 - no secret
-        clock.sleep(min(round(POLL_SECONDS + offset, 3), seconds_left))
+        if jitter:
+            offset = -offset if number % 2 else random.uniform(-jitter, jitter) * pause_seconds  # noqa: S311 - no secret
+        pause = min(round(pause_seconds + offset, 3), seconds_left)
+        moment = poll.known_moment()
+        first = 0.0 if moment is None else (moment - clock.now()).total_seconds()
+        if 0 < first < pause:
+            clock.sleep(first)
+            yield
+            pause -= first
+        clock.sleep(round(pause, 3))
         yield
 
 
