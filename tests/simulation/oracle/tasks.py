@@ -224,7 +224,8 @@ class TaskRules:
 
 def _is_only_moved(old: Item, new: Item) -> bool:
     """A claimer has found the mark of a lease that was extended."""
-    return old.get("queue_sk") != new.get("queue_sk") and {**old, "queue_sk": new.get("queue_sk")} == new
+    unmoved = [{**head, "queue_sk": "", "fresh": 0} for head in (old, new)]
+    return old.get("queue_sk") != new.get("queue_sk") and unmoved[0] == unmoved[1]
 
 
 def _is_only_counted(old: Item, new: Item) -> bool:

@@ -47,7 +47,10 @@ AUDITOR = agent("auditor")
 
 
 class Unconditional(FakeDynamo):
-    """The planted bug: whatever a transaction puts, it puts there without looking at the version."""
+    """The planted bug: whatever is put is put there without looking at the version."""
+
+    def put_item(self, **request: Any) -> Any:
+        return super().put_item(TableName=request["TableName"], Item=request["Item"])
 
     def transact_write_items(self, **request: Any) -> Any:
         request["TransactItems"] = [

@@ -13,7 +13,13 @@ from baton.domain.tasks.task import Task
 # The claim and the end of its lease are those that were read. Any commit of this version writes the same mark, and any
 # other version has a lease or a claim of its own: so no write is undone by this one, however late it arrives.
 LEASE_IS_AS_READ = "#claim.#id = :id AND #claim.#expires = :expires"
-_NAMES = {"#claim": "claim", "#id": "claim_id", "#expires": "expires_ms", "#mark": "queue_sk"}
+_NAMES = {
+    "#claim": "claim",
+    "#id": "claim_id",
+    "#expires": "expires_ms",
+    "#mark": "queue_sk",
+    "#fresh": "fresh",  # as with a heartbeat, there are no new events to bring to the bus
+}
 
 
 def move_mark(table: Table, task: Task) -> None:
@@ -29,7 +35,7 @@ def move_mark(table: Table, task: Task) -> None:
     with suppress(ConditionFailed):
         table.update(
             keys.head(task.workspace, task.id),
-            UpdateExpression="SET #mark = :mark",
+            UpdateExpression="SET #mark = :mark REMOVE #fresh",
             ConditionExpression=LEASE_IS_AS_READ,
             ExpressionAttributeNames=_NAMES,
             ExpressionAttributeValues=values,
