@@ -17,7 +17,7 @@ from botocore.config import Config
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import Table, from_wire, to_wire
+from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, from_wire, to_wire
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports.deps import Deps
 from deployment import STACK_NAME
@@ -245,7 +245,7 @@ class Deployed:
         )
         self.dynamo.put_item(
             TableName=self.stack.table,
-            Item=to_wire(items.head_item(aged)),
+            Item=DEFAULT_SHARDS.placed(to_wire(items.head_item(aged))),
             ConditionExpression="#version = :seen",
             ExpressionAttributeNames={"#version": "version"},
             ExpressionAttributeValues=to_wire({":seen": task.version}),
