@@ -9,7 +9,7 @@ from bench_keys import measured
 
 HANDOFFS = 40
 # `WakeShards` and `ListShards` of a large deployment.
-LARGE = Shards(wake=Spread(64), lists=Spread(4))
+LARGE = Shards(wake=Spread(16), lists=Spread(4))
 
 
 @pytest.mark.parametrize("workspaces", [1, 5])

@@ -548,6 +548,7 @@ SHARDS = (
             'STILL_WAITING = "begins_with(#shard, :outbox)"',
             'STILL_WAITING = "#shard = :outbox"',
         ),
+        steps=200_000,
     ),
 )
 BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS, *SHARDS)
