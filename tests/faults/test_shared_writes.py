@@ -6,11 +6,12 @@ import random
 
 import pytest
 
-from baton.domain.errors import Busy
+from baton.domain.errors import Busy, Conflict
 from baton.domain.handoffs.workflow import JobKind
+from baton.domain.tasks.tail import MAX_TAIL_BYTES
 from baton.ports.writes import FinishJob, Put
 from support.faults.choke_point import no_fault
-from support.values.changes import new, stored
+from support.values.changes import new, stored, then
 from support.values.task_items import a_job, a_message
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE
@@ -76,3 +77,41 @@ def test_an_errand_is_not_taken_away_for_a_write_that_was_refused(rig: Rig) -> N
     with pytest.raises(Busy):
         rig.store.commit(WORKSPACE, new("task_2"), FinishJob(a_job()))
     assert rig.store.job(WORKSPACE, JobKind.JOIN, "task_1") == a_job()
+
+
+def test_a_put_whose_reply_was_lost_is_known_by_its_event_though_that_has_moved_into_a_chunk(rig: Rig) -> None:
+    """Others have changed the task so often meanwhile that HEAD has the event no more."""
+    task = stored(rig.store, "task_2")
+    change = then(task, title="ours")
+
+    def go_on() -> None:
+        present, _ = rig.other_store.load(WORKSPACE, task.id)
+        for number in range(12):
+            after = then(present, title=str(number) * (MAX_TAIL_BYTES // 6))
+            rig.other_store.commit(WORKSPACE, after)
+            present = after.task
+
+    def plan(number: int, operation: str) -> str | None:
+        if operation == "put_item":
+            return "timeout_after"
+        if operation == "get_item" and not rig.choked.calls[:-1].count("get_item"):
+            go_on()
+        return None
+
+    rig.choked.calls.clear()
+    rig.choked.plan = plan
+    rig.store.commit(WORKSPACE, change)
+    assert rig.choked.calls == ["put_item", "get_item", "query"]
+    assert [each.hash for each in rig.other_store.events(WORKSPACE, task.id, 1, 1)] == [change.events[0].hash]
+    assert len(rig.other_store.events(WORKSPACE, task.id, 0, 100)) == 14
+
+
+def test_a_put_that_another_one_overtook_is_a_conflict(rig: Rig) -> None:
+    """Its number is in the trail, but as another's."""
+    task = stored(rig.store, "task_2")
+    broken(rig, "timeout_before", "put_item", 1)
+    other = then(task, title="theirs")
+    rig.other_store.commit(WORKSPACE, other)
+    with pytest.raises(Conflict):
+        rig.store.commit(WORKSPACE, then(task, title="ours"))
+    assert rig.other_store.load(WORKSPACE, task.id)[0].title == "theirs"

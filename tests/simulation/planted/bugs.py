@@ -281,8 +281,8 @@ REPEATS = (
         "the witness isn't looked at",
         (
             "adapters/dynamodb/table.py",
-            "        item = self.get(commit_marker)\n",
-            "        item: Item | None = None\n",
+            "        item, event = self.get(commit_marker.key), commit_marker.event\n",
+            "        item, event = None, commit_marker.event\n",
         ),
         habits={"fault_share": 0.1, "knows_tokens": False},
     ),
@@ -304,8 +304,8 @@ REPEATS = (
         "a token of its own for each attempt",
         (
             "adapters/dynamodb/table.py",
-            "TransactItems=request, ClientRequestToken=token)\n            except _FAILURES as exc:\n                refusal",
-            "TransactItems=request, ClientRequestToken=uuid4().hex)\n            except _FAILURES as exc:\n                refusal",
+            "return partial(self._client.transact_write_items, TransactItems=items, ClientRequestToken=token)",
+            "return lambda: self._client.transact_write_items(TransactItems=items, ClientRequestToken=uuid4().hex)",
         ),
         habits={"focus": Focus.RUNS, "fault_share": 0.15, "knows_tokens": True},
     ),
@@ -532,6 +532,60 @@ RUNS = (
         ("services/events/publish_events.py", "_id(each) in delivery.accepted, events", "True, events"),
     ),
 )
+TRAILS = (
+    _bug(
+        "a change forgets the events before it",
+        ("domain/tasks/change.py", "kept = () if self.before is None or self.moved else self.before.tail", "kept = ()"),
+    ),
+    _bug(
+        "events leave HEAD without a copy",
+        ("adapters/dynamodb/tasks/change_writes.py", "if change.moved and change.before is not None:", "if False:"),
+    ),
+    _bug(
+        "a chunk takes the place of the one before",
+        (
+            "adapters/dynamodb/trail_items.py",
+            "keys.chunk(before.workspace, before.id, before.seq)",
+            "keys.chunk(before.workspace, before.id, 1)",
+        ),
+    ),
+    _bug(
+        "HEAD goes first, its copy after",
+        (
+            "adapters/dynamodb/table.py",
+            "        for each in first:\n            self._put_first(each)\n        send =",
+            "        send =",
+        ),
+    ),
+    _bug(
+        "a put that was heard of late is anybody's",
+        (
+            "adapters/dynamodb/table.py",
+            "return bool(self._writer_of(event, item) == short(token))",
+            "return int(item['seq']) >= event.seq",
+        ),
+    ),
+    _bug(
+        "the publisher passes over what the bus refused",
+        (
+            "adapters/dynamodb/events/event_outbox.py",
+            'FOLLOWS_WHAT_WAS_TOLD = "#told >= :before AND #told < :told"',
+            'FOLLOWS_WHAT_WAS_TOLD = "#told < :told AND :before >= :before"',
+        ),
+    ),
+    _bug(
+        "a task leaves the outbox with its first event",
+        (
+            "adapters/dynamodb/events/event_outbox.py",
+            'if is_over else "SET #told = :told"',
+            'if True else "SET #told = :told"',
+        ),
+    ),
+    _bug(
+        "a task that begins isn't in the outbox",
+        ("adapters/dynamodb/trail_items.py", '"wake_pk": place.pk, "wake_sk": place.sk}', "}"),
+    ),
+)
 SHARDS = (
     _bug(
         "readers look at no more shards than are written",
@@ -551,4 +605,4 @@ SHARDS = (
         steps=200_000,
     ),
 )
-BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS, *SHARDS)
+BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS, *TRAILS, *SHARDS)
