@@ -51,8 +51,8 @@ def _approvals(stack: Stack, store: DynamoStore) -> list[float]:
     with ThreadPoolExecutor(1) as pool:
         for number in range(APPROVALS + 2):
             source, target = directions[number % len(directions)]
-            worker = stack.http(_token(office, Kind.AGENT, target))
-            task_id = _post(human, "/handoff-markers", marker(source, target))["task_id"]
+            asking, worker = (stack.http(_token(office, Kind.AGENT, slug)) for slug in (source, target))
+            task_id = _post(asking, "/handoff-markers", marker(source, target))["task_id"]
             waiting = pool.submit(_waited, worker, target)
             time.sleep(random.uniform(0.5, 1.5))  # noqa: S311 - no secret
             _post(human, f"/tasks/{task_id}/approve", {})
@@ -67,11 +67,11 @@ def _leases(stack: Stack, store: DynamoStore) -> list[float]:
     office = Office(store, "waits-leases", agents=AT_ONCE + 1, auto=True).open()
     change_settings(office.deps, office.human, {"dispatch_delay_seconds": 0})
     source, *targets = office.slugs
-    human = stack.http(_token(office, Kind.HUMAN, "alice"))
+    asking = stack.http(_token(office, Kind.AGENT, source))
 
     def lose(target: str) -> float:
         worker = stack.http(_token(office, Kind.AGENT, target))
-        _post(human, "/handoff-markers", marker(source, target))
+        _post(asking, "/handoff-markers", marker(source, target))
         time.sleep(random.uniform(0, 1))  # noqa: S311 - no secret
         lost = _post(worker, f"/agents/{target}/claims", {"worker": "dead", "lease_seconds": LEASE_SECONDS})
         claim, claimed_at = _waited(worker, target)
