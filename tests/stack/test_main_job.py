@@ -115,7 +115,6 @@ def test_a_dead_workers_task_comes_back_and_its_claim_is_refused(deployed: Deplo
     dead = tenant.claimed(worker="w-dead", lease_seconds=15)
     task_id = dead["task"]["id"]
     tenant.age(task_id, 16)
-    assert tenant.reviewer.refused("POST", f"/tasks/{task_id}/claim", {}) == (409, "already_claimed")
     deployed.sweep()
     task = tenant.task(task_id)
     assert (task["state"], task["claim"], task["attempt"]) == ("delegated", None, 1)
@@ -131,6 +130,19 @@ def test_a_dead_workers_task_comes_back_and_its_claim_is_refused(deployed: Deplo
     assert tenant.task(task_id)["claim"]["fence"] == 2
     tenant.reviewer.post(f"/tasks/{task_id}/complete", {"claim_id": alive["claim_id"]})
     assert refusals(tenant.reviewer, task_id, dead["claim_id"]) == ALL_STALE
+    assert tenant.trail(task_id)[-4:] == ["heartbeat_lost", "requeued", "handoff_received", "handoff_completed"]
+
+
+def test_the_next_worker_takes_over_from_a_dead_one_and_needs_no_sweep(tenant: Tenant) -> None:
+    dead = tenant.claimed(worker="w-dead", lease_seconds=15)
+    task_id = dead["task"]["id"]
+    assert tenant.reviewer.refused("POST", f"/tasks/{task_id}/claim", {}) == (409, "already_claimed")
+    tenant.age(task_id, 16)
+    alive = tenant.reviewer.post("/agents/reviewer/claims/wait?timeout=5", {"worker": "w-next"})
+    assert (alive["task"]["id"], alive["fence"]) == (task_id, 2)
+    assert [each["prior_worker"] for each in alive["recoveries"]] == ["w-dead"]
+    assert refusals(tenant.reviewer, task_id, dead["claim_id"]) == ALL_STALE
+    tenant.reviewer.post(f"/tasks/{task_id}/complete", {"claim_id": alive["claim_id"]})
     assert tenant.trail(task_id)[-4:] == ["heartbeat_lost", "requeued", "handoff_received", "handoff_completed"]
 
 

@@ -86,7 +86,7 @@ def test_nobody_may_scan_or_change_the_table_and_few_delete_from_it(deployed: De
     assert those_that_may(roles, "dynamodb", "update_table", TableName=table, BillingMode="PAY_PER_REQUEST") == []
     # The engine knows no conditions: that these delete held claims and inboxes alone is for the template's tests.
     delete = [{"Delete": {"TableName": table, "Key": KEY}}]
-    those = ["Api", "ProcessTask", "SweepStaleClaims", "SyncTracker"]
+    those = ["Api", "ProcessTask", "SweepStaleClaims", "SyncTracker", "Wait"]
     assert sorted(those_that_may(roles, "dynamodb", "delete_item", TableName=table, Key=KEY)) == those
     assert sorted(those_that_may(roles, "dynamodb", "transact_write_items", TransactItems=delete)) == those
     assert those_that_may(roles, "dynamodb", "get_item", TableName="another-table", Key=KEY) == []
@@ -158,10 +158,10 @@ def test_the_webhook_searches_nothing(deployed: Deployed, roles: dict[str, Role]
     assert not role.may("dynamodb", "query", **query(table, "wake"))
 
 
-def test_waiting_and_the_webhook_give_no_work_to_agents(deployed: Deployed, roles: dict[str, Role]) -> None:
+def test_the_webhook_gives_no_work_to_agents(deployed: Deployed, roles: dict[str, Role]) -> None:
     notice = json.dumps({"workspace": "roles", "agent": "nobody", "task_id": "task_none"})
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.queue_url, MessageBody=notice)
-    assert who == ["CreateHandoffMarker", "Api", "ProcessTask", "SyncTracker", "SweepStaleClaims"]
+    assert who == ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SyncTracker", "SweepStaleClaims"]
 
 
 def test_only_the_publisher_tells_the_outside_and_only_on_the_stacks_bus(
