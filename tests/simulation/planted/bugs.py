@@ -129,7 +129,8 @@ CLAIMS = (
             "self.claim is not None and self.claim.agent == agent and",
             "self.claim is not None and",
         ),
-        habits={"focus": Focus.WAITS},
+        habits={"focus": Focus.WAITS, "is_hot": False, "fault_share": 0, "crash_share": 0},
+        steps=200_000,
     ),
     _bug(
         "a takeover leaves no recovery record",
@@ -196,16 +197,6 @@ CLAIMS = (
             '":mark": keys.claim_mark(claim),',
             '":mark": keys.claim_mark(claim.renewed(claim.expires_at, None, None)),',
         ),
-    ),
-    _bug(
-        "a mark is moved whatever the lease is by now",
-        (
-            "adapters/dynamodb/claims/marks.py",
-            'LEASE_IS_AS_READ = "#claim.#id = :id AND #claim.#expires = :expires"',
-            'LEASE_IS_AS_READ = "#claim.#id = :id OR attribute_not_exists(#claim.#id) OR #claim.#expires <> :expires"',
-        ),
-        habits={"fault_share": 0.1},
-        steps=200_000,
     ),
     _bug(
         "a lost heartbeat leaves no recovery record",
