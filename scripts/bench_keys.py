@@ -149,7 +149,7 @@ def _note(heat: Heat) -> str:
         f"and {_a_second(heat.of_workspace)} in each workspace, by its lists in {lists}. A key takes "
         f"{WRITES_A_SECOND:,} write units and\n{READS_A_SECOND:,} read units a second. Where there are many keys, each "
         "agent, direction or task has its\nown; the fifth column is for all work on one of them. Without the reads of "
-        "the authorizer and\nof the kill switch."
+        "the token and\nof the kill switch."
     )
 
 
