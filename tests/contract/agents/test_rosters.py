@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from baton.adapters.dynamodb.agents import registry
+from baton.adapters.dynamodb.agents import configs
 from baton.domain.errors import Conflict, InvalidMarker
 from baton.ports.store import Store
 from baton.services.agents.import_agents import import_agents
@@ -106,11 +106,11 @@ def test_the_version_that_is_told_is_that_of_the_agents(store: Store) -> None:
 def test_a_process_keeps_the_agents_of_so_many_workspaces_and_no_more(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "MAX_KEPT_AGENTS", 3)
+    monkeypatch.setattr(configs, "MAX_KEPT_AGENTS", 3)
     other = rig.other()
     for workspace in ("one", "two", "three", "four"):
         register_agent(other.deps, human(workspace), "auditor", {})
         rig.store.roster(workspace)
     rig.store.roster("two")
-    assert rig.count(lambda: rig.store.roster("one")) == ["get_item", "query"]
+    assert rig.count(lambda: rig.store.roster("one")) == ["get_item", "batch_get_item", "query"]
     assert rig.count(lambda: rig.store.roster("two")) == ["get_item"]

@@ -98,8 +98,11 @@ def test_a_task_without_a_body_has_none(store: Store) -> None:
 def test_a_notice_finds_its_task_and_its_agent_or_neither(store: Store) -> None:
     task = stored(store)
     store.save_agent(an_agent(), store.roster(WORKSPACE))
-    assert store.read_for_dispatch(WORKSPACE, "task_1", "auditor") == (task, an_agent())
-    assert store.read_for_dispatch(WORKSPACE, "task_1", "audito") == (task, None)
+    assert store.read_for_dispatch(WORKSPACE, "task_1", "auditor") == store.read_for_claim(
+        WORKSPACE, "task_1", "auditor"
+    )
+    details, agent = store.read_for_dispatch(WORKSPACE, "task_1", "audito")
+    assert (details and details.task, agent) == (task, None)
     assert store.read_for_dispatch(WORKSPACE, "task_2", "auditor") == (None, an_agent())
     assert store.read_for_dispatch(WORKSPACE, "task_2", "audito") == (None, None)
 

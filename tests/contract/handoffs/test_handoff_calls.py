@@ -43,7 +43,7 @@ def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
     for slug in ("auditor", "scout", "runner"):
         rig.store.mark_contact(WORKSPACE, slug, rig.clock.now())
     notices = len(rig.world.dispatch_queue.notices)
-    calls = rig.count(act)
+    calls = rig.requested(act)
     return calls + ["notify"] * (len(rig.world.dispatch_queue.notices) - notices)
 
 
@@ -72,7 +72,7 @@ def test_a_handoff_to_a_named_agent_takes_at_most_four(rig: Rig) -> None:
     assert root == [READ, MANY, PUT, WRITE]
     notified = spent(rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "runner")))
     assert notified == [READ, MANY, PUT, WRITE, "notify"]
-    assert spent(rig, lambda: create(rig.world.deps, human(), asked("alice", "auditor"))) == [MANY, ONE, PUT, WRITE]
+    assert spent(rig, lambda: create(rig.world.deps, human(), asked("alice", "auditor"))) == [MANY, PUT, WRITE]
     for_it = spent(
         rig, lambda: create(rig.world.deps, service(), asked("auditor", "runner"), idempotency_key(service()))
     )
@@ -100,15 +100,15 @@ def test_a_handoff_by_its_work_type_takes_at_most_five(rig: Rig) -> None:
     assert calls[-2:] == [WRITE, "notify"]
 
 
-def test_an_open_handoff_reads_the_roster_too(rig: Rig) -> None:
+def test_an_open_handoff_takes_no_more(rig: Rig) -> None:
     calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), asked("scout", None)))
-    assert calls == [READ, MANY, ONE, PUT, WRITE]
+    assert calls == [READ, MANY, PUT, WRITE]
 
 
-def test_a_target_by_its_name_costs_the_roster_and_its_direction(rig: Rig) -> None:
+def test_a_target_by_its_name_costs_its_direction(rig: Rig) -> None:
     by_name = asked("scout", "Client Repo Auditor")
     calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), by_name))
-    assert calls == [READ, MANY, ONE, MANY, PUT, WRITE]
+    assert calls == [READ, MANY, MANY, PUT, WRITE]
 
 
 def test_a_repeat_writes_nothing(rig: Rig) -> None:
@@ -130,7 +130,7 @@ def test_claim_next_that_looks_at_open_work_takes_four(rig: Rig, most: int | Non
         create_handoff(rig.world.deps, human(), asked("alice", None, context=context))
     rig.clock.advance(3)
     claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
-    assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == [READ, READ, MANY, PUT if most is None else WRITE]
+    assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == [READ, READ, READ, PUT if most is None else WRITE]
 
 
 def test_an_agent_at_its_limit_learns_so_without_taking_anything(rig: Rig) -> None:

@@ -31,30 +31,30 @@ from support.values.tasks import SETTINGS, a_new_task
 # Calls that read and calls that write; write units with those of the indexes, and read units.
 COSTS: dict[str, tuple[int, int, float, float]] = {
     # name                                    reads, writes,  WU,   RU
-    "marker, created":                            (2, 2,     16,   5),
-    "marker, duplicate":                          (2, 1,      1,   5),
-    "approve":                                    (2, 1,      5,   4),
-    "claim-next":                                 (3, 2,      8, 10.5),
-    "heartbeat":                                  (1, 1,      3,   2),
+    "marker, created":                            (1, 2,     16,   2),
+    "marker, duplicate":                          (1, 1,      1,   2),
+    "approve":                                    (1, 1,      5,   2),
+    "claim-next":                                 (3, 2,      8, 2.5),
+    "heartbeat":                                  (1, 1,      3,   1),
     "heartbeat, of a run":                        (0, 1,      3,   0),
-    "complete":                                   (2, 1,     16,   5),
-    "fail, tried again":                          (1, 1,     16,   4),
-    "release":                                    (1, 1,     12,   4),
+    "complete":                                   (1, 1,     16,   3),
+    "fail, tried again":                          (1, 1,     16,   3),
+    "release":                                    (1, 1,     12,   3),
     "get task":                                   (3, 0,      0,   4),
     "sweep, nothing due":                         (49, 0,      0, 24.5),
     "sweep, a claim is lost":                     (51, 1,     14, 26.5),
-    "approve, agent is run":                      (2, 1,      5,   4),
-    "process-task, one notice":                   (5, 2,     23,  14),
-    "the same, the model replies once":           (10, 4,     45,  20),
-    "the same, the model replies twice":          (13, 7,     75,  24),
+    "approve, agent is run":                      (1, 1,      5,   2),
+    "process-task, one notice":                   (5, 2,     23,   6),
+    "the same, the model replies once":           (10, 4,     45,  12),
+    "the same, the model replies twice":          (13, 7,     75,  16),
     "telling the bus: created":                   (1, 1,      1,   1),
     "telling the bus: approved":                  (1, 1,      1,   1),
     "telling the bus: claimed":                   (1, 1,      1,   1),
     "telling the bus: done":                      (1, 1,      2,   1),
-    "marker, with its page":                      (3, 3,     24,   6),
-    "approve, with its page":                     (3, 1,     10,   5),
-    "claim-next, with its page":                  (4, 2,     14, 11.5),
-    "complete, with its page":                    (3, 1,     19,   6),
+    "marker, with its page":                      (2, 3,     24,   3),
+    "approve, with its page":                     (2, 1,     10,   3),
+    "claim-next, with its page":                  (4, 2,     14, 3.5),
+    "complete, with its page":                    (2, 1,     19,   4),
     "sync-tracker, approved: nothing to write":   (4, 1,      2, 4.5),
     "sync-tracker, claimed: the status":          (4, 2,      5, 4.5),
     "sync-tracker, done: status and comment":     (4, 2,      5, 4.5),
@@ -62,8 +62,8 @@ COSTS: dict[str, tuple[int, int, float, float]] = {
 # Of which verbs, write units, read units: a handoff whose worker pulls, one that is run, what the bus adds, and one
 # that is a page in Notion, without a heartbeat.
 HANDOFFS: dict[str, tuple[tuple[str, ...], float, float]] = {
-    "pulled": (("marker, created", "approve", "claim-next", "heartbeat", "complete"), 48, 26.5),
-    "run": (("marker, created", "approve, agent is run", "process-task, one notice", "heartbeat, of a run"), 47, 23),
+    "pulled": (("marker, created", "approve", "claim-next", "heartbeat", "complete"), 48, 10.5),
+    "run": (("marker, created", "approve, agent is run", "process-task, one notice", "heartbeat, of a run"), 47, 10),
     "told to the bus": (tuple(name for name in COSTS if name.startswith("telling")), 5, 4),
     "in Notion": (
         (
@@ -71,7 +71,7 @@ HANDOFFS: dict[str, tuple[tuple[str, ...], float, float]] = {
             *(name for name in COSTS if name.startswith("sync-tracker")),
         ),
         79,
-        42,
+        27,
     ),
 }
 MANY = {verb.name: verb for verb in (*VERBS, *IN_NOTION, *SENDS)}
@@ -86,14 +86,14 @@ SIZES = {
 # wherever that many wait. In a longer trail one change in four moves what HEAD had before into a chunk: a call and up
 # to three units more, and HEAD is the shorter for it.
 UNEQUAL: dict[tuple[str, str], tuple[int, int, float, float]] = {
-    ("a long trail", "approve"): (2, 2, 8, 4),
-    ("many tasks", "claim-next"): (3, 2, 8, 11),
-    ("a long trail", "approve, agent is run"): (2, 2, 8, 4),
-    ("many tasks", "process-task, one notice"): (5, 2, 23, 15),
-    ("many tasks", "the same, the model replies once"): (10, 4, 45, 21),
-    ("many tasks", "the same, the model replies twice"): (13, 7, 75, 25),
-    ("a long trail", "approve, with its page"): (3, 2, 14, 5),
-    ("many tasks", "claim-next, with its page"): (4, 2, 14, 12),
+    ("many tasks", "claim-next"): (3, 2, 8, 3),
+    ("many tasks", "claim-next, with its page"): (4, 2, 14, 4),
+    ("many tasks", "process-task, one notice"): (5, 2, 23, 7),
+    ("many tasks", "the same, the model replies once"):(10, 4,     45,  13),
+    ("many tasks", "the same, the model replies twice"):(13, 7,     75,  17),
+    ("a long trail", "approve"): (1, 2, 8, 2),
+    ("a long trail", "approve, agent is run"): (1, 2, 8, 2),
+    ("a long trail", "approve, with its page"): (2, 2, 14, 3),
 }  # fmt: skip
 
 

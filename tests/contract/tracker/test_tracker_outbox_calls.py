@@ -51,6 +51,7 @@ class CountedNotionWorld(NotionWorld):
         """Calls to the table, requests to Notion, and notices for the tracker."""
         self.quiet()
         self.rig.store.mark_contact(WORKSPACE, "auditor", self.clock.now())
+        self.rig.store.roster(WORKSPACE)
         calls = self.rig.count(act)
         return (
             calls,
@@ -242,6 +243,7 @@ def test_a_notice_for_a_row_that_was_sent_reads_it_and_leaves_it(world: CountedN
 
 def test_a_sync_where_no_tracker_is_reads_twice() -> None:
     rig = Rig().settle()
+    rig.store.roster(WORKSPACE)
     assert rig.count(lambda: sync_tracker(rig.world.deps, WORKSPACE, None, lambda: ENOUGH_SECONDS)) == ["get_item"] * 2
 
 

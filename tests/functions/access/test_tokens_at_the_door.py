@@ -23,7 +23,7 @@ from support.fakes.ports import FakeSecrets
 from support.fakes.store import TABLE, InMemoryStore
 from support.faults.choke_point import Choked, at_call, from_call
 from support.gateway import Gateway, Reply, gateway_event, route_of
-from support.values.tokens import give_token, given_key, token_of
+from support.values.tokens import give_token, given_key, raise_config_version, token_of
 from support.worlds.world import World, agent, human, marker_body, service
 
 ALICE, CI, AUDITOR = human(), service(), agent("auditor")
@@ -58,6 +58,7 @@ class Door:
     def change(self, by: Principal, **changes: Any) -> None:
         """What the table holds as the caller's token, from now on."""
         self.dynamo.put(to_wire(items.token_item(replace(token_of(by), **changes))))
+        raise_config_version(self.dynamo, by.workspace)
 
     def revoke(self, by: Principal) -> None:
         self.change(by, revoked_at=self.clock.now(), revoked_by="human:bob")
@@ -233,9 +234,9 @@ def test_a_revocation_by_another_process_is_seen_with_the_next_request(door: Doo
 def test_a_process_keeps_the_tokens_that_it_saw_last(door: Door) -> None:
     known = door.gateway.deps.known_tokens
     for number in range(MAX_KNOWN):
-        known.keep(made(f"made{number:08d}"))
+        known.keep(f"made{number:08d}", made(f"made{number:08d}"))
     assert known.get("made00000000") is not None
-    known.keep(made("onemoretoken"))
+    known.keep("onemoretoken", made("onemoretoken"))
     assert known.get("made00000001") is None, "the least recently used"
     assert known.get("made00000000") is not None
     assert known.get("onemoretoken") is not None

@@ -232,8 +232,8 @@ CALLERS = (
         "a known token is believed",
         (
             "services/access/authenticate.py",
-            "resting_on(shown.token_id, judge)",
-            "resting_on(shown.token_id, lambda _: None)",
+            "resting_on(known, judge)",
+            "resting_on(known, lambda _: None)",
         ),
         habits={"has_stewards": True},
     ),
@@ -255,9 +255,32 @@ CALLERS = (
     _bug(
         "nobody judges the token that a batch brings along",
         (
-            "adapters/dynamodb/table.py",
-            "            check.judge({key: found[key] for key in check.wanted if key in found})\n",
-            "",
+            "adapters/dynamodb/pending_check.py",
+            "            for judge in self._judges:",
+            "            for judge in self._judges[1:]:",
+        ),
+        habits={"has_stewards": True},
+    ),
+    _bug(
+        "a revocation raises no version",
+        (
+            "adapters/dynamodb/agents/registry.py",
+            "self._table.write([*revoked, *config_raises(token.workspace)])",
+            "self._table.write(revoked)",
+        ),
+        habits={"has_stewards": True},
+    ),
+    _bug(
+        "a token is kept under the version that was read with it",
+        ("adapters/dynamodb/agents/registry.py", "(not is_here or before == version)", "True"),
+        habits={"has_stewards": True, "torn_share": 0.5, "is_hot": True},
+    ),
+    _bug(
+        "a token is judged by the version of an earlier request",
+        (
+            "adapters/dynamodb/agents/registry.py",
+            "if seen is not None and seen[1] == version:",
+            "if seen is not None and seen[1] == before:",
         ),
         habits={"has_stewards": True},
     ),

@@ -53,6 +53,14 @@ def who(deps: Deps, header: str) -> Principal | None:
         return None
 
 
+def raise_config_version(dynamo: FakeDynamo, workspace: str) -> None:
+    """As every write of an agent, of the settings or of a revocation does in its own transaction."""
+    for shard in range(keys.CONFIG_SHARDS):
+        key = keys.config_version(workspace, shard)
+        item = dynamo.item((key.pk, key.sk)) or to_wire({**key._asdict(), "version": 0})
+        dynamo.put({**item, "version": {"N": str(int(item["version"]["N"]) + 1)}})
+
+
 def given_key(by: Principal) -> tuple[str, str]:
     key = keys.token(token_of(by).id)
     return key.pk, key.sk

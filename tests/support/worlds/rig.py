@@ -13,7 +13,7 @@ from support.clock import FakeClock
 from support.fakes.fake_dynamo import Calm, FakeDynamo
 from support.fakes.store import TABLE, InMemoryStore
 from support.faults.choke_point import Choked, no_fault
-from support.worlds.world import World
+from support.worlds.world import WORKSPACE, World
 
 
 class Rig:
@@ -42,6 +42,13 @@ class Rig:
         before = len(self.choked.calls)
         act()
         return self.choked.calls[before:]
+
+    def requested(self, act: Callable[[], Any]) -> list[str]:
+        """The same within a request that has read the version of the workspace's agents and settings, in a process that
+        knows them: that reading comes along with the first items that a request gets, and isn't counted here."""
+        with self.store.at_one_version(WORKSPACE):
+            self.store.roster(WORKSPACE)
+            return self.count(act)
 
     def plant(self, changes: Iterable[Change]) -> None:
         """Their HEADs alone, as they would be written."""

@@ -27,11 +27,12 @@ class TaskStore(Protocol):
         """Returns the task with its items, as of one moment per item. One read. Raises ``Unknown``."""
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails, Agent | None]:
-        """Returns the task with every item that its claimer needs, and the agent's present state. One read, and one
-        more for a task that was recovered more often than it has attempts. Raises ``Unknown``."""
+        """Returns the task with every item that its claimer needs, and the agent's present state. One read beside the
+        version of agents and settings, and one more for a task that came back. What isn't there costs nothing. Raises
+        ``Unknown``."""
 
-    def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
-        """Returns the task and the agent of a dispatch notice. One read."""
+    def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails | None, Agent | None]:
+        """The same for the task of a dispatch notice, which may not exist."""
 
     def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
         """Returns the response saved by ``SaveResponse``."""

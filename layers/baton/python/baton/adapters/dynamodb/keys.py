@@ -17,6 +17,8 @@ from baton.ports.queues import ReadyTask
 
 QUEUE_INDEX = "queue"
 WAKE_INDEX = "wake"
+# One partition answers 3,000 consistent reads a second, and a handoff makes five.
+CONFIG_SHARDS = 4
 # Sorts after every character of an id.
 _END = "~"
 
@@ -199,6 +201,12 @@ def agent_version(workspace: str, slug: str, version: int) -> Key:
 
 def roster(workspace: str) -> Key:
     return Key(agents(workspace), "ROSTER")
+
+
+def config_version(workspace: str, shard: int) -> Key:
+    """The version of what a process keeps of a workspace: agents, settings, tokens. Every request reads one of these
+    items, so that there are several, each in a partition of its own; all say the same."""
+    return Key(f"WS#{workspace}#CONFIG#{shard}", "VERSION")
 
 
 def profile(workspace: str, slug: str) -> Key:

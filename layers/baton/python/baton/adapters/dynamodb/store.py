@@ -8,7 +8,6 @@ from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.uses import Uses
-from baton.adapters.dynamodb.agents.catalogue import version_of
 from baton.adapters.dynamodb.agents.routing import Routing
 from baton.adapters.dynamodb.agents.tools import Tools
 from baton.adapters.dynamodb.alerts.alerts import Alerts
@@ -76,16 +75,15 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
     def marker_inputs(
         self, workspace: str, pair: tuple[str, str] | None, idempotency_key: IdempotencyKey | None
     ) -> MarkerInputs:
-        settings_key, roster_key = keys.settings(workspace), keys.roster(workspace)
         direction_key = keys.direction(workspace, *pair) if pair else None
         once_key = keys.idempotency_key(workspace, idempotency_key.digest) if idempotency_key else None
-        found = self._table.get_many([key for key in (settings_key, roster_key, direction_key, once_key) if key])
+        config, found = self.config(workspace, [key for key in (direction_key, once_key) if key])
         direction = found.get(direction_key) if direction_key else None
         return MarkerInputs(
-            settings=items.settings_from(found.get(settings_key)),
+            settings=config.settings,
             direction=items.direction_from(workspace, *(pair or NO_PAIR), direction),
             saved_response=items.saved_response_from(found.get(once_key)) if once_key else None,
-            roster=version_of(found.get(roster_key)),
+            roster=config.roster.version,
         )
 
     def review(self, workspace: str, review_id: str) -> Review:

@@ -127,22 +127,27 @@ class Table:
         self._settle()
         return self._wire
 
-    def _check(self) -> PendingCheck | None:
-        """Returns the check that this table's calls rest on."""
+    @property
+    def check(self) -> PendingCheck | None:
+        """The check that this table's calls rest on."""
         pending = _PENDING.get()
         return pending[1] if pending is not None and pending[0] is self else None
 
+    def read_anew(self) -> None:
+        """What this request read first holds no longer: something else has changed since, or time went by."""
+        if self.check is not None:
+            self.check.forget()
+
     def _settle(self) -> None:
-        check = self._check()
+        check = self.check
         if check is None:
             return
         if check.is_open:
-            with check.deciding():
-                check.judge(self._batch(self._wire, check.wanted))
+            check.decide(lambda: self._batch(self._wire, check.wanted))
         check.must_hold()
 
     def get(self, key: keys.Key) -> Item | None:
-        check = self._check()
+        check = self.check
         if check is not None and check.is_open:
             return self.get_many([key]).get(key)
         answer = self._read(self._client.get_item, Key=to_wire(key._asdict()), ConsistentRead=True)
@@ -151,13 +156,11 @@ class Table:
     def get_many(self, wanted: Sequence[keys.Key]) -> dict[keys.Key, Item]:
         """Returns the items that exist. Raises ``ValueError`` for more than 100 different keys. An open check's items
         are read along, and judged before anything is returned."""
-        check = self._check()
+        check = self.check
         together = list(dict.fromkeys([*wanted, *check.wanted])) if check is not None and check.is_open else []
         if check is None or not together or len(together) > _MAX_BATCH:
             return self._batch(self._client, wanted)
-        with check.deciding():
-            found = self._batch(self._wire, together)
-            check.judge({key: found[key] for key in check.wanted if key in found})
+        found = check.decide(lambda: self._batch(self._wire, together))
         return {key: found[key] for key in dict.fromkeys(wanted) if key in found}
 
     def _batch(self, client: DynamoClient, wanted: Sequence[keys.Key]) -> dict[keys.Key, Item]:
@@ -222,6 +225,7 @@ class Table:
                 )
             except _FAILURES as exc:
                 if _code(exc) == "ConditionalCheckFailedException":
+                    self.read_anew()
                     raise ConditionFailed(_old_item(exc)) from exc
                 if not _is_unclear(exc) and _code(exc) != "TransactionConflictException":
                     raise
@@ -260,6 +264,7 @@ class Table:
                 if refusal is not None:
                     if may_arrive and bar is not None and self._was_applied(bar, commit_marker, token):
                         return
+                    self.read_anew()
                     raise refusal from exc
                 may_arrive = may_arrive or not _is_turned_away(exc)
                 self._pause(attempt)

@@ -1,38 +1,50 @@
-"""The tokens that a process has admitted lately. They say who is probably calling, and so what to read first; the
-token's present item decides (docs/decisions/034-the-function-checks-the-token.md)."""
+"""What a process has seen lately: the tokens that it has admitted, and more of that kind. They say who is probably
+calling, and so what to read first; what is present decides (docs/decisions/034-the-function-checks-the-token.md)."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
+from typing import Generic, TypeVar
 
 from baton.domain.access.token import Token
 
 # The most tokens that a process keeps. Beyond it the least recently used goes, and costs its next request one call.
 MAX_KNOWN = 1_000
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
-class KnownTokens:
-    """Tokens by their id. Requests of several threads may share it."""
 
-    def __init__(self) -> None:
-        self._tokens: OrderedDict[str, Token] = OrderedDict()
+class Recent(Generic[Key, Value]):
+    """So many values, the least recently used go first. Requests of several threads may share it."""
+
+    def __init__(self, most: int = MAX_KNOWN) -> None:
+        self._most = most
+        self._values: OrderedDict[Key, Value] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, token_id: str) -> Token | None:
+    def get(self, key: Key) -> Value | None:
         with self._lock:
-            token = self._tokens.get(token_id)
-            if token is not None:
-                self._tokens.move_to_end(token_id)
-            return token
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key)
+            return value
 
-    def keep(self, token: Token) -> None:
+    def keep(self, key: Key, value: Value) -> None:
         with self._lock:
-            self._tokens[token.id] = token
-            self._tokens.move_to_end(token.id)
-            while len(self._tokens) > MAX_KNOWN:
-                self._tokens.popitem(last=False)
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
 
-    def forget(self, token_id: str) -> None:
+    def forget(self, key: Key) -> None:
         with self._lock:
-            self._tokens.pop(token_id, None)
+            self._values.pop(key, None)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._values.clear()
+
+
+KnownTokens = Recent[str, Token]

@@ -173,10 +173,14 @@ class Roster:
 
     def get(self, slug: str) -> Agent:
         """Returns the agent, active or not. Raises ``Unknown``."""
-        for agent in self.agents:
-            if agent.slug == slug:
-                return agent
-        raise errors.Unknown("agent")
+        agent = self.find(slug)
+        if agent is None:
+            raise errors.Unknown("agent")
+        return agent
+
+    def find(self, slug: str) -> Agent | None:
+        """Returns the agent, active or not."""
+        return next((agent for agent in self.agents if agent.slug == slug), None)
 
     def active_named(self, name: str) -> Agent | None:
         """Returns the active agent with this slug, name or alias, None if there is none."""

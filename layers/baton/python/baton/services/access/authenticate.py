@@ -36,7 +36,7 @@ def admitted(deps: Deps, header: str) -> Iterator[tuple[Deps, Principal]]:
         if _judged(deps, shown, present).principal != known.principal:
             raise errors.TokenRefused
 
-    with deps.store.resting_on(shown.token_id, judge) as settle:
+    with deps.store.resting_on(known, judge) as settle:
         yield _settling(deps, settle), known.principal
 
 
@@ -46,7 +46,7 @@ def _judged(deps: Deps, shown: Credentials, present: Token | None) -> Token:
     if present is None or not present.admits(shown, deps.clock.now()):
         deps.known_tokens.forget(shown.token_id)
         raise errors.TokenRefused
-    deps.known_tokens.keep(present)
+    deps.known_tokens.keep(present.id, present)
     return present
 
 

@@ -16,6 +16,7 @@ from baton.domain.access.read_rights import is_open_offer
 from baton.domain.agents.agent import lacking, requirements
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.ports.queues import ReadyTask
 from baton.steps import idempotency
 from baton.steps.access.read_rights import refused_as_unknown
@@ -132,12 +133,18 @@ class _Wait:
 
 
 def claim_if_any(
-    deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None = None, *, is_contended: bool = False
+    deps: Deps,
+    claimer: Claimer,
+    idempotency_key: IdempotencyKey | None = None,
+    *,
+    is_contended: bool = False,
+    known: TaskDetails | None = None,
 ) -> Claimed | None:
     """Like ``claim_next``, but also returns None for an agent that is unknown, switched off or at its limit.
-    ``is_contended``: other workers are likely to look for the same work now."""
+    ``is_contended``: other workers are likely to look for the same work now. ``known``: a task that was just read for a
+    claim, and so isn't read again if it is the best."""
     claimer.by.acting_for(claimer.agent)
-    claimed = _Search(deps, claimer, idempotency_key, _Look(is_contended=is_contended)).claim_if_any()
+    claimed = _Search(deps, claimer, idempotency_key, _Look(is_contended=is_contended, known=known)).claim_if_any()
     if claimed is None and idempotency_key:
         return _earlier_claim(deps, claimer, idempotency_key)
     return claimed
@@ -145,11 +152,13 @@ def claim_if_any(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
-    """How one search looks. ``ahead_seconds``: how far it looks for tasks of the agent's that will be due."""
+    """How one search looks. ``ahead_seconds``: how far it looks for tasks of the agent's that will be due. ``known``: a
+    task that was just read for a claim."""
 
     is_contended: bool = False
     sees_open_work: bool = True
     ahead_seconds: float = 0.0
+    known: TaskDetails | None = None
 
 
 class _Search:
@@ -160,7 +169,7 @@ class _Search:
 
     def __init__(self, deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None, look: _Look) -> None:
         self._baton, self._claimer, self._once, self._look = deps, claimer, idempotency_key, look
-        self._is_contended = look.is_contended
+        self._is_contended, self._known = look.is_contended, look.known
         self._lost: list[ReadyTask] = []
         # When the first task of the agent's is due that isn't due yet, as far ahead as it looks.
         self.due_at: datetime | None = None
@@ -227,7 +236,8 @@ class _Search:
 
     def _try(self, ready: ReadyTask) -> Claimed | None:
         try:
-            return take_task(self._baton, self._claimer, ready, self._once)
+            known, self._known = self._known, None  # once: what was refused is read again
+            return take_task(self._baton, self._claimer, ready, self._once, known)
         except errors.KeyTaken:
             raise
         except (

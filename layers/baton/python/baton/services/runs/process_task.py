@@ -18,6 +18,7 @@ from baton.domain.tasks import trail
 from baton.domain.tasks.task import State
 from baton.ports import runs
 from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.services.claims.claim_task import claim_if_any, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
@@ -80,35 +81,44 @@ def process_task(
     if time_budget.time_left() < time_budget.least_seconds:
         deps.dispatch_queue.notify(notice.workspace, notice.agent, notice.task_id)
         return NoticeOutcome.LATER
-    task, agent = deps.store.read_for_dispatch(notice.workspace, notice.task_id, notice.agent)
-    if task is not None and task.state is State.WAITING:
-        return NoticeOutcome.JOINED if join_branches(deps, notice.workspace, task.id) else NoticeOutcome.NOTHING
+    with deps.store.at_one_version(notice.workspace):
+        begun = _begin(deps, notice, time_budget)
+    if isinstance(begun, NoticeOutcome):
+        return begun
+    handled = _ClaimedRun(deps, runner, begun, time_budget).go()
+    _notify_forgotten(deps, begun.agent)
+    return handled
+
+
+def _begin(deps: Deps, notice: DispatchNotice, time_budget: TimeBudget) -> runs.RunInput | NoticeOutcome:
+    """Reads the notice's task once, and claims."""
+    details, agent = deps.store.read_for_dispatch(notice.workspace, notice.task_id, notice.agent)
+    if details is not None and details.task.state is State.WAITING:
+        return NoticeOutcome.JOINED if join_branches(deps, notice.workspace, notice.task_id) else NoticeOutcome.NOTHING
     if agent is None or not (agent.is_run and agent.active):
         return (
             NoticeOutcome.NOTHING
         )  # switching it on sends notices for the tasks that wait (services/agents/register_agent.py)
     by = system(notice.workspace, PROCESS_TASK)
-    claimed = _claim(
-        deps, Claimer(by=by, agent=agent.slug, worker=PROCESS_TASK, lease_seconds=time_budget.lease_seconds), notice
-    )
+    claimer = Claimer(by=by, agent=agent.slug, worker=PROCESS_TASK, lease_seconds=time_budget.lease_seconds)
+    claimed = _claim(deps, claimer, details)
     if isinstance(claimed, NoticeOutcome):
         return claimed
-    run_input = runs.RunInput(
+    return runs.RunInput(
         details=claimed.details, agent=agent, by=by, claim_id=claimed.claim_id, time_left=time_budget.time_left_to_work
     )
-    handled = _ClaimedRun(deps, runner, run_input, time_budget).go()
-    _notify_forgotten(deps, agent)
-    return handled
 
 
-def _claim(deps: Deps, claimer: Claimer, notice: DispatchNotice) -> Claimed | NoticeOutcome:
+def _claim(deps: Deps, claimer: Claimer, known: TaskDetails | None) -> Claimed | NoticeOutcome:
     """Claims the best ready task, or the notice's own task if the index doesn't show it yet. A task that isn't due yet
-    gets another notice."""
+    gets another notice. ``known``: the notice's task, as it was just read; None if there is none."""
     try:
-        claimed = claim_if_any(deps, claimer)
+        claimed = claim_if_any(deps, claimer, known=known)
         if claimed is not None:
             return claimed
-        task, _ = deps.store.load(notice.workspace, notice.task_id)
+        if known is None:
+            return NoticeOutcome.NOTHING
+        task = known.task
         if task.target_agent == claimer.agent and task.is_ready(deps.clock.now()):
             return claim_task(deps, claimer, task.id)
         if task.state is State.DELEGATED and not task.is_ready(deps.clock.now()):

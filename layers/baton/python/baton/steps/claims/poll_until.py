@@ -41,9 +41,11 @@ def poll_until(deps: Deps, by: Principal, value: Value, poll: Poll[Value]) -> Va
         return value
     with _permit(deps, by, poll.timeout_seconds):
         for _ in polls(deps.clock, poll):
+            deps.store.read_anew()
             value = poll.again()
             if poll.is_enough(value):
                 break
+        deps.store.read_anew()
     return value
 
 

@@ -77,11 +77,18 @@ class _Candidate:
         return self.details.recoveries if recovery is None else (*self.details.recoveries, recovery)
 
 
-def take_task(deps: Deps, claimer: Claimer, wanted: str | ReadyTask, idempotency_key: IdempotencyKey | None) -> Claimed:
+def take_task(
+    deps: Deps,
+    claimer: Claimer,
+    wanted: str | ReadyTask,
+    idempotency_key: IdempotencyKey | None,
+    known: TaskDetails | None = None,
+) -> Claimed:
     """Claims a task by its id, or as a queue has shown it. A task whose lease is over is swept and claimed in one
-    commit. If the sweep leaves nothing to claim, it is committed alone, and the refusal of the claim is raised."""
+    commit. If the sweep leaves nothing to claim, it is committed alone, and the refusal of the claim is raised.
+    ``known``: a task that was just read for a claim; if it is another one, the wanted one is read."""
     task_id = wanted if isinstance(wanted, str) else wanted.task_id
-    found = _read(deps, claimer, task_id)
+    found = _read(deps, claimer, task_id, known)
     try:
         if isinstance(wanted, ReadyTask):
             _must_be_in_queue(found, wanted)
@@ -92,8 +99,12 @@ def take_task(deps: Deps, claimer: Claimer, wanted: str | ReadyTask, idempotency
         raise
 
 
-def _read(deps: Deps, claimer: Claimer, task_id: str) -> _Candidate:
-    details, agent = deps.store.read_for_claim(claimer.by.workspace, task_id, claimer.agent)
+def _read(deps: Deps, claimer: Claimer, task_id: str, known: TaskDetails | None) -> _Candidate:
+    workspace = claimer.by.workspace
+    if known is not None and known.task.id == task_id:
+        details, agent = known, deps.store.agent(workspace, claimer.agent)
+    else:
+        details, agent = deps.store.read_for_claim(workspace, task_id, claimer.agent)
     task, now = details.task, deps.clock.now()
     if not task.is_lapsed(claimer.agent, now):
         return _Candidate(details, agent, now, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -10,13 +9,13 @@ from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
-from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, kept_version, read_catalogue, version_of
-from baton.adapters.dynamodb.agents.contacts import Contacts
+from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, kept_version, version_of
+from baton.adapters.dynamodb.agents.configs import Configs, config_raises
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, Marker
 from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_items import profile_item
-from baton.adapters.dynamodb.table import Table, to_wire
+from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
@@ -26,54 +25,21 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.run_profile import RunProfile
 from baton.ports.paging import Page
 
-# The most agents that a process caches. Beyond it, the least recently used workspaces' rosters go.
-MAX_KEPT_AGENTS = 5_000
 
-
-class Registry(Contacts):
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
-        self._rosters: OrderedDict[str, Roster] = OrderedDict()
-
+class Registry(Configs):
     def roster(self, workspace: str) -> Roster:
-        """Reads the version before the agents. Agents that change between the two reads are newer than the version
-        says, and the next comparison reads them again. In the other order, old agents would be cached under a new
-        version."""
-        version = version_of(self._table.get(keys.roster(workspace)))
-        kept = self._rosters.get(workspace)
-        if kept is not None and kept.version == version:
-            self._rosters.move_to_end(workspace)
-            return kept
-        found, _ = read_catalogue(self._table, keys.roster(workspace))
-        roster = Roster(tuple(map(items.agent_from, found)), version)
-        self._keep(workspace, roster)
-        return roster
+        return self.config(workspace)[0].roster
 
     def known_roster(self, workspace: str) -> Roster:
-        kept = self._rosters.get(workspace)
+        kept = self.kept_roster(workspace)
         return self.roster(workspace) if kept is None else kept
 
-    def forget_rosters(self) -> None:
-        """Empties the cache, as in a new process."""
-        self._rosters.clear()
-
-    def _keep(self, workspace: str, roster: Roster) -> None:
-        self._rosters[workspace] = roster
-        self._rosters.move_to_end(workspace)
-        while len(self._rosters) > 1 and sum(len(each.agents) for each in self._rosters.values()) > MAX_KEPT_AGENTS:
-            self._rosters.popitem(last=False)
-
     def agent(self, workspace: str, slug: str) -> Agent | None:
-        item = self._table.get(keys.agent(workspace, slug))
-        return None if item is None else items.agent_from(item)
+        return self.config(workspace)[0].roster.find(slug)
 
     def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
-        agent, settings = keys.agent(workspace, slug), keys.settings(workspace)
-        found = self._table.get_many([agent, settings])
-        return (
-            items.agent_from(found[agent]) if agent in found else None,
-            items.settings_from(found.get(settings)),
-        )
+        config, _ = self.config(workspace)
+        return config.roster.find(slug), config.settings
 
     def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
         entry = EntryVersion(
@@ -83,31 +49,63 @@ class Registry(Contacts):
             index=items.agent_queued(agent),
         )
         also = [] if profile is None else [put(profile_item(profile))]
+        also += config_raises(agent.workspace)
         Catalogue("roster", keys.roster(agent.workspace), roster.version).save(self._table, entry, *also)
-        self._keep(agent.workspace, roster.saved(agent))  # nobody changed another agent: the write required that
+        self.keep_roster(agent.workspace, roster.saved(agent))  # nobody changed another agent: the write required that
+        self._table.read_anew()
 
     def settings(self, workspace: str) -> Settings:
-        return items.settings_from(self._table.get(keys.settings(workspace)))
+        return self.config(workspace)[0].settings
 
     def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
         item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": times.rfc3339(at)}
         entry = EntryVersion(what="settings", item=item, kept_at=keys.settings_version(workspace, settings.version))
 
-        self._table.write([put_version(item, settings.version, entry.what), kept_version(entry)])
+        written = [put_version(item, settings.version, entry.what), kept_version(entry)]
+        self._table.write([*written, *config_raises(workspace)])
+        self._table.read_anew()
 
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
         return None if item is None else items.token_from(item)
 
     @contextmanager
-    def resting_on(self, token_id: str, judge: Callable[[Token | None], None]) -> Iterator[Callable[[], None]]:
-        key = keys.token(token_id)
+    def resting_on(self, known: Token, judge: Callable[[Token | None], None]) -> Iterator[Callable[[], None]]:
+        """A token that was read after the version that holds now is as it was: a revocation would have raised it."""
+        workspace, token_key = known.workspace, keys.token(known.id)
+        version_key = self.next_version_key(workspace)
+        seen, before = self._tokens.get(known.id), self.seen_version(workspace)
 
         def judge_items(found: Mapping[keys.Key, Item]) -> None:
-            judge(items.token_from(found[key]) if key in found else None)
+            version = version_of(found.get(version_key))
+            self.saw_version(workspace, version)
+            if seen is not None and seen[1] == version:
+                judge(seen[0])
+                return
+            is_here = token_key in check.wanted
+            present = _token_in(found, token_key) if is_here else self.token(known.id)
+            judge(present)
+            if present is not None and (not is_here or before == version):
+                self._tokens.keep(known.id, (present, version))
 
-        with self._table.resting_on(PendingCheck((key,), judge_items)) as settle:
+        check = PendingCheck((version_key,) if seen is not None else (version_key, token_key), judge_items)
+        with self._table.resting_on(check) as settle:
             yield settle
+
+    @contextmanager
+    def at_one_version(self, workspace: str) -> Iterator[None]:
+        with self._table.resting_on(PendingCheck((self.next_version_key(workspace),), lambda _: None)):
+            yield
+
+    def demand(self, judge: Callable[[], None]) -> None:
+        check = self._table.check
+        if check is None:
+            judge()
+        else:
+            check.demand(judge)
+
+    def read_anew(self) -> None:
+        self._table.read_anew()
 
     def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
         bar = KeyBar(keys.token(token.id))
@@ -123,7 +121,8 @@ class Registry(Contacts):
         """Revokes the token in both items that show it. A second revocation keeps the first one's time and principal,
         so this needs no condition on it. The token item's ``written_by`` keeps the token of its creation."""
         listed = keys.Key(keys.tokens(token.workspace), token.id)
-        self._table.write([_revocation(keys.token(token.id), token), _revocation(listed, token, Marker.CHANGING)])
+        revoked = [_revocation(keys.token(token.id), token), _revocation(listed, token, Marker.CHANGING)]
+        self._table.write([*revoked, *config_raises(token.workspace)])
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
         found, cursor = self._newest(keys.tokens(workspace), limit, cursor)
@@ -152,6 +151,10 @@ class Registry(Contacts):
             found |= {item["sk"]: item for item in here}
         page = [found[sk] for sk in sorted(found, reverse=True)[:limit]]
         return page, page[-1]["sk"] if len(found) > limit else None
+
+
+def _token_in(found: Mapping[keys.Key, Item], key: keys.Key) -> Token | None:
+    return items.token_from(found[key]) if key in found else None
 
 
 def _revocation(key: keys.Key, token: Token, marker: Marker = Marker.NONE) -> ItemWrite:

@@ -17,8 +17,6 @@ from baton.ports.paging import Page
 
 class Workflows(Registry):
     def handoff_inputs(self, workspace: str, query: HandoffQuery) -> HandoffInputs:
-        settings_key = keys.settings(workspace)
-        agent_keys = [keys.agent(workspace, slug) for slug in sorted(query.agents)]
         route_key = keys.route(workspace, query.work_type) if query.work_type is not None else None
         once_key = (
             keys.idempotency_key(workspace, query.idempotency_key.digest) if query.idempotency_key is not None else None
@@ -27,11 +25,11 @@ class Workflows(Registry):
         roots_key = keys.roots(workspace, *query.roots) if query.roots is not None else None
         parent_keys = details_keys(workspace, query.parent_id) if query.parent_id is not None else []
         single = [key for key in (route_key, once_key, count_key, roots_key) if key is not None]
-        found = self._table.get_many([settings_key, *agent_keys, *single, *parent_keys])
-        agents = [items.agent_from(found[key]) for key in agent_keys if key in found]
+        config, found = self.config(workspace, [*single, *parent_keys])
+        agents = [agent for slug in sorted(query.agents) if (agent := config.roster.find(slug)) is not None]
         count = found.get(count_key) if count_key else None
         return HandoffInputs(
-            settings=items.settings_from(found.get(settings_key)),
+            settings=config.settings,
             agents={agent.slug: agent for agent in agents},
             route=route_from(found.get(route_key)) if route_key else None,
             saved_response=items.saved_response_from(found.get(once_key)) if once_key else None,

@@ -16,14 +16,12 @@ from baton.domain.agents.agent import Agent
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks import trail
-from baton.domain.tasks.task import DEFAULT_MAX_ATTEMPTS, Claim, Recovery, Task
+from baton.domain.tasks.task import Claim, Recovery, Task
 from baton.domain.tasks.task_items import Note
 from baton.ports.details import TaskDetails
 
 Found = dict[keys.Key, dict[str, Any]]
 
-# The most requeues that a task usually has before a human looks at it: one less than its attempts.
-LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
 # Tasks in one batch read, so that all their items fit into 100 keys and into the 16 MB of its answer.
 TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 50, 33, 40
 # Items that HEAD refers to and that change with it. The body isn't one: it exists before anybody knows the task's id.
@@ -68,31 +66,30 @@ class TaskReads(Registry):
         )
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails, Agent | None]:
-        agent_key = keys.agent(workspace, agent)
-        names = [keys.HEAD, keys.BODY, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT]
-        likely = [keys.recovery(workspace, task_id, number + 1) for number in range(LIKELY_RECOVERIES)]
-        wanted = [*(keys.task_item(workspace, task_id, what) for what in names), agent_key, *likely]
-        found = self._table.get_many(wanted)
-        here = {key.sk: item for key, item in found.items() if key != agent_key}
+        """A query costs by the size of all that it finds, and nothing for what isn't there: HEAD and what sorts before
+        it. What HEAD says of recoveries, which sort after it, is read only then."""
+        config, _ = self.config(workspace)
+        condition = "#pk = :pk AND #sk BETWEEN :first AND :last"
+        values = {":pk": keys.task(workspace, task_id), ":first": keys.BODY, ":last": keys.HEAD}
+        here = {item["sk"]: item for item in self._table.query_all(condition, values)}
         if keys.HEAD not in here:
             raise errors.Unknown("task")
         task = items.task_from(here[keys.HEAD])
         here |= self._reread(task, here, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
-        recoveries = tuple(items.recovery_from(found[key]) for key in likely if key in found)
         details = TaskDetails(
             task=task,
             body=items.payload_from(here.get(keys.BODY)),
             failure=items.payload_from(here.get(keys.FAILURE)),
             **_resume_inputs(here),
-            recoveries=self._counted_by_head(task, recoveries),
+            recoveries=self._counted_by_head(task, ()),
         )
-        return details, items.agent_from(found[agent_key]) if agent_key in found else None
+        return details, config.roster.find(agent)
 
-    def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
-        head, agent_key = keys.head(workspace, task_id), keys.agent(workspace, agent)
-        found = self._table.get_many([head, agent_key])
-        task = items.task_from(found[head]) if head in found else None
-        return task, items.agent_from(found[agent_key]) if agent_key in found else None
+    def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails | None, Agent | None]:
+        try:
+            return self.read_for_claim(workspace, task_id, agent)
+        except errors.Unknown:
+            return None, self.agent(workspace, agent)
 
     def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> SavedResponse | Claim | None:
         return handoff_items.ended_claim_from(self._table.get(keys.ended_claim(workspace, task_id, claim_id)))
@@ -207,8 +204,8 @@ class TaskReads(Registry):
         )
 
     def _counted_by_head(self, task: Task, found: tuple[Recovery, ...]) -> tuple[Recovery, ...]:
-        """Returns as many recoveries as HEAD counts. The task may have come back more often than ``read_for_claim``
-        expects, or just between the reads of two items: then some are missing in ``found``, or HEAD doesn't count the
+        """Returns as many recoveries as HEAD counts. The task may have come back more often than was
+        expected, or just between the reads of two items: then some are missing in ``found``, or HEAD doesn't count the
         latest yet."""
         all_of_them = found if len(found) >= task.recoveries else self._recoveries(task.workspace, task.id)
         return all_of_them[: task.recoveries]

@@ -1,0 +1,182 @@
+"""Agents, settings and tokens that a process keeps under one version: nothing of it is used once any of it has changed
+(docs/decisions/035-one-version-of-what-a-process-keeps.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from baton.adapters.dynamodb import keys
+from baton.domain import errors
+from baton.domain.access.principal import Kind
+from baton.services.access.change_settings import change_settings
+from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.agents.import_agents import import_agents
+from baton.services.agents.register_agent import register_agent
+from support.values.tokens import who
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, human
+
+OTHER = "other"
+
+
+def versions(rig: Rig, workspace: str = WORKSPACE) -> list[int]:
+    places = [keys.config_version(workspace, shard) for shard in range(keys.CONFIG_SHARDS)]
+    found = [rig.raw.item((key.pk, key.sk)) for key in places]
+    return [0 if item is None else int(item["version"]["N"]) for item in found]
+
+
+def revoke(rig: Rig) -> object:
+    token, _ = issue_token(rig.other().deps, human(), TokenRequest(kind=Kind.HUMAN, subject="bob"))
+    return revoke_token(rig.other().deps, human(), token.id)
+
+
+RAISES: dict[str, Callable[[Rig], object]] = {
+    "an agent": lambda rig: register_agent(rig.other().deps, human(), "auditor", {"description": "Audits"}),
+    "switched off": lambda rig: register_agent(rig.other().deps, human(), "auditor", {"active": False}),
+    "an import": lambda rig: import_agents(rig.other().deps, human(), {"auditor": {"accepts": ("code",)}}),
+    "settings": lambda rig: change_settings(rig.other().deps, human(), {"escalation_cap": 3}),
+    "a revocation": revoke,
+}
+
+
+@pytest.mark.parametrize("name", RAISES)
+def test_each_change_raises_the_version_in_all_its_places_and_no_other_workspaces(rig: Rig, name: str) -> None:
+    before = versions(rig)
+    assert len(set(before)) == 1
+    RAISES[name](rig)
+    assert versions(rig) == [before[0] + 1] * keys.CONFIG_SHARDS
+    assert versions(rig, OTHER) == [0] * keys.CONFIG_SHARDS
+
+
+def test_what_another_process_changed_is_read_with_the_next_request(rig: Rig) -> None:
+    for _ in range(2 * keys.CONFIG_SHARDS):
+        assert rig.store.settings(WORKSPACE).escalation_cap == 2
+    change_settings(rig.other().deps, human(), {"escalation_cap": 3})
+    register_agent(rig.other().deps, human(), "auditor", {"active": False})
+    for _ in range(2 * keys.CONFIG_SHARDS):
+        assert rig.store.settings(WORKSPACE).escalation_cap == 3
+        agent = rig.store.agent(WORKSPACE, "auditor")
+        assert agent is not None
+        assert not agent.active
+
+
+@pytest.mark.parametrize("at", range(1, 4))
+def test_a_change_between_any_two_readings_is_read_with_the_next_comparison(rig: Rig, at: int) -> None:
+    """Version, then agents' version and settings, then the agents: what is kept may be newer than its version says, and
+    is never older."""
+    rig.store.forget_rosters()
+    begun = len(rig.choked.calls)
+
+    def plan(number: int, _operation: str) -> None:
+        if number == begun + at:
+            change_settings(rig.other().deps, human(), {"escalation_cap": 3})
+            register_agent(rig.other().deps, human(), "auditor", {"active": False})
+
+    rig.choked.plan = plan
+    rig.store.settings(WORKSPACE)
+    rig.choked.plan = lambda _number, _operation: None
+    assert rig.store.settings(WORKSPACE).escalation_cap == 3
+    agent = rig.store.agent(WORKSPACE, "auditor")
+    assert agent is not None
+    assert not agent.active
+
+
+def test_a_request_reads_at_one_version_until_it_looks_again(rig: Rig) -> None:
+    with rig.store.at_one_version(WORKSPACE):
+        assert rig.store.settings(WORKSPACE).escalation_cap == 2
+        change_settings(rig.other().deps, human(), {"escalation_cap": 3})
+        assert rig.store.settings(WORKSPACE).escalation_cap == 2
+        rig.store.read_anew()
+        assert rig.store.settings(WORKSPACE).escalation_cap == 3
+
+
+def test_a_write_that_is_refused_looks_again(rig: Rig) -> None:
+    """Else the next attempt would decide on the same agents for ever."""
+    with rig.store.at_one_version(WORKSPACE):
+        roster = rig.store.roster(WORKSPACE)
+        register_agent(rig.other().deps, human(), "scout", {"description": "Watches."})
+        with pytest.raises(errors.Conflict):
+            rig.store.save_agent(roster.get("auditor"), roster)
+        assert rig.store.roster(WORKSPACE).version == roster.version + 1
+        register_agent(rig.world.deps, human(), "auditor", {"description": "Audits"})
+        assert rig.store.roster(WORKSPACE).get("auditor").description == "Audits"
+
+
+def test_another_workspace_is_read_at_its_own_version(rig: Rig) -> None:
+    with rig.store.at_one_version(WORKSPACE):
+        rig.store.settings(WORKSPACE)
+        change_settings(rig.other().deps, human(OTHER), {"escalation_cap": 4})
+        assert rig.store.settings(OTHER).escalation_cap == 4
+        assert rig.store.settings(WORKSPACE).escalation_cap == 2
+
+
+class Caller:
+    """Somebody whose token this process may know."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig = rig
+        self.token, text = issue_token(rig.other().deps, human(), TokenRequest(kind=Kind.HUMAN, subject="bob"))
+        self.header = f"Bearer {text}"
+
+    def calls(self) -> list[str]:
+        return self.rig.count(self.enter)
+
+    def enter(self) -> Any:
+        return who(self.rig.world.deps, self.header)
+
+    def revoke(self) -> None:
+        revoke_token(self.rig.other().deps, human(), self.token.id)
+
+
+def test_a_token_is_read_again_only_once_the_version_has_changed(rig: Rig) -> None:
+    rig.store.forget_rosters()
+    caller = Caller(rig)
+    assert caller.calls() == ["get_item"], "nobody knows its workspace yet"
+    for _ in range(3):
+        assert caller.calls() == ["batch_get_item"]
+    register_agent(rig.other().deps, human(), "auditor", {"description": "Audits"})
+    assert caller.calls() == ["batch_get_item", "get_item"], "the version has changed, so the token is read after it"
+    assert caller.calls() == ["batch_get_item"]
+
+
+@pytest.mark.parametrize("requests", range(5))
+@pytest.mark.parametrize("at", range(1, 3))
+def test_a_revocation_at_any_moment_holds_from_the_next_request(rig: Rig, requests: int, at: int) -> None:
+    """However much the process knows by then: before the first reading of a request, and between its readings."""
+    caller = Caller(rig)
+    for _ in range(requests):
+        assert caller.enter() is not None
+    begun = len(rig.choked.calls)
+
+    def plan(number: int, _operation: str) -> None:
+        if number == begun + at:
+            caller.revoke()
+
+    rig.choked.plan = plan
+    caller.enter()
+    caller.revoke()
+    rig.choked.plan = lambda _number, _operation: None
+    for _ in range(2 * keys.CONFIG_SHARDS):
+        assert caller.enter() is None
+
+
+def test_a_token_that_was_read_with_its_version_is_read_once_more(rig: Rig) -> None:
+    """A batch is of no single moment: the token may be older than the version beside it."""
+    rig.store.forget_rosters()
+    caller = Caller(rig)
+    for _ in range(3):
+        caller.enter()
+    torn = rig.choked.client.batch_get_item
+    asked: list[int] = []
+
+    def counted(**request: Any) -> Any:
+        ((_, keys_asked),) = request["RequestItems"].items()
+        asked.append(len(keys_asked["Keys"]))
+        return torn(**request)
+
+    rig.raw.batch_get_item = counted  # type: ignore[method-assign]
+    caller.enter()
+    assert asked == [1], "the version alone: the token was read after it"
