@@ -11,6 +11,7 @@ import pytest
 from baton.adapters.dynamodb import keys
 from baton.domain import errors
 from baton.domain.access.principal import Kind
+from baton.services.access.authenticate import admitted
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from baton.services.agents.import_agents import import_agents
@@ -180,3 +181,20 @@ def test_a_token_that_was_read_with_its_version_is_read_once_more(rig: Rig) -> N
     rig.raw.batch_get_item = counted  # type: ignore[method-assign]
     caller.enter()
     assert asked == [1], "the version alone: the token was read after it"
+
+
+def test_nothing_that_came_with_a_refused_token_is_used(rig: Rig) -> None:
+    """Settings that are kept take no call, and are refused all the same."""
+    caller = Caller(rig)
+    for _ in range(4):
+        caller.enter()
+    caller.revoke()
+
+    def request() -> None:
+        with admitted(rig.world.deps, caller.header) as (deps, _):
+            for _ in range(2):
+                with pytest.raises(errors.TokenRefused):
+                    deps.store.settings(WORKSPACE)
+
+    with pytest.raises(errors.TokenRefused):
+        request()

@@ -339,11 +339,14 @@ def plain(value: Any) -> Any:
 
 
 def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
-    """What the table holds: one text per item. Two effects instead of one show as one item more, or another version."""
+    """What the table holds: one text per item. Two effects instead of one show as one item more, or another version.
+    The version of what processes keep is left out: raised once more, it costs them a reading."""
     skipped = {"written_by", "hash", "prev_hash", "chain"} | (set() if versions else {"version", "answer"})
     texts = []
     tasks = {item["pk"]["S"] for item in rig.items() if item["sk"]["S"] == "HEAD"}
     for item in map(from_wire, rig.items()):
+        if "#CONFIG#" in item["pk"]:
+            continue
         if item["sk"] == "BODY" and item["pk"] not in tasks:
             continue  # of an attempt that came to nothing: nobody finds it
         told: dict[str, Any] = {

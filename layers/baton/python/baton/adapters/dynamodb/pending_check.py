@@ -38,7 +38,7 @@ class PendingCheck:
             for judge in self._judges:
                 judge()
         except BaseException as exc:
-            self._refusal = exc
+            self._refusal, self.brought = exc, None  # nothing that was brought is used any more
             raise
         return found
 

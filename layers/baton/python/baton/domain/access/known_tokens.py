@@ -4,7 +4,6 @@ calling, and so what to read first; what is present decides (docs/decisions/034-
 from __future__ import annotations
 
 from collections import OrderedDict
-from threading import Lock
 from typing import Generic, TypeVar
 
 from baton.domain.access.token import Token
@@ -17,34 +16,30 @@ Value = TypeVar("Value")
 
 
 class Recent(Generic[Key, Value]):
-    """So many values, the least recently used go first. Requests of several threads may share it."""
+    """So many values, the least recently used go first. Requests of several threads may share it: each step is one of
+    the dictionary's own, and a value that another thread is about to put back is only missed."""
 
     def __init__(self, most: int = MAX_KNOWN) -> None:
         self._most = most
         self._values: OrderedDict[Key, Value] = OrderedDict()
-        self._lock = Lock()
 
     def get(self, key: Key) -> Value | None:
-        with self._lock:
-            value = self._values.get(key)
-            if value is not None:
-                self._values.move_to_end(key)
-            return value
+        value = self._values.pop(key, None)
+        if value is not None:
+            self._values[key] = value
+        return value
 
     def keep(self, key: Key, value: Value) -> None:
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
+        self._values.pop(key, None)
+        self._values[key] = value
+        while len(self._values) > self._most:
+            self._values.popitem(last=False)
 
     def forget(self, key: Key) -> None:
-        with self._lock:
-            self._values.pop(key, None)
+        self._values.pop(key, None)
 
     def clear(self) -> None:
-        with self._lock:
-            self._values.clear()
+        self._values.clear()
 
 
 KnownTokens = Recent[str, Token]
