@@ -30,13 +30,14 @@ UNITS_WITH_KEY = {20: 50.5, 5: 16, 1: 7}
 
 
 class Waiting:
-    """A world whose calls are counted, in a process that heard of the auditor within the minute."""
+    """A world whose calls are counted, in a process that knows the agents and heard of the auditor within the minute."""
 
     def __init__(self) -> None:
         self.meter, self.clock = Meter(FakeDynamo()), MomentousClock()
         self.store = DynamoStore(Table(self.meter, TABLE, self.clock.sleep))
         self.world = World(store=self.store, clock=self.clock).settle()
         self.store.mark_contact(WORKSPACE, "auditor", self.clock.now())
+        self.store.roster(WORKSPACE)
 
     def wait(self, seconds: float, key: IdempotencyKey | None = None) -> tuple[Claimed | None, Usage]:
         self.meter.taken()

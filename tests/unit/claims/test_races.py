@@ -62,7 +62,8 @@ class Unconditional(FakeDynamo):
 
 
 def still(world: World) -> Deps:
-    """The world's Baton for many threads."""
+    """The world's Baton for many threads, in a process that knows the agents."""
+    world.store.roster(WORKSPACE)
     world.deps = replace(world.deps, clock=StillClock(), log=lambda *_, **__: None)
     return world.deps
 
