@@ -30,7 +30,7 @@ UNITS_WITH_KEY = {20: 50.5, 5: 16, 1: 7}
 
 
 class Waiting:
-    """A world whose calls are counted, in a process that knows the agents and heard of the auditor within the minute."""
+    """A world whose calls are counted, in a process that knows the agents and heard of the auditor just now."""
 
     def __init__(self) -> None:
         self.meter, self.clock = Meter(FakeDynamo()), MomentousClock()
