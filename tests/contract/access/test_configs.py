@@ -164,23 +164,29 @@ def test_a_revocation_at_any_moment_holds_from_the_next_request(rig: Rig, reques
         assert caller.enter() is None
 
 
-def test_a_token_that_was_read_with_its_version_is_read_once_more(rig: Rig) -> None:
-    """A batch is of no single moment: the token may be older than the version beside it."""
+@pytest.mark.parametrize("knows_version", [True, False])
+def test_a_token_older_than_the_version_beside_it_is_not_kept_under_it(rig: Rig, *, knows_version: bool) -> None:
+    """A batch is of no single moment: the token is read, then revoked, then the version is read."""
     rig.store.forget_rosters()
     caller = Caller(rig)
-    for _ in range(3):
-        caller.enter()
-    torn = rig.choked.client.batch_get_item
-    asked: list[int] = []
+    assert caller.enter() is not None
+    if knows_version:
+        rig.store.roster(WORKSPACE)
+    whole = rig.raw.batch_get_item
 
-    def counted(**request: Any) -> Any:
-        ((_, keys_asked),) = request["RequestItems"].items()
-        asked.append(len(keys_asked["Keys"]))
-        return torn(**request)
+    def torn(**request: Any) -> Any:
+        ((table, asked),) = request["RequestItems"].items()
+        version, token = asked["Keys"]
+        rig.raw.batch_get_item = whole  # type: ignore[method-assign]
+        found = whole(RequestItems={table: {**asked, "Keys": [token]}})["Responses"][table]
+        caller.revoke()
+        found += whole(RequestItems={table: {**asked, "Keys": [version]}})["Responses"][table]
+        return {"Responses": {table: found}, "UnprocessedKeys": {}}
 
-    rig.raw.batch_get_item = counted  # type: ignore[method-assign]
-    caller.enter()
-    assert asked == [1], "the version alone: the token was read after it"
+    rig.raw.batch_get_item = torn  # type: ignore[method-assign]
+    assert caller.enter() is not None, "it was good when it was read"
+    for _ in range(2 * keys.CONFIG_SHARDS):
+        assert caller.enter() is None
 
 
 def test_nothing_that_came_with_a_refused_token_is_used(rig: Rig) -> None:

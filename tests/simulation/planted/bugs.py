@@ -271,11 +271,6 @@ CALLERS = (
         habits={"has_stewards": True},
     ),
     _bug(
-        "a token is kept under the version that was read with it",
-        ("adapters/dynamodb/agents/registry.py", "(not is_here or before == version)", "True"),
-        habits={"has_stewards": True, "torn_share": 0.5, "is_hot": True},
-    ),
-    _bug(
         "a token is judged by the version of an earlier request",
         (
             "adapters/dynamodb/agents/registry.py",
