@@ -238,7 +238,7 @@ WRONG: list[tuple[Any, list[str]]] = [
     ({**BODY, "agent": ["auditor"]}, ["agent"]),
     ({**BODY, "agent": "nobody"}, ["agent"]),
     ({**BODY, "message": ""}, ["message"]),
-    ({**BODY, "message": " \n\t\u2003"}, ["message"]),
+    *(({**BODY, "message": blank}, ["message"]) for blank in (" \n\t\u2003", "\x85", "\x1f", "\xa0", "\ufeff")),
     ({**BODY, "message": "x" * (MAX_TEXT + 1)}, ["message"]),
     ({**BODY, "message": {"text": "x"}}, ["message"]),
     ({**BODY, "message": None}, ["message"]),
