@@ -115,7 +115,7 @@ def test_a_task_that_changes_moves_to_its_new_shard_and_leaves_the_old_one(befor
     places = {keys.WAKE_DUE[2]: "wake_pk", keys.needs_queue(WORKSPACE): "queue_pk"}
     for partition, name in places.items():
         heads = [item for (_, sk), item in dynamo.contents().items() if sk == "HEAD"]
-        assert {head["id"]["S"]: head[name]["S"] for head in heads} == {
+        assert {head["pk"]["S"].rpartition("#")[2]: head[name]["S"] for head in heads} == {
             task_id: after.shard_of(partition, task_id) for task_id in IDS
         }
 

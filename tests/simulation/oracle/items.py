@@ -27,5 +27,13 @@ def item_of(wire: Item | None) -> Item | None:
     return None if wire is None or "void" in wire else {name: plain(value) for name, value in wire.items()}
 
 
+def whole(pk: str, head: Item) -> Item:
+    """A HEAD with what it leaves out: it is made by its source agent and begins its workflow unless it says so."""
+    workspace, task_id = pk.removeprefix("WS#").split("#TASK#")
+    wake = {"wake_ms": int(head["wake_sk"].split("#")[0])} if "wake_sk" in head else {}
+    by = {"created_by": f"agent:{head['source_agent']}"}
+    return {"id": task_id, "workspace": workspace, "master_task_id": task_id, **by, **wake, **head}
+
+
 def to_ms(text: str) -> int:
     return int(datetime.fromisoformat(text).timestamp() * 1000 + 0.5)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simulation.oracle.alerts import Alerts
 from simulation.oracle.answers import Answers
-from simulation.oracle.items import item_of
+from simulation.oracle.items import item_of, whole
 from simulation.oracle.ledger import Ledger, Transaction
 from simulation.oracle.pages import Pages
 from simulation.oracle.quiet import Quiet
@@ -45,6 +45,8 @@ class Oracle:
         must, tx = self.verdict.must, Transaction()
         for (pk, sk), old, new in changes:
             before, after = item_of(old), item_of(new)
+            if sk == "HEAD":
+                before, after = (each and whole(pk, each) for each in (before, after))
             if before != after:
                 self._writes.note(tx, pk, sk, before, after)
         for task_id, (was, now) in tx.heads.items():

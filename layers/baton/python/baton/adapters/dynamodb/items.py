@@ -32,10 +32,24 @@ from baton.domain.tracker.tracker_settings import from_public
 def head_item(task: Task, fresh: int = 0) -> Item:
     """Returns HEAD, which is small and rewritten whole by every commit. ``claim`` is a map of numbers so that a
     heartbeat can extend the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it. ``fresh``:
-    how many of the latest events this commit adds, which the table's stream brings to the bus."""
+    how many of the latest events this commit adds, which the table's stream brings to the bus. What most tasks have in
+    common isn't written (``_implied``): HEAD is paid for by the KB with each change."""
     queue, wake = keys.queue_index_key(task), keys.wake_index_key(task)
+    key = keys.head(task.workspace, task.id)._asdict()
+    implied = _implied({**key, "source_agent": task.source_agent})
+    values = _head_values(task, fresh)
     return {
-        **keys.head(task.workspace, task.id)._asdict(),
+        **key,
+        **{name: value for name, value in values.items() if value != implied.get(name)},
+        "queue_pk": queue and queue.pk,
+        "queue_sk": queue and queue.sk,
+        "wake_pk": wake and wake.pk,
+        "wake_sk": wake and wake.sk,
+    }
+
+
+def _head_values(task: Task, fresh: int) -> Item:
+    return {
         **{name: value for name, value in trail.set_fields(task).items() if name not in {"claim", "wait"}},
         "claim": None if task.claim is None else claim_map(task.claim),
         "wait": None if task.wait is None else _without_none(trail.state_fields(task)["wait"]),
@@ -45,17 +59,27 @@ def head_item(task: Task, fresh: int = 0) -> Item:
         "chain": task.chain,
         "updated_at": times.rfc3339(task.updated_at),
         "rings": task.rings,
-        "wake_ms": None if task.wake_at is None else times.to_ms(task.wake_at),
         "runtime": str(task.runtime),
         "alert_after_seconds": task.alert_after_seconds,
         "mirrored": task.mirrored or None,
         "parked": task.parked or None,
         "events": list(task.tail) or None,
         "fresh": fresh or None,
-        "queue_pk": queue and queue.pk,
-        "queue_sk": queue and queue.sk,
-        "wake_pk": wake and wake.pk,
-        "wake_sk": wake and wake.sk,
+    }
+
+
+def _implied(item: Item) -> Item:
+    """Returns the attributes that a HEAD leaves out, with the values that they have then: those of a workflow's first
+    task, made by its source agent, for an agent that pulls. Written out here and never changed."""
+    workspace, task_id = keys.parse_task(item["pk"])
+    return {
+        "workspace": workspace,
+        "id": task_id,
+        "master_task_id": task_id,
+        "created_by": f"agent:{item['source_agent']}",
+        "rings": 0,
+        "runtime": "pull",
+        "alert_after_seconds": 3_600,
     }
 
 
@@ -70,12 +94,13 @@ _STATE_FIELDS = {f.name for f in fields(Task)} - {
 
 
 def task_from(item: Item) -> Task:
+    item = {**_implied(item), **item}
     values = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _STATE_FIELDS}
     task = trail.task_from_fields(
         {"target_agent": None, **values},  # None isn't stored, and it has no default
         chain=item["chain"],
         updated_at=times.parse_rfc3339(item["updated_at"]),
-        wake_at=_time_from(item, "wake_ms"),
+        wake_at=keys.parse_due_at(item["wake_sk"]) if "wake_sk" in item else None,
         runtime=Runtime(item["runtime"]),
         mirrored=item.get("mirrored", False),
         parked=item.get("parked", False),
@@ -325,7 +350,3 @@ def _plain(value: Any) -> Any:
 
 def _optional_time(text: str | None) -> datetime | None:
     return None if text is None else times.parse_rfc3339(text)
-
-
-def _time_from(item: Item, name: str) -> datetime | None:
-    return times.from_ms(int(item[name])) if name in item else None

@@ -432,6 +432,10 @@ def parse_due(sort_key: str) -> str:
     return sort_key.split("#", 1)[1]
 
 
+def parse_due_at(sort_key: str) -> datetime:
+    return times.from_ms(int(sort_key.split("#", 1)[0]))
+
+
 def parse_queue_sort_key(sort_key: str) -> tuple[str, ReadyTask]:
     """Returns the priority, and the task with the time from which it is ready."""
     priority, ready_ms, task_id = sort_key.split("#", 2)
