@@ -97,19 +97,10 @@ def _scene_approval_and_work(player: Player, task_id: str) -> None:
 
 
 def _scene_the_lost_task_comes_back(player: Player, task_id: str, dead_claim: str) -> None:
-    heading("4. The dead worker's task comes back", "The sweeper looks every minute at what is due, nothing else.")
-    for _ in range(8):
-        path = f"/tasks/{task_id}/await?state=delegated&timeout=20"
-        answer = player.send("reviewer", "GET", path, show=("state", "attempt", "timed_out"))
-        if answer["state"] != "claimed":
-            break
-    claim = player.send(
-        "reviewer",
-        "POST",
-        "/agents/reviewer/claims",
-        {"worker": "worker-2"},
-        show=("fence", "recoveries", "lease_seconds"),
-    )
+    heading("4. The dead worker's task comes back", "The agent's next worker takes it as soon as the lease is over.")
+    path = "/agents/reviewer/claims/wait?timeout=20"
+    shown = ("fence", "recoveries", "lease_seconds")
+    claim = player.send("reviewer", "POST", path, {"worker": "worker-2"}, show=shown)
     print("           Had the first worker only been asleep, this is what it would be told when it wakes up:")
     late = {"claim_id": dead_claim, "output": "late"}
     player.send("reviewer", "POST", f"/tasks/{task_id}/complete", late, show=("status", "code", "detail"), refused=True)
@@ -118,9 +109,7 @@ def _scene_the_lost_task_comes_back(player: Player, task_id: str, dead_claim: st
 
 
 def _scene_the_trail(player: Player, task_id: str) -> None:
-    heading(
-        "5. Who did what", "Every change and its event are one transaction; each entry is chained to the one before."
-    )
+    heading("5. Who did what", "Every change and its event are one write; each entry is chained to the one before.")
     trail_of(player, task_id)
 
 
