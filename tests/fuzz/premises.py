@@ -10,10 +10,10 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
-from baton.domain.access.known_tokens import KnownTokens
 from baton.domain.access.metering import Meter
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.ids import RANDOM_BYTES, sortable_id
+from baton.domain.recent import Recent
 from baton.services.access.issue_token import TokenRequest, issue_token
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, gateway_event, route_of
@@ -70,7 +70,7 @@ class Premises:
         self.world.logged.clear()
         self.gateway.replies.clear()
         # What a process knows of its callers, too: no example pays for what those before it asked for.
-        self.world.deps = self.gateway.deps = replace(self.gateway.deps, meter=Meter(), known_tokens=KnownTokens())
+        self.world.deps = self.gateway.deps = replace(self.gateway.deps, meter=Meter(), known_tokens=Recent())
 
     @property
     def ids(self) -> list[str]:

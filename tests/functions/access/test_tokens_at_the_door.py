@@ -13,9 +13,9 @@ import pytest
 from baton.adapters.dynamodb import items
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table, to_wire
-from baton.domain.access.known_tokens import MAX_KNOWN
 from baton.domain.access.principal import Principal
 from baton.domain.access.token import Token, spell
+from baton.domain.recent import MAX_KEPT
 from baton.services.access.issue_token import revoke_token
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
@@ -233,7 +233,7 @@ def test_a_revocation_by_another_process_is_seen_with_the_next_request(door: Doo
 
 def test_a_process_keeps_the_tokens_that_it_saw_last(door: Door) -> None:
     known = door.gateway.deps.known_tokens
-    for number in range(MAX_KNOWN):
+    for number in range(MAX_KEPT):
         known.keep(f"made{number:08d}", made(f"made{number:08d}"))
     assert known.get("made00000000") is not None
     known.keep("onemoretoken", made("onemoretoken"))

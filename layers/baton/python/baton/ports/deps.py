@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from baton.domain.access.known_tokens import KnownTokens
 from baton.domain.access.metering import Meter
+from baton.domain.access.token import Token
+from baton.domain.recent import Recent
 
 # Each function imports this module, and none needs the ports' classes: they are a twentieth of a cold import.
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Deps:
     public_url: str
     log: Callable[..., None] = field(repr=False)
     meter: Meter = field(default_factory=Meter, repr=False)
-    known_tokens: KnownTokens = field(default_factory=KnownTokens, repr=False)
+    known_tokens: Recent[str, Token] = field(default_factory=Recent, repr=False)
 
     def task_url(self, task_id: str) -> str:
         return f"{self.public_url}/tasks/{task_id}"

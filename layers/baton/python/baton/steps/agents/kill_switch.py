@@ -2,8 +2,8 @@
 may release its tasks, fail them, and read its inbox. Nothing else is done with its token, or in its name.
 
 The dispatcher of every function (``rest.app``) checks an agent's own token once per request, in the reading of the
-token. A principal that acts for
-another agent is checked where that agent is known. Runs check before each model call and before each effect.
+token. A principal that acts for another agent is checked where that agent is known. Runs check before each model call
+and before each effect.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
-"""What a process has seen lately: the tokens that it has admitted, and more of that kind. They say who is probably
-calling, and so what to read first; what is present decides (docs/decisions/034-the-function-checks-the-token.md)."""
+"""What a process has seen lately. It says what to read first; what is present decides."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from typing import Generic, TypeVar
 
-from baton.domain.access.token import Token
-
-# The most tokens that a process keeps. Beyond it the least recently used goes, and costs its next request one call.
-MAX_KNOWN = 1_000
+# The most values that are kept. Beyond it the least recently used goes, and costs its next use one call.
+MAX_KEPT = 1_000
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -19,7 +16,7 @@ class Recent(Generic[Key, Value]):
     """So many values, the least recently used go first. Requests of several threads may share it: each step is one of
     the dictionary's own, and a value that another thread is about to put back is only missed."""
 
-    def __init__(self, most: int = MAX_KNOWN) -> None:
+    def __init__(self, most: int = MAX_KEPT) -> None:
         self._most = most
         self._values: OrderedDict[Key, Value] = OrderedDict()
 
@@ -40,6 +37,3 @@ class Recent(Generic[Key, Value]):
 
     def clear(self) -> None:
         self._values.clear()
-
-
-KnownTokens = Recent[str, Token]
