@@ -64,7 +64,7 @@ def test_a_task_is_in_the_outbox_with_its_first_event(store: Store) -> None:
     change = new()
     store.commit(WORKSPACE, change)
     (outbox_event,) = outbox_events(change)
-    assert pending(store) == [PendingTask(WORKSPACE, "task_1", (outbox_event,))]
+    assert pending(store) == [PendingTask(WORKSPACE, "task_1", (outbox_event,), task=change.task)]
     assert (outbox_event.state_before, outbox_event.state) == (None, "needs")
 
 
@@ -116,7 +116,7 @@ def test_what_the_bus_has_is_shown_no_more(store: Store) -> None:
     task = stored(store)
     for _ in range(2):
         tell(store)
-        assert pending(store) == [PendingTask(WORKSPACE, "task_1")]
+        assert pending(store) == [PendingTask(WORKSPACE, "task_1", task=task)]
     store.commit(WORKSPACE, then(task))
     assert ids(store) == [("task_1", 2)]
 
@@ -134,9 +134,9 @@ def test_a_task_that_was_told_to_its_end_leaves_the_outbox_for_good(store: Store
 
 
 def test_a_task_that_was_told_to_its_end_may_also_leave_later(store: Store) -> None:
-    ended(store)
+    task = ended(store).task
     tell(store, last=2)
-    assert pending(store) == [PendingTask(WORKSPACE, "task_1", is_over=True)]
+    assert pending(store) == [PendingTask(WORKSPACE, "task_1", is_over=True, task=task)]
     for _ in range(2):
         store.leave_outbox(WORKSPACE, "task_1")
         assert places(store) == []
@@ -382,6 +382,25 @@ def test_the_stream_brings_what_was_written(rig: Rig) -> None:
     assert rig.store.fresh_events(damaged) == list(outbox_events(change))
 
 
+@pytest.mark.parametrize(
+    "values", [{"seq": "none"}, {"fresh": "none"}, {"fresh": None}, {"events": "gone"}, {"fresh": 9}]
+)
+def test_a_record_whose_numbers_cannot_be_read_holds_up_no_other(rig: Rig, values: dict[str, Any]) -> None:
+    images: list[Any] = []
+    task = stored(rig.store)
+    rig.raw.watch = lambda changes: images.extend(changes)
+    rig.store.commit(WORKSPACE, then(task, title="x"))
+    stored(rig.store, "task_2")
+    records = deepcopy(stream_records(images))
+    damaged = records[0]["dynamodb"]["NewImage"]
+    for name, value in values.items():
+        damaged |= to_wire({name: value})
+        if value is None:
+            del damaged[name]
+    told = [each.task_id for each in rig.store.fresh_events(records)]
+    assert told == ["task_1", "task_2"] if values == {"fresh": 9} else ["task_2"]
+
+
 def test_the_stream_brings_no_event_twice(rig: Rig) -> None:
     """Neither a heartbeat nor a note under the claim, nor what the publisher notes itself, is news."""
     claimed_task = claimed(rig.store)
@@ -411,6 +430,17 @@ def test_telling_what_the_stream_brought_takes_one_call_and_one_for_each_task(ri
 
 
 SHARDS = DEFAULT_SHARDS.all_of(keys.OUTBOX)
+
+
+def test_telling_what_is_overdue_reads_each_task_once(rig: Rig) -> None:
+    for number in range(10):
+        stored(rig.store, f"task_{number}")
+    rig.clock.advance(60)
+    calls = spent(rig, lambda: publish_overdue(rig.world.deps, FakeBus()))
+    pages = calls.count("batch_get_item")
+    assert 1 <= pages <= len(SHARDS)
+    # Each is noted as told, and looked at again in a minute.
+    assert (calls.count("query"), calls.count("update_item"), len(calls)) == (len(SHARDS), 20, len(SHARDS) + pages + 20)
 
 
 def test_a_quiet_minute_takes_a_query_for_each_shard(rig: Rig) -> None:

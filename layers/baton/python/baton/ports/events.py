@@ -20,6 +20,7 @@ class PendingTask:
     events: tuple[OutboxEvent, ...] = ()  # that the bus hasn't accepted yet as far as is known, in order
     is_readable: bool = True  # False if the entry after ``events`` can't be read
     is_over: bool = False  # nothing follows after ``events``: the task has ended
+    task: Task | None = None  # as it is now; None if it can't be read
 
 
 class EventStore(Protocol):

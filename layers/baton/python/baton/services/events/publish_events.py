@@ -24,7 +24,7 @@ from baton.domain.tasks.task import ENDED, Task
 from baton.ports.deps import Deps
 from baton.ports.events import Bus, PendingTask, PublishResult
 
-Tasks = dict[tuple[str, str], Task]
+Tasks = Mapping[tuple[str, str], Task | None]
 
 
 @dataclass
@@ -63,13 +63,13 @@ def publish_overdue(deps: Deps, bus: Bus, may_go_on: Callable[[], bool] = lambda
         events = [event for each in page for event in each.events]
         waited = [(now - each.event.at).total_seconds() for each in events]
         result.oldest_seconds = max([result.oldest_seconds, *waited])
-        tasks = deps.store.heads([(each.workspace, each.task_id) for each in page])
+        tasks = {(each.workspace, each.task_id): each.task for each in page}
         delivery = _publish(deps, bus, events, tasks, result)
         for each in page:
             if not each.is_readable:
                 result.failed += 1
                 deps.log("an event can't be read", action="event_unreadable", task_id=each.task_id)
-            _settle(deps, each, delivery, tasks.get((each.workspace, each.task_id)), now)
+            _settle(deps, each, delivery, now)
         if not result.complete:
             break
     return result
@@ -112,7 +112,7 @@ def _note(deps: Deps, events: Sequence[OutboxEvent], told: Sequence[OutboxEvent]
         deps.log("an event will be published twice", action="event_unmarked", event_id=_id(events[0]))
 
 
-def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, task: Task | None, now: datetime) -> None:
+def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, now: datetime) -> None:
     """Notes what was told, and when to look at the task again."""
     told = _told(waiting.events, delivery)
     late = waiting.events[len(told) :]
@@ -125,17 +125,17 @@ def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, task: Tas
         return  # the bus was out of reach: the next run begins here
     if not is_over:
         since = late[0].event.at if late else None
-        pause = _pause(waiting, since, task, now) if late or not told else OVERDUE_AFTER
+        pause = _pause(waiting, since, now) if late or not told else OVERDUE_AFTER
         deps.store.look_again(waiting.workspace, waiting.task_id, now - OVERDUE_AFTER + pause)
 
 
-def _pause(waiting: PendingTask, refused_since: datetime | None, task: Task | None, now: datetime) -> timedelta:
+def _pause(waiting: PendingTask, refused_since: datetime | None, now: datetime) -> timedelta:
     """Returns the time until the next look. A task that can't be told is never first in line for long."""
     if refused_since is not None:
         return retry_delay(now - refused_since)
-    if task is None or not waiting.is_readable:
+    if waiting.task is None or not waiting.is_readable:
         return LONGEST_PAUSE
-    return rest(now - task.updated_at)
+    return rest(now - waiting.task.updated_at)
 
 
 def _by_task(outbox_events: Sequence[OutboxEvent]) -> Iterable[tuple[tuple[str, str], list[OutboxEvent]]]:

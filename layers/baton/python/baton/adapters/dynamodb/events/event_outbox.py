@@ -13,7 +13,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import ConditionFailed, from_wire
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
-from baton.adapters.dynamodb.trail_items import UNREADABLE, numbered, outbox_event_of
+from baton.adapters.dynamodb.trail_items import UNREADABLE, Numbered, numbered, outbox_event_of
 from baton.domain import times
 from baton.domain.events.bus_events import OutboxEvent
 from baton.domain.tasks.task import ENDED, Task
@@ -48,12 +48,8 @@ class EventOutbox(TaskReads):
 
     def heads(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Task]:
         found = self._table.get_many([keys.head(*each) for each in dict.fromkeys(wanted)]) if wanted else {}
-        tasks = {}
-        for item in found.values():
-            with suppress(*UNREADABLE):
-                task = items.task_from(item)
-                tasks[task.workspace, task.id] = task
-        return tasks
+        tasks = (_task_from(item) for item in found.values())
+        return {(task.workspace, task.id): task for task in tasks if task is not None}
 
     def mark_told(self, workspace: str, task_id: str, first: int, last: int, *, is_over: bool) -> None:
         sets = "SET #told = :told REMOVE #shard, #due" if is_over else "SET #told = :told"
@@ -92,7 +88,7 @@ class EventOutbox(TaskReads):
             rows = self._events(head or {}, first, told, MAX_AT_ONCE) if told < seq else []
         except UNREADABLE:
             return PendingTask(workspace, task_id, is_readable=False)
-        waiting = PendingTask(workspace, task_id, is_over=_is_over(head or {}))
+        waiting = PendingTask(workspace, task_id, is_over=_is_over(head or {}), task=_task_from(head or {}))
         for row in rows:
             try:
                 each = outbox_event_of(workspace, task_id, row)
@@ -122,10 +118,25 @@ def _fresh(piece: Item) -> Iterator[OutboxEvent]:
     """Yields the readable ones of the events that the image's commit added. The others stay in the outbox, where their
     age raises an alarm."""
     workspace, task_id = keys.parse_task(piece["pk"])
-    rows = list(numbered(piece))
-    for row in rows if piece["sk"] == keys.BEGINNING else rows[-int(piece["fresh"]) :]:
+    for row in _fresh_rows(piece):
         with suppress(*UNREADABLE):
             yield outbox_event_of(workspace, task_id, row)
+
+
+def _fresh_rows(piece: Item) -> list[Numbered]:
+    """Returns none of a piece whose numbers can't be read: one such piece never holds up the others of a batch."""
+    try:
+        rows = list(numbered(piece))
+        fresh = len(rows) if piece["sk"] == keys.BEGINNING else int(piece.get("fresh", 0))
+    except UNREADABLE:
+        return []
+    return rows[len(rows) - min(fresh, len(rows)) :]
+
+
+def _task_from(head: Item) -> Task | None:
+    with suppress(*UNREADABLE):
+        return items.task_from(head)
+    return None
 
 
 def _is_over(head: Item) -> bool:
