@@ -33,17 +33,17 @@ COSTS: dict[str, tuple[int, int, float, float]] = {
     # name                                    reads, writes,  WU,   RU
     "marker, created":                            (1, 2,     16,   2),
     "marker, duplicate":                          (1, 1,      1,   2),
-    "approve":                                    (1, 1,      5,   2),
+    "approve":                                    (1, 1,      4,   2),
     "claim-next":                                 (3, 2,      7, 2.5),
     "heartbeat":                                  (1, 1,      2,   1),
     "heartbeat, of a run":                        (0, 1,      2,   0),
     "complete":                                   (1, 1,     14,   3),
     "fail, tried again":                          (1, 1,     16,   3),
-    "release":                                    (1, 1,     12,   3),
+    "release":                                    (1, 1,     10,   3),
     "get task":                                   (3, 0,      0,   4),
     "sweep, nothing due":                         (49, 0,      0, 24.5),
     "sweep, a claim is lost":                     (51, 1,     14, 26.5),
-    "approve, agent is run":                      (1, 1,      5,   2),
+    "approve, agent is run":                      (1, 1,      4,   2),
     "process-task, one notice":                   (5, 2,     20,   6),
     "the same, the model replies once":           (10, 4,     38,  12),
     "the same, the model replies twice":          (13, 7,     62,  16),
@@ -52,7 +52,7 @@ COSTS: dict[str, tuple[int, int, float, float]] = {
     "telling the bus: claimed":                   (1, 1,      1,   1),
     "telling the bus: done":                      (1, 1,      2,   1),
     "marker, with its page":                      (2, 3,     24,   3),
-    "approve, with its page":                     (2, 1,     10,   3),
+    "approve, with its page":                     (2, 1,      8,   3),
     "claim-next, with its page":                  (4, 2,     12, 3.5),
     "complete, with its page":                    (2, 1,     17,   4),
     "sync-tracker, approved: nothing to write":   (4, 1,      2, 4.5),
@@ -62,15 +62,15 @@ COSTS: dict[str, tuple[int, int, float, float]] = {
 # Of which verbs, write units, read units: a handoff whose worker pulls, one that is run, what the bus adds, and one
 # that is a page in Notion, without a heartbeat.
 HANDOFFS: dict[str, tuple[tuple[str, ...], float, float]] = {
-    "pulled": (("marker, created", "approve", "claim-next", "heartbeat", "complete"), 44, 10.5),
-    "run": (("marker, created", "approve, agent is run", "process-task, one notice", "heartbeat, of a run"), 43, 10),
+    "pulled": (("marker, created", "approve", "claim-next", "heartbeat", "complete"), 43, 10.5),
+    "run": (("marker, created", "approve, agent is run", "process-task, one notice", "heartbeat, of a run"), 42, 10),
     "told to the bus": (tuple(name for name in COSTS if name.startswith("telling")), 5, 4),
     "in Notion": (
         (
             *(name for name in COSTS if name.endswith("with its page")),
             *(name for name in COSTS if name.startswith("sync-tracker")),
         ),
-        75,
+        73,
         27,
     ),
 }

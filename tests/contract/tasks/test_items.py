@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +21,8 @@ from baton.domain.agents.route import Mode, Route
 from baton.domain.alerts.alert import MAX_MESSAGE as MAX_ALERT
 from baton.domain.alerts.alert import Alert, AlertState, Severity
 from baton.domain.escalations.marker import Priority
+from baton.domain.handoffs.handoff import handoff_id_of
+from baton.domain.ids import sortable_id
 from baton.domain.tasks.task import (
     MAX_BRANCHES,
     MAX_LEASE_SECONDS,
@@ -43,6 +47,7 @@ from support.faults.soak import scaled
 from support.values.changes import a_claim
 from support.values.records import a_circuit, a_page, a_page_sync, an_alert
 from support.values.tasks import a_new_task
+from support.worlds.world import agent
 
 ids = st.from_regex(r"\A[A-Za-z0-9_-]{1,64}\Z")
 slugs = st.from_regex(r"\A[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
@@ -217,6 +222,63 @@ def test_a_task_survives_its_item(task: Task) -> None:
     wire = to_wire(items.head_item(task))
     check("transact_write_items", {"TransactItems": [{"Put": {"Item": wire}}], "ClientRequestToken": "x"})
     assert items.task_from(from_wire(wire)) == task
+
+
+USUAL_ID = sortable_id("task", NOON, bytes(10))
+CLAIMED_AT = NOON + timedelta(seconds=9)
+# Each of them is unlike what the rest of the task would say of it.
+UNUSUAL: list[dict[str, Any]] = [
+    {"id": "task_1"},
+    {"handoff_id": "ho_1"},
+    {"master_task_id": "task_1"},
+    {"master_task_id": "task_1", "depth": 0},
+    {"depth": 0},
+    {"created_at": NOON - timedelta(milliseconds=1)},
+    {"created_by": "human:alice"},
+    {"updated_at": CLAIMED_AT - timedelta(milliseconds=1)},
+    {"target_agent": None},
+    {"fence": 2},
+    {"claim": None},
+    {"claim": a_claim(at=CLAIMED_AT, lease_seconds=60, by=agent("fixer"))},
+    {"claim": replace(a_claim(at=CLAIMED_AT), agent="fixer")},
+    {"claim": replace(a_claim(at=CLAIMED_AT), heartbeat_at=CLAIMED_AT + timedelta(seconds=1))},
+]
+
+
+def a_usual_task(**unusual: Any) -> Task:
+    usual: dict[str, Any] = {
+        "id": USUAL_ID,
+        "master_task_id": USUAL_ID,
+        "handoff_id": handoff_id_of(USUAL_ID),
+        "depth": 1,
+        "created_by": "agent:scout",
+        "updated_at": CLAIMED_AT,
+        "fence": 1,
+        "claim": a_claim(at=CLAIMED_AT),
+        "tail": ({"at": "2026-11-18T12:00:01.000Z"}, {"at": "2026-11-18T12:00:09.000Z"}),
+    }
+    return a_new_task(**{**usual, **unusual})
+
+
+def test_a_usual_tasks_item_leaves_out_what_follows_from_the_rest() -> None:
+    wire = to_wire(items.head_item(a_usual_task()))
+    said = {"id", "workspace", "handoff_id", "master_task_id", "depth", "created_at", "created_by", "updated_at"}
+    assert said.isdisjoint(wire)
+    assert {"fence", "agent", "heartbeat_ms"}.isdisjoint(wire["claim"]["M"])
+    assert items.task_from(from_wire(wire)) == a_usual_task()
+
+
+@pytest.mark.parametrize("unusual", UNUSUAL)
+def test_an_unusual_task_survives_its_item(unusual: dict[str, Any]) -> None:
+    task = a_usual_task(**unusual)
+    read = items.task_from(from_wire(to_wire(items.head_item(task))))
+    assert (read, read.updated_at, read.claim) == (task, task.updated_at, task.claim)
+
+
+@pytest.mark.parametrize("tail", [(), ({"at": "yesterday"},), ({"at": 7},), ({},), ("damaged",)])
+def test_a_task_is_readable_whatever_became_of_its_latest_event(tail: tuple[Any, ...]) -> None:
+    wire = to_wire({**items.head_item(a_usual_task()), "events": list(tail)})
+    assert items.task_from(from_wire(wire)).updated_at == NOON
 
 
 @settings(max_examples=scaled(200), derandomize=True, deadline=None)

@@ -78,6 +78,14 @@ def test_a_row_that_was_changed_by_hand_is_named(rig: Rig, attribute: str, value
     assert (findings.intact, findings.broken_at, findings.events, findings.matches_task) == (False, 2, 3, False)
 
 
+@pytest.mark.parametrize(("attribute", "value"), WRONG)
+def test_the_latest_row_is_named_too_and_its_task_stays_readable(rig: Rig, attribute: str, value: Any) -> None:
+    task_id = rig.world.claimed().details.task.id
+    altered(rig, task_id, 3, attribute, value)
+    assert rig.world.task(task_id).id == task_id
+    assert verdict(rig, task_id).broken_at == 3
+
+
 @pytest.mark.parametrize("number", range(1, 14))
 def test_an_event_is_named_wherever_it_is_kept(rig: Rig, number: int) -> None:
     task_id = a_long_trail(rig)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -28,11 +28,31 @@ def item_of(wire: Item | None) -> Item | None:
 
 
 def whole(pk: str, head: Item) -> Item:
-    """A HEAD with what it leaves out: it is made by its source agent and begins its workflow unless it says so."""
+    """A HEAD with what it leaves out: it is made by its source agent at the moment that its id names, begins its
+    workflow, and was last changed by its latest event, unless it says so. Its claim is the latest one, of its target,
+    without a heartbeat."""
     workspace, task_id = pk.removeprefix("WS#").split("#TASK#")
     wake = {"wake_ms": int(head["wake_sk"].split("#")[0])} if "wake_sk" in head else {}
-    by = {"created_by": f"agent:{head['source_agent']}"}
-    return {"id": task_id, "workspace": workspace, "master_task_id": task_id, **by, **wake, **head}
+    made = {"created_at": _made_at(task_id), "created_by": f"agent:{head['source_agent']}"}
+    own = {"id": task_id, "workspace": workspace, "master_task_id": task_id, "handoff_id": f"ho_{task_id[5:]}"}
+    said = {**own, **made, "depth": 0 if "master_task_id" in head else 1, **wake, **head}
+    said.setdefault("updated_at", said["events"][-1]["at"] if "events" in said else said["created_at"])
+    if "claim" in head:
+        claim = head["claim"]
+        usual = {"fence": head["fence"], "agent": head.get("target_agent"), "heartbeat_ms": claim["claimed_ms"]}
+        said["claim"] = {**usual, **claim}
+    return said
+
+
+def _made_at(task_id: str) -> str:
+    ms = 0
+    for digit in task_id[5:15]:
+        ms = ms * 32 + "0123456789abcdefghjkmnpqrstvwxyz".index(digit)
+    return (
+        (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms))
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )
 
 
 def to_ms(text: str) -> int:

@@ -5,6 +5,7 @@ Payloads are kept as JSON text: unchanged whatever their depth and numbers, and 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import fields
 from datetime import date, datetime
 from typing import Any
@@ -21,7 +22,9 @@ from baton.domain.escalations.direction import Direction, Escalation
 from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.guardrails.guardrails import from_public as rules_from
+from baton.domain.handoffs.handoff import handoff_id_of
 from baton.domain.idempotency import SavedResponse
+from baton.domain.ids import made_at
 from baton.domain.numbers import loads
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Claim, Recovery, Task
@@ -32,15 +35,15 @@ from baton.domain.tracker.tracker_settings import from_public
 def head_item(task: Task, fresh: int = 0) -> Item:
     """Returns HEAD, which is small and rewritten whole by every commit. ``claim`` is a map of numbers so that a
     heartbeat can extend the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it. ``fresh``:
-    how many of the latest events this commit adds, which the table's stream brings to the bus. What most tasks have in
-    common isn't written (``_implied``): HEAD is paid for by the KB with each change."""
+    how many of the latest events this commit adds, which the table's stream brings to the bus. What follows from the
+    rest isn't written (``_implied``): HEAD is paid for by the KB with each change."""
     queue, wake = keys.queue_index_key(task), keys.wake_index_key(task)
     key = keys.head(task.workspace, task.id)._asdict()
-    implied = _implied({**key, "source_agent": task.source_agent})
-    values = _head_values(task, fresh)
+    values = {**key, **_head_values(task, fresh)}
     return {
         **key,
-        **{name: value for name, value in values.items() if value != implied.get(name)},
+        **_without(_implied(values), values),
+        "claim": None if task.claim is None else _claim_in_head(values, task.claim),
         "queue_pk": queue and queue.pk,
         "queue_sk": queue and queue.sk,
         "wake_pk": wake and wake.pk,
@@ -51,7 +54,7 @@ def head_item(task: Task, fresh: int = 0) -> Item:
 def _head_values(task: Task, fresh: int) -> Item:
     return {
         **{name: value for name, value in trail.set_fields(task).items() if name not in {"claim", "wait"}},
-        "claim": None if task.claim is None else claim_map(task.claim),
+        "depth": task.depth,
         "wait": None if task.wait is None else _without_none(trail.state_fields(task)["wait"]),
         "hard_deadline_ms": None if task.hard_deadline is None else times.to_ms(task.hard_deadline),
         "version": task.version,
@@ -70,17 +73,55 @@ def _head_values(task: Task, fresh: int) -> Item:
 
 def _implied(item: Item) -> Item:
     """Returns the attributes that a HEAD leaves out, with the values that they have then: those of a workflow's first
-    task, made by its source agent, for an agent that pulls. Written out here and never changed."""
+    task, made by its source agent, for an agent that pulls, last changed by its latest event. Written out here and
+    never changed."""
     workspace, task_id = keys.parse_task(item["pk"])
+    is_root = item.get("master_task_id", task_id) == task_id
+    created_at = item.get("created_at") or _made_at(task_id)
     return {
         "workspace": workspace,
         "id": task_id,
+        "handoff_id": handoff_id_of(task_id),
         "master_task_id": task_id,
+        "depth": 1 if is_root else 0,
+        "created_at": _made_at(task_id),
         "created_by": f"agent:{item['source_agent']}",
+        "updated_at": _latest_at(item) or created_at,
         "rings": 0,
         "runtime": "pull",
         "alert_after_seconds": 3_600,
     }
+
+
+def _made_at(task_id: str) -> str | None:
+    """Returns the time that the task's id begins with."""
+    at = made_at(task_id)
+    return None if at is None else times.rfc3339(at)
+
+
+def _latest_at(item: Item) -> str | None:
+    """Returns the time of HEAD's latest event; None without events, and for one that somebody damaged: the check of the
+    trail tells of it, and the task stays readable."""
+    entries = trail_items.entries_of(item)
+    if entries:
+        with suppress(*trail_items.UNREADABLE):
+            times.parse_rfc3339(entries[-1]["at"])
+            return str(entries[-1]["at"])
+    return None
+
+
+def _implied_of_claim(head: Item, claimed_ms: int) -> Item:
+    """Returns what the claim in a HEAD leaves out: it is the latest one, of the task's target, without a heartbeat."""
+    return {"fence": head.get("fence", 0), "agent": head.get("target_agent"), "heartbeat_ms": claimed_ms}
+
+
+def _claim_in_head(head: Item, claim: Claim) -> Item:
+    whole = claim_map(claim)
+    return _without(_implied_of_claim(head, whole["claimed_ms"]), whole)
+
+
+def _without(implied: Item, values: Item) -> Item:
+    return {name: value for name, value in values.items() if name not in implied or value != implied[name]}
 
 
 _BOOKKEEPING = ("version", "seq", "rings", "alert_after_seconds")
@@ -107,7 +148,13 @@ def task_from(item: Item) -> Task:
         tail=tuple(trail_items.entries_of(item)),
         **{name: int(item[name]) for name in _BOOKKEEPING},
     )
-    return task.changed(claim=claim_from(item["claim"])) if "claim" in item else task
+    return task.changed(claim=claim_of(item)) if "claim" in item else task
+
+
+def claim_of(head: Item) -> Claim:
+    """Returns the claim of a claimed task."""
+    claim = head["claim"]
+    return claim_from({**_implied_of_claim(head, claim["claimed_ms"]), **claim})
 
 
 def claim_map(claim: Claim) -> Item:

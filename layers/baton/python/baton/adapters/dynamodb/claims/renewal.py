@@ -77,4 +77,4 @@ def _updated(table: Table, head: keys.Key, update: str, condition: str, values: 
         ExpressionAttributeNames=names,
         ExpressionAttributeValues=values,
     )
-    return items.claim_from(item["claim"])
+    return items.claim_of(item)
