@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 NO_HASH = "0" * 64
 PLACE = ("told", "wake_pk", "wake_sk")
+# What an entry has around its event.
+UNTOLD = {"by", "prev", "write", "was", "ended", "ended_by", "ended_agent", "ended_fence"}
 
 
 class Pieces:
@@ -73,7 +75,7 @@ def _entries(piece: Item, last: int) -> list[Item]:
     found = []
     for number, (each, own) in enumerate(zip(stored, hashes, strict=True), start=last - len(stored) + 1):
         kind, _, id_ = each["by"].partition(":")
-        entry = {name: value for name, value in each.items() if name not in ("by", "prev", "write", "was")}
+        entry = {name: value for name, value in each.items() if name not in UNTOLD}
         chained = {"prev_hash": each.get("prev", NO_HASH), "hash": own}
         by = {"principal_kind": kind, "principal_id": id_}
         found.append({"fence": 0, **entry, **by, **chained, "data": json.loads(each["data"]), "seq": number})

@@ -90,7 +90,7 @@ class TaskRules:
         fence, fence_before = new.get("fence", 0), was.get("fence", 0)
         if claim and (before is None or before["claim_id"] != claim["claim_id"]):
             if before:
-                self._taken_over(before, claim, entries)
+                self._taken_over(before, new, entries)
             is_next = claim["fence"] == fence == fence_before + 1
             self._must(is_next, "its fence went from {} to {}", fence_before, fence)
             self._ledger.claims[self._task_id, claim["fence"]] = ClaimSeen(claim["claim_id"])
@@ -98,20 +98,21 @@ class TaskRules:
         else:
             self._must(fence == fence_before, "its fence moved without a claim")
         if before and not claim:
-            self._let_go(before, entries)
+            self._let_go(before, new, entries)
         if before and claim and before["claim_id"] == claim["claim_id"] and before != claim:
             differs = {name for name in {*before, *claim} if before.get(name) != claim.get(name)}
             is_longer = claim["expires_ms"] >= before["expires_ms"]
             self._must(differs <= LEASE and is_longer, "it did more than extend its claim: {}", differs)
             self._under(claim, "a heartbeat")
 
-    def _taken_over(self, before: Item, claim: Item, entries: list[Item]) -> None:
+    def _taken_over(self, before: Item, new: Item, entries: list[Item]) -> None:
         """In one step what the sweeper does in one and a claim in another."""
+        claim = new["claim"]
         types = [entry["type"] for entry in entries if entry["type"] != "alert_raised"]
         is_swept = types == ["heartbeat_lost", "requeued", "handoff_received"]
         self._must(is_swept, "a claim took the place of another, by {}", types)
         self._must(before["agent"] == claim["agent"], "{} took over from {}", claim["agent"], before["agent"])
-        self._let_go(before, entries)
+        self._let_go(before, new, entries)
         self._ledger.seen["taken over"] += 1
 
     def _under(self, claim: Item, what: str) -> None:
@@ -129,7 +130,16 @@ class TaskRules:
     def _agents(self, slug: str) -> list[Item]:
         return self._ledger.agents_since(slug, self._sim.current.process.began_at)
 
-    def _let_go(self, before: Item, entries: list[Item]) -> None:
+    def _let_go(self, before: Item, new: Item, entries: list[Item]) -> None:
+        last = new["events"][-1]
+        told = {
+            "claim_id": last.get("ended"),
+            "fence": last.get("ended_fence", last.get("fence")),
+            "agent": last.get("ended_agent", new.get("target_agent")),
+            "principal": last.get("ended_by", last["by"]),
+        }
+        is_told = all(before[name] == value for name, value in told.items())
+        self._must(is_told, "its last entry tells of the end of {}, not of {}", told, before)
         own = [entry for entry in entries if _principal(entry) == before["principal"]]
         types = {entry["type"] + entry["data"].get("for", "") for entry in own}
         self._ledger.claims[self._task_id, before["fence"]].ended_by = types

@@ -160,10 +160,22 @@ CLAIMS = (
     _bug(
         "a claim that was taken over isn't kept for what comes too late",
         (
-            "steps/tasks/change_task.py",
-            "if lost is not None and (task.claim is None or task.claim.claim_id != lost.claim_id):",
-            "if lost is not None and task.claim is None:",
+            "domain/tasks/change.py",
+            "if before is not None and (now is None or now.claim_id != before.claim_id)",
+            "if before is not None and now is None",
         ),
+    ),
+    _bug(
+        "who ends another's claim passes for its holder",
+        ("domain/tasks/tail.py", '**({} if by_holder else {"ended_by": claim.principal}),', ""),
+    ),
+    _bug(
+        "a claim that was taken over gets the fence of the one after it",
+        ("domain/tasks/tail.py", '**({} if after.fence == claim.fence else {"ended_fence": claim.fence}),', ""),
+    ),
+    _bug(
+        "open work's ended claim is anybody's",
+        ("domain/tasks/tail.py", '**({} if after.target_agent == claim.agent else {"ended_agent": claim.agent}),', ""),
     ),
     _bug(
         "a takeover forgets the slot of the lost claim",

@@ -8,7 +8,7 @@ from typing import Any
 
 from baton.domain.access.principal import Principal
 from baton.domain.tasks import tail, trail
-from baton.domain.tasks.task import Flag, Recovery, State, Task
+from baton.domain.tasks.task import Claim, Flag, Recovery, State, Task
 from baton.domain.tasks.wake import next_look
 
 
@@ -34,8 +34,19 @@ class Change:
 
     @property
     def entries(self) -> tuple[tail.Entry, ...]:
-        """The change's events as they are stored. A new task's begin the trail; later ones join the tail."""
-        return tuple(tail.entries(None if self.before is None else self.before.state, self.events))
+        """The change's events as they are stored. A new task's begin the trail; later ones join the tail. The last one
+        tells which claim the change has ended."""
+        found = tuple(tail.entries(None if self.before is None else self.before.state, self.events))
+        if self.ended_claim is None or not found:
+            return found
+        ended = tail.ended_part(self.ended_claim, self.task, by_holder=self.by_holder)
+        return (*found[:-1], {**found[-1], **ended})
+
+    @property
+    def ended_claim(self) -> Claim | None:
+        """The claim that is over with this change."""
+        before, now = None if self.before is None else self.before.claim, self.task.claim
+        return before if before is not None and (now is None or now.claim_id != before.claim_id) else None
 
     @property
     def moved(self) -> tuple[tail.Entry, ...]:

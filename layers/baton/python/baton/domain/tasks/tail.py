@@ -3,16 +3,22 @@ its events (docs/decisions/033-events-inside-head.md).
 
 An entry is an event as the table has it, a flat map with texts and small numbers, handed on unread. ``prev`` is the
 hash of the entry before it; an entry's own hash is the next one's ``prev``, or the task's ``chain`` for the last.
+
+The last entry of a change that ends a claim also has, outside of the hash and of all that is public, ``ended``: the
+claim's id. What follows from the entry and its task isn't stored again: ``ended_by`` is the claim's principal, if
+somebody else ended it; ``ended_agent`` its agent, of open work alone; ``ended_fence`` its fence, if the same change
+began another claim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from baton.domain import times
 from baton.domain.numbers import loads
-from baton.domain.tasks.task import Task
+from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.trail import GENESIS, Event, canonical_json
 
 Entry = Mapping[str, Any]
@@ -35,6 +41,40 @@ def entries(state: str | None, events: Iterable[Event]) -> Iterator[Entry]:
             **({} if state is None else {"was": str(state)}),
         }
         state = event.data["changes"].get("state", state)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The claim that a change has ended, as the change's last entry tells."""
+
+    claim_id: str
+    fence: int
+    agent: str
+    principal: str  # the key of who held it
+    by_holder: bool  # the holder ended it
+
+
+def ended_part(claim: Claim, after: Task, *, by_holder: bool) -> Entry:
+    """Returns what the last entry of a change tells of the claim that the change ended. ``after``: the task then."""
+    return {
+        "ended": claim.claim_id,
+        **({} if by_holder else {"ended_by": claim.principal}),
+        **({} if after.target_agent == claim.agent else {"ended_agent": claim.agent}),
+        **({} if after.fence == claim.fence else {"ended_fence": claim.fence}),
+    }
+
+
+def ended_in(entry: Entry, task: Task) -> Ended | None:
+    """Returns the claim that was ended with the entry of the task's trail; None if none was."""
+    if "ended" not in entry:
+        return None
+    return Ended(
+        claim_id=entry["ended"],
+        fence=int(entry.get("ended_fence", entry.get("fence", 0))),
+        agent=entry.get("ended_agent") or task.target_agent or "",
+        principal=entry.get("ended_by", entry["by"]),
+        by_holder="ended_by" not in entry,
+    )
 
 
 def event_from(entry: Entry, hash_: str) -> Event:

@@ -130,9 +130,8 @@ def _required_writes(deps: Deps, change: Change) -> list[Write]:
     """The writes that no change of a task may go without."""
     task, before = change.task, change.before
     writes = _alerts(deps, change)
-    lost = None if before is None or change.by_holder else before.claim
-    if lost is not None and (task.claim is None or task.claim.claim_id != lost.claim_id):
-        writes.append(Put(ClaimEndedByOther(task.id, lost)))
+    if change.ended_claim is not None and not change.by_holder:
+        writes.append(Put(ClaimEndedByOther(task.id, change.ended_claim)))
     if change.ends:
         writes += _end_writes(deps, change)
     if task.mirrored and before is not None and change.events:
