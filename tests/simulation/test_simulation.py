@@ -16,12 +16,15 @@ STEPS = int(os.environ.get("SIMULATED_STEPS", "200000"))
 # So that two workers share them.
 PARTS = 4
 TESTS = Path(__file__).parents[1]
+# This checkout's, whatever the environment has installed.
+PRODUCT = TESTS.parent / "layers/baton/python"
 
 
 def simulated(*asked: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own: it changes modules of the product, and sets must be gone through in one order."""
     command = [sys.executable, "-m", "simulation", *asked]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONHASHSEED": "0"}
+    paths = os.pathsep.join([str(TESTS), str(PRODUCT)])
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
