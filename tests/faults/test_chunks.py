@@ -131,18 +131,28 @@ def can_meet(fault: str) -> tuple[str, ...]:
     return WRITES if fault == "conflict" else (*READS, *WRITES)
 
 
+class Held:
+    """A client that keeps what it is asked to put, and puts nothing."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+
+    def __getattr__(self, operation: str) -> Any:
+        def held(**request: Any) -> dict[str, Any]:
+            assert operation == "put_item"
+            self.requests.append(request)
+            return {}
+
+        return held
+
+
 class Written:
-    """What a process would send, kept instead of sent."""
+    """The calls of a process that changes the task, which arrive when they are told to."""
 
     def __init__(self, rig: Rig, change: Change) -> None:
-        self.rig, self.requests = rig, []
-        store = DynamoStore(Table(self, rig.table, rig.clock.sleep))
-        store.commit(WORKSPACE, change)
-
-    def put_item(self, **request: Any) -> Any:
-        self.requests: list[dict[str, Any]]
-        self.requests.append(request)
-        return {}
+        client = Held()
+        DynamoStore(Table(client, rig.table, rig.clock.sleep)).commit(WORKSPACE, change)
+        self.rig, self.requests = rig, client.requests
 
     def arrive(self, number: int) -> bool:
         """True if it was taken."""
