@@ -222,7 +222,7 @@ def _show_cost(title: str, requests: list[Usage], notices: list[Usage]) -> None:
         f"{_sum(reads)} = {number(sum(reads))} RU x ${READ_UNITS}",
         sum(reads) * READ_UNITS,
     )
-    total += bill.add("API Gateway", f"{calls} requests x ${API_REQUESTS:.2f}", calls * API_REQUESTS)
+    gateway = bill.add("API Gateway", f"{calls} requests x ${API_REQUESTS:.2f}", calls * API_REQUESTS)
     invoked = calls + bool(notices)
     parts = f"{calls} function" + (" + 1 process-task" if notices else "")
     total += bill.add("Lambda requests", f"{parts} x ${LAMBDA_REQUESTS:.2f}", invoked * LAMBDA_REQUESTS)
@@ -230,7 +230,8 @@ def _show_cost(title: str, requests: list[Usage], notices: list[Usage]) -> None:
     total += _duration(bill, "Lambda time, functions", f"{_sum(each)} ms", sum(each), "others")
     if notices:
         total += bill.add("SQS", f"send, receive, delete = 3 x ${SQS_REQUESTS:.2f}", 3 * SQS_REQUESTS)
-    bill.rows.append(["total", "", f"{total:.2f}"])
+    bill.rows.append(["total", "", f"{total + gateway:.2f}"])
+    bill.rows.append(["total at a Function URL", "without API Gateway", f"{total:.2f}"])
     table(
         title,
         ("per million, on demand, us-east-1", "arithmetic per handoff", "$"),

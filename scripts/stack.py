@@ -7,6 +7,8 @@
 `Stack.http()`: it connects to 127.0.0.1 and names the API in the Host header, because not every resolver knows
 `*.localhost`.
 
+The API answers at a gateway, or with BATON_FRONT_DOOR=FunctionUrl at a Function URL, as the deployed one does.
+
 Notion is played by a stand-in on the next port (BATON_NOTION_PORT names another one), unless BATON_NOTION_URL says
 where Notion answers, such as https://api.notion.com.
 
@@ -44,6 +46,7 @@ from stand_in import StandIn, foreign_url, port_of, url_of
 HOME = ROOT / ".baton"
 DEFAULT_PORT = 4566
 WORKSPACE = "demo"
+FRONT_DOORS = ("ApiGateway", "FunctionUrl")  # template.yaml: FrontDoor
 WORKING_SECONDS = 60.0
 # Of files that were written before there were these.
 UNKNOWN_YET = {"tracker_queue_url": "", "tracker_dlq_url": "", "notion_url": "", "engine_key": ""}
@@ -105,7 +108,7 @@ def up(
     engine = _engine(home)
     port = port or _configured_port("BATON_PORT")
     notion_port = _configured_port("BATON_NOTION_PORT") if notion_port is None else notion_port
-    model = local_model.of_environment()
+    front_door, model = _configured_front_door(), local_model.of_environment()
     with alone(home, say):
         saved = _saved(home)
         last_notion_url = saved.notion_url if saved and engine.running() else ""
@@ -113,7 +116,8 @@ def up(
         access = Access(port, engine.key)
         usual_port = port_of(last_notion_url) or port + 1
         notion_url = _notion(home, notion_port, usual_port, keep_state=keep_state, say=say)
-        wanted = {"LocalPort": str(port), "NotionUrl": notion_url} | model.parameters(access)
+        wanted = {"LocalPort": str(port), "NotionUrl": notion_url, "FrontDoor": front_door}
+        wanted |= model.parameters(access)
         _deploy(access, wanted, model.script, home, say)
         stack = _describe(access, pid, notion_url, saved)
         _await_api(stack)
@@ -151,6 +155,13 @@ def _configured_port(name: str) -> int | None:
     if text and not (text.isdecimal() and 0 < int(text) < 65536):
         raise StackError(f"{name} must be a port number, and is {text!r}")
     return int(text) if text else None
+
+
+def _configured_front_door() -> str:
+    name = os.environ.get("BATON_FRONT_DOOR") or FRONT_DOORS[0]
+    if name not in FRONT_DOORS:
+        raise StackError(f"BATON_FRONT_DOOR must be {' or '.join(FRONT_DOORS)}, and is {name!r}")
+    return name
 
 
 def _engine(home: Path) -> Engine:

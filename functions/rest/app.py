@@ -33,7 +33,7 @@ class App:
         elsewhere: Mapping[str, str] | None = None,
         refused: Callable[[answers.Answer], answers.Answer] = lambda answer: answer,
     ) -> None:
-        self._routes = routes
+        self.routes = routes
         self._wire = wire
         self._elsewhere = elsewhere or {}
         self._refused = refused
@@ -47,6 +47,14 @@ class App:
             logger().info("request answered", action="request_answered", status=int(answer.status), ms=ms)
             logger().remove_keys(_IDS)
         return answers.to_gateway(answer, shown_id)
+
+    def answers(self, event: Mapping[str, Any]) -> bool:
+        """True if the request is for a route of this app. Never raises: a malformed event is for none."""
+        try:
+            request = Request(event)
+            return self.routes.has(request.method, request.path)
+        except (AttributeError, KeyError, TypeError):
+            return False
 
     def _answer_or_refuse(self, event: Mapping[str, Any], shown_id: str) -> answers.Answer:
         try:
@@ -63,14 +71,18 @@ class App:
 
     def _answer(self, request: Request) -> answers.Answer:
         """The caller comes before everything else: a stranger isn't even told which routes there are."""
-        if self._routes.is_open(request.method, request.path):
-            return self._answer_to(NOBODY, self._wire(), request)
+        if self.routes.is_open(request.method, request.path):
+            return self._answer_to(NOBODY, self._deps(request), request)
         header = request.authorization
-        with admitted(self._wire(), header) as (deps, by):
+        with admitted(self._deps(request), header) as (deps, by):
             return self._answer_to(by, deps, request)
 
+    def _deps(self, request: Request) -> Deps:
+        deps = self._wire()
+        return deps.at(request.url_id) if deps.learns_its_url else deps
+
     def _answer_to(self, by: Principal, deps: Deps, request: Request) -> answers.Answer:
-        route, params = self._routes.match(request.method, request.path, self._elsewhere)
+        route, params = self.routes.match(request.method, request.path, self._elsewhere)
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
         if route.needs_token:
             caller_must_have_room(deps, by, request.size)

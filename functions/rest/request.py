@@ -1,4 +1,4 @@
-"""A gateway event (payload format 2.0), none of it trusted yet."""
+"""An event of the gateway or of a Function URL (payload format 2.0), none of it trusted yet."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ class Request:
     @property
     def path(self) -> str:
         return str(self.event["rawPath"])
+
+    @property
+    def url_id(self) -> str:
+        """Returns the id of the Function URL that was asked. AWS writes it: no header of the caller's has a say."""
+        return str(self.event["requestContext"]["apiId"])
 
     def header(self, name: str) -> str | None:
         """Returns a header. ``name`` is in lower case, as the gateway spells them."""

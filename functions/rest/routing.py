@@ -218,6 +218,9 @@ class Routes:
 
         return add
 
+    def has(self, method: str, path: str) -> bool:
+        return any(route.method == method and route.pattern.match(path) for route in self.all)
+
     def is_open(self, method: str, path: str) -> bool:
         """True if the route needs no token. A path without a route needs one."""
         return any(route.method == method and route.pattern.match(path) for route in self.all if not route.needs_token)

@@ -32,7 +32,7 @@ def test_what_a_function_loads_is_seen() -> None:
 def test_nothing_happens_at_import() -> None:
     """No environment is read and no client made before the first call."""
     functions = (
-        *("api", "wait", "create_handoff_marker", "notion_webhook", "process_task", "sync_tracker"),
+        *("all_routes", "api", "wait", "create_handoff_marker", "notion_webhook", "process_task", "sync_tracker"),
         *("publish_events", "sweep_stale_claims"),
     )
     program = "; ".join(f"import {function}.handler" for function in functions)

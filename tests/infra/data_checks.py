@@ -7,8 +7,9 @@ from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.events.event_outbox import UNSENT_PAGE
-from infra.register import Problems, check
+from infra.register import Problems, check, check_of
 from infra.template import (
+    GATEWAY,
     Properties,
     Template,
     as_list,
@@ -48,6 +49,7 @@ TAKING = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibilit
 # Waiting claims, but gives no work to others; the webhook is open to everybody, and so reaches neither work nor tokens.
 GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("sqs:SendMessage", DISPATCH): {
+        "AllRoutes",
         "CreateHandoffMarker",
         "Api",
         "Wait",
@@ -56,6 +58,7 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
         "SweepStaleClaims",
     },
     ("sqs:SendMessage", TRACKER): {
+        "AllRoutes",
         "CreateHandoffMarker",
         "Api",
         "Wait",
@@ -64,10 +67,10 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
         "SyncTracker",
         "SweepStaleClaims",
     },
-    ("secretsmanager:GetSecretValue", SECRETS): {"CreateHandoffMarker", "Api", "SyncTracker"},
-    ("secretsmanager:CreateSecret", SECRETS): {"Api"},
-    ("secretsmanager:PutSecretValue", SECRETS): {"Api"},
-    ("secretsmanager:GetSecretValue", CALLBACK_KEY): {"Api"},
+    ("secretsmanager:GetSecretValue", SECRETS): {"AllRoutes", "CreateHandoffMarker", "Api", "SyncTracker"},
+    ("secretsmanager:CreateSecret", SECRETS): {"AllRoutes", "Api"},
+    ("secretsmanager:PutSecretValue", SECRETS): {"AllRoutes", "Api"},
+    ("secretsmanager:GetSecretValue", CALLBACK_KEY): {"AllRoutes", "Api"},
     ("secretsmanager:GetSecretValue", MODEL_KEY): {"ProcessTask"},
     ("bedrock:InvokeModel", BEDROCK): {"ProcessTask"},
     **{(action, f"{queue}.Arn"): {function} for queue, function in ANSWERED_BY.items() for action in TAKING},
@@ -268,6 +271,7 @@ def _values_in(value: Any) -> list[Any]:
 
 # What an agent holds no more, and what it has read. Everything else that is over is marked, and TTL forgets it.
 DELETABLE = {
+    "AllRoutes": {"HELD", "INBOX"},
     "Api": {"HELD", "INBOX"},
     "Wait": {"HELD"},
     "ProcessTask": {"HELD"},
@@ -300,12 +304,12 @@ def rights_stay_with_those_who_need_them(template: Template) -> Problems:
 @check
 def those_who_need_a_right_have_it(template: Template) -> Problems:
     for right, needed_by in GRANTED_ONLY_TO.items():
-        for function in sorted(needed_by):
+        for function in sorted(needed_by & functions(template).keys()):
             if right not in grants(template, function):
                 yield f"{function} may not {' '.join(right)}"
 
 
-@check
+@check_of(GATEWAY)
 def the_webhook_touches_single_items_of_the_table(template: Template) -> Problems:
     found = {action for action, resource in grants(template, "NotionWebhook") if resource == "Table.Arn"}
     if found != {f"dynamodb:{verb}" for verb in ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")}:

@@ -7,9 +7,11 @@ from importlib import import_module
 
 from baton.domain.events.bus_events import LONGEST_PAUSE
 from infra.data_checks import GRANTED_ONLY_TO, SECRETS, TRACKER
-from infra.register import Problems, check
+from infra.register import Problems, check, check_of
 from infra.template import (
+    GATEWAY,
     ROOT,
+    URL,
     Properties,
     Template,
     environment,
@@ -26,6 +28,26 @@ ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
 GIVING_OUT_NO_WORK = {"NotionWebhook", "PublishEvents"}
 EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
 OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}", "POST /callbacks/{token}"}
+# Its routes are those of functions that aren't there beside it.
+PACKAGED_WITH = {"AllRoutes": ("api", "create_handoff_marker", "notion_webhook", "wait")}
+ROUTED = {
+    "POST /handoff-markers": "CreateHandoffMarker",
+    "GET /tasks/{task_id}/await": "Wait",
+    "GET /tasks/{task_id}/events/wait": "Wait",
+    "POST /agents/{slug}/claims/wait": "Wait",
+    "POST /notion/webhook/{secret}": "NotionWebhook",
+    "POST /callbacks/{token}": "Api",
+    "GET /healthz": "Api",
+    "$default": "Api",
+}
+FUNCTION_URL = "AWS::Lambda::Url"
+OWN_URL = {
+    "Fn::If": [
+        "IsLocal",
+        {"Fn::Sub": "http://{id}.lambda-url.${AWS::Region}.localhost:${LocalPort}"},
+        {"Fn::Sub": "https://{id}.lambda-url.${AWS::Region}.on.aws"},
+    ]
+}
 STAGE = "AWS::ApiGatewayV2::Stage"
 LIMITS = ("ThrottlingRateLimit", "ThrottlingBurstLimit")
 GATEWAY_SECONDS = 30  # an HTTP API gives up on an integration after that, whatever is configured
@@ -74,7 +96,8 @@ def handlers_are_built(template: Template) -> Problems:
         package = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
         if function["Handler"] != f"{package}.handler.lambda_handler":
             yield f"{name}'s handler is {function['Handler']}"
-        if f"build-{name}: ; $(call package,{package})\n" not in makefile:
+        parts = " ".join([package, *PACKAGED_WITH.get(name, ())])
+        if f"build-{name}: ; $(call package,{parts})\n" not in makefile:
             yield f"functions/Makefile doesn't build {name}"
 
 
@@ -150,7 +173,7 @@ def no_secret_is_in_the_environment(template: Template) -> Problems:
                 yield f"{name} gets {variable} in its environment, where anybody who may list functions reads it"
 
 
-@check
+@check_of(GATEWAY)
 def waiting_never_starves_work(template: Template) -> Problems:
     """A reserve bounds it, too. An account has 1,000 as a rule, and 100 of them have to stay unreserved; who has less
     sets another number."""
@@ -179,29 +202,85 @@ def timeouts_fit_what_calls_them(template: Template) -> Problems:
 
 
 def _integrated(template: Template) -> set[str]:
+    """The functions that callers reach: by the gateway, or by a URL."""
     integrations = of_type(template, "AWS::ApiGatewayV2::Integration").values()
-    return {name_of(integration["IntegrationUri"]).removesuffix(".Arn") for integration in integrations}
+    targets = [integration["IntegrationUri"] for integration in integrations]
+    targets += [url["TargetFunctionArn"] for url in of_type(template, FUNCTION_URL).values()]
+    return {name_of(target).removesuffix(".Arn") for target in targets}
 
 
 @check
-def every_function_behind_the_gateway_checks_the_token(template: Template) -> Problems:
+def every_function_that_callers_reach_checks_the_token(template: Template) -> Problems:
     """Nobody does it for them. Without a token are those of their routes that say so, and no others."""
     handlers = [str(functions(template)[name]["Handler"]).rpartition(".")[0] for name in sorted(_integrated(template))]
-    modules = [import_module(handler) for handler in handlers]
-    for module in modules:
-        if not isinstance(getattr(module, "app", None), App):
-            yield f"{module.__name__} asks nobody for a token"
-    open_to_all = {
-        f"{route.method} {route.path}"
-        for module in modules
-        for route in getattr(module, "routes", ())
-        if not route.needs_token
-    }
+    apps: list[App] = []
+    for handler in handlers:
+        found = [value for value in vars(import_module(handler)).values() if isinstance(value, App)]
+        if not found:
+            yield f"{handler} asks nobody for a token"
+        apps += found
+    open_to_all = {f"{route.method} {route.path}" for app in apps for route in app.routes if not route.needs_token}
     if open_to_all != OPEN_ROUTES:
         yield f"open to all are {sorted(open_to_all)}"
 
 
 @check
+def there_is_one_front_door(template: Template) -> Problems:
+    """What isn't asked for isn't there: neither its functions nor their rights."""
+    through_gateway = any(each["Type"].startswith("AWS::ApiGatewayV2::") for each in template["Resources"].values())
+    urls = of_type(template, FUNCTION_URL)
+    if through_gateway is bool(urls):
+        yield "callers come by two doors, or by none"
+    if _integrated(template) != ({"AllRoutes"} if urls else set(ROUTED.values())):
+        yield f"callers reach {sorted(_integrated(template))}"
+    if unreached := functions(template).keys() & {"AllRoutes", *ROUTED.values()} - _integrated(template):
+        yield f"{sorted(unreached)} have rights and no callers"
+
+
+@check
+def callers_are_told_where_baton_answers(template: Template) -> Problems:
+    """By every function the same address, which is that of the outputs. The function with the URL learns the URL's id
+    from each request: neither of the two can be made after the other."""
+    address = template["Outputs"]["ApiUrl"]["Value"]
+    for name in functions(template):
+        found = environment(template, name).get("BATON_PUBLIC_URL")
+        if found != (OWN_URL if name == "AllRoutes" else address):
+            yield f"{name} tells its callers {found}"
+    if ("HttpApi" in str(address)) is bool(of_type(template, FUNCTION_URL)):
+        yield f"the outputs name {address}"
+
+
+@check_of(URL)
+def the_url_has_a_bound(template: Template) -> Problems:
+    """A reserve is the only one that AWS has: without it a flood takes the account's whole concurrency."""
+    asked = template["Parameters"]["UrlConcurrency"]
+    if not 50 <= asked["Default"] <= 400 or asked.get("MinValue") != 0:
+        yield f"{asked} is too small for long polls, or bounds nothing, or can't be switched off"
+    reserved = template["Resources"]["AllRoutes"]["Properties"].get("ReservedConcurrentExecutions")
+    if reserved != {"Fn::If": ["ReservesUrl", {"Ref": "UrlConcurrency"}, {"Ref": "AWS::NoValue"}]}:
+        yield f"AllRoutes reserves {reserved}"
+
+
+@check_of(URL)
+def anybody_may_ask_the_url_and_nothing_else(template: Template) -> Problems:
+    """AWS wants a permission for the URL and one for the function. The second must hold for calls by the URL only."""
+    for url in of_type(template, FUNCTION_URL).values():
+        if url.get("AuthType") != "NONE" or "Cors" in url:
+            yield "the URL lets in others than the gateway does"
+    granted = [
+        {key: value for key, value in permission.items() if key != "FunctionName"}
+        for permission in of_type(template, "AWS::Lambda::Permission").values()
+        if name_of(permission["FunctionName"]) == "AllRoutes"
+    ]
+    wanted = [
+        {"Action": "lambda:InvokeFunctionUrl", "Principal": "*", "FunctionUrlAuthType": "NONE"},
+        {"Action": "lambda:InvokeFunction", "Principal": "*", "InvokedViaFunctionUrl": True},
+    ]
+    if sorted(granted, key=str) != sorted(wanted, key=str):
+        yield f"AllRoutes may be called by {granted}"
+
+
+@check_of(GATEWAY)
 def the_gateway_lets_everybody_through(template: Template) -> Problems:
     """To the functions, which decide: a second gate would be a second truth about who may come in."""
     if of_type(template, "AWS::ApiGatewayV2::Authorizer"):
@@ -214,26 +293,16 @@ def the_gateway_lets_everybody_through(template: Template) -> Problems:
         yield f"without a limit of their own are {sorted(OPEN_ROUTES - routes)}"
 
 
-@check
+@check_of(GATEWAY)
 def routes_reach_their_functions(template: Template) -> Problems:
     found = {
         route["RouteKey"]: name_of(route["Target"]) for route in of_type(template, "AWS::ApiGatewayV2::Route").values()
     }
-    wanted = {
-        "POST /handoff-markers": "CreateHandoffMarker",
-        "GET /tasks/{task_id}/await": "Wait",
-        "GET /tasks/{task_id}/events/wait": "Wait",
-        "POST /agents/{slug}/claims/wait": "Wait",
-        "POST /notion/webhook/{secret}": "NotionWebhook",
-        "POST /callbacks/{token}": "Api",
-        "GET /healthz": "Api",
-        "$default": "Api",
-    }
-    if found != {key: f"integrations/${{{function}Integration}}" for key, function in wanted.items()}:
+    if found != {key: f"integrations/${{{function}Integration}}" for key, function in ROUTED.items()}:
         yield f"the routes are {found}"
 
 
-@check
+@check_of(GATEWAY)
 def the_gateway_may_call_what_it_calls(template: Template) -> Problems:
     allowed = {
         name_of(permission["FunctionName"]): name_of(permission.get("SourceArn", ""))
@@ -247,7 +316,7 @@ def the_gateway_may_call_what_it_calls(template: Template) -> Problems:
             yield f"anybody's gateway may call {name}"
 
 
-@check
+@check_of(GATEWAY)
 def accesses_are_logged_without_tokens(template: Template) -> Problems:
     (stage,) = of_type(template, "AWS::ApiGatewayV2::Stage").values()
     settings = stage.get("AccessLogSettings", {})
@@ -257,7 +326,7 @@ def accesses_are_logged_without_tokens(template: Template) -> Problems:
         yield "the access log names no request, or tells too much of it (the webhook's path is a secret)"
 
 
-@check
+@check_of(GATEWAY)
 def requests_are_limited(template: Template) -> Problems:
     (stage,) = of_type(template, "AWS::ApiGatewayV2::Stage").values()
     limits = stage.get("DefaultRouteSettings", {})
@@ -265,7 +334,7 @@ def requests_are_limited(template: Template) -> Problems:
         yield "anybody may run up the bill"
 
 
-@check
+@check_of(GATEWAY)
 def routes_without_a_token_have_limits_of_their_own(template: Template) -> Problems:
     (stage,) = of_type(template, STAGE).values()
     settings = stage.get("RouteSettings", {})
@@ -388,7 +457,7 @@ def custom_metrics_have_the_namespace_of_their_alarms(template: Template) -> Pro
 
 @check
 def outputs_name_everything(template: Template) -> Problems:
-    wanted = {"ApiUrl", "ApiId", "TableName", "QueueUrl", "DlqUrl", "TrackerQueueUrl", "TrackerDlqUrl", "EventBusName"}
+    wanted = {"ApiUrl", "TableName", "QueueUrl", "DlqUrl", "TrackerQueueUrl", "TrackerDlqUrl", "EventBusName"}
     wanted |= {f"{name}Function" for name in functions(template)}
     if missing := wanted - set(template["Outputs"]):
         yield f"no output {sorted(missing)}"

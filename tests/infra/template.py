@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+GATEWAY, URL = FRONT_DOORS = ("ApiGateway", "FunctionUrl")
 
 Template = dict[str, Any]
 Properties = dict[str, Any]
@@ -44,6 +45,41 @@ def _parsed() -> Template:
 def load() -> Template:
     """The template; the caller may change what it gets."""
     return deepcopy(_parsed())
+
+
+def shaped(template: Template, front_door: str) -> Template:
+    """What is deployed with this front door: without the resources and outputs that aren't, and with the branch of each
+    `!If` that holds. The other parameters are left open."""
+    conditions = {
+        name: (answer == front_door)
+        for name, condition in template["Conditions"].items()
+        for answer in [_asked_of_front_door(condition)]
+        if answer is not None
+    }
+    kept = {
+        section: {name: each for name, each in template[section].items() if conditions.get(each.get("Condition"), True)}
+        for section in ("Resources", "Outputs")
+    }
+    resolved: Template = _decided({**template, **kept}, conditions)
+    return resolved
+
+
+def _asked_of_front_door(condition: Any) -> str | None:
+    match condition:
+        case {"Fn::Equals": [{"Ref": "FrontDoor"}, str(value)]}:
+            return value
+    return None
+
+
+def _decided(value: Any, conditions: dict[str, bool]) -> Any:
+    match value:
+        case {"Fn::If": [str(name), yes, no]} if name in conditions:
+            return _decided(yes if conditions[name] else no, conditions)
+        case dict():
+            return {key: _decided(each, conditions) for key, each in value.items()}
+        case list():
+            return [_decided(each, conditions) for each in value]
+    return value
 
 
 def of_type(template: Template, kind: str) -> dict[str, Properties]:

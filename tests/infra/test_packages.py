@@ -21,6 +21,7 @@ import pytest
 
 import deployment
 from baton import bootstrap
+from infra.service_checks import PACKAGED_WITH
 from infra.template import environment, functions, load
 
 UNCHECKED_HASH = 0b01  # PEP 552: hash-based, and the source is not looked at again
@@ -157,4 +158,4 @@ def test_a_function_with_its_layers_fits_into_lambda(built: Path) -> None:
 def test_each_function_ships_its_own_package_and_nothing_of_its_neighbours(built: Path) -> None:
     for name, function in functions(load()).items():
         package = function["Handler"].partition(".")[0]
-        assert {path.name for path in (built / name).iterdir()} == {package, "rest"}
+        assert {path.name for path in (built / name).iterdir()} == {package, "rest", *PACKAGED_WITH.get(name, ())}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from infra import data_checks, service_checks
-from infra.register import CHECKS, Check
-from infra.template import Template, load
+from infra.register import CHECKS, Check, problems
+from infra.template import FRONT_DOORS, Template, load, of_type, shaped
 
 Mutation = Callable[[Template], object]
 
@@ -475,6 +475,39 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (service_checks.waiting_never_starves_work, "no way out", put("/Parameters/WaitConcurrency/MinValue", 5)),
     (service_checks.waiting_never_starves_work, "unbounded", drop("Wait/ReservedConcurrentExecutions")),
     (service_checks.timeouts_fit_what_calls_them, "waits too long", put("Wait/Timeout", 30)),
+    (service_checks.there_is_one_front_door, "both", drop("/Resources/HttpApi/Condition")),
+    (service_checks.there_is_one_front_door, "always the URL", drop("/Resources/AllRoutesUrl/Condition")),
+    (service_checks.there_is_one_front_door, "a function of the other's", drop("/Resources/Api/Condition")),
+    (
+        service_checks.there_is_one_front_door,
+        "the webhook's alone",
+        put("AllRoutesUrl/TargetFunctionArn", {"Fn::GetAtt": ["SyncTracker", "Arn"]}),
+    ),
+    (
+        service_checks.callers_are_told_where_baton_answers,
+        "none",
+        put("AllRoutes/Environment/Variables/BATON_PUBLIC_URL", ""),
+    ),
+    (
+        service_checks.callers_are_told_where_baton_answers,
+        "the gateway's where there is none",
+        put("/Outputs/ApiUrl/Value", {"Fn::Sub": "https://${HttpApi}"}),
+    ),
+    (service_checks.the_url_has_a_bound, "unbounded", drop("AllRoutes/ReservedConcurrentExecutions")),
+    (service_checks.the_url_has_a_bound, "all there is", put("/Parameters/UrlConcurrency/Default", 1_000)),
+    (service_checks.the_url_has_a_bound, "no way out", put("/Parameters/UrlConcurrency/MinValue", 5)),
+    (service_checks.anybody_may_ask_the_url_and_nothing_else, "half of it", remove("AllRoutesPermission")),
+    (
+        service_checks.anybody_may_ask_the_url_and_nothing_else,
+        "by any call",
+        drop("AllRoutesPermission/InvokedViaFunctionUrl"),
+    ),
+    (service_checks.anybody_may_ask_the_url_and_nothing_else, "signed", put("AllRoutesUrl/AuthType", "AWS_IAM")),
+    (
+        service_checks.anybody_may_ask_the_url_and_nothing_else,
+        "any page",
+        put("AllRoutesUrl/Cors", {"AllowOrigins": ["*"]}),
+    ),
     (
         service_checks.timeouts_fit_what_calls_them,
         "short lease",
@@ -483,12 +516,12 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (service_checks.timeouts_fit_what_calls_them, "endless round", put("SweepStaleClaims/Timeout", 60)),
     (service_checks.timeouts_fit_what_calls_them, "endless telling", put("PublishEvents/Timeout", 60)),
     (
-        service_checks.every_function_behind_the_gateway_checks_the_token,
+        service_checks.every_function_that_callers_reach_checks_the_token,
         "another handler",
         put("Api/Handler", "sweep_stale_claims.handler.lambda_handler"),
     ),
     (
-        service_checks.every_function_behind_the_gateway_checks_the_token,
+        service_checks.every_function_that_callers_reach_checks_the_token,
         "a function for queues",
         put("WaitIntegration/IntegrationUri", {"Fn::GetAtt": ["ProcessTask", "Arn"]}),
     ),
@@ -574,7 +607,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_the_template_keeps_its_promise(check: Check) -> None:
-    assert list(check(load())) == []
+    assert list(problems(check, load())) == []
 
 
 @pytest.mark.parametrize(
@@ -584,7 +617,15 @@ def test_the_template_keeps_its_promise(check: Check) -> None:
 def test_a_template_that_breaks_it_is_rejected(check: Check, mutate: Mutation) -> None:
     broken = load()
     mutate(broken)
-    assert list(check(broken)) != []
+    assert list(problems(check, broken)) != []
+
+
+def test_the_front_doors_share_what_does_the_work() -> None:
+    """They differ in the functions that callers reach, and in what leads there."""
+    kinds = [set(of_type(shaped(load(), front_door), "AWS::Serverless::Function")) for front_door in FRONT_DOORS]
+    assert kinds[0] ^ kinds[1] == {"CreateHandoffMarker", "Api", "Wait", "NotionWebhook", "AllRoutes"}
+    assert load()["Parameters"]["FrontDoor"]["AllowedValues"] == list(FRONT_DOORS)
+    assert load()["Parameters"]["FrontDoor"]["Default"] == "ApiGateway"
 
 
 def test_every_check_is_shown_to_reject_something() -> None:

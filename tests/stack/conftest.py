@@ -77,6 +77,14 @@ def stack_home(tmp_path_factory: pytest.TempPathFactory, thinker: FakeThinker) -
 
 
 @pytest.fixture(scope="session")
+def another_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where tests start one stack of theirs: building and deploying takes longest."""
+    home = tmp_path_factory.mktemp("another")
+    yield home
+    stack.down(home)
+
+
+@pytest.fixture(scope="session")
 def deployed(stack_home: Path) -> Iterator[Deployed]:
     running = stack.current(stack_home)
     with running.http(timeout_seconds=45) as http:

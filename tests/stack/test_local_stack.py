@@ -37,14 +37,6 @@ def home(tmp_path: Path) -> Iterator[Path]:
     stack.down(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def another_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where tests start one stack of theirs: building and deploying takes longest."""
-    home = tmp_path_factory.mktemp("another")
-    yield home
-    stack.down(home)
-
-
 @pytest.fixture
 def script(another_home: Path, same_models: None, thinker: FakeThinker, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What all agents in ``another_home`` answer."""

@@ -12,6 +12,7 @@ from front_door import Message, engine_refusal, guarded, refusal
 
 KEY = "0f" * 20
 API = "0a1b2c3d.execute-api.localhost:4566"
+URL = "p0q1r2s3t4u5v6w7x8y9z0a1b2c3d4e5.lambda-url.us-east-1.localhost:4566"
 AWS = "127.0.0.1:4566"
 CLIENT = ("User-Agent", f"Boto3/1.43 md/Botocore#1.43 app/{KEY}")
 SIGNED = ("Authorization", "AWS4-HMAC-SHA256 Credential=test/20261122/us-east-1/dynamodb/aws4_request, Signature=0")
@@ -21,7 +22,7 @@ def asked(host: str, **named: str) -> list[tuple[str, str]]:
     return [("Host", host), *((name.replace("_", "-"), value) for name, value in named.items())]
 
 
-@pytest.mark.parametrize("host", [API, AWS, "localhost:4566", "localhost", "0a1b2c3d.execute-api.localhost"])
+@pytest.mark.parametrize("host", [API, URL, AWS, "localhost:4566", "localhost", "0a1b2c3d.execute-api.localhost"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"])
 def test_programs_of_this_machine_may_ask(host: str, method: str) -> None:
     assert refusal(method, asked(host)) is None
@@ -48,6 +49,10 @@ def test_a_servers_own_page_may_ask(site: str) -> None:
         "zzzzzzzz.execute-api.localhost",  # no API of the engine's: it would be asked for its AWS services
         "0A1B2C3D.execute-api.localhost",
         "evil.0a1b2c3d.execute-api.localhost",
+        "p0q1r2s3t4u5v6w7x8y9z0a1b2c3d4e5.lambda-url.us-east-1.evil.example",
+        "p0q1r2s3t4u5v6w7x8y9z0a1b2c3d4e5.lambda-url.us-east-1.on.aws",
+        "p0q1.lambda-url.us-east-1.localhost",  # none of the engine's either
+        "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f.lambda-url.us-east-1.localhost",
         "bucket.s3.localhost",
     ],
 )

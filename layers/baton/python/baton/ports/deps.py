@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from baton.domain.access.metering import Meter
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from baton.ports.store import Store
     from baton.ports.system import CallbackKey, Clock, Ids
     from baton.ports.tracker import Secrets, TrackerQueue, Trackers
+
+# In the address of a function with a URL of its own, in place of the URL's id: the function is made before its URL.
+URL_ID = "{id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,15 @@ class Deps:
     log: Callable[..., None] = field(repr=False)
     meter: Meter = field(default_factory=Meter, repr=False)
     known_tokens: Recent[str, Token] = field(default_factory=Recent, repr=False)
+
+    @property
+    def learns_its_url(self) -> bool:
+        """True if only a request says where this process answers."""
+        return URL_ID in self.public_url
+
+    def at(self, url_id: str) -> Deps:
+        """Returns the same ports, for a request to the URL with this id."""
+        return replace(self, public_url=self.public_url.replace(URL_ID, url_id))
 
     def task_url(self, task_id: str) -> str:
         return f"{self.public_url}/tasks/{task_id}"

@@ -1,0 +1,1 @@
+"""Every route of the API in one function."""
