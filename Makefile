@@ -60,7 +60,8 @@ lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with t
 	    --no-emit-find-links --custom-compile-command "make lock" --output-file $$name.txt $$name.in || exit 1; \
 	done
 
-# ---- the local stack (BATON_PORT, 4566 by default; BATON_SCRIPT, what the scripted model answers) --------------------
+# ---- the local stack (BATON_PORT, 4566 by default; BATON_SCRIPT, what the scripted model answers; ---------------------
+# BATON_FRONT_DOOR=FunctionUrl, for a Function URL in place of the gateway)
 
 run: setup ## start the local stack and play the main job for you; Ctrl-C ends it, state is kept
 	@$(bin)/python scripts/demo.py

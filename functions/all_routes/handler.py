@@ -9,10 +9,10 @@ from create_handoff_marker.handler import app as markers
 from notion_webhook.handler import app as webhook
 from wait.handler import app as polls
 
-# What the gateway sends to functions of their own.
-APPS = (markers, polls, webhook)
+# The first three have what the gateway sends to functions of their own. The last one answers whatever else comes.
+APPS = (markers, polls, webhook, everything_else)
 
 
 def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    app = next((each for each in APPS if each.answers(event)), everything_else)
+    app = next((each for each in APPS if each.has_route_of(event)), everything_else)
     return app(event)

@@ -48,7 +48,7 @@ class App:
             logger().remove_keys(_IDS)
         return answers.to_gateway(answer, shown_id)
 
-    def answers(self, event: Mapping[str, Any]) -> bool:
+    def has_route_of(self, event: Mapping[str, Any]) -> bool:
         """True if the request is for a route of this app. Never raises: a malformed event is for none."""
         try:
             request = Request(event)

@@ -36,7 +36,7 @@ def url_event(event: dict[str, Any]) -> dict[str, Any]:
 def send(world: World, gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> Send:
     """Asks the function at its URL, which its environment doesn't know."""
     deps = replace(world.deps, public_url="https://{id}.lambda-url.us-east-1.on.aws")
-    for app in (*all_routes.APPS, all_routes.everything_else):
+    for app in all_routes.APPS:
         monkeypatch.setattr(app, "_wire", lambda: deps)
 
     def ask(by: Principal | None, method: str, path: str, body: Any = None, **options: Any) -> Reply:
