@@ -18,7 +18,7 @@ from baton.steps.claims.take_task import Claimer
 from support.faults.choke_point import Crash, at_call, no_fault
 from support.worlds.processes import LEASE_SECONDS, VISIBILITY_SECONDS, Processes
 from support.worlds.rig import Rig
-from support.worlds.world import agent, human, marker_body
+from support.worlds.world import agent, direction_now, human, marker_body
 
 SCOUT = agent("scout")
 FIRST = "nothing more happens"
@@ -72,8 +72,7 @@ def check(processes: Processes, where: str) -> None:
         lost = types.count("heartbeat_lost")
         if task.target_agent == "runner":
             assert task.fence - lost <= processes.runner.worked[task.id] <= task.fence, where
-        direction = store.marker_inputs("acme", (task.source_agent, task.target_agent), None)[1]
-        assert direction is not None
+        direction = direction_now(processes.world.deps, "acme", task.source_agent, str(task.target_agent))
         entries = [entry.closed for entry in direction.escalations if entry.task_id == task.id]
         assert entries == [task.is_ended], where
     assert processes.queue.messages == [], f"{where}: a message that never ends"

@@ -91,9 +91,19 @@ def test_a_marker_for_an_agent_that_is_run_takes_three_with_its_notice(rig: Rig)
     assert spent(rig, standing) == ["batch_get_item", "put_item", "transact_write_items", "notify"]
 
 
-def test_a_prevented_duplicate_takes_two(rig: Rig) -> None:
+def test_a_prevented_duplicate_takes_three_with_a_look_at_the_open_task(rig: Rig) -> None:
     rig.world.mark()
-    assert len(spent(rig, marked(rig))) == 2
+    assert spent(rig, marked(rig)) == ["batch_get_item", "batch_get_item", "transact_write_items"]
+
+
+def test_a_marker_in_a_full_window_looks_at_what_has_ended_since_the_last_in_one_call(rig: Rig) -> None:
+    change_settings(rig.world.deps, human(), {"escalation_cap": 20})
+    for _ in range(20):
+        cancel_task(rig.world.deps, human(), rig.world.needing(), None)
+    assert spent(rig, marked(rig)) == ["batch_get_item", "batch_get_item", "transact_write_items"]
+    again = IdempotencyKey(human(), "/x", "key-2", "hash")
+    knock = spent(rig, lambda: create_handoff_marker(rig.world.deps, human(), marker_body(), again))
+    assert knock == ["batch_get_item", "get_item", "transact_write_items"], "all twenty are known"
 
 
 def test_a_text_takes_two(rig: Rig) -> None:
@@ -112,9 +122,9 @@ def capped(rig: Rig) -> None:
         cancel_task(rig.world.deps, human(), task_id, None)
 
 
-def test_a_capped_marker_takes_two_and_the_next_knocks_three(rig: Rig) -> None:
+def test_a_capped_marker_takes_three_with_a_look_at_the_latest_end_and_the_next_knocks_three(rig: Rig) -> None:
     capped(rig)
-    assert len(spent(rig, marked(rig))) == 2
+    assert spent(rig, marked(rig)) == ["batch_get_item", "batch_get_item", "transact_write_items"]
     again = IdempotencyKey(human(), "/x", "key-2", "hash")
     knock = spent(rig, lambda: create_handoff_marker(rig.world.deps, human(), marker_body(), again))
     assert knock == ["batch_get_item", "get_item", "transact_write_items"]

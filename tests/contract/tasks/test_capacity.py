@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -15,13 +16,16 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import forget_all
 from baton.domain.escalations.marker import Priority
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.ports.writes import Insert
+from baton.services.access.change_settings import change_settings
 from baton.services.tasks.approve_task import approve_task, undo_approval
+from baton.services.tasks.end_task import cancel_task
 from bench_edge import at_the_edge
 from bench_meter import Meter, Usage
-from bench_office import IN_NOTION, NAMES, SENDS, VERBS, WORKSPACE, MovableClock, Office, Verb, approve, send
+from bench_office import IN_NOTION, NAMES, SENDS, VERBS, WORKSPACE, MovableClock, Office, Verb, approve, mark, send
 from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE
@@ -32,21 +36,21 @@ from support.values.tasks import SETTINGS, a_new_task
 COSTS: dict[str, tuple[int, int, float, float]] = {
     # name                                    reads, writes,  WU,   RU
     "marker, created":                            (1, 2,     16,   2),
-    "marker, duplicate":                          (1, 1,      1,   2),
+    "marker, duplicate":                          (2, 1,      1,   3),
     "approve":                                    (1, 1,      4,   2),
     "claim-next":                                 (3, 2,      7, 2.5),
     "heartbeat":                                  (1, 1,      2,   1),
     "heartbeat, of a run":                        (0, 1,      2,   0),
-    "complete":                                   (1, 1,     14,   3),
+    "complete":                                   (1, 1,     12,   3),
     "fail, tried again":                          (1, 1,     16,   3),
     "release":                                    (1, 1,     10,   3),
     "get task":                                   (3, 0,      0,   4),
     "sweep, nothing due":                         (49, 0,      0, 24.5),
     "sweep, a claim is lost":                     (51, 1,     14, 26.5),
     "approve, agent is run":                      (1, 1,      4,   2),
-    "process-task, one notice":                   (5, 2,     20,   6),
-    "the same, the model replies once":           (10, 4,     38,  12),
-    "the same, the model replies twice":          (13, 7,     62,  16),
+    "process-task, one notice":                   (5, 2,     18,   6),
+    "the same, the model replies once":           (10, 4,     36,  12),
+    "the same, the model replies twice":          (13, 7,     60,  16),
     "telling the bus: created":                   (1, 1,      1,   1),
     "telling the bus: approved":                  (1, 1,      1,   1),
     "telling the bus: claimed":                   (1, 1,      1,   1),
@@ -54,7 +58,7 @@ COSTS: dict[str, tuple[int, int, float, float]] = {
     "marker, with its page":                      (2, 3,     24,   3),
     "approve, with its page":                     (2, 1,      8,   3),
     "claim-next, with its page":                  (4, 2,     12, 3.5),
-    "complete, with its page":                    (2, 1,     17,   4),
+    "complete, with its page":                    (2, 1,     15,   4),
     "sync-tracker, approved: nothing to write":   (4, 1,      2, 4.5),
     "sync-tracker, claimed: the status":          (4, 2,      5, 4.5),
     "sync-tracker, done: status and comment":     (4, 2,      5, 4.5),
@@ -62,15 +66,15 @@ COSTS: dict[str, tuple[int, int, float, float]] = {
 # Of which verbs, write units, read units: a handoff whose worker pulls, one that is run, what the bus adds, and one
 # that is a page in Notion, without a heartbeat.
 HANDOFFS: dict[str, tuple[tuple[str, ...], float, float]] = {
-    "pulled": (("marker, created", "approve", "claim-next", "heartbeat", "complete"), 43, 10.5),
-    "run": (("marker, created", "approve, agent is run", "process-task, one notice", "heartbeat, of a run"), 42, 10),
+    "pulled": (("marker, created", "approve", "claim-next", "heartbeat", "complete"), 41, 10.5),
+    "run": (("marker, created", "approve, agent is run", "process-task, one notice", "heartbeat, of a run"), 40, 10),
     "told to the bus": (tuple(name for name in COSTS if name.startswith("telling")), 5, 4),
     "in Notion": (
         (
             *(name for name in COSTS if name.endswith("with its page")),
             *(name for name in COSTS if name.startswith("sync-tracker")),
         ),
-        73,
+        71,
         27,
     ),
 }
@@ -89,9 +93,9 @@ UNEQUAL: dict[tuple[str, str], tuple[int, int, float, float]] = {
     ("a long trail", "approve"): (1, 2, 7, 2),
     ("many tasks", "claim-next"): (3, 2, 7, 3),
     ("a long trail", "approve, agent is run"): (1, 2, 7, 2),
-    ("many tasks", "process-task, one notice"): (5, 2, 20, 7),
-    ("many tasks", "the same, the model replies once"): (10, 4, 38, 13),
-    ("many tasks", "the same, the model replies twice"): (13, 7, 62, 17),
+    ("many tasks", "process-task, one notice"): (5, 2, 18, 7),
+    ("many tasks", "the same, the model replies once"): (10, 4, 36, 13),
+    ("many tasks", "the same, the model replies twice"): (13, 7, 60, 17),
     ("a long trail", "approve, with its page"): (2, 2, 12, 3),
     ("many tasks", "claim-next, with its page"): (4, 2, 12, 4),
 }  # fmt: skip
@@ -188,6 +192,25 @@ def test_the_table_has_every_verb() -> None:
 @pytest.mark.parametrize("name", COSTS)
 def test_a_verb_costs_this_many_calls_and_units(name: str) -> None:
     assert account(usage(MANY[name])) == COSTS[name]
+
+
+def allow_twenty(office: Office, _once: IdempotencyKey | None) -> None:
+    change_settings(office.deps, office.human, {"escalation_cap": 20})
+
+
+def ended(office: Office, _once: IdempotencyKey | None) -> None:
+    mark(office)
+    cancel_task(office.deps, office.human, office.task_id, None)
+
+
+@pytest.mark.parametrize("agents", [5, 500])
+@pytest.mark.parametrize(("earlier", "write_units"), [(1, 16), (10, 16), (19, 18)])
+def test_a_marker_looks_at_the_latest_end_whatever_there_is_in_its_window(
+    agents: int, earlier: int, write_units: int
+) -> None:
+    """Of those before it the direction knows, and grows with them."""
+    verb = replace(MANY["marker, created"], before=(allow_twenty, *(ended,) * earlier))
+    assert account(usage(verb, agents)) == (2, 2, write_units, 3)
 
 
 @pytest.mark.parametrize("name", HANDOFFS)

@@ -133,6 +133,9 @@ class Writes:
 
     def _direction(self, tx: Transaction, pair: str, sk: str, old: Item | None, new: Item | None) -> None:
         self._ledger.directions[pair] = new
+        known, by_page = ((new or {}).get(each, set()) for each in ("ended", "closed"))
+        goes_on = [each for each in known - by_page if self._ledger.heads[each]["state"] not in ENDED]
+        self._must(not goes_on, "direction {}: counts {} as ended, and they aren't", pair, goes_on)
 
     def _inbox(self, tx: Transaction, agent: str, sk: str, old: Item | None, new: Item | None) -> None:
         if new is None:

@@ -409,13 +409,26 @@ DIRECTIONS = (
         ),
         (
             "adapters/dynamodb/escalations/marker_writes.py",
-            '**({} if is_new else {":seen": direction.version})',
-            '":zero": 0',
+            'seen = {} if is_new else {":seen": direction.version}',
+            'seen = {":zero": 0}',
         ),
     ),
     _bug(
-        "an escalation's end isn't told to its direction",
-        ("steps/tasks/change_task.py", "if task.is_escalation and task.target_agent is not None:", "if False:"),
+        "nobody looks whether a direction's tasks have ended",
+        ("steps/escalations/look_at_ends.py", "if not in_question:", "if True:"),
+    ),
+    _bug(
+        "a task at work counts as ended in its direction",
+        ("steps/escalations/look_at_ends.py", "if task.is_ended}", "if task.is_ended or task.fence}"),
+    ),
+    _bug(
+        "a direction remembers its open tasks as ended",
+        (
+            "adapters/dynamodb/escalations/marker_writes.py",
+            "for e in direction.escalations if e.closed)",
+            "for e in direction.escalations)",
+        ),
+        steps=200_000,
     ),
 )
 FAMILIES = (

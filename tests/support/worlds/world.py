@@ -9,6 +9,7 @@ from typing import Any
 from baton.adapters.system import RandomIds
 from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Approval, Runtime
+from baton.domain.escalations.direction import Direction
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
 from baton.ports.deps import Deps
@@ -19,6 +20,7 @@ from baton.services.claims.claim_task import claim_next
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.tasks.approve_task import approve_task
 from baton.steps.claims.take_task import Claimed, Claimer
+from baton.steps.escalations.look_at_ends import with_ends
 from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.client import Item, Key
@@ -139,11 +141,20 @@ class World:
     def task(self, task_id: str, workspace: str = WORKSPACE) -> Task:
         return self.store.load(workspace, task_id)[0]
 
+    def direction(self, source: str = "scout", target: str = "auditor") -> Direction:
+        """As it is for whoever decides on it now."""
+        return direction_now(self.deps, WORKSPACE, source, target)
+
     def trail(self, task_id: str, workspace: str = WORKSPACE) -> list[str]:
         """The types of the task's events, after checking that the chain is whole."""
         events = self.store.events(workspace, task_id, 0, 1000)
         replay(events)
         return [event.type for event in events]
+
+
+def direction_now(deps: Deps, workspace: str, source: str, target: str) -> Direction:
+    inputs = deps.store.marker_inputs(workspace, (source, target), None)
+    return with_ends(deps, inputs.direction, inputs.settings, deps.clock.now())
 
 
 @cache

@@ -191,9 +191,7 @@ def test_64_markers_each_closed_at_once_create_exactly_two() -> None:
     errors = [a for each in answers for a in each if isinstance(a, Exception)]
     assert len(made) == 2
     assert {type(error) for error in errors} <= {Busy}
-    held = world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
-    assert held is not None
-    assert [escalation.closed for escalation in held.escalations] == [True, True]
+    assert [escalation.closed for escalation in world.direction().escalations] == [True, True]
 
 
 def test_64_in_a_row_each_closed_at_once_create_exactly_two(world: World) -> None:

@@ -12,6 +12,8 @@ import pytest
 from baton.domain.access.settings import Settings
 from baton.domain.escalations.direction import Capped, Direction, Duplicate, Escalation, Free
 from baton.domain.tasks.calls import HumanCall, WorkerCall
+from baton.domain.tasks.task_items import Note
+from baton.ports.writes import CloseEscalation, Insert
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.complete_task import CompletedWork, complete_task
@@ -33,10 +35,14 @@ def closed(world: World, **changes: Any) -> str:
     return task_id
 
 
-def direction(world: World, source: str = "scout", target: str = "auditor") -> Direction:
-    held = world.store.marker_inputs(WORKSPACE, (source, target), None)[1]
-    assert held is not None
-    return held
+def direction(world: World) -> Direction:
+    """As it is stored."""
+    return world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None).direction
+
+
+def known(world: World) -> list[bool]:
+    """What the direction itself says of its escalations, by id: two of a millisecond have no order."""
+    return sorted((entry.closed for entry in direction(world).escalations), reverse=True)
 
 
 # The breaker
@@ -94,14 +100,14 @@ def test_every_way_to_end_a_task_closes_its_entry(world: World) -> None:
     ends: list[Callable[[], object]] = [complete, fail, resolve, lambda: closed(world)]
     for number, end in enumerate(ends, start=1):
         end()
-        assert [entry.closed for entry in direction(world).escalations] == [True] * number
+        assert [entry.closed for entry in world.direction().escalations] == [True] * number
 
 
 def test_a_task_that_comes_back_stays_open(world: World) -> None:
     claimed = world.claimed()
     world.clock.advance(300)
     sweep(world.deps)
-    assert direction(world).escalations[0].closed is False
+    assert world.direction().escalations[0].closed is False
     assert world.mark(agent("scout")).duplicate_of == claimed.details.task.id
 
 
@@ -276,11 +282,105 @@ def test_a_create_that_lost_its_race_decides_again_on_what_it_finds() -> None:
     assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
 
 
-def test_an_escalation_that_ends_between_reading_and_commit_stays_closed() -> None:
+def test_an_escalation_that_ends_between_reading_and_commit_counts_as_ended_from_then_on() -> None:
     store = HookedStore()
     world = World(store=store).settle()
     old = world.needing()
     world.clock.advance(WEEK)
     store.before["commit"] = lambda: cancel_task(world.deps, human(), old, None)
     new = world.needing()
-    assert {entry.task_id: entry.closed for entry in direction(world).escalations} == {old: True, new: False}
+    change_settings(world.deps, human(), {"handoff_window_days": 30})
+    found = {entry.task_id: entry.closed for entry in world.direction().escalations}
+    assert found == {old: True, new: False}
+
+
+# An end is read from the task itself
+
+
+def test_a_new_escalation_looks_at_each_ended_task_once() -> None:
+    store = HookedStore()
+    world = World(store=store).settle()
+    change_settings(world.deps, human(), {"escalation_cap": 20})
+    looked: list[bool] = []
+    for number in range(6):
+        store.before["tasks"] = lambda: looked.append(True)
+        closed(world)
+        assert known(world) == [True] * number + [False], "the latest is known to have ended by the next one"
+        store.before.pop("tasks", None)
+    assert len(looked) == 5, "the first had nothing to look at"
+    assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 6
+
+
+def test_a_full_window_looks_at_what_ended_since_the_last_one_and_knows_it_from_the_review_on() -> None:
+    store = HookedStore()
+    world = World(store=store).settle()
+    closed(world)
+    closed(world)
+    assert world.mark(agent("scout")).review_id
+    assert known(world) == [True, True]
+    store.before["tasks"] = lambda: pytest.fail("it was known")
+    assert world.mark(agent("scout")).review_id
+
+
+def test_an_end_is_remembered_until_its_escalation_is_forgotten(world: World) -> None:
+    change_settings(world.deps, human(), {"handoff_window_days": 30, "escalation_cap": 20})
+    for _ in range(3):
+        closed(world)
+        world.clock.advance(10 * 86_400)
+    assert known(world) == [True, True, False]
+    closed(world)  # the first is thirty days old
+    assert known(world) == [True, True, False]
+    world.clock.advance(31 * 86_400)
+    closed(world)
+    assert known(world) == [False]
+
+
+def test_a_task_that_ends_just_after_its_direction_was_read_lets_the_next_one_in() -> None:
+    store = HookedStore()
+    world = World(store=store).settle()
+    old = world.needing()
+    store.before["tasks"] = lambda: cancel_task(world.deps, human(), old, None)
+    assert world.mark(agent("scout")).task_id not in (None, old)
+    assert known(world) == [True, False]
+
+
+def test_of_two_that_read_the_same_end_one_opens_the_next() -> None:
+    """The other one comes in between its readings: the direction's version tells."""
+    store = HookedStore()
+    world = World(store=store).settle()
+    closed(world)
+    won: list[str] = []
+    store.after["tasks"] = lambda: won.append(world.needing())
+    change_settings(world.deps, human(), {"escalation_cap": 20})
+    assert world.mark(agent("scout")).duplicate_of == won[0]
+    assert known(world) == [True, False]
+
+
+def test_a_page_that_is_closed_meanwhile_is_kept_beside_what_has_ended() -> None:
+    store = HookedStore()
+    world = World(store=store).settle()
+    change_settings(world.deps, human(), {"escalation_cap": 20})
+    old = world.needing()
+    world.clock.advance(WEEK)
+    closed(world)
+    note = Insert(Note(old, "note_1", NOON, "system:sync-tracker", {}))
+    by_page = CloseEscalation("scout", "auditor", old)
+    store.before["commit"] = lambda: world.store.commit(WORKSPACE, by_page, note)
+    world.needing()
+    assert known(world) == [True, True, False]
+
+
+@pytest.mark.parametrize("scope", ["open", "any"])
+def test_a_decision_looks_only_at_what_its_window_may_hold(scope: str) -> None:
+    held = Direction(
+        WORKSPACE,
+        "a",
+        "b",
+        (
+            Escalation("old", NOON - timedelta(days=7)),
+            Escalation("ended", NOON - timedelta(days=7) + MS, closed=True),
+            Escalation("open", NOON - timedelta(days=7) + MS),
+        ),
+    )
+    assert held.in_question(NOON, Settings(breaker_scope=scope)) == ("open",)
+    assert held.with_closed({"open", "unknown"}).in_question(NOON, Settings(breaker_scope=scope)) == ()

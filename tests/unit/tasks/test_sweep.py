@@ -297,9 +297,7 @@ def test_a_task_that_fails_on_its_deadline_fails_then_and_closes_its_direction(w
     assert (details.task.state, details.task.claim) == ("failed", None)
     assert details.failure == {"type": "timeout", "description": "The deadline 2026-11-18T12:01:40.000Z passed."}
     assert world.trail(task_id)[-2:] == ["alert_raised", "handoff_failed"]
-    direction = world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
-    assert direction is not None
-    assert direction.escalations[0].closed
+    assert world.direction().escalations[0].closed
 
 
 def test_a_passed_deadline_is_told_once_though_the_task_is_looked_at_again(world: World) -> None:

@@ -109,7 +109,7 @@ class SaveResponse:
 class OpenEscalation:
     """A new escalation in a direction. Raises ``Conflict`` if the direction isn't as read."""
 
-    direction: Direction  # as read
+    direction: Direction  # as read; what it says to be closed is kept
     task_id: str
     at: datetime
     forget: tuple[str, ...] = ()  # the entries that are outside of every window
@@ -118,7 +118,8 @@ class OpenEscalation:
 
 @dataclass(frozen=True, slots=True)
 class CloseEscalation:
-    """The end of an escalation. Never refused; may be written any number of times."""
+    """An escalation whose page is closed in the tracker: it counts as closed though its task goes on. Never refused;
+    may be written any number of times. A task's end isn't written: whoever decides reads it from the task."""
 
     source: str
     target: str
@@ -129,7 +130,7 @@ class CloseEscalation:
 class OpenReview:
     """The first refusal in a direction opens a review. Raises ``Conflict`` if the direction isn't as read."""
 
-    direction: Direction  # as read
+    direction: Direction  # as read; what it says to be closed is kept
     review_id: str
 
 

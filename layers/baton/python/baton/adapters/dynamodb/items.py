@@ -248,7 +248,7 @@ def saved_response_from(item: Item | None) -> SavedResponse | None:
 def direction_from(workspace: str, source: str, target: str, item: Item | None) -> Direction:
     if item is None:
         return Direction(workspace, source, target)
-    closed = item.get("closed", frozenset())
+    closed = item.get("closed", frozenset()) | item.get("ended", frozenset())
     entries = [(task_id, times.from_ms(int(ms))) for task_id, ms in item.get("escalations", {}).items()]
     return Direction(
         workspace,

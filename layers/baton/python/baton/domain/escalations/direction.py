@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from baton.domain import times
@@ -21,7 +22,8 @@ class Escalation:
 
     task_id: str
     created_at: datetime
-    closed: bool = False  # set in the transaction that ends the task
+    # Known to have ended, or to be closed in the tracker. An end is final, so what is known once stays true.
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +58,31 @@ class Direction:
     target: str
     escalations: tuple[Escalation, ...] = ()
     review_id: str | None = None
-    # Rises with every new escalation and every review that is opened or released, not with a closed task: that can only
+    # Rises with every new escalation and every review that is opened or released, not with a task's end: that can only
     # turn a refusal into a yes, so a decision made without it is never unsafe.
     version: int = 0
 
     def decide(self, now: datetime, settings: Settings) -> Verdict:
         """Decides on an escalation at ``now``. An earlier one exactly as old as the window doesn't count."""
-        recent = [e for e in self.escalations if now - e.created_at < settings.window]
+        recent = self._recent(now, settings)
         blocking = [e for e in recent if not e.closed or settings.breaker_scope == "any"]
         if blocking:
             return Duplicate(max(blocking, key=lambda e: (not e.closed, e.created_at, e.task_id)).task_id)
         if len(recent) >= settings.escalation_cap:
             return Capped(self.review_id, len(recent))
         return Free()
+
+    def in_question(self, now: datetime, settings: Settings) -> tuple[str, ...]:
+        """Returns the tasks of the window that aren't known as closed. Before a decision somebody has to look whether
+        they have ended."""
+        return tuple(e.task_id for e in self._recent(now, settings) if not e.closed)
+
+    def with_closed(self, task_ids: Collection[str]) -> Direction:
+        escalations = (replace(e, closed=True) if e.task_id in task_ids else e for e in self.escalations)
+        return replace(self, escalations=tuple(escalations))
+
+    def _recent(self, now: datetime, settings: Settings) -> list[Escalation]:
+        return [e for e in self.escalations if now - e.created_at < settings.window]
 
     def forgettable(self, now: datetime) -> tuple[str, ...]:
         """Returns the oldest tasks that are outside of the longest window that a workspace can set."""

@@ -21,6 +21,7 @@ from baton.ports.deps import Deps
 from baton.ports.escalations import MarkerInputs
 from baton.ports.writes import Insert, OpenReview, Save, Write
 from baton.steps import idempotency
+from baton.steps.escalations.look_at_ends import with_ends
 from baton.steps.escalations.open_escalation import Escalation, commit_escalation, open_escalation, review_of
 from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
 from baton.steps.tracker.page_delivery import PageResult
@@ -126,7 +127,8 @@ def _text_only(deps: Deps, by: Principal, marker: Marker, idempotency_key: Idemp
 def _escalate(
     deps: Deps, by: Principal, marker: Marker, inputs: MarkerInputs, idempotency_key: IdempotencyKey | None
 ) -> MarkerAnswer:
-    settings, direction, now = inputs.settings, inputs.direction, deps.clock.now()
+    settings, now = inputs.settings, deps.clock.now()
+    direction = with_ends(deps, inputs.direction, settings, now)
     match direction.decide(now, settings):
         case Duplicate(task_id):
             page = page_of(deps, settings, by.workspace, task_id)
@@ -140,7 +142,7 @@ def _escalate(
             extras.append(Insert(_note(deps, by, marker, review.id, now)))
         case _:
             escalation = open_escalation(deps, by, marker, settings)
-            return _create(deps, inputs, escalation, marker, idempotency_key)
+            return _create(deps, inputs._replace(direction=direction), escalation, marker, idempotency_key)
     deps.store.commit(by.workspace, *extras, *idempotency.save_response(idempotency_key, answer.saved_response()))
     return answer
 

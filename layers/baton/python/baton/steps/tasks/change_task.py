@@ -21,7 +21,7 @@ from baton.domain.tasks.wake import notice_delay
 from baton.domain.tracker.page_sync import PageSync
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.ports.writes import CloseEscalation, MakePageDue, Put, Save, Write
+from baton.ports.writes import MakePageDue, Put, Save, Write
 from baton.steps import idempotency
 
 
@@ -140,12 +140,9 @@ def _required_writes(deps: Deps, change: Change) -> list[Write]:
 
 
 def _end_writes(deps: Deps, change: Change) -> list[Write]:
-    """Writes for the task's direction, the agent that it comes from, the task that waits for its branch, and its
-    descendants."""
+    """Writes for the agent that the task comes from, the task that waits for its branch, and its descendants."""
     task, at = change.task, change.task.updated_at
     writes: list[Write] = []
-    if task.is_escalation and task.target_agent is not None:
-        writes.append(CloseEscalation(task.source_agent, task.target_agent, task.id))
     if is_slug(task.source_agent):
         writes.append(Put(inbox_item(change, deps.ids.new("inbox", at))))
     if task.has_branch_ended and task.join_parent is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite
 from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED
@@ -11,52 +14,77 @@ from baton.domain.escalations.direction import Direction
 from baton.ports.writes import OpenEscalation, OpenReview
 
 
-def _update_direction(direction: Direction, expression: str, names: Item, values: Item) -> ItemWrite:
-    """Puts the direction into its next version. An escalation that ends meanwhile changes only ``closed``, and so never
-    conflicts."""
+def _update_direction(direction: Direction, clauses: Clauses) -> ItemWrite:
+    """Puts the direction into its next version. An escalation whose page is closed meanwhile changes only ``closed``,
+    and so never conflicts."""
     is_new = direction.version == 0
+    seen = {} if is_new else {":seen": direction.version}
     request = {
         "Key": to_wire(keys.direction(direction.workspace, direction.source, direction.target)._asdict()),
-        "UpdateExpression": expression,
+        "UpdateExpression": clauses.expression,
         "ConditionExpression": VERSION_NOT_SET if is_new else VERSION_UNCHANGED,
-        "ExpressionAttributeNames": {"#version": "version", **names},
-        "ExpressionAttributeValues": to_wire(
-            {":next": direction.version + 1, **values, **({} if is_new else {":seen": direction.version})}
-        ),
+        "ExpressionAttributeNames": {"#version": "version", **clauses.names},
+        "ExpressionAttributeValues": to_wire({":next": direction.version + 1, **clauses.values, **seen}),
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }
     return ItemWrite("Update", request, lambda: errors.Conflict("direction"))
 
 
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """What an update of a direction does besides raising its version."""
+
+    sets: list[str] = field(default_factory=list)
+    removes: list[str] = field(default_factory=list)
+    deletes: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    values: Item = field(default_factory=dict)
+
+    @property
+    def expression(self) -> str:
+        parts = {"SET": [*self.sets, "#version = :next"], "REMOVE": self.removes, "DELETE": self.deletes}
+        return " ".join(f"{action} {', '.join(done)}" for action, done in parts.items() if done)
+
+
 def open_escalation(opened: OpenEscalation) -> ItemWrite:
-    direction, names = opened.direction, {"#escalations": "escalations"}
-    values: Item = {}
+    direction, clauses = opened.direction, Clauses(names={"#escalations": "escalations"})
+    names, values = clauses.names, clauses.values
     if direction.escalations:
         names["#id"] = opened.task_id
-        sets, values[":at"] = "#escalations.#id = :at", times.to_ms(opened.at)
+        clauses.sets.append("#escalations.#id = :at")
+        values[":at"] = times.to_ms(opened.at)
     else:
-        sets, values[":first"] = "#escalations = :first", {opened.task_id: times.to_ms(opened.at)}
-    expression = f"SET {sets}, #version = :next"
-    removed = [f"#escalations.#old{n}" for n in range(len(opened.forget))]
-    names |= {f"#old{n}": task_id for n, task_id in enumerate(opened.forget)}
+        clauses.sets.append("#escalations = :first")
+        values[":first"] = {opened.task_id: times.to_ms(opened.at)}
+    _keep_ends(direction, clauses, opened.forget)
+    if opened.forget:
+        names |= {f"#old{n}": task_id for n, task_id in enumerate(opened.forget)} | {"#closed": "closed"}
+        values[":forgotten"] = frozenset(opened.forget)
+        clauses.removes.extend(f"#escalations.#old{n}" for n in range(len(opened.forget)))
+        clauses.deletes.append("#closed :forgotten")
     if opened.ends_review:
         names["#review"] = "review_id"
-        removed.append("#review")
-    if removed:
-        expression += f" REMOVE {', '.join(removed)}"
-    if opened.forget:
-        names["#closed"], values[":forgotten"] = "closed", frozenset(opened.forget)
-        expression += " DELETE #closed :forgotten"
-    return _update_direction(direction, expression, names, values)
+        clauses.removes.append("#review")
+    return _update_direction(direction, clauses)
 
 
 def open_review(opened: OpenReview) -> ItemWrite:
-    return _update_direction(
-        opened.direction,
-        "SET #review = :review, #version = :next",
-        {"#review": "review_id"},
-        {":review": opened.review_id},
-    )
+    clauses = Clauses(["#review = :review"], names={"#review": "review_id"}, values={":review": opened.review_id})
+    _keep_ends(opened.direction, clauses)
+    return _update_direction(opened.direction, clauses)
+
+
+def _keep_ends(direction: Direction, clauses: Clauses, forget: Collection[str] = ()) -> None:
+    """Keeps which tasks are known to be closed, so that no ended task is read for the next decision. ``ended`` is
+    written whole: unlike ``closed`` it changes with the version only."""
+    ended = frozenset(e.task_id for e in direction.escalations if e.closed).difference(forget)
+    if ended:
+        clauses.sets.append("#ended = :ended")
+        clauses.values[":ended"] = ended
+    elif forget:
+        clauses.removes.append("#ended")
+    if ended or forget:
+        clauses.names["#ended"] = "ended"
 
 
 def close_escalation(workspace: str, source: str, target: str, task_id: str) -> ItemWrite:
