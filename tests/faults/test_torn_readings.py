@@ -102,17 +102,18 @@ def test_result_of_a_join_has_its_output_when_the_branch_ends_between_two_readin
     ]
 
 
-def test_papers_and_dossier_of_an_ended_task_have_its_output(rig: Rig) -> None:
+@pytest.mark.parametrize("x", [1, "large " * 300])
+def test_papers_and_dossier_of_an_ended_task_have_its_output(rig: Rig, x: Any) -> None:
     for name in ("outcomes", "read"):
         team = team_of(rig, A) if name == "outcomes" else Team(world=rig.world)
         leg = team.begin(A)
-        world = torn(rig, team, partial(team.complete, leg, output={"x": 1}, notes="done"))
+        world = torn(rig, team, partial(team.complete, leg, output={"x": x}, notes="done"))
         found = (
             world.store.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
             if name == "outcomes"
             else world.store.read(WORKSPACE, leg.task.id)
         )
-        assert (found.task.state, found.output) == ("done", {"x": 1}), name
+        assert (found.task.state, found.output) == ("done", {"x": x}), name
         assert (found.completion or {})["notes"] == "done", name
 
 

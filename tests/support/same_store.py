@@ -24,6 +24,7 @@ SUBJECTS = (
     "item_sizes",
     "listings",
     "marks",
+    "outputs",
     "payloads",
     "permits",
     "polls",

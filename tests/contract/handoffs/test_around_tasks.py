@@ -445,7 +445,7 @@ SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]]
         lambda store: store.read(WORKSPACE, "task_1").resume_payload,
     ),
     "completion": (
-        lambda store, value: store.commit(WORKSPACE, new(), Put(TaskOutput("task_1", 1, value))),
+        lambda store, value: store.commit(WORKSPACE, new(state=State.DONE), Put(TaskOutput("task_1", 1, value))),
         lambda store: store.outcomes(WORKSPACE, ["task_1"])["task_1"].completion,
     ),
     "review request": (

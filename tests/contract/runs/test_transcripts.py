@@ -16,9 +16,8 @@ from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.runs.run_profile import MAX_SYSTEM_PROMPT, RunProfile
 from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage, result
 from baton.domain.tasks.task import Policy, State
-from baton.domain.tasks.task_items import TaskOutput
 from baton.ports.store import Store
-from baton.ports.writes import Add, AddUsage, Insert, Put, Require, UnderClaim, Write
+from baton.ports.writes import Add, AddUsage, Insert, Require, UnderClaim, Write
 from support.clock import NOON
 from support.fakes.fake_dynamo.sizes import item_bytes as size
 from support.values.changes import claimed, looked_at, new, stored, then
@@ -213,12 +212,11 @@ def test_nobody_shares_what_was_said(store: Store) -> None:
 
 def test_what_is_written_of_a_run_holds_as_one_with_the_tasks_change(store: Store) -> None:
     task = claimed(store)
-    done = then(task, state=State.DONE, claim=None)
+    done = then(task, state=State.WAITING, claim=None)
     child = (new("task_2"), Insert(TaskEntry("task_2", an_entry(says="go on"))), spent(task_id="task_2"))
     store.commit(
         WORKSPACE,
         done,
-        Put(TaskOutput(done.task.id, "x")),
         Insert(TaskEntry("task_1", an_entry())),
         *child,
         Add(HandoffCount("wf_1", 0), 1, 5),

@@ -71,7 +71,7 @@ def test_the_second_of_two_changes_decided_on_one_reading_is_refused(store: Stor
     task = stored(store)
     store.commit(WORKSPACE, then(task, title="first"))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(task, title="second"), Put(TaskOutput(task.id, "x")), Insert(a_note()))
+        store.commit(WORKSPACE, then(task, state=State.DONE), Put(TaskOutput(task.id, "x")), Insert(a_note()))
     details = store.read(WORKSPACE, "task_1")
     assert (details.task.title, details.task.version, details.output) == ("first", 2, None)
     assert len(store.events(WORKSPACE, "task_1", 0, 10)) == 2
@@ -114,7 +114,7 @@ def test_what_a_change_leaves_beside_is_read_with_the_task(store: Store) -> None
         change = replace(then(task, recoveries=recovery.number), recovery=recovery)
         store.commit(WORKSPACE, change)
         task = change.task
-    change = replace(then(task, has_failure=True), failure={"type": "error", "description": ""})
+    change = replace(then(task, state=State.DONE, has_failure=True), failure={"type": "error", "description": ""})
     store.commit(WORKSPACE, change, Put(TaskOutput(change.task.id, {"done": [1, 2.5, None]})))
     details = store.read(WORKSPACE, task.id)
     assert details.recoveries == tuple(recoveries)
@@ -319,12 +319,11 @@ def test_one_commit_may_carry_everything(store: Store) -> None:
         WORKSPACE,
         change,
         Insert(TaskBody(change.task.id, {"text": "x"})),
-        Put(TaskOutput(change.task.id, 0)),
         SaveResponse(ONCE, {"n": 1}),
         Put(EndedClaim(change.task.id, "clm_0", SavedResponse("h", {"n": 2}))),
         OpenEscalation(UNTOUCHED, "task_1", NOON),
         Insert(a_note()),
     )
     details = store.read(WORKSPACE, "task_1", with_body=True)
-    assert (details.task, details.body, details.output) == (change.task, {"text": "x"}, 0)
+    assert (details.task, details.body) == (change.task, {"text": "x"})
     assert store.notes(WORKSPACE, "task_1", 10) == (a_note(),)

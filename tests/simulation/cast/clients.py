@@ -208,11 +208,12 @@ class Client:
         states = ("claimed",) if which == 2 else ()
         task_id = self._context.some_parent() if which == 1 else self._context.some_task(*states)
         if self._draw(3) == 2:
+            output = {"r": 1, **({"text": "large " * 200} if self._draw(4) == 3 else {})}
             self._context.ask(
                 "resolve",
                 by,
                 lambda idempotency_key: resolve_task(
-                    sim.deps, HumanCall(by, task_id, idempotency_key=idempotency_key), {"r": 1}
+                    sim.deps, HumanCall(by, task_id, idempotency_key=idempotency_key), output
                 ),
             )
         else:

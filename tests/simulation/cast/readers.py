@@ -68,12 +68,12 @@ class Reader:
         if self._draw(2):
             self._read(
                 lambda: read_task(sim.deps, human(), task_id),
-                lambda began, found: rules.is_fresh("a task", began, found[0].task),
+                lambda began, found: rules.is_fresh_with_its_output("a task", began, found[0]),
             )
         else:
             self._read(
                 lambda: find_handoff(sim.deps, human(), handoff_id),
-                lambda began, found: rules.is_fresh("a handoff", began, found.task),
+                lambda began, found: rules.is_fresh_with_its_output("a handoff", began, found),
             )
 
     def _as_an_agent(self) -> None:

@@ -239,7 +239,7 @@ class Worker:
             self._next.append(outcome.value.following)
         if verb == "complete" and isinstance(outcome, Answered):
             output = self._context.ledger.outputs.get(hold.task.id)
-            is_own = output == {"by": hold.task.fence}
+            is_own = output is not None and output["by"] == hold.task.fence
             self._sim.oracle.verdict.must(is_own, "{}: completed with another output", hold.task.id)
 
     def _following(self, hold: Hold, verb: str, ended: TaskDetails) -> Claimed | None:
@@ -253,7 +253,7 @@ class Worker:
         back = {"target_agent": pick(ALL), "reason": "back"} if draw(4) == 3 else None
         if verb == "complete":
             onward = {"continuation": {"suggested_next": pick(ALL), "reason": "on"}} if draw(4) == 3 else {}
-            output = {"by": hold.task.fence}
+            output = {"by": hold.task.fence, **({"text": "large " * 200} if draw(4) == 3 else {})}
             return lambda idempotency_key: complete_task(
                 sim.deps, WorkerCall(*who, verb, idempotency_key), CompletedWork(output=output, completion=onward)
             )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from baton.domain.tasks.task import Task
+    from baton.ports.details import TaskDetails
     from simulation.oracle.ledger import Item, Ledger
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation
@@ -36,6 +37,12 @@ class Readings:
         self.is_true(what, task)
         next_at = self._ledger.told_at[task.id].get(task.seq + 1, began)
         self._must(next_at >= began, "{} says {} is at entry {}, which is over", what, task.id, task.seq)
+
+    def is_fresh_with_its_output(self, what: str, began: int, details: TaskDetails) -> None:
+        task = details.task
+        self.is_fresh(what, began, task)
+        output = self._ledger.outputs.get(task.id) if task.is_ended else None
+        self._must(details.output == output, "{} says {} has another output", what, task.id)
 
     def is_whole_workflow(self, what: str, began: int, workflow: str, tasks: Iterable[Task]) -> None:
         found = {task.id: task for task in tasks}

@@ -21,7 +21,8 @@ LEASE = {"expires_ms", "heartbeat_ms", "lease_ms", "renewable_from_ms", "kept_by
 PLACES = {"wake_ms", "wake_pk", "wake_sk", "queue_pk", "queue_sk", "parked", "rings", "runtime", "alert_after_seconds"}
 SILENT = PLACES | {"version", "written_by", "claim", "events", "fresh"}
 # What the trail doesn't tell of.
-UNTOLD = SILENT - {"claim"} | {"pk", "sk", "seq", "chain", "updated_at", "mirrored", "hard_deadline_ms"}
+RESULT = {"output", "completion", "output_in"}
+UNTOLD = SILENT - {"claim"} | {"pk", "sk", "seq", "chain", "updated_at", "mirrored", "hard_deadline_ms"} | RESULT
 USUAL = {"revision": 1, "max_attempts": 3}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from baton.adapters.dynamodb.table import from_wire
 from simulation.oracle.ledger import ENDED
 from simulation.oracle.pieces import Pieces
 from simulation.ports import BEGIN, WORKSPACE
@@ -22,7 +23,7 @@ BEGIN_MS = int(BEGIN.timestamp() * 1000)
 MAX_POLLS = 5
 PREFIX = f"WS#{WORKSPACE}#"
 COUNTED = ("model_calls", "input_tokens", "output_tokens")
-PAPERS = ("OUTPUT", "FAILURE", "BROUGHT", "CHECKPOINT")
+PAPERS = ("FAILURE", "BROUGHT", "CHECKPOINT")
 
 
 class Writes:
@@ -66,6 +67,7 @@ class Writes:
             self._verdict.fail(f"{task_id}: {sk} was deleted")
         elif sk == "HEAD":
             tx.heads[task_id] = (old, new)
+            self._output(task_id, new)
             if old is not None and "fresh" in new:
                 self._streamed(task_id, sk)
         elif sk == "BEGINNING":
@@ -84,8 +86,21 @@ class Writes:
             self._ledger.errands[sk, task_id] = "stamp" in new
             if "stamp" not in new:
                 self._errand_done(sk, task_id)
+        elif sk.startswith("OUTPUT#"):
+            self._must(old in (None, new), "{}: {} was rewritten", task_id, sk)
         elif sk in PAPERS or sk.startswith("RECOVERY"):
             self._paper(tx, task_id, sk, new)
+
+    def _output(self, task_id: str, head: Item) -> None:
+        """In HEAD, or in an item that was there before."""
+        sk = head.get("output_in")
+        wire = self._sim.dynamo.item((f"{PREFIX}TASK#{task_id}", sk)) if sk else None
+        item = head if not sk else wire and from_wire(wire)
+        self._must(item, "{}: its HEAD names {}, which isn't there", task_id, sk)
+        is_late = head["state"] not in ENDED and "output" in (item or {})
+        self._must(not is_late, "{}: has an output, and hasn't ended", task_id)
+        if item and "output" in item:
+            self._ledger.outputs[task_id] = json.loads(item["output"])
 
     def _errand_done(self, sk: str, task_id: str) -> None:
         head = self._ledger.heads[task_id]
@@ -108,8 +123,6 @@ class Writes:
         if sk == "BROUGHT":
             tx.resume_payload = json.loads(new["content"])
             self._ledger.resume_payload[task_id, tx.resume_payload["wait"]] = tx.resume_payload
-        if sk == "OUTPUT":
-            self._ledger.outputs[task_id] = json.loads(new["content"])
 
     def _trail(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk.startswith("EVENTS#"):

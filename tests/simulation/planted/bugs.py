@@ -431,6 +431,46 @@ DIRECTIONS = (
         steps=200_000,
     ),
 )
+OUTPUTS = (
+    _bug(
+        "all large outputs of a task have one place",
+        (
+            "adapters/dynamodb/tasks/output_items.py",
+            "key = keys.output(task.workspace, task.id, digest)",
+            'key = keys.output(task.workspace, task.id, "0")',
+        ),
+    ),
+    _bug(
+        "an output's place follows from the fence, not from its content",
+        (
+            "adapters/dynamodb/tasks/output_items.py",
+            "key = keys.output(task.workspace, task.id, digest)",
+            "key = keys.output(task.workspace, task.id, str(task.fence))",
+        ),
+        steps=200_000,
+    ),
+    _bug(
+        "a large output is put after HEAD, if at all",
+        ("adapters/dynamodb/tasks/change_writes.py", "writes.append(put_first(beside))", "pass"),
+    ),
+    _bug(
+        "a small output isn't put with HEAD",
+        (
+            "adapters/dynamodb/tasks/change_writes.py",
+            "if before is not None else 0), **more}",
+            "if before is not None else 0)}",
+        ),
+    ),
+    _bug(
+        "outputs are read as they were found, though HEAD names one",
+        (
+            "adapters/dynamodb/tasks/task_reads.py",
+            "return named is not None and named not in here",
+            "return False",
+        ),
+        steps=100_000,
+    ),
+)
 FAMILIES = (
     _bug(
         "a join is one branch short",
@@ -639,4 +679,4 @@ SHARDS = (
         steps=200_000,
     ),
 )
-BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS, *TRAILS, *SHARDS)
+BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *FAMILIES, *RUNS, *TRAILS, *SHARDS)

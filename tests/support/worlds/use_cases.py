@@ -210,6 +210,7 @@ def nothing(_world: World) -> None:
     return None
 
 
+LARGE = "large " * 300  # too large for HEAD
 CLAIMER = Claimer(by=AUDITOR, agent="auditor", worker="worker-1")
 USE_CASES: dict[str, UseCase] = {
     "marker": UseCase(nothing, mark()),
@@ -246,6 +247,9 @@ USE_CASES: dict[str, UseCase] = {
     ),
     "complete": UseCase(World.claimed, on_claim(complete_task, CompletedWork(output={"x": [1]}))),
     "complete with key": UseCase(World.claimed, on_claim(complete_task, CompletedWork(output={"x": [1]}), ONCE)),
+    "complete with a large output": UseCase(
+        World.claimed, on_claim(complete_task, CompletedWork(output={"x": LARGE}, completion={"notes": ["y"]}))
+    ),
     "complete and claim the next": UseCase(work_and_more, complete_and_claim_next),
     "fail": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE))),
     "fail and retry": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE, retryable=True), ONCE)),
@@ -253,6 +257,9 @@ USE_CASES: dict[str, UseCase] = {
     "resolve": UseCase(
         World.needing,
         lambda w, t: resolve_task(w.deps, HumanCall(human(), t, idempotency_key=ONCE), {"x": 1}, "elsewhere"),
+    ),
+    "resolve with a large output": UseCase(
+        World.needing, lambda w, t: resolve_task(w.deps, HumanCall(human(), t, idempotency_key=ONCE), {"x": LARGE})
     ),
     "cancel": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, "not needed", ONCE)),
     "cancel without key": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, None), keyed=False),
@@ -343,12 +350,14 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
     The version of what processes keep is left out: raised once more, it costs them a reading."""
     skipped = {"written_by", "hash", "prev_hash", "chain"} | (set() if versions else {"version", "answer"})
     texts = []
-    tasks = {item["pk"]["S"] for item in rig.items() if item["sk"]["S"] == "HEAD"}
+    heads = {item["pk"]["S"]: item for item in rig.items() if item["sk"]["S"] == "HEAD"}
     for item in map(from_wire, rig.items()):
         if "#CONFIG#" in item["pk"]:
             continue
-        if item["sk"] == "BODY" and item["pk"] not in tasks:
+        if item["sk"] == "BODY" and item["pk"] not in heads:
             continue  # of an attempt that came to nothing: nobody finds it
+        if item["sk"].startswith("OUTPUT#") and heads[item["pk"]].get("output_in") != {"S": item["sk"]}:
+            continue  # likewise
         told: dict[str, Any] = {
             name: sorted(value) if isinstance(value, set) else value
             for name, value in item.items()

@@ -57,6 +57,11 @@ def task_item(workspace: str, task_id: str, what: str) -> Key:
     return Key(task(workspace, task_id), what)
 
 
+def output(workspace: str, task_id: str, digest: str) -> Key:
+    """An output that is too large for HEAD, which names it."""
+    return Key(task(workspace, task_id), f"{OUTPUT}#{digest}")
+
+
 def recovery(workspace: str, task_id: str, number: int) -> Key:
     return Key(task(workspace, task_id), f"RECOVERY#{number:06d}")
 

@@ -28,7 +28,7 @@ def must_fit(items: Iterable[Mapping[str, Any]]) -> None:
     for item in items:
         if size_of(item) > MAX_ITEM_BYTES:
             pk, sk = item["pk"]["S"], item["sk"]["S"]
-            field = _FIELDS.get(sk) or _FIELDS.get(keys.kind_of(pk), "body")
+            field = _FIELDS.get(sk.partition("#")[0]) or _FIELDS.get(keys.kind_of(pk), "body")
             raise errors.TooLarge(
                 field, f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes"
             )

@@ -19,7 +19,7 @@ from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.escalations.review import Review, ReviewRequest
 from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, InboxItem, RootHandoffs
 from baton.domain.runs.transcript import TaskEntry
-from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Note, Retry, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Note, Retry, TaskBody
 from baton.domain.tracker.page_sync import PageLink, PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
@@ -59,7 +59,6 @@ def _latest_checkpoint(workspace: str, checkpoint: Checkpoint) -> list[ItemWrite
 STORED: dict[type, StoredType] = {
     # of a task
     TaskBody: StoredType(task_items.body_item),
-    TaskOutput: StoredType(task_items.output_item),
     EndedClaim: StoredType(task_items.ended_claim_item),
     ClaimEndedByOther: StoredType(task_items.claim_ended_by_other_item),
     ClaimLateResult: StoredType(task_items.late_result_item, marker=Marker.LASTING),

@@ -3,7 +3,7 @@ Each has a name; those that most writes share are in ``puts``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.counters import added
@@ -18,7 +18,7 @@ from baton.adapters.dynamodb.tasks.task_items import body_item
 from baton.adapters.dynamodb.tracker.tracker_writes import page_due
 from baton.domain import errors
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task_items import TaskBody
+from baton.domain.tasks.task_items import TaskBody, TaskOutput
 from baton.ports.writes import (
     Add,
     AddUsage,
@@ -48,13 +48,25 @@ def transaction(workspace: str, writes: Sequence[Write]) -> list[ItemWrite]:
     key is of an id that nobody knows yet. The bodies of several are in the transaction, to save the calls."""
     begun = [write.task.id for write in writes if isinstance(write, Change) and write.before is None]
     alone = begun[0] if len(begun) == 1 else None
-    return [item for write in sorted(writes, key=_rank) for item in _item_writes(workspace, write, alone)]
+    outputs = {output.task_id: output for output in map(_output_in, writes) if output is not None}
+    if not outputs.keys() <= {write.task.id for write in writes if isinstance(write, Change) and write.ends}:
+        raise ValueError("an output without the change that ends its task")
+    return [item for write in sorted(writes, key=_rank) for item in _item_writes(workspace, write, alone, outputs)]
 
 
-def _item_writes(workspace: str, write: Write, new_task: str | None) -> list[ItemWrite]:
+def _item_writes(
+    workspace: str, write: Write, new_task: str | None, outputs: Mapping[str, TaskOutput]
+) -> list[ItemWrite]:
+    """``outputs``: by task. They are written with the changes that end the tasks."""
     if isinstance(write, Insert) and isinstance(write.value, TaskBody) and write.value.task_id == new_task:
         return [put_first(body_item(workspace, write.value))]
-    return item_writes(workspace, write)
+    if isinstance(write, Change):
+        return change_writes(write, outputs.get(write.task.id))
+    return [] if _output_in(write) is not None else item_writes(workspace, write)
+
+
+def _output_in(write: Write) -> TaskOutput | None:
+    return write.value if isinstance(write, Put) and isinstance(write.value, TaskOutput) else None
 
 
 def _rank(write: Write) -> int:

@@ -20,7 +20,7 @@ class TaskBody:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutput:
-    """The output of a completed task."""
+    """The output of a completed task. Committed with the change that ends the task."""
 
     task_id: str
     content: Any

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
@@ -51,15 +49,6 @@ def ended_claim_from(item: Item | None) -> SavedResponse | Claim | None:
     if item is not None and "claim" in item:
         return items.claim_from(item["claim"])
     return items.saved_response_from(item)
-
-
-def output_item(key: keys.Key, content: Any, completion: dict[str, Any] | None) -> Item:
-    completion_text = None if completion is None else trail.canonical_json(completion)
-    return {**items.payload_item(key, content), "completion": completion_text}
-
-
-def completion_from(item: Item | None) -> dict[str, Any] | None:
-    return None if item is None or "completion" not in item else dict(loads(item["completion"]))
 
 
 def checkpoint_item(key: keys.Key, checkpoint: Checkpoint) -> Item:

@@ -6,18 +6,23 @@ from dataclasses import replace
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.handoffs import handoff_items
-from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, MarkedEvent, Marker, VersionBar
+from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, MarkedEvent, Marker, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_first, put_version
+from baton.adapters.dynamodb.tasks.output_items import output_parts
 from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item
 from baton.domain import errors
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim, Task
+from baton.domain.tasks.task_items import TaskOutput
 
 
-def change_writes(change: Change) -> list[ItemWrite]:
-    """Returns the writes of HEAD and of the change's other items."""
+def change_writes(change: Change, output: TaskOutput | None = None) -> list[ItemWrite]:
+    """Returns the writes of HEAD and of the change's other items. ``output``: with the end of the task."""
     task = change.task
-    writes = [_head(change)]
+    in_head, beside = output_parts(task, output)
+    writes = [_head(change, in_head)]
+    if beside is not None:
+        writes.append(put_first(beside))
     if change.before is None:
         writes += [*_beginning(change), *_listings(task)]
     if change.moved and change.before is not None:
@@ -32,11 +37,14 @@ def change_writes(change: Change) -> list[ItemWrite]:
     return writes + _slot_writes(change)
 
 
-def _head(change: Change) -> ItemWrite:
-    """The commit marker is the first of the new events. A sweep that changes nothing but its next wake time has only
+def _head(change: Change, more: Item) -> ItemWrite:
+    """``more``: attributes that only the HEAD of an ended task has. Nothing puts that HEAD again, so nothing loses
+    them. The commit marker is the first of the new events. A sweep that changes nothing but its next wake time has only
     HEAD, and may safely be done again."""
     task, before = change.task, change.before
-    item = items.head_item(task, len(change.events) if before is not None else 0)
+    if before is not None and before.is_ended:
+        raise ValueError(f"{task.id} has ended: its HEAD is never put again")
+    item = {**items.head_item(task, len(change.events) if before is not None else 0), **more}
     if before is None:
         return put_version(item, task.version, "task")
     bar, head = VersionBar(keys.head(task.workspace, task.id), before.version), put_version(item, task.version, "task")

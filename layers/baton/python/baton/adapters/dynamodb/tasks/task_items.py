@@ -10,16 +10,11 @@ from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.escalations.review import ReviewRequest
 from baton.domain.handoffs.workflow import Checkpoint, ClaimLateResult
 from baton.domain.runs.transcript import TaskEntry
-from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody
 
 
 def body_item(workspace: str, body: TaskBody) -> Item:
     return items.payload_item(keys.task_item(workspace, body.task_id, keys.BODY), body.content)
-
-
-def output_item(workspace: str, output: TaskOutput) -> Item:
-    key = keys.task_item(workspace, output.task_id, keys.OUTPUT)
-    return handoff_items.output_item(key, output.content, output.completion)
 
 
 def ended_claim_item(workspace: str, ended: EndedClaim) -> Item:

@@ -9,6 +9,7 @@ from baton.adapters.dynamodb import items, keys, trail_items
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item
+from baton.adapters.dynamodb.tasks.output_items import output_from, output_named
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.adapters.dynamodb.trail_items import Numbered
 from baton.domain import errors
@@ -59,7 +60,7 @@ class TaskReads(Registry):
         return TaskDetails(
             task=task,
             body=items.payload_from(found.get(keys.BODY)) if with_body else None,
-            **_results(found),
+            **_results(task, found),
             **_resume_inputs(found),
             recoveries=self._counted_by_head(task, recoveries),
             page_sync=tracker_items.page_sync_from(found.get(keys.MIRROR)),
@@ -145,14 +146,24 @@ class TaskReads(Registry):
         return tasks, followed
 
     def outcomes(self, workspace: str, task_ids: Sequence[str]) -> dict[str, TaskDetails]:
-        found = self._many(workspace, task_ids, PAPERS_AT_ONCE, keys.HEAD, keys.OUTPUT, keys.FAILURE)
-        details = {}
-        for task_id, here in found:
-            if keys.HEAD in here:
-                task = items.task_from(here[keys.HEAD])
-                later = self._reread(task, here, keys.OUTPUT, keys.FAILURE)
-                details[task_id] = TaskDetails(task=task, **_results({**here, **later}))
-        return details
+        many = self._many(workspace, task_ids, PAPERS_AT_ONCE, keys.HEAD, keys.FAILURE)
+        found = {task_id: here for task_id, here in many if keys.HEAD in here}
+        tasks = {task_id: items.task_from(here[keys.HEAD]) for task_id, here in found.items()}
+        for key, item in self._later(tasks, found).items():
+            found[keys.parse_task(key.pk)[1]][key.sk] = item
+        return {
+            task_id: TaskDetails(task=tasks[task_id], **_results(tasks[task_id], found[task_id])) for task_id in found
+        }
+
+    def _later(self, tasks: Mapping[str, Task], found: Mapping[str, dict[str, Item]]) -> Found:
+        """Reads what the HEADs refer to and what isn't ``found`` as they say: large outputs, and what may be older."""
+        wanted = [key for each in found for key in _behind(tasks[each], found[each], (keys.OUTPUT, keys.FAILURE))]
+        at_once = range(0, len(wanted), PAPERS_AT_ONCE)
+        return {
+            key: item
+            for start in at_once
+            for key, item in self._table.get_many(wanted[start : start + PAPERS_AT_ONCE]).items()
+        }
 
     def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         found = self._many(workspace, task_ids, BODIES_AT_ONCE, keys.BODY)
@@ -163,7 +174,7 @@ class TaskReads(Registry):
     def _reread(self, task: Task, here: Mapping[str, dict[str, Any]], *wanted: str) -> dict[str, dict[str, Any]]:
         """Reads again, and so after HEAD, each wanted item that HEAD refers to and that is missing ``here`` or may be
         older. Neither a batch read nor a query is a snapshot: each item is as it was at its own read."""
-        behind = [keys.task_item(task.workspace, task.id, each) for each in wanted if _may_be_older(each, task, here)]
+        behind = _behind(task, here, wanted)
         return {key.sk: item for key, item in self._table.get_many(behind).items()} if behind else {}
 
     def _many(
@@ -230,12 +241,10 @@ def details_from(workspace: str, task_id: str, found: Found) -> TaskDetails | No
     return TaskDetails(task=items.task_from(found[head]), body=items.payload_from(found.get(body)))
 
 
-def _results(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "output": items.payload_from(found.get(keys.OUTPUT)),
-        "completion": handoff_items.completion_from(found.get(keys.OUTPUT)),
-        "failure": items.payload_from(found.get(keys.FAILURE)),
-    }
+def _results(task: Task, found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    output = output_from(task, found)
+    failure = items.payload_from(found.get(keys.FAILURE))
+    return {"output": output.content, "completion": output.completion, "failure": failure}
 
 
 def _resume_inputs(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -246,13 +255,24 @@ def _resume_inputs(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def _behind(task: Task, here: Mapping[str, Item], wanted: Iterable[str]) -> list[keys.Key]:
+    """Returns the keys of the wanted items that HEAD refers to and that are missing ``here`` or may be older."""
+    names = [_name_of(each, here) for each in wanted if _may_be_older(each, task, here)]
+    return [keys.task_item(task.workspace, task.id, name) for name in names]
+
+
+def _name_of(item_name: str, here: Mapping[str, Item]) -> str:
+    return (output_named(here[keys.HEAD]) or item_name) if item_name == keys.OUTPUT else item_name
+
+
 def _may_be_older(item_name: str, task: Task, here: Mapping[str, dict[str, Any]]) -> bool:
     """True if the item may be older than the HEAD that refers to it. A newer one does no harm: a claim on that HEAD
     fails."""
     item = here.get(item_name)
     match item_name:
         case keys.OUTPUT:
-            return task.has_output and item is None
+            named = output_named(here[keys.HEAD])
+            return named is not None and named not in here
         case keys.FAILURE:
             return task.has_failure and not _is_of_last_claim(item, task)
         case keys.BROUGHT:
