@@ -57,6 +57,16 @@ def work_to_its_end(play: Play) -> None:
     play("agent:scout", "GET /agents/scout/inbox")
 
 
+def large_output(play: Play) -> None:
+    """Too large for HEAD; its repeat, and what is read of it."""
+    play.crew("scout", "auditor")
+    claim = begun(play)
+    said = {"output": {"report": "Nothing was found. " * 60}, "notes": ["Looked twice"]}
+    say(play, claim, "complete", said)
+    say(play, claim, "complete", said)
+    looked_at(play, claim["task"]["id"])
+
+
 def failures_and_retries(play: Play) -> None:
     """Tried again after a while, until the attempts are used up; then a human has the whole handed over anew."""
     play.crew("scout", "auditor", max_attempts=2)
