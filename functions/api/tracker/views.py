@@ -82,9 +82,9 @@ class WebhookHealth(TypedDict):
 
 
 class TrackerHealth(TypedDict):
-    """``status``: of the latest attempt; the next is made at ``closed_until``. ``waiting``: pages to be sent, at most
-    1,000. ``dead``: the first 25 pages that were given up. ``last_reconciled_at``: people's changes in the tracker
-    before then were handled."""
+    """``status``: of the latest attempt; the next is made at ``closed_until``. ``waiting``: pages that couldn't be sent
+    yet, at most 1,000. ``dead``: the first 25 pages that were given up. ``last_reconciled_at``: people's changes in the
+    tracker before then were handled."""
 
     configured: bool
     status: Literal["ok", "pending", "denied", "error"]

@@ -45,7 +45,7 @@ def fill(store: Store, workspace: str) -> None:
         OpenEscalation(Direction(workspace, *PAIR), "task_1", NOON),
         SaveResponse(idempotency_key, {}),
     ]
-    row = Save(a_page_sync(workspace=workspace))
+    row = Save(a_page_sync(workspace=workspace, look_at=NOON))
     store.commit(workspace, change, *extras, Insert(Note("task_1", "note_1", NOON, "x", {})), row)
     add_review(store, 1, workspace)
     task = claimed(store, "task_2", workspace=workspace)
@@ -141,6 +141,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "page_sync": lambda store, w: store.page_sync(w, "task_1"),
     "page_syncs": lambda store, w: store.page_syncs(w, ["task_1", "task_2"]),
     "mirrors due": lambda store, w: list(store.page_syncs_due(w, NOON)),
+    "mirrors open": lambda store, w: list(store.open_pages(w, NOON)),
     "mirrors waiting": lambda store, w: store.count_waiting_page_syncs(w, 10),
     "dead mirrors": lambda store, w: store.dead_page_syncs(w, 10, None),
     "page holders": lambda store, w: store.page_holders(w, [PAGE_ID]),

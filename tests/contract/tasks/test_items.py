@@ -159,6 +159,7 @@ page_syncs = st.builds(
     unclear=st.booleans(),
     happened_by=st.none() | moments,
     due_at=st.none() | moments,
+    look_at=st.none() | moments,
     since=moments,
     version=st.integers(1, 10**9),
 )

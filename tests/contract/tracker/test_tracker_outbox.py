@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from baton.adapters.dynamodb.table import from_wire
-from baton.adapters.dynamodb.tracker.tracker_reads import ROWS_PAGE
+from baton.adapters.dynamodb.tracker.tracker_reads import OPEN_AT_ONCE, ROWS_PAGE
 from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import Conflict, KeyTaken, PageHeld
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.commands import Cancel
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import from_ms, seconds, to_ms
@@ -21,7 +20,6 @@ from baton.domain.tracker.page_sync import MAX_MESSAGE, PageLink, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.store import Store
 from baton.ports.writes import Insert, MakePageDue, Save, SaveResponse, Write
-from baton.steps.tasks.change_task import TaskRequest, change_task
 from support.clock import NOON
 from support.fakes.fake_dynamo import refusal
 from support.fakes.fake_dynamo.sizes import item_bytes as size
@@ -30,7 +28,7 @@ from support.values.changes import new, then
 from support.values.records import PAGE_ID, a_circuit, a_page, a_page_sync, a_webhook, add_page_syncs
 from support.values.tasks import MS
 from support.worlds.rig import Rig
-from support.worlds.world import WORKSPACE, human
+from support.worlds.world import WORKSPACE
 
 LATER = NOON + seconds(60)
 UNDASHED = PAGE_ID.replace("-", "")
@@ -53,6 +51,13 @@ def save(store: Store, row: PageSync, *extras: Write, **changes: Any) -> PageSyn
 
 def report(store: Store, task_id: str = "task_1", key: str = "edit-1", forget_at: Any = None) -> None:
     store.commit(WORKSPACE, MakePageDue(task_id, LATER), SaveResponse(replace(REPORT, key=key), {}, forget_at))
+
+
+def put_back(store: Store, task: Task, row: PageSync, at: Any = LATER) -> None:
+    """By a process that finds the task changed, and the row not to be sent now."""
+    after = row.put_back(then(task, title="y").task, at)
+    assert after is not None
+    save(store, after)
 
 
 # Rows
@@ -111,6 +116,7 @@ FULL: dict[str, Any] = {
     "failures": 3,
     "unclear": True,
     "happened_by": LATER,
+    "look_at": LATER,
 }
 
 
@@ -122,20 +128,16 @@ def test_everything_of_a_row_is_kept(store: Store) -> None:
     assert store.page_sync(WORKSPACE, "task_1") == emptied
 
 
-def test_a_change_of_the_task_puts_its_row_behind(store: Store) -> None:
-    task, row = opened(store, **FULL, due_at=None)
+def test_a_change_of_the_task_writes_nothing_of_its_row(store: Store) -> None:
+    """The row is behind all the same: what it has to show follows from the task."""
+    task, row = opened(store, due_at=None)
+    assert not row.is_overtaken(task)
     change = then(task, title="y")
-    store.commit(WORKSPACE, change, MakePageDue(change.task.id, LATER, change.task.seq))
-    assert store.page_sync(WORKSPACE, "task_1") == replace(row, wanted=change.task.seq, due_at=LATER, version=2)
-    assert change.task.seq == 2
-
-
-def test_a_change_that_is_refused_puts_nothing_behind(store: Store) -> None:
-    task, row = opened(store)
-    store.commit(WORKSPACE, then(task, title="y"))
-    with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(task, title="z"), MakePageDue(task.id, LATER, task.seq + 1))
-    assert store.page_sync(WORKSPACE, "task_1") == row
+    store.commit(WORKSPACE, change)
+    found = store.read(WORKSPACE, "task_1")
+    assert found.page_sync == row
+    assert row.is_overtaken(found.task)
+    assert row.is_due(found.task, NOON)
 
 
 def test_a_reported_page_is_to_be_looked_at(store: Store) -> None:
@@ -174,7 +176,7 @@ def test_whoever_saves_learns_what_was_written_beside_them(store: Store, kind: s
     task, row = opened(store)
     held = save(store, row, sender="one", held_until=LATER)
     if kind == "behind":
-        store.commit(WORKSPACE, then(task, title="y"), MakePageDue(task.id, LATER, task.seq + 1))
+        put_back(store, task, held)
     else:
         report(store)
     with pytest.raises(Conflict):
@@ -186,16 +188,11 @@ def test_whoever_saves_learns_what_was_written_beside_them(store: Store, kind: s
     assert save(store, found, sender=None, shown=1) == store.page_sync(WORKSPACE, "task_1")
 
 
-@pytest.mark.parametrize("kind", ["behind", "reported"])
-def test_who_only_tells_of_a_change_is_never_refused_for_a_saver(store: Store, kind: str) -> None:
+def test_who_only_tells_of_a_page_is_never_refused_for_a_saver(store: Store) -> None:
     """Decided before the row was saved, written after."""
-    task, row = opened(store)
-    change = then(task, title="y")
+    _, row = opened(store)
     held = save(store, row, sender="one", held_until=LATER)
-    if kind == "behind":
-        store.commit(WORKSPACE, change, MakePageDue(change.task.id, LATER, change.task.seq))
-    else:
-        report(store)
+    report(store)
     found = store.page_sync(WORKSPACE, "task_1")
     assert found is not None
     assert (found.sender, found.version) == ("one", held.version + 1)
@@ -277,7 +274,7 @@ def test_rows_may_be_let_go_while_due_ones_are_read(store: Store) -> None:
 
 
 def test_a_row_is_due_again_once_its_hold_is_over(store: Store) -> None:
-    _, row = opened(store)
+    task, row = opened(store)
     held = save(store, row, sender="one", held_until=LATER, due_at=LATER)
     assert due(store) == []
     assert due(store, LATER) == ["task_1"]
@@ -285,17 +282,70 @@ def test_a_row_is_due_again_once_its_hold_is_over(store: Store) -> None:
     rested = save(store, held, sender=None, held_until=None, due_at=None, status=Sync.OK)
     assert due(store, LATER) == []
     assert store.count_waiting_page_syncs(WORKSPACE, 10) == 0
-    assert not rested.is_due(LATER)
+    assert not rested.is_due(task, LATER)
 
 
 def test_a_row_that_is_held_may_be_named_and_says_so(store: Store) -> None:
     task, row = opened(store)
-    save(store, row, sender="one", held_until=LATER, due_at=LATER)
-    store.commit(WORKSPACE, then(task, title="y"), MakePageDue(task.id, NOON, task.seq + 1))
+    put_back(store, task, save(store, row, sender="one", held_until=LATER, due_at=LATER), NOON)
     assert due(store) == ["task_1"]
     found = store.page_sync(WORKSPACE, "task_1")
     assert found is not None
-    assert not found.is_due(NOON)
+    assert not found.is_due(task, NOON)
+
+
+# Pages of tasks that go on
+
+
+def looks(store: Store, at: Any = NOON) -> list[list[str]]:
+    """Page by page."""
+    return [[task.id for task, _ in page] for page in store.open_pages(WORKSPACE, at)]
+
+
+def test_open_pages_come_with_their_tasks_and_none_early(store: Store) -> None:
+    assert looks(store) == []
+    task, row = opened(store, look_at=NOON, due_at=None)
+    opened(store, "task_2", look_at=LATER)
+    opened(store, "task_3")
+    assert looks(store, NOON - MS) == []
+    assert [list(page) for page in store.open_pages(WORKSPACE, NOON)] == [[(task, row)]]
+    assert looks(store, LATER) == [["task_1", "task_2"]]
+    assert due(store, LATER) == ["task_2", "task_3"]
+
+
+def test_an_open_page_stays_listed_whatever_else_becomes_of_it(store: Store) -> None:
+    _, row = opened(store, look_at=NOON, due_at=None)
+    row = save(store, row, sender="one", held_until=LATER)
+    row = save(store, row, sender=None, held_until=None, due_at=LATER, status=Sync.ERROR)
+    report(store)
+    row = save(store, row_of(store), due_at=None, status=Sync.DEAD)
+    assert looks(store) == [["task_1"]]
+    assert dead(store) == [["task_1"]]
+    save(store, row, look_at=LATER)
+    assert looks(store) == []
+    assert looks(store, LATER) == [["task_1"]]
+
+
+def test_a_page_that_nobody_has_to_look_at_any_more_is_left_out(store: Store) -> None:
+    _, row = opened(store, look_at=NOON)
+    pages = store.open_pages(WORKSPACE, NOON)
+    save(store, row, look_at=None)
+    assert [page for page in pages if page] == []
+    assert looks(store, LATER) == []
+
+
+def test_many_open_pages_come_page_by_page_each_once_though_they_move(store: Store) -> None:
+    ids = [f"task_{n:03d}" for n in range(OPEN_AT_ONCE + 5)]
+    for number, task_id in enumerate(ids):
+        opened(store, task_id, look_at=NOON + number * MS)
+    found = []
+    for page in store.open_pages(WORKSPACE, LATER):
+        assert len(page) <= OPEN_AT_ONCE
+        for task, row in page:
+            found.append(task.id)
+            save(store, row, look_at=LATER + MS)
+    assert found == ids
+    assert looks(store, LATER) == []
 
 
 # What was given up
@@ -331,7 +381,7 @@ def test_a_row_that_is_tried_again_leaves_the_list(store: Store, kind: str) -> N
     if kind == "revived":
         save(store, row, status=Sync.PENDING, due_at=LATER)
     elif kind == "behind":
-        store.commit(WORKSPACE, then(task, title="y"), MakePageDue(task.id, LATER, task.seq + 1))
+        put_back(store, task, row)
     else:
         report(store)
     assert dead(store) == [[]]
@@ -415,7 +465,7 @@ def test_what_may_be_forgotten_is_so_in_whole_seconds(rig: Rig) -> None:
 def test_no_item_of_the_outbox_holds_a_none_and_all_are_small(rig: Rig) -> None:
     task, row = opened(rig.store)
     save(rig.store, row, Insert(PageLink(PAGE_ID, "task_1"), PageHeld), Save(a_circuit()), Save(a_webhook()))
-    rig.store.commit(WORKSPACE, then(task, title="y"), MakePageDue(task.id, LATER, task.seq + 1))
+    rig.store.commit(WORKSPACE, then(task, title="y"), MakePageDue(task.id, LATER))
     about = [item for item in rig.items() if item["sk"]["S"] in {"MIRROR", "PAGE", "GATE", "WEBHOOK"}]
     assert len(about) == 4
     for item in about:
@@ -427,11 +477,6 @@ def test_no_item_of_the_outbox_holds_a_none_and_all_are_small(rig: Rig) -> None:
 # A reply is lost, or a call fails: one success, and one effect
 
 
-def behind(store: Store) -> None:
-    change = then(store.load(WORKSPACE, "task_1")[0], title="y")
-    store.commit(WORKSPACE, change, MakePageDue("task_1", LATER, change.task.seq))
-
-
 def row_of(store: Store) -> PageSync:
     row = store.page_sync(WORKSPACE, "task_1")
     assert row is not None
@@ -440,7 +485,6 @@ def row_of(store: Store) -> PageSync:
 
 COMMITS: dict[str, Callable[[Store], Any]] = {
     "opened": lambda store: opened(store, "task_2"),
-    "behind": behind,
     "reported": report,
     "saved": lambda store: save(store, row_of(store), sender="one"),
     "saved with its page": lambda store: save(
@@ -510,7 +554,7 @@ def first_reply_lost(rig: Rig) -> Callable[[int, str], str | None]:
     return plan
 
 
-@pytest.mark.parametrize("name", ["saved", "saved with its page", "behind", "reported", "opened"])
+@pytest.mark.parametrize("name", ["saved", "saved with its page", "reported", "opened"])
 def test_a_lost_reply_is_a_success_though_the_row_has_moved_on(rig: Rig, name: str) -> None:
     """What others write beside a row leaves its last saver's token there."""
     opened(rig.store)
@@ -567,16 +611,6 @@ def test_a_write_that_meets_another_one_is_a_conflict_and_leaves_nothing(rig: Ri
     assert everything(rig.other_store) == before
     COMMITS[name](rig.store)
     assert everything(rig.other_store) != before
-
-
-def test_a_change_that_meets_the_saving_of_its_row_is_decided_again(rig: Rig) -> None:
-    """The transaction holds the row too, so it can collide with whoever saves that. The caller doesn't learn of it."""
-    opened(rig.store)
-    rig.choked.client = Colliding(rig.choked.client, times=3)
-    details = change_task(rig.world.deps, TaskRequest(WORKSPACE, "task_1"), lambda _: Cancel(by=human(), reason=None))
-    assert details.task.state == "cancelled"
-    row = row_of(rig.other_store)
-    assert (row.wanted, row.due_at) == (details.task.seq, rig.clock.now())
 
 
 def test_a_saver_that_loses_its_reply_and_then_its_row_is_told_of_a_conflict(rig: Rig) -> None:

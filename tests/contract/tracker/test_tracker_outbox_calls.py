@@ -143,15 +143,11 @@ def steps(world: Any) -> dict[str, Callable[[], Any]]:
 
 
 def test_a_change_of_a_task_takes_no_write_more_and_a_notice() -> None:
-    """What goes to the tracker is in the transaction of the change. The answer tells of the row, so that is read."""
+    """What the page has to show follows from HEAD. The answer tells of the row, so that is read."""
     bare = Rig().settle()
     bare.world.mark(agent("scout"))
     bare.store.mark_contact(WORKSPACE, "auditor", bare.clock.now())
-    # HEAD alone needs no transaction; with the page's row it does.
-    without = [
-        [call.replace("put", "transact_write") + "s" if call == "put_item" else call for call in calls]
-        for calls in [bare.count(step) for step in steps(bare.world).values()]
-    ]
+    without = [bare.count(step) for step in steps(bare.world).values()]
     world = CountedNotionWorld(Rig())
     world.mark(agent("scout"))
     found = [world.spent(step) for step in steps(world).values()]
@@ -222,17 +218,28 @@ def test_a_page_that_a_person_closed_takes_no_transaction_that_is_refused(
     assert asked == ["GET pages", "GET users"]
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_a_sync_with_a_closed_gate_reads_twice_and_asks_for_nothing(world: CountedNotionWorld, named: bool) -> None:
+def test_a_sync_with_a_closed_gate_reads_twice_and_asks_for_nothing(world: CountedNotionWorld) -> None:
     task_id = world.needing()
     cancel_task(world.deps, human(), task_id, None)
     closed(world)
-    assert world.spent(lambda: world.sent(task_id if named else None)) == (["get_item"] * 2, [], 0)
+    assert world.spent(lambda: world.sent(None)) == (["get_item"] * 2, [], 0)
 
 
-def test_a_sync_with_nothing_to_send_reads_three_times(world: CountedNotionWorld) -> None:
+def test_a_notice_that_meets_a_closed_gate_is_kept_with_one_call_more(world: CountedNotionWorld) -> None:
+    task_id = world.needing()
+    cancel_task(world.deps, human(), task_id, None)
+    closed(world)
+    assert world.spent(lambda: world.sent(task_id)) == (["get_item", "get_item", "query", "put_item"], [], 0)
+    assert world.row(task_id).due_at == world.clock.now()
+    assert world.spent(lambda: world.sent(task_id)) == (["get_item", "get_item", "query"], [], 0)
+
+
+def test_a_sync_with_nothing_to_send_reads_four_times_and_the_open_pages(world: CountedNotionWorld) -> None:
     world.rested()
-    assert world.spent(lambda: world.sent(None)) == (["get_item", "get_item", "query"], [], 0)
+    nothing = ["get_item", "get_item", "query", "query"]
+    assert world.spent(lambda: world.sent(None)) == (nothing, [], 0)
+    world.needing()
+    assert world.spent(lambda: world.sent(None)) == ([*nothing, "batch_get_item"], [], 0)
 
 
 def test_a_notice_for_a_row_that_was_sent_reads_it_and_leaves_it(world: CountedNotionWorld) -> None:
@@ -255,7 +262,8 @@ def test_listening_to_people_costs_two_gates_and_one_report_each(world: CountedN
     world.clock.advance(601)
     quiet = world.spent(lambda: world.sent(None))
     reconciled, rest = ["get_item", "put_item"], ["query", "get_item", "put_item"]
-    assert quiet == ([*base, *reconciled, *rest], ["GET databases", "GET data_sources", "POST data_sources/query"], 0)
+    asked = ["GET databases", "GET data_sources", "POST data_sources/query"]
+    assert quiet == ([*base, *reconciled, *rest], asked, 0)
     world.clock.advance(601)
     world.notion.edit(world.page(task_id).id, status="Blocked")
     heard = world.spent(lambda: world.sent(None))

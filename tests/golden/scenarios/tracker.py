@@ -116,6 +116,18 @@ def tracker_out_of_reach(play: Play) -> None:
     play("human:alice", "GET /tracker/health")
 
 
+def waiting_pages(play: Play) -> None:
+    """Notion asked for a pause: what has changed until then waits, and is counted."""
+    play.crew("scout", "auditor")
+    _track(play)
+    made = play("agent:scout", "POST /handoff-markers", MARKER)
+    pause = Fault(status=429, retry_after=600)
+    play.environment.notion.fault = lambda _method, _path: pause
+    play("human:alice", f"POST /tasks/{made['task_id']}/dismiss", {"reason": "Not needed"})
+    play.sync()
+    play("human:alice", "GET /tracker/health")
+
+
 def refused_pages(play: Play) -> None:
     """What Notion refuses is given up, and sent again once a human says so."""
     play.crew("scout", "auditor", "fixer")

@@ -30,6 +30,8 @@ MAX_ROUNDS = 1_500
 SWEEP_MS = 61_000
 # Where the index has the workspaces whose tracker is to be asked again.
 TRACKERS = "WAKE#TRACKERS"
+# Where it has the pages of tasks that go on.
+OPEN_PAGES = f"WS#{WORKSPACE}#MIRRORS-OPEN"
 
 
 class CalmDays:
@@ -88,7 +90,7 @@ class CalmDays:
         for index in self._sim.dynamo.indexes.values():
             index.catch_up(1 << 60)
         shown = self._sim.dynamo.indexes["wake"].shown
-        tasks = (rows for partition, rows in shown.items() if partition != TRACKERS)
+        tasks = (rows for partition, rows in shown.items() if partition not in (TRACKERS, OPEN_PAGES))
         entries = ((sk, key) for rows in tasks for sk, key in rows)
         return [int(sk.split("#")[0]) - BEGIN_MS for sk, key in entries if not self._is_told(key)]
 
@@ -107,7 +109,16 @@ class CalmDays:
             return []
         is_seen = circuit.get("reconciled_ms", BEGIN_MS) - BEGIN_MS > sim.tracker.newest_ms()
         is_behind = bool(sim.dynamo.indexes["queue"].shown.get(f"WS#{WORKSPACE}#MIRRORS"))
-        return [sim.now_ms] if is_behind or not is_seen else []
+        return [*([sim.now_ms] if is_behind or not is_seen else []), *self._overtaken()]
+
+    def _overtaken(self) -> list[int]:
+        """When pages are looked at that are behind their tasks, or whose sender died."""
+        dynamo, found = self._sim.dynamo, []
+        for sk, key in dynamo.indexes["wake"].shown.get(OPEN_PAGES, []):
+            row, head = item_of(dynamo.item(key)), item_of(dynamo.item((key[0], "HEAD")))
+            if row and head and (row["wanted"] < head["seq"] or "sender" in row):
+                found.append(max(self._sim.now_ms, int(sk.split("#")[0]) - BEGIN_MS))
+        return found
 
     def _work_off(self, slug: str) -> None:
         sim, by = self._sim, agent(slug)

@@ -75,6 +75,8 @@ class Pages:
         about = f"{task_id} ({head['state']}, {row['status']})"
         self._must(len(pages) == 1, "{} has {} pages", about, len(pages))
         self._must("due_ms" not in row and "sender" not in row, "{}: its page is still to be sent", about)
+        is_left = "wake_sk" not in row
+        self._must(is_left == (head["state"] in ENDED), "{}: its page has a place: {}", about, not is_left)
         for page in pages:
             self._is_last(page, head, about)
             self._is_heard(page, head, about)

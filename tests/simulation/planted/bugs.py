@@ -679,4 +679,63 @@ SHARDS = (
         steps=200_000,
     ),
 )
-BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *FAMILIES, *RUNS, *TRAILS, *SHARDS)
+_IN_NOTION = {"has_tracker": True, "skew_ms": 5_000, "stall_ms": 5_000}
+PAGES = (
+    _bug(
+        "a page is looked for only if a notice tells of it",
+        (
+            "services/tracker/sync_tracker.py",
+            "others = [] if task_id else",
+            "others = [] if True else",
+        ),
+        habits=_IN_NOTION,
+    ),
+    _bug(
+        "a page whose sender died stays with it",
+        ("domain/tracker/page_sync.py", " or self.sender is not None)", ")"),
+        habits={**_IN_NOTION, "crash_share": 0.03},
+    ),
+    _bug(
+        "a page isn't behind when its task has changed",
+        ("domain/tracker/page_sync.py", "return task.seq > self.wanted", "return self.wanted == 0"),
+        habits=_IN_NOTION,
+    ),
+    _bug(
+        "a page is looked at no more once it was sent",
+        (
+            "domain/tracker/page_sync.py",
+            "            look_at=None if task.is_ended else self.look_at,",
+            "            look_at=None,",
+        ),
+        habits=_IN_NOTION,
+    ),
+    _bug(
+        "a page is looked at for ever",
+        (
+            "domain/tracker/page_sync.py",
+            "            look_at=None if task.is_ended else self.look_at,",
+            "            look_at=self.look_at,",
+        ),
+        habits=_IN_NOTION,
+    ),
+    _bug(
+        "a page at rest leaves the list",
+        (
+            "domain/tracker/page_sync.py",
+            "look_at=now + min(idle, times.seconds(LAST_LOOK_SECONDS))",
+            "look_at=None",
+        ),
+        habits=_IN_NOTION,
+    ),
+    _bug(
+        "a page is written from a task that is older than its last sender's",
+        (
+            "steps/tracker/send_page.py",
+            "sync.wanted > details.task.seq",
+            "False",
+        ),
+        habits={**_IN_NOTION, "torn_share": 0.5},
+        steps=200_000,
+    ),
+)
+BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *FAMILIES, *RUNS, *TRAILS, *SHARDS, *PAGES)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from baton.domain.tasks.task import Task
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.page_sync import PageRef, PageSync
@@ -26,8 +27,12 @@ class TrackerStore(Protocol):
         """Returns the page synchronisations of the tasks that have one, by task id. At most 100, in one read."""
 
     def page_syncs_due(self, workspace: str, now: datetime) -> Iterator[str]:
-        """Yields tasks whose page may have to be synchronised, the longest due first. Lags, and may name a task whose
-        synchronisation is held."""
+        """Yields tasks whose page is known to be due for synchronisation, the longest due first. Lags, and may name a
+        task whose synchronisation is held."""
+
+    def open_pages(self, workspace: str, now: datetime) -> Iterator[Sequence[tuple[Task, PageSync]]]:
+        """Yields the tasks whose page is due for a look at ``now``, page by page, each with its page synchronisation. A
+        page that nobody has to look at any more is left out, though the index lags; so is one that can't be read."""
 
     def count_waiting_page_syncs(self, workspace: str, limit: int) -> int:
         """Returns how many page synchronisations are waiting, counted up to ``limit``. Lags."""

@@ -136,12 +136,10 @@ class OpenReview:
 
 @dataclass(frozen=True, slots=True)
 class MakePageDue:
-    """Makes a task's page due for synchronisation. Never refused, also while a sender holds it."""
+    """Makes a task's page due for a look, as somebody has changed it. Never refused, also while a sender holds it."""
 
     task_id: str
     at: datetime
-    # The task's event that the page has to show. None: somebody changed the page, and it has to be looked at.
-    shows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -428,6 +428,16 @@ def page_sync_index_key(of: PageSync) -> Key | None:
     return None
 
 
+def open_pages(workspace: str) -> str:
+    return f"WS#{workspace}#MIRRORS-OPEN"
+
+
+def page_look_index_key(of: PageSync) -> Key | None:
+    """Returns the page's key in the wake index, where it stays while its task may change: a change writes HEAD alone,
+    so that a lost notice of it is found here."""
+    return None if of.look_at is None else Key(open_pages(of.workspace), due_sort_key(of.look_at, of.task_id))
+
+
 def due_sort_key(at: datetime, task_id: str) -> str:
     return f"{_moment(at)}#{task_id}"
 

@@ -24,6 +24,10 @@ UNCLEAR_SECONDS = 60
 INDEX_SECONDS = 180
 FIRST_PAUSE_SECONDS = 5
 LAST_PAUSE_SECONDS = 900
+# A page whose task has changed in this time is looked at in every round of sync-tracker, as a notice may have been
+# lost. Later looks are as far apart as nothing has happened before them, at most this long.
+FRESH_SECONDS = 3_600
+LAST_LOOK_SECONDS = 10_800
 MAX_MESSAGE = 500
 
 
@@ -49,7 +53,9 @@ class PageSync:
 
     workspace: str
     task_id: str
-    wanted: int  # the event's number up to which the page has to show the task
+    # The event's number up to which the page has to show the task, as far as a sender knew; 0 before the first one. The
+    # task itself says what is newer: its changes don't write this value.
+    wanted: int
     shown: int = 0  # the event's number up to which it does
     looks: int = 0  # reports that somebody changed the page
     looked: int = 0  # the reports among them that were handled
@@ -67,7 +73,8 @@ class PageSync:
     failures: int = 0
     unclear: bool = False  # the latest request may have taken effect
     happened_by: datetime | None = None  # when an unclear request has taken effect, if it ever does
-    due_at: datetime | None = None  # when there is something to send; None if there isn't
+    due_at: datetime | None = None  # when there is something to send; None if none is known of
+    look_at: datetime | None = None  # when to look whether the task has changed; None once its end is shown
     since: datetime
     version: int = 1
 
@@ -85,9 +92,17 @@ class PageSync:
         search would find its page."""
         return max(now, self.happened_by + times.seconds(INDEX_SECONDS)) if self.happened_by else now
 
-    def is_due(self, now: datetime) -> bool:
-        held = self.held_until is not None and self.held_until > now
-        return self.due_at is not None and self.due_at <= now and not held
+    def is_held(self, now: datetime) -> bool:
+        return self.held_until is not None and self.held_until > now
+
+    def is_overtaken(self, task: Task) -> bool:
+        """True if no sender has known of the task's latest event."""
+        return task.seq > self.wanted
+
+    def is_due(self, task: Task, now: datetime) -> bool:
+        """True if a sender may begin now, and has something to send or is the first after one that died."""
+        is_wanted = self.due_at is not None and self.due_at <= now
+        return not self.is_held(now) and (is_wanted or self.is_overtaken(task) or self.sender is not None)
 
     def needs_a_look(self, task: Task, request: str) -> bool:
         """True if the page has to be read first: a change of it was reported, the latest request didn't succeed, or the
@@ -97,6 +112,26 @@ class PageSync:
         is_ours_to_write = (task.is_ended or is_new) and not self.is_settled
         return self.looks > self.looked or is_in_doubt or is_ours_to_write
 
+    def wanting(self, task: Task) -> PageSync:
+        """Returns the synchronisation that has to show the task as it is."""
+        return replace(self, wanted=max(self.wanted, task.seq))
+
+    def put_back(self, task: Task, now: datetime) -> PageSync | None:
+        """Returns the synchronisation with the time at which it is due, for a notice that can't be handled now: at once
+        if the task has changed since the latest sender read it, else when that sender's lease is over, as it may have
+        died. None if that is known already."""
+        if self.is_overtaken(task):
+            return replace(self.wanting(task), due_at=now)
+        return replace(self, due_at=self.held_until) if self.sender and self.due_at is None else None
+
+    def rested(self, task: Task, now: datetime) -> PageSync | None:
+        """Returns the synchronisation to be looked at later, as there was nothing to send; None while the task is
+        fresh."""
+        idle = now - task.updated_at
+        if idle < times.seconds(FRESH_SECONDS) or self.is_held(now):
+            return None
+        return replace(self, look_at=now + min(idle, times.seconds(LAST_LOOK_SECONDS)))
+
     def held(self, sender: str, now: datetime, budget_seconds: float) -> PageSync:
         """Returns the synchronisation leased to ``sender``, which sends nothing after its time budget. If another
         sender held the lease, the outcome of that sender's requests is unclear."""
@@ -105,7 +140,7 @@ class PageSync:
             self,
             sender=sender,
             held_until=until,
-            due_at=until,
+            due_at=None if self.due_at is None else until,
             attempts=self.attempts + 1,
             unclear=self.unclear or self.sender is not None,
             happened_by=self.happened_by if self.sender is None else self.held_until,
@@ -113,9 +148,10 @@ class PageSync:
 
     def sent(self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str) -> PageSync:
         """Returns the synchronisation after a successful write. ``note``: what the page had to be written without."""
-        after = replace(self, shown=max(self.shown, task.seq), looked=max(self.looked, looked))
+        after = replace(self.wanting(task), shown=max(self.shown, task.seq), looked=max(self.looked, looked))
         return replace(
             after,
+            look_at=None if task.is_ended else self.look_at,
             page_status=page_status,
             shown_state=str(task.state),
             is_settled=self.is_settled or task.is_ended,
@@ -149,9 +185,11 @@ class PageSync:
             return after
         return replace(after, unclear=True, happened_by=now + times.seconds(UNCLEAR_SECONDS), held_until=until)
 
-    def died(self, message: str) -> PageSync:
-        """Returns the synchronisation given up: another attempt can't succeed. ``message`` tells a human why."""
-        return replace(self, status=Sync.DEAD, message=message[:MAX_MESSAGE], **_released(None))
+    def died(self, task: Task, message: str) -> PageSync:
+        """Returns the synchronisation given up: another attempt can't succeed while the task is as it is. ``message``
+        tells a human why."""
+        look_at = None if task.is_ended else self.look_at
+        return replace(self, look_at=look_at, status=Sync.DEAD, message=message[:MAX_MESSAGE], **_released(None))
 
     def revived(self, now: datetime) -> PageSync:
         return replace(self, status=Sync.PENDING, failures=0, due_at=now)
@@ -160,10 +198,9 @@ class PageSync:
 def opened(task: Task, sender: str | None, budget_seconds: float) -> PageSync:
     """Returns the synchronisation of a new task. ``sender``: the process that creates the task and writes the page at
     once, if any."""
-    sync = PageSync(
-        workspace=task.workspace, task_id=task.id, wanted=task.seq, since=task.created_at, due_at=task.created_at
-    )
-    return sync.held(sender, task.created_at, budget_seconds) if sender else sync
+    at = task.created_at
+    sync = PageSync(workspace=task.workspace, task_id=task.id, wanted=0, since=at, look_at=at)
+    return sync.wanting(task).held(sender, at, budget_seconds) if sender else sync
 
 
 def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bool) -> PageSync:
@@ -180,6 +217,7 @@ def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bo
         is_settled=is_closed,
         status=Sync.OK,
         since=task.created_at,
+        look_at=task.created_at,
     )
 
 

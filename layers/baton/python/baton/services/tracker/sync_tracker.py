@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
@@ -12,10 +13,11 @@ from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_circuit import BACKLOG_SECONDS, RECONCILE_SECONDS, TrackerCircuit
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
+from baton.ports.writes import Save
 from baton.services.tracker.reconcile_tracker import BUDGET_SECONDS as RECONCILE_BUDGET_SECONDS
 from baton.services.tracker.reconcile_tracker import reconcile
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
-from baton.steps.tracker.send_page import SEND_SECONDS, send_page
+from baton.steps.tracker.send_page import SEND_SECONDS, put_back, send_page
 
 MARGIN_SECONDS = 10.0
 
@@ -33,8 +35,8 @@ class SyncReport:
 
 
 def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Callable[[], float]) -> SyncReport:
-    """Handles one notice. ``task_id``: its task, which the index may not show yet. Safe to run twice at once, and to
-    stop anywhere. Raises ``Busy``."""
+    """Handles one notice. ``task_id``: its task, which no index may show; without one, the pages of all open tasks are
+    looked at. Safe to run twice at once, and to stop anywhere. Raises ``Busy``."""
     synced = SyncReport()
     settings, circuit, now = deps.store.settings(workspace).tracker, deps.store.circuit(workspace), deps.clock.now()
     if settings is None:
@@ -44,10 +46,13 @@ def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Cal
             )
         return synced
     if not circuit.is_open(now):
+        if task_id:
+            put_back(deps, workspace, task_id)
         synced.gate_open = False
         return synced
     try:
-        task_ids = chain([task_id] if task_id else [], deps.store.page_syncs_due(workspace, now))
+        others = [] if task_id else _overtaken(deps, workspace, now)
+        task_ids = chain([task_id] if task_id else [], deps.store.page_syncs_due(workspace, now), others)
         _send(deps, (settings, circuit), task_ids, synced, time_left)
         if (
             synced.complete
@@ -68,6 +73,18 @@ def _has_tracker(deps: Deps, workspace: str) -> bool:
     return deps.store.settings(workspace).tracker is not None
 
 
+def _overtaken(deps: Deps, workspace: str, now: datetime) -> Iterator[str]:
+    """Yields tasks that have changed without a notice that arrived, and tasks whose sender died: a change writes
+    nothing of its page, so the open ones are compared. The page of a task that rests is put off for its next look."""
+    for page in deps.store.open_pages(workspace, now):
+        for task, sync in page:
+            if sync.is_due(task, now):
+                yield task.id
+            elif (rested := sync.rested(task, now)) is not None:
+                with suppress(errors.Conflict):
+                    deps.store.commit(workspace, Save(replace(rested, version=sync.version + 1)))
+
+
 def _send(
     deps: Deps,
     tracker: tuple[TrackerSettings, TrackerCircuit],
@@ -83,7 +100,7 @@ def _send(
         done.add(task_id)
         if time_left() < SEND_SECONDS + MARGIN_SECONDS:
             synced.complete = False
-            deps.tracker_queue.notify(workspace)
+            deps.tracker_queue.notify(workspace, task_id)
             return
         sent = send_page(deps, settings, workspace, task_id)
         if sent is None:

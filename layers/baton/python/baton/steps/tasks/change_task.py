@@ -21,7 +21,7 @@ from baton.domain.tasks.wake import notice_delay
 from baton.domain.tracker.page_sync import PageSync
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.ports.writes import MakePageDue, Put, Save, Write
+from baton.ports.writes import Put, Save, Write
 from baton.steps import idempotency
 
 
@@ -69,8 +69,8 @@ def change_task(
 
 def commit(deps: Deps, *writes: Write) -> None:
     """Commits changes of tasks with every write that belongs to them, then sends every notice that is due. A crash
-    between the two, or a lost notice, costs only time: the sweeper finds each task by its ``wake_at``, each page and
-    each job by its due time."""
+    between the two, or a lost notice, costs only time: the sweeper finds each task by its ``wake_at`` and each job by
+    its due time, and sync-tracker each page that is behind its task."""
     commit_undispatched(deps, *writes)
     for change in _changes(writes):
         if change.notifies:
@@ -81,11 +81,11 @@ def commit_undispatched(deps: Deps, *writes: Write) -> None:
     """Like ``commit``, for a caller that sends the changed tasks' dispatch notices itself."""
     changes = _changes(writes)
     workspace = changes[0].task.workspace
-    committed = [*writes, *(write for change in changes for write in _required_writes(deps, change))]
-    deps.store.commit(workspace, *committed)
+    required = [write for change in changes for write in _required_writes(deps, change)]
+    deps.store.commit(workspace, *writes, *required)
     for change in changes:
         _log(deps, change)
-    for task_id in _pages_due(committed):
+    for task_id in _pages_to_send(writes):
         deps.tracker_queue.notify(workspace, task_id)
     for change in changes:
         _notify_join(deps, change)
@@ -102,13 +102,14 @@ def _log(deps: Deps, change: Change) -> None:
         deps.log(event.type.replace("_", " "), action=event.type, task_id=task.id, fence=event.fence, seq=event.seq)
 
 
-def _pages_due(writes: Sequence[Write]) -> Iterator[str]:
-    """Yields the tasks whose page is to be synchronised now, and by no sender yet."""
+def _pages_to_send(writes: Sequence[Write]) -> Iterator[str]:
+    """Yields the tasks whose page is new and made by no sender yet, or behind the task. What the page has to show
+    follows from HEAD, so a change writes nothing else for it; sync-tracker finds what no notice told it of."""
     for write in writes:
         match write:
-            case MakePageDue(task_id):
-                yield task_id
-            case Save(PageSync(task_id=task_id, sender=None, due_at=datetime())):
+            case Change(before=Task(), task=Task(mirrored=True)) if write.events:
+                yield write.task.id
+            case Save(PageSync(task_id=task_id, page=None, sender=None)):
                 yield task_id
 
 
@@ -128,14 +129,11 @@ def _notify_waiting_agent(deps: Deps, change: Change) -> None:
 
 def _required_writes(deps: Deps, change: Change) -> list[Write]:
     """The writes that no change of a task may go without."""
-    task, before = change.task, change.before
     writes = _alerts(deps, change)
     if change.ended_claim is not None and not change.by_holder:
-        writes.append(Put(ClaimEndedByOther(task.id, change.ended_claim)))
+        writes.append(Put(ClaimEndedByOther(change.task.id, change.ended_claim)))
     if change.ends:
         writes += _end_writes(deps, change)
-    if task.mirrored and before is not None and change.events:
-        writes.append(MakePageDue(task.id, task.updated_at, task.seq))
     return writes
 
 

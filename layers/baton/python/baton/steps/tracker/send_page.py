@@ -3,14 +3,17 @@ at a time."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from baton.domain import errors
-from baton.domain.tracker.page_sync import Sync
+from baton.domain.tasks.task import Task
+from baton.domain.tracker.page_sync import PageSync, Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Save
+from baton.steps.retrying import retry_on_conflict
 from baton.steps.tracker.change_tracker_circuit import trip_tracker_circuit
 from baton.steps.tracker.page_delivery import PageResult, PageSender, RowLost
 
@@ -19,30 +22,73 @@ REACH_SECONDS = 5.0
 
 
 def send_page(deps: Deps, settings: TrackerSettings, workspace: str, task_id: str) -> PageResult | None:
-    """Returns None if there is nothing to send, or if another sender holds the page synchronisation. Raises
-    ``TrackerTrouble`` for trouble that concerns all pages, after the page is put off and the tracker circuit is
-    tripped."""
+    """Returns None if there is nothing to send, or if another sender holds the page synchronisation, which then learns
+    of the task's change. Raises ``TrackerTrouble`` for trouble that concerns all pages, after the page is put off and
+    the tracker circuit is tripped; and ``Busy``."""
+
+    def attempt() -> PageResult | TaskDetails | None:
+        details, sync = _read(deps, workspace, task_id, with_body=True)
+        return None if sync is None else _take(deps, settings, details, sync)
+
     try:
-        details = deps.store.read(workspace, task_id, with_body=True)
+        taken = retry_on_conflict(deps.clock, attempt)
     except errors.Unknown:
         return None
-    sync, now = details.page_sync, deps.clock.now()
-    if sync is None or not sync.is_due(now):
+    return deliver(deps, settings, taken, SEND_SECONDS) if isinstance(taken, TaskDetails) else taken
+
+
+def put_back(deps: Deps, workspace: str, task_id: str) -> None:
+    """Notes that the page is due, for a notice that comes while the tracker can't be asked. Raises ``Busy``."""
+
+    def attempt() -> None:
+        details, sync = _read(deps, workspace, task_id)
+        if sync is not None:
+            _put_back(deps, details.task, sync)
+
+    with suppress(errors.Unknown):
+        retry_on_conflict(deps.clock, attempt)
+
+
+def _read(deps: Deps, workspace: str, task_id: str, *, with_body: bool = False) -> tuple[TaskDetails, PageSync | None]:
+    """Raises ``Unknown``; and ``Conflict`` if a sender knew a later state of the task: it changed while it was read."""
+    details = deps.store.read(workspace, task_id, with_body=with_body)
+    sync = details.page_sync
+    if sync is not None and sync.wanted > details.task.seq:
+        raise errors.Conflict("task")
+    return details, sync
+
+
+def _take(
+    deps: Deps, settings: TrackerSettings, details: TaskDetails, sync: PageSync
+) -> PageResult | TaskDetails | None:
+    """Returns the task with its page synchronisation held by this process; the outcome if there is nothing to write;
+    None if there is nothing to do. Raises ``Conflict``."""
+    task, now = details.task, deps.clock.now()
+    if sync.is_held(now):
+        _put_back(deps, task, sync)
+        return None
+    if not sync.is_due(task, now):
         return None
     is_known = sync.page is not None and sync.sender is None  # no sender died with it
-    is_shown = is_known and not sync.needs_a_look(details.task, settings.status_for(details.task.state))
-    if is_shown:
-        after = sync.sent(details.task, sync.looked, sync.page_status, now, note=sync.message)
-    else:
-        after = sync.held(deps.ids.new("send", now), now, SEND_SECONDS)
-    after = replace(after, version=sync.version + 1)
-    try:
-        deps.store.commit(workspace, Save(after))
-    except errors.Conflict:
-        return None  # another sender holds it; or it was changed, and that change has sent a notice
-    if is_shown:
+    if is_known and not sync.needs_a_look(task, settings.status_for(task.state)):
+        after = _save(deps, sync.sent(task, sync.looked, sync.page_status, now, note=sync.message))
         return PageResult(after.page, after.status, after.message)
-    return deliver(deps, settings, replace(details, page_sync=after), SEND_SECONDS)
+    held = sync.wanting(task).held(deps.ids.new("send", now), now, SEND_SECONDS)
+    return replace(details, page_sync=_save(deps, held))
+
+
+def _put_back(deps: Deps, task: Task, sync: PageSync) -> None:
+    """Raises ``Conflict``."""
+    after = sync.put_back(task, deps.clock.now())
+    if after is not None:
+        _save(deps, after)
+
+
+def _save(deps: Deps, sync: PageSync) -> PageSync:
+    """Raises ``Conflict`` if it isn't as it was read."""
+    after = replace(sync, version=sync.version + 1)
+    deps.store.commit(sync.workspace, Save(after))
+    return after
 
 
 def deliver(deps: Deps, settings: TrackerSettings, details: TaskDetails, budget_seconds: float) -> PageResult:
@@ -53,7 +99,7 @@ def deliver(deps: Deps, settings: TrackerSettings, details: TaskDetails, budget_
         return delivery.run()
     except (errors.PageRefused, errors.PageGone) as trouble:
         message = trouble.message
-        delivery.let_go(lambda held: held.died(message))
+        delivery.let_go(lambda held: held.died(delivery.task, message))
         deps.log("the page was given up", action="page_dead", task_id=task_id, reason=trouble.code)
         return PageResult(delivery.row.page, Sync(trouble.status), message)
     except errors.TrackerTrouble as trouble:

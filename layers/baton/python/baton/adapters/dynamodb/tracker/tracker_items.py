@@ -17,6 +17,7 @@ _MIRROR_COUNTS = ("wanted", "shown", "looks", "looked", "attempts", "failures", 
 
 def page_sync_item(page_sync: PageSync) -> Item:
     index_key, page = keys.page_sync_index_key(page_sync), page_sync.page
+    look_key = keys.page_look_index_key(page_sync)
     return {
         **keys.task_item(page_sync.workspace, page_sync.task_id, keys.MIRROR)._asdict(),
         **{name: getattr(page_sync, name) for name in _MIRROR_COUNTS},
@@ -35,6 +36,8 @@ def page_sync_item(page_sync: PageSync) -> Item:
         "since_ms": _ms(page_sync.since),
         "queue_pk": index_key and index_key.pk,
         "queue_sk": index_key and index_key.sk,
+        "wake_pk": look_key and look_key.pk,
+        "wake_sk": look_key and look_key.sk,
     }
 
 
@@ -60,6 +63,7 @@ def page_sync_from(item: Item | None) -> PageSync | None:
         unclear=item.get("unclear", False),
         happened_by=_time(item, "happened_by_ms"),
         due_at=_time(item, "due_ms"),
+        look_at=keys.parse_due_at(item["wake_sk"]) if "wake_sk" in item else None,
         since=times.from_ms(int(item["since_ms"])),
         **{name: int(item[name]) for name in _MIRROR_COUNTS},
     )

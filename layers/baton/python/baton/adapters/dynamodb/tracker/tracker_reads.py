@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 
-from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.tracker import tracker_items
+from baton.adapters.dynamodb.trail_items import UNREADABLE
+from baton.domain.tasks.task import Task
 from baton.domain.tracker.page_sync import PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
 from baton.ports.paging import Page
 
 ROWS_PAGE = 100
+# Open pages in one batch read, each with its task.
+OPEN_AT_ONCE = 50
 
 
 class TrackerReads(Registry):
@@ -28,6 +33,17 @@ class TrackerReads(Registry):
 
     def page_syncs_due(self, workspace: str, now: datetime) -> Iterator[str]:
         yield from self._due(keys.page_sync_queue(workspace), now, "queue")
+
+    def open_pages(self, workspace: str, now: datetime) -> Iterator[Sequence[tuple[Task, PageSync]]]:
+        start, more = keys.EARLIEST, True
+        while more:
+            page = self._index_page(
+                keys.WAKE_INDEX, keys.open_pages(workspace), start, OPEN_AT_ONCE, until=keys.wake_until(now)
+            )
+            if page:
+                start = page[-1]["wake_sk"]
+                yield self._with_tasks(workspace, [keys.parse_due(entry["wake_sk"]) for entry in page])
+            more = len(page) == OPEN_AT_ONCE
 
     def count_waiting_page_syncs(self, workspace: str, limit: int) -> int:
         return len(self._index_page(keys.QUEUE_INDEX, keys.page_sync_queue(workspace), "0", limit))
@@ -53,6 +69,18 @@ class TrackerReads(Registry):
 
     def webhook(self, workspace: str) -> Webhook | None:
         return tracker_items.webhook_from(self._table.get(keys.webhook(workspace)))
+
+    def _with_tasks(self, workspace: str, task_ids: Sequence[str]) -> list[tuple[Task, PageSync]]:
+        """Returns the pages that are still open and can be read, each with its task."""
+        wanted = {each: (keys.head(workspace, each), keys.task_item(workspace, each, keys.MIRROR)) for each in task_ids}
+        found = self._table.get_many([key for pair in wanted.values() for key in pair])
+        pairs = []
+        for head, mirror in wanted.values():
+            with suppress(*UNREADABLE):  # one damaged item never holds up the others
+                sync = tracker_items.page_sync_from(found.get(mirror))
+                if sync is not None and sync.look_at is not None:
+                    pairs.append((items.task_from(found[head]), sync))
+        return pairs
 
     def _due(self, partition: str, now: datetime, index: str) -> Iterator[str]:
         start, more = "0", True
