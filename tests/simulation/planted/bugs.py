@@ -727,15 +727,5 @@ PAGES = (
         ),
         habits=_IN_NOTION,
     ),
-    _bug(
-        "a page is written from a task that is older than its last sender's",
-        (
-            "steps/tracker/send_page.py",
-            "sync.wanted > details.task.seq",
-            "False",
-        ),
-        habits={**_IN_NOTION, "torn_share": 0.5},
-        steps=200_000,
-    ),
 )
 BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *FAMILIES, *RUNS, *TRAILS, *SHARDS, *PAGES)
