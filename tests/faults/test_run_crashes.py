@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import ModelAway
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.runs.transcript import EntryKind
+from baton.domain.runs.transcript import EntryKind, Usage
 from baton.domain.tasks.trail import replay
 from baton.ports.runs import Reply, Request
 from baton.services.conversations.converse import Opening, start_conversation
@@ -218,11 +219,17 @@ def check_transcript(processes: RunProcesses, task_id: str, where: str, *, is_wh
 
 
 def check_spending(processes: RunProcesses, task: Any, where: str) -> None:
-    mine, _ = processes.world.store.usage(WORKSPACE, task.workflow_id, task.id)
-    replies = [e for e in processes.world.store.transcript(WORKSPACE, task.id) if e.kind is EntryKind.REPLY]
-    assert mine.tokens == sum(entry.usage.tokens for entry in replies), where
+    """A reply is counted when it comes, and then saved; all replies cost the same. A workflow's usage is its tasks'."""
+    store, workflow_id = processes.world.store, task.workflow_id
+    mine, total = store.usage(WORKSPACE, workflow_id, task.id)
+    replies = [e for e in store.transcript(WORKSPACE, task.id) if e.kind is EntryKind.REPLY]
     paid = sum(number for (task_id, _), number in processes.model.paid.items() if task_id == task.id)
+    each = replies[0].usage.tokens if replies else 20
+    assert len(replies) * each <= mine.tokens <= paid * each, where
     assert mine.model_calls >= paid >= len(replies), where
+    members = [other for other in processes.tasks() if other.workflow_id == workflow_id]
+    of_tasks = [store.usage(WORKSPACE, workflow_id, other.id)[0] for other in members]
+    assert total == reduce(Usage.plus, of_tasks), where
 
 
 def check_paid(processes: RunProcesses, saved: set[tuple[str, int]], where: str) -> None:

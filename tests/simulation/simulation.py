@@ -13,6 +13,8 @@ import baton.services.runs.process_task as process_task_module
 from baton.adapters.dynamodb.shards import Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.domain.runs import account as account_module
+from baton.domain.runs.account import MAX_ACCOUNTS
 from baton.ports.deps import Deps
 from baton.services.runs.run_agent import AgentLoop
 from simulation.chance import Chance
@@ -147,6 +149,9 @@ class Simulation:
         table.uuid4 = lambda: SimpleNamespace(hex=f"token{next(tokens):027d}")
         process_task.Thread = lambda target, **_: ActorThread(self, target)
         process_task.Future = _futures(self)
+        # In every other seed so few that accounts move.
+        accounts: Any = account_module
+        accounts.MAX_ACCOUNTS = 2 if seed % 2 else MAX_ACCOUNTS
         random.seed(seed)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 CONTRACT = Path(__file__).parents[1] / "contract"
 SUBJECTS = (
+    "accounts",
     "alerts",
     "around_tasks",
     "client_calls",
@@ -33,6 +34,7 @@ SUBJECTS = (
     "renew",
     "routes",
     "shared_commits",
+    "taken_transcripts",
     "threads",
     "tools",
     "tracker_outbox",

@@ -26,7 +26,7 @@ from baton.ports.writes import FinishJob, Insert, OpenEscalation, Put, Require, 
 from support.clock import NOON
 from support.values.changes import claimed, new, queued, stored, then
 from support.values.records import PAGE_ID, a_circuit, a_page_sync, a_route, a_webhook, add_alert, add_review, add_token
-from support.values.runs import a_profile, a_tool, an_entry, fill_runs, spent
+from support.values.runs import a_profile, a_step, a_tool, an_entry, fill_runs, spent
 from support.values.task_items import a_job, fill_task_items
 from support.values.tasks import an_agent
 from support.worlds.world import agent, human
@@ -214,7 +214,10 @@ def test_a_run_in_one_workspace_is_not_one_in_the_other(store: Store) -> None:
     ours = replace(an_agent("run-1"), workspace=OURS)
     store.save_agent(ours, store.roster(OURS), a_profile("run-1", workspace=OURS, max_turns=1))
     store.save_tool(a_tool(workspace=OURS, description="ours"), store.toolbox(OURS))
-    store.commit(OURS, Insert(TaskEntry("task_1", an_entry(says="ours"))), spent(most_calls=1, most_tokens=1))
+    store.commit(OURS, Insert(TaskEntry("task_1", an_entry(says="ours"))), spent())
+    ours_too = a_step(most_calls=2, most_tokens=200)
+    store.count(OURS, ours_too, store.accounts(OURS, "wf_1", "task_1"))
+    store.take_transcript(OURS, "task_1", 9)
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
 
 

@@ -191,10 +191,11 @@ def test_a_reading_takes_a_call_for_each_megabyte(rig: Rig) -> None:
     assert rig.count(lambda: rig.store.transcript(WORKSPACE, "task_1", 1)) == ["query"]
 
 
-def test_a_number_is_said_once(store: Store) -> None:
+def test_a_place_is_taken_once(store: Store) -> None:
+    """However many messages the one or the other has: who knows the same transcript has the same next place."""
     keep(store, FULL_ENTRY)
     with pytest.raises(Conflict):
-        keep(store, an_entry(FULL_ENTRY.last, "another"))
+        keep(store, an_entry(FULL_ENTRY.first, "another"))
     assert store.transcript(WORKSPACE, "task_1") == (FULL_ENTRY,)
     keep(store, an_entry(FULL_ENTRY.last + 1))
     keep(store, FULL_ENTRY, task_id="task_2")
@@ -236,9 +237,9 @@ def test_what_is_written_of_a_run_holds_as_one_with_the_tasks_change(store: Stor
 def test_what_is_refused_inside_refuses_all_of_it(store: Store) -> None:
     stored(store)
     keep(store, an_entry())
-    for refused in (Insert(TaskEntry("task_1", an_entry())), spent(most_calls=0)):
-        with pytest.raises(Conflict):
-            store.commit(WORKSPACE, new("task_2"), refused, Insert(TaskEntry("task_3", an_entry())))
+    taken = Insert(TaskEntry("task_1", an_entry()))
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, new("task_2"), taken, spent(), Insert(TaskEntry("task_3", an_entry())))
     with pytest.raises(Unknown):
         store.load(WORKSPACE, "task_2")
     assert store.transcript(WORKSPACE, "task_3") == ()
@@ -275,46 +276,6 @@ def test_what_is_spent_adds_up_by_task_and_by_workflow(store: Store) -> None:
     assert usage(store, "wf_2", "task_9") == (Usage(), Usage())
 
 
-@pytest.mark.parametrize(
-    ("had", "limits", "holds"),
-    [
-        (None, {"most_calls": 1, "most_tokens": 1}, True),
-        (None, {"most_calls": 0}, False),
-        (None, {"most_tokens": 0}, False),
-        (None, {"most_calls": 1, "most_tokens": 0}, False),
-        (spent(4, (60, 40)), {"most_calls": 5}, True),
-        (spent(4, (60, 40)), {"most_calls": 4}, False),
-        (spent(4, (60, 40)), {"most_tokens": 101}, True),
-        (spent(4, (60, 40)), {"most_tokens": 100}, False),
-        (spent(4, (60, 40)), {"most_calls": 5, "most_tokens": 101}, True),
-        (spent(4, (60, 40)), {"most_calls": 5, "most_tokens": 100}, False),
-        (spent(4, (60, 40)), {"most_calls": 4, "most_tokens": 101}, False),
-        (spent(4, (60, 40)), {}, True),
-        # Of one of the two there may be none yet.
-        (spent(0, (60, 40)), {"most_calls": 1, "most_tokens": 101}, True),
-        (spent(4, (0, 0)), {"most_calls": 5, "most_tokens": 1}, True),
-        # What others spend counts, and what the task has spent elsewhere doesn't.
-        (spent(4, (60, 40), task_id="task_2"), {"most_calls": 4}, False),
-        (spent(4, (60, 40), workflow_id="wf_10"), {"most_calls": 1, "most_tokens": 1}, True),
-    ],
-)
-def test_a_workflow_spends_up_to_its_limits(
-    store: Store, had: AddUsage | None, limits: dict[str, int], *, holds: bool
-) -> None:
-    """The last one before a limit may go past it: what it will take isn't known before."""
-    if had is not None:
-        store.commit(WORKSPACE, had)
-    before = usage(store)
-    more = spent(10, (1_000, 1_000), **limits)
-    if holds:
-        store.commit(WORKSPACE, more)
-        assert usage(store) == tuple(each.plus(more.usage) for each in before)
-    else:
-        with pytest.raises(Conflict):
-            store.commit(WORKSPACE, more)
-        assert usage(store) == before
-
-
 def test_a_transcript_and_what_was_spent_do_not_meet(store: Store) -> None:
     """Nor do a task and a workflow of one name."""
     store.commit(WORKSPACE, spent(workflow_id="same", task_id="same"), Insert(TaskEntry("same", an_entry())))
@@ -339,11 +300,11 @@ WRITTEN: dict[str, list[Write]] = {
     "an entry under a claim": [Require(UnderClaim("task_1", "clm_1")), Insert(TaskEntry("task_1", an_entry()))],
     "an entry and what it took": [
         Require(UnderClaim("task_1", "clm_1")),
-        spent(most_calls=1),
+        spent(),
         Insert(TaskEntry("task_1", an_entry())),
     ],
-    "what was spent under a claim": [Require(UnderClaim("task_1", "clm_1")), spent(most_calls=1)],
-    "what was spent": [spent(most_tokens=1)],
+    "what was spent under a claim": [Require(UnderClaim("task_1", "clm_1")), spent()],
+    "what was spent": [spent()],
 }
 
 
@@ -375,9 +336,7 @@ def test_a_lost_reply_is_a_success_and_counts_once(rig: Rig, name: str, fault: s
 
 @pytest.mark.parametrize("fault", AFTER)
 @pytest.mark.parametrize("name", WRITTEN)
-def test_it_is_one_though_the_claim_has_ended_and_the_limit_is_reached_meanwhile(
-    rig: Rig, name: str, fault: str
-) -> None:
+def test_it_is_one_though_the_claim_has_ended_and_others_have_spent_meanwhile(rig: Rig, name: str, fault: str) -> None:
     task = claimed(rig.store)
 
     def meanwhile() -> None:
@@ -423,7 +382,7 @@ def test_every_try_of_a_transaction_has_one_token_for_dynamodb_to_know_it_by(rig
             return listen
 
     rig.choked.client = Listening(rig.choked.client)
-    broken(rig, "error_after", lambda: rig.other_store.commit(WORKSPACE, spent(most_calls=9)))
+    broken(rig, "error_after", lambda: rig.other_store.commit(WORKSPACE, spent()))
     rig.store.commit(WORKSPACE, spent())
     assert len(sent) == 2
     assert len(set(sent)) == 1

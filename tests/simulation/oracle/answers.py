@@ -107,7 +107,7 @@ class Answers:
         self._must(calls > 0, "{}: the model is asked, and nobody has counted it", task_id)
         for sk, wire in self._sim.dynamo.items.get(f"{PREFIX}RUN#{task_id}", {}).items():
             entry = item_of(wire) if sk.startswith("ENTRY#") else None
-            is_kept = entry is not None and entry["kind"] == "reply" and entry["turn"] == request.turn
+            is_kept = entry is not None and entry.get("kind") == "reply" and entry["turn"] == request.turn
             self._must(not is_kept, "{}: the model is asked again for turn {}", task_id, request.turn)
 
     def logged(self, _message: str, action: str = "", error: str = "", **fields: object) -> None:

@@ -33,7 +33,7 @@ class Oracle:
         self._writes = Writes(sim, self.verdict, self.ledger)
         self._tasks = TaskRules(sim, self.verdict, self.ledger)
         self.answers = Answers(sim, self.verdict, self.ledger)
-        self.spending = Spending(self.verdict, self.ledger)
+        self.spending = Spending(sim, self.verdict, self.ledger)
         self.alerts = Alerts(sim, self.verdict, self.ledger)
         self.talks = Talks(sim, self.verdict, self.ledger)
         self.registry = Registry(sim, self.verdict)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulation.oracle.items import item_of
 from simulation.oracle.ledger import ENDED
-from simulation.oracle.writes import COUNTED, PREFIX
+from simulation.oracle.writes import COUNTED
 
 if TYPE_CHECKING:
     from simulation.oracle.ledger import Item, Ledger
@@ -68,11 +67,9 @@ class Quiet:
 
     def _spent_is_the_sum(self) -> None:
         """A workflow's account is the sum of its tasks', and no reply is missing in it."""
-        ledger, sim = self._ledger, self._sim
-        for workflow, usage in ledger.usage.items():
-            accounts = [sim.dynamo.item((f"{PREFIX}RUN#{task_id}", "USAGE")) for task_id in ledger.members[workflow]]
-            of_tasks = [item_of(each) or {} for each in accounts]
+        for workflow, usage in self._ledger.usage.items():
+            of_tasks = [self._sim.oracle.spending.of_task(task_id) for task_id in self._ledger.members[workflow]]
             for name in COUNTED:
-                total = sum(each.get(name, 0) for each in of_tasks)
+                total = sum(each[name] for each in of_tasks)
                 is_sum = usage.get(name, 0) == total
                 self._verdict.must(is_sum, "{}: {} isn't the sum of its tasks'", workflow, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from simulation.oracle.ledger import ENDED
@@ -21,6 +22,30 @@ class Talks:
         # By task: what the user said next, and at which step each was let begin.
         self._followed: dict[str, str] = {}
         self._let_at: dict[str, int] = {}
+        # By task: the number of the next message, and the fence of the run that has the transcript.
+        self._next: dict[str, int] = {}
+        self._taken_by: dict[str, int] = {}
+
+    def is_said(self, task_id: str, old: Item | None, new: Item | None) -> None:
+        """A transcript only grows, at its end, and never by a run after a later one has taken it. A repeat of an entry
+        changes nothing, and a run that takes the transcript leaves its seal where the next entry comes."""
+        if new is None or (old is not None and "kind" in old):
+            same = {name: value for name, value in (new or {}).items() if name != "written_by"}
+            is_same = same == {name: value for name, value in (old or {}).items() if name != "written_by"}
+            self._must(is_same, "{}: an entry of its transcript was rewritten", task_id)
+            return
+        fence, had = new.get("fence", 0), self._taken_by.get(task_id, 0)
+        self._must(fence >= had, "{}: run {} adds to what run {} has taken", task_id, fence, had)
+        self._taken_by[task_id] = fence
+        if "kind" in new:
+            here = self._next.get(task_id, 1)
+            self._must(new["first"] == here, "{}: message {} comes as its {}", task_id, here, new["first"])
+            self._next[task_id] = here + max(self._messages(new), 1)
+
+    def _messages(self, entry: Item) -> int:
+        """One for each block and for each message beside the blocks."""
+        content = json.loads(entry["content"])
+        return len(content["blocks"]) + len(content["told"])
 
     def is_let(self, head: Item) -> None:
         """Before that nothing can come of it."""

@@ -194,7 +194,7 @@ class Writes:
 
     def _run(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk != "USAGE":
-            self._must(old is None, "{}: {} of its transcript was rewritten", task_id, sk)
+            self._sim.oracle.talks.is_said(task_id, old, new)
         elif new and self._sim.habits.knows_tokens and any(new.get(n) != (old or {}).get(n) for n in COUNTED):
             write = (task_id, new["written_by"])
             self._must(write not in self._ledger.spent, "{}: one write was spent twice", task_id)

@@ -588,18 +588,96 @@ FAMILIES = (
 RUNS = (
     _bug(
         "a budget of calls is only read",
-        ("adapters/dynamodb/runs/run_writes.py", "if spent.most_calls is not None:", "if False:"),
-        ("adapters/dynamodb/runs/run_writes.py", '{":most_calls": spent.most_calls, ', "{"),
+        (
+            "adapters/dynamodb/runs/run_writes.py",
+            "    if limits.calls is not None:\n        conditions",
+            "    if False:\n        conditions",
+        ),
+        ("adapters/dynamodb/runs/run_writes.py", '":most_calls": limits.calls', '":most_calls": None'),
         habits={"focus": Focus.RUNS},
         steps=200_000,
     ),
     _bug(
-        "a turn may be written over",
+        "a run adds to a transcript that a later one has taken",
         (
-            "adapters/dynamodb/writes.py",
-            "return [put(item, NOT_THERE_YET, taken, stored.marker, bar), *stored.beside(workspace, value)]",
-            'return [put(item, None if stored.name == "transcript" else NOT_THERE_YET, taken, stored.marker, bar)]',
+            "adapters/dynamodb/runs/run_writes.py",
+            'PLACE_IS_FREE_OR_OURS = "attribute_not_exists(#pk) OR #fence = :fence"',
+            'PLACE_IS_FREE_OR_OURS = "attribute_not_exists(#pk) OR #fence >= :fence"',
         ),
+        habits={"focus": Focus.RUNS},
+        steps=400_000,
+    ),
+    _bug(
+        "a run seals nothing",
+        ("adapters/dynamodb/runs/runs.py", "if fence == 1 or self._sealed(next_place, fence):", "if fence:"),
+        habits={"focus": Focus.RUNS},
+        steps=400_000,
+    ),
+    _bug(
+        "a run takes the transcript back from a later one",
+        (
+            "adapters/dynamodb/runs/runs.py",
+            'if any(int(item.get("fence", 0)) > fence for item in found):',
+            "if not fence:",
+        ),
+        habits={"focus": Focus.RUNS},
+        steps=400_000,
+    ),
+    _bug(
+        "a step of a run counts again when it arrives again",
+        (
+            "adapters/dynamodb/runs/run_writes.py",
+            'ACCOUNT_IS_AS_READ = "#accounts.#task.#fence = :fence AND #accounts.#task.#step = :step"',
+            'ACCOUNT_IS_AS_READ = "#accounts.#task.#fence = :fence AND #accounts.#task.#step >= :step"',
+        ),
+        habits={"focus": Focus.RUNS, "fault_share": 0.1},
+        steps=200_000,
+    ),
+    _bug(
+        "the first step of a run counts again when it arrives again",
+        (
+            "adapters/dynamodb/runs/run_writes.py",
+            'HAS_NO_ACCOUNT = "attribute_not_exists(#accounts.#task) AND #moved = :moved"',
+            'HAS_NO_ACCOUNT = "#moved >= :moved"',
+        ),
+        habits={"focus": Focus.RUNS, "fault_share": 0.1},
+        steps=400_000,
+    ),
+    _bug(
+        "an account moves away without a copy",
+        (
+            "adapters/dynamodb/runs/runs.py",
+            "if old := workflow.to_move(spending.task_id):",
+            "if (old := workflow.to_move(spending.task_id)) and not workflow.moved:",
+        ),
+        habits={"focus": Focus.RUNS},
+        steps=200_000,
+    ),
+    _bug(
+        "an account moves away that has gone on since it was copied",
+        (
+            "adapters/dynamodb/runs/run_writes.py",
+            'COPY_IS_WHOLE = "#accounts.#old.#fence = :old_fence AND #accounts.#old.#step = :old_step"',
+            'COPY_IS_WHOLE = "#accounts.#old.#fence >= :old_fence AND #accounts.#old.#step >= :old_step"',
+        ),
+        habits={"focus": Focus.RUNS},
+        steps=1_000_000,
+    ),
+    _bug(
+        "a reply that came when a later run has counted isn't counted",
+        ("steps/runs/run_account.py", "            self._count_late(used)\n", ""),
+        habits={"focus": Focus.RUNS},
+        steps=400_000,
+    ),
+    _bug(
+        "a step that was counted unheard is counted late, too",
+        (
+            "domain/runs/account.py",
+            "for each in ((self.fence, self.step), self.before))",
+            "for each in ((self.fence, self.step),))",
+        ),
+        habits={"focus": Focus.RUNS, "fault_share": 0.1},
+        steps=1_000_000,
     ),
     _bug(
         "an event is marked before the bus has it",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from baton.domain.agents.tool import Tool
+from baton.domain.runs.account import Limits, Spending
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry, Usage
 from baton.domain.times import seconds
@@ -53,9 +54,23 @@ def spent(calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) ->
     return AddUsage(**{**usual, **values})
 
 
+def a_step(fence: int = 1, calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) -> Spending:
+    """One step of a run's counting. ``most_calls``, ``most_tokens``: limits of the workflow."""
+    limits = Limits(calls=values.pop("most_calls", None), tokens=values.pop("most_tokens", None))
+    usual: dict[str, Any] = {"workflow_id": "wf_1", "task_id": "task_1", "limits": limits}
+    return Spending(**{**usual, "fence": fence, "used": Usage(calls, *tokens), **values})
+
+
+def count(store: Store, *steps: Spending) -> None:
+    """Counts each step on what is stored by then."""
+    for step in steps:
+        store.count(WORKSPACE, step, store.accounts(WORKSPACE, step.workflow_id, step.task_id))
+
+
 def fill_runs(store: Store, workspace: str = WORKSPACE) -> None:
     """One of everything: a tool, an agent with its profile, and a run of ``task_1``."""
     store.save_tool(a_tool(workspace=workspace), store.toolbox(workspace))
     runner = replace(an_agent("run-1"), workspace=workspace)
     store.save_agent(runner, store.roster(workspace), a_profile("run-1", workspace=workspace))
     store.commit(workspace, Insert(TaskEntry("task_1", an_entry())), spent())
+    store.count(workspace, a_step(), store.accounts(workspace, "wf_1", "task_1"))

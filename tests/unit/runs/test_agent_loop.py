@@ -10,8 +10,10 @@ import pytest
 
 from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import Busy, Conflict, ConversationBusy, ModelAway, ModelRefuses
+from baton.domain.runs.account import Accounts, Spending
+from baton.domain.runs.transcript import Usage
 from baton.ports.runs import Reply, StopReason
-from baton.ports.writes import AddUsage, Require
+from baton.ports.writes import AddUsage
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import NoticeOutcome
@@ -354,69 +356,105 @@ def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
 
 
-@pytest.mark.parametrize("trouble", [Conflict("task"), Busy()])
-def test_its_cost_counts_though_the_counting_meets_trouble(trouble: Exception) -> None:
-    class Troubled(HookedStore):
-        def commit(self, workspace: str, *writes: Any) -> None:
-            if is_cost_alone(writes) and troubles:
-                raise troubles.pop()
-            self._store.commit(workspace, *writes)
+class Overtaken(HookedStore):
+    """While the model thinks, the claim ends and a later run counts a call. ``trouble``: what the late counting meets
+    first."""
 
-    def cancelled_meanwhile(request: Any) -> Reply:
+    def __init__(self, trouble: Exception | None = None) -> None:
+        super().__init__()
+        self.troubles = [trouble] if trouble else []
+        self.late: list[Any] = []
+
+    def commit(self, workspace: str, *writes: Any) -> None:
+        if any(type(each) is AddUsage for each in writes):
+            self.late.append(writes)
+            if self.troubles:
+                raise self.troubles.pop()
+        self._store.commit(workspace, *writes)
+
+    def overtake(self, task_id: str) -> None:
+        task, _ = self._store.load("acme", task_id)
+        seen = self._store.accounts("acme", task.workflow_id, task_id)
+        used = Usage(model_calls=1)
+        later = Spending(workflow_id=task.workflow_id, task_id=task_id, fence=task.fence + 1, used=used)
+        self._store.count("acme", later, seen)
+
+
+def overtaken_run(store: Overtaken) -> tuple[AgentRuns, Any]:
+    def overtaken_meanwhile(request: Any) -> Reply:
         cancel_task(agent_runs.deps, human(), request.task_id, None)
-        troubles.append(trouble)
+        store.overtake(request.task_id)
         return says("Too late.")
 
-    troubles: list[Exception] = []
-    world = World(store=Troubled())
-    agent_runs = AgentRuns({"helper": {}}, {"helper": [cancelled_meanwhile]}, world=world).open()
+    agent_runs = AgentRuns({"helper": {}}, {"helper": [overtaken_meanwhile]}, world=World(store=store)).open()
+    return agent_runs, agent_runs.start("helper")
+
+
+@pytest.mark.parametrize("trouble", [None, Conflict("task"), Busy()])
+def test_a_reply_that_comes_after_a_later_run_has_counted_is_counted_beside_it(trouble: Exception | None) -> None:
+    store = Overtaken(trouble)
+    agent_runs, root = overtaken_run(store)
+    mine, all_ = store.usage("acme", root.workflow_id, root.id)
+    assert ([each.kind for each in agent_runs.entries(root.id)], store.troubles) == (["ask"], [])
+    assert mine == all_ == Usage(2, mine.input_tokens, mine.output_tokens)
+    assert mine.tokens == 20
+
+
+def test_a_late_cost_that_arrives_after_it_was_sent_again_counts_once() -> None:
+    store = Overtaken(Busy())
+    _, root = overtaken_run(store)
+    first, _ = store.late
+    with suppress(Conflict):
+        store._store.commit("acme", *first)
+    mine, all_ = store.usage("acme", root.workflow_id, root.id)
+    assert (mine.tokens, all_.tokens) == (20, 20)
+
+
+@pytest.mark.parametrize("trouble", [Conflict("usage"), Busy()])
+@pytest.mark.parametrize("is_applied", [True, False])
+def test_a_cost_counts_once_though_its_counting_meets_trouble(trouble: Exception, is_applied: bool) -> None:
+    """Also if the claim is over by then."""
+
+    class Troubled(HookedStore):
+        def count(self, workspace: str, spending: Spending, seen: Accounts) -> Accounts:
+            if spending.used.tokens and troubles:
+                if is_applied:
+                    self._store.count(workspace, spending, seen)
+                cancel_task(agent_runs.deps, human(), spending.task_id, None)
+                raise troubles.pop()
+            answer: Accounts = self._store.count(workspace, spending, seen)
+            return answer
+
+    troubles = [trouble]
+    agent_runs = AgentRuns({"helper": {}}, {"helper": [says("Hi.")]}, world=World(store=Troubled())).open()
     root = agent_runs.start("helper")
     mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
-    assert (troubles, mine.model_calls, mine.tokens, all_.tokens) == ([], 1, 20, 20)
+    assert (root.state, troubles, mine.model_calls, mine.tokens, all_.tokens) == ("cancelled", [], 1, 20, 20)
 
 
-def test_a_cost_that_arrives_after_it_was_sent_again_counts_once() -> None:
-    class Slow(HookedStore):
-        def commit(self, workspace: str, *writes: Any) -> None:
-            if is_cost_alone(writes) and not on_the_way:
-                on_the_way.append(writes)
-                raise Busy
-            self._store.commit(workspace, *writes)
+def test_a_run_that_was_paused_before_it_began_asks_no_model_once_a_later_one_has_the_transcript() -> None:
+    class Paused(HookedStore):
+        def take_transcript(self, workspace: str, task_id: str, fence: int) -> Any:
+            self._store.take_transcript(workspace, task_id, fence + 1)
+            return self._store.take_transcript(workspace, task_id, fence)
 
-    def cancelled_meanwhile(request: Any) -> Reply:
-        cancel_task(agent_runs.deps, human(), request.task_id, None)
-        return says("Too late.")
+    agent_runs = AgentRuns({"helper": {}}, {"helper": [says("Hi.")]}, world=World(store=Paused())).open()
+    root = agent_runs.start("helper", until_quiet=False)
+    agent_runs.world.clock.advance(3)
+    assert agent_runs.notify("acme", "helper", root.id) is NoticeOutcome.LOST
+    assert agent_runs.model.requests == []
 
-    on_the_way: list[Any] = []
-    world = World(store=Slow())
-    agent_runs = AgentRuns({"helper": {}}, {"helper": [cancelled_meanwhile]}, world=world).open()
-    root = agent_runs.start("helper")
-    (late,) = on_the_way
-    with suppress(Conflict):
-        world.store.commit("acme", *late)
+
+def test_a_run_whose_transcript_is_taken_while_its_model_thinks_adds_nothing() -> None:
+    def taken_meanwhile(request: Any) -> Reply:
+        task, _ = agent_runs.world.store.load("acme", request.task_id)
+        agent_runs.world.store.take_transcript("acme", task.id, task.fence + 1)
+        return says("Hi.")
+
+    agent_runs = AgentRuns({"helper": {}}, {"helper": [taken_meanwhile]}).open()
+    root = agent_runs.start("helper", until_quiet=False)
+    agent_runs.world.clock.advance(3)
+    assert agent_runs.notify("acme", "helper", root.id) is NoticeOutcome.LOST
+    assert [each.kind for each in agent_runs.entries(root.id)] == ["ask"]
     mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
-
-
-def test_a_reply_that_was_kept_unheard_counts_once_though_the_claim_is_over_by_then() -> None:
-    class Unheard(HookedStore):
-        def commit(self, workspace: str, *writes: Any) -> None:
-            self._store.commit(workspace, *writes)
-            if any(type(each) is AddUsage and each.usage.tokens for each in writes) and not unheard:
-                unheard.append(writes)
-                cancel_task(agent_runs.deps, human(), root_id(), None)
-                raise Busy
-
-    def root_id() -> str:
-        return agent_runs.model.requests[0].task_id
-
-    unheard: list[Any] = []
-    agent_runs = AgentRuns({"helper": {}}, {"helper": [says("Hi.")]}, world=World(store=Unheard())).open()
-    root = agent_runs.start("helper")
-    mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
-    assert (root.state, len(unheard), mine.model_calls, mine.tokens, all_.tokens) == ("cancelled", 1, 1, 20, 20)
-
-
-def is_cost_alone(extras: Any) -> bool:
-    kinds = {type(each) for each in extras}
-    return AddUsage in kinds and Require not in kinds

@@ -11,7 +11,6 @@ import pytest
 from baton.domain.agents.tool import ToolMode
 from baton.domain.runs.transcript import TaskEntry
 from baton.ports.runs import Reply, Request, StopReason
-from baton.ports.writes import Insert
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import NoticeOutcome
 from support.worlds.agent_runs import AgentRuns, calls, says
@@ -79,15 +78,14 @@ def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply
 def test_the_next_call_of_its_model_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     agent_runs = runs_of(calls(CHECKPOINT), says("Done."))
     task = agent_runs.start("anna", until_quiet=False)
-    keep = agent_runs.deps.store.commit
+    keep = agent_runs.deps.store.keep_entry
 
-    def commit(workspace: str, *writes: Any) -> None:
-        keep(workspace, *writes)
-        entries = [each.value for each in writes if isinstance(each, Insert) and isinstance(each.value, TaskEntry)]
-        if any(each.entry.results for each in entries):
+    def keep_entry(workspace: str, of_task: TaskEntry) -> None:
+        keep(workspace, of_task)
+        if of_task.entry.results:
             switch(agent_runs, on=False)
 
-    monkeypatch.setattr(agent_runs.deps.store, "commit", commit)
+    monkeypatch.setattr(agent_runs.deps.store, "keep_entry", keep_entry)
     agent_runs.run()
     assert len(agent_runs.model.requests) == 1
     assert agent_runs.task(task.id).state == "delegated"

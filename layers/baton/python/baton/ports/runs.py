@@ -11,8 +11,9 @@ from typing import Any, Protocol
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.runs.account import Accounts, Spending
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import Entry, Usage
+from baton.domain.runs.transcript import Entry, TaskEntry, Usage
 from baton.domain.tasks.calls import WorkerCall
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Write
@@ -137,7 +138,26 @@ class RunStore(Protocol):
         """Returns the agent's profile; the defaults if none was saved."""
 
     def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
-        """Returns the entries of a task's transcript that have a message and a number above ``after``, in order."""
+        """Returns the entries of a task's transcript that have a message and a number above ``after``, in order.
+        One read; two with ``after``, unless an entry begins right behind it."""
+
+    def take_transcript(self, workspace: str, task_id: str, fence: int) -> tuple[Entry, ...]:
+        """Returns the transcript for the run with this fence. From then on no run of a lower fence adds to it. Raises
+        ``StaleClaim`` if a run of a higher fence has taken it, or ``Busy`` if earlier runs add too much meanwhile."""
+
+    def keep_entry(self, workspace: str, of_task: TaskEntry) -> None:
+        """Adds a run's entry to the transcript that the run has taken. Repeating it changes nothing. Raises
+        ``StaleClaim`` if another run has taken the transcript, and ``TooLarge``."""
 
     def usage(self, workspace: str, workflow_id: str, task_id: str) -> tuple[Usage, Usage]:
-        """Returns the usage so far of the task, and of its workflow. One read."""
+        """Returns the usage so far of the task, and of its workflow. One read, two for a task whose account has
+        moved."""
+
+    def accounts(self, workspace: str, workflow_id: str, task_id: str, *, is_first_run: bool = False) -> Accounts:
+        """Returns the same with what a run needs to count on. ``is_first_run``: nobody has counted anything for the
+        task before, so one item less is read."""
+
+    def count(self, workspace: str, spending: Spending, seen: Accounts) -> Accounts:
+        """Counts one step of a run, for its task and for its workflow at once, and returns the accounts after it. An
+        attempt that arrives late is refused. Raises ``Conflict`` if the task's account isn't as seen, or if the
+        workflow has reached one of the limits: the caller reads again and looks whether the step is counted."""

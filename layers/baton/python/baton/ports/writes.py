@@ -144,14 +144,11 @@ class MakePageDue:
 
 @dataclass(frozen=True, slots=True)
 class AddUsage:
-    """Adds usage to a task and to its workflow. Raises ``Conflict`` if the workflow's calls or tokens so far reach a
-    limit."""
+    """Adds usage to a task and to its workflow, for a run that can count no more. Never refused."""
 
     workflow_id: str
     task_id: str
     usage: Usage
-    most_calls: int | None = None  # limit of the workflow; None: no limit
-    most_tokens: int | None = None  # limit of the workflow; None: no limit
 
 
 @dataclass(frozen=True, slots=True)

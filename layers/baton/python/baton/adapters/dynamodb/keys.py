@@ -150,14 +150,15 @@ def run(workspace: str, task_id: str) -> str:
     return f"WS#{workspace}#RUN#{task_id}"
 
 
-def entry(workspace: str, task_id: str, last: int) -> Key:
-    """A transcript entry. Its key ends with the number of its last message, so the entries from any message on are one
-    range."""
-    return Key(run(workspace, task_id), f"ENTRY#{last:08d}")
+def entry(workspace: str, task_id: str, first: int) -> Key:
+    """A transcript entry. Its key ends with the number of its first message, so that two writers who know the same
+    transcript have the same key for their next entry, and one of them gets it."""
+    return Key(run(workspace, task_id), f"ENTRY#{first:08d}")
 
 
-def entries_after(workspace: str, task_id: str, number: int) -> tuple[Key, str]:
-    return entry(workspace, task_id, max(number, 0) + 1), "ENTRY#" + _END
+def entries_from(workspace: str, task_id: str, number: int) -> tuple[Key, str]:
+    """The range of the entries that begin with this message or later."""
+    return entry(workspace, task_id, max(number, 0)), "ENTRY#" + _END
 
 
 def usage_of_task(workspace: str, task_id: str) -> Key:

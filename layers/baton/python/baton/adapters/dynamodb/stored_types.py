@@ -39,7 +39,8 @@ class StoredType:
     # The key is of a new id, which nothing else will ever use: the item can be barred.
     has_new_id: bool = False
     seen_by: str = ""  # the attribute that ``Replace`` compares
-    owner: str = ""  # the attribute that names the owner: ``Insert`` lets the owner insert it again
+    # The attribute that names the owner: ``Insert`` lets the owner insert it again. An item without it has no owner.
+    owner: str = ""
     beside: Callable[[str, Any], list[ItemWrite]] = _nothing  # what is always written with it
 
 
@@ -65,7 +66,7 @@ STORED: dict[type, StoredType] = {
     Retry: StoredType(task_items.retry_item, "retry", seen_by="retry_id"),
     NextTask: StoredType(task_items.next_task_item, "conversation", Marker.CHANGING, seen_by="next_id"),
     Note: StoredType(items.note_item, "note", Marker.LASTING, has_new_id=True),
-    TaskEntry: StoredType(task_items.entry_item, "transcript", Marker.LASTING),
+    TaskEntry: StoredType(task_items.entry_item, "transcript", Marker.LASTING, owner="fence"),
     # around tasks
     Checkpoint: StoredType(task_items.listed_checkpoint_item, marker=Marker.LASTING, beside=_latest_checkpoint),
     InboxItem: StoredType(handoff_items.inbox_item, marker=Marker.CHANGING),

@@ -88,7 +88,7 @@ class DynamoClient(Protocol):
 
 
 class ConditionFailed(Exception):
-    """The condition of an update was false."""
+    """The condition of an update, or of a put by itself, was false."""
 
     def __init__(self, item: Item) -> None:
         super().__init__("condition failed")
@@ -213,16 +213,31 @@ class Table:
         """Updates one item and returns it as it is afterwards. The update must be safe to apply twice. Raises
         ``ConditionFailed``, or ``Busy`` after the last attempt."""
         values = to_wire(request.pop("ExpressionAttributeValues"))
+
+        def send() -> Any:
+            return self._client.update_item(
+                TableName=self._name,
+                Key=to_wire(key._asdict()),
+                ReturnValues="ALL_NEW",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                ExpressionAttributeValues=values,
+                **request,
+            )
+
+        return from_wire(self._applied(send, attempts)["Attributes"])
+
+    def put(self, write: ItemWrite) -> None:
+        """Puts one item under its condition, without a commit marker: the put must be safe to apply twice. Raises
+        ``ConditionFailed``, ``TooLarge``, or ``Busy`` after the last attempt."""
+        request = write.placed(self.shards).request
+        must_fit([request["Item"]])
+        self._applied(lambda: self._client.put_item(TableName=self._name, **request), ATTEMPTS)
+
+    def _applied(self, send: Callable[[], Any], attempts: int) -> Any:
+        """Sends a write of one item until it is answered."""
         for attempt in range(attempts):
             try:
-                answer = self._client.update_item(
-                    TableName=self._name,
-                    Key=to_wire(key._asdict()),
-                    ReturnValues="ALL_NEW",
-                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                    ExpressionAttributeValues=values,
-                    **request,
-                )
+                return send()
             except _FAILURES as exc:
                 if _code(exc) == "ConditionalCheckFailedException":
                     self.read_anew()
@@ -230,8 +245,6 @@ class Table:
                 if not _is_unclear(exc) and _code(exc) != "TransactionConflictException":
                     raise
                 self._pause(attempt)
-            else:
-                return from_wire(answer["Attributes"])
         raise errors.Busy
 
     def write(self, writes: Sequence[ItemWrite]) -> None:
@@ -274,16 +287,7 @@ class Table:
 
     def _put_first(self, write: ItemWrite) -> None:
         """Raises ``Busy``. Safe to apply twice."""
-        for attempt in range(ATTEMPTS):
-            try:
-                self._client.put_item(TableName=self._name, **write.request)
-            except _FAILURES as exc:
-                if not _is_unclear(exc) and _code(exc) != "TransactionConflictException":
-                    raise
-                self._pause(attempt)
-            else:
-                return
-        raise errors.Busy
+        self._applied(lambda: self._client.put_item(TableName=self._name, **write.request), ATTEMPTS)
 
     def _sender(self, writes: Sequence[ItemWrite], token: str) -> Callable[[], object]:
         """DynamoDB knows a repeated transaction by its token. It doesn't know a put."""

@@ -124,7 +124,7 @@ def _inserted(workspace: str, insert: Insert) -> list[ItemWrite]:
     item = stored.item(workspace, value)
     bar = KeyBar(key_of(item)) if stored.has_new_id else None
     taken = insert.taken or (lambda: errors.Conflict(stored.name))
-    if stored.owner:
+    if item.get(stored.owner) is not None:
         ours = put(item, IS_OURS.format(stored.owner), taken, stored.marker, bar, **{stored.owner: item[stored.owner]})
         return [ours, *stored.beside(workspace, value)]
     return [put(item, NOT_THERE_YET, taken, stored.marker, bar), *stored.beside(workspace, value)]

@@ -247,3 +247,4 @@ class TaskEntry:
 
     task_id: str
     entry: Entry
+    fence: int | None = None  # of the run that writes it; None: no run does

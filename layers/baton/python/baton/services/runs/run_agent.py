@@ -1,10 +1,11 @@
 """Process-task runs an agent (docs/spec/tools.md §3): it asks the model, runs the tools that the model calls, and
 repeats until the task has ended, waits, or is transferred to another agent.
 
-The saved entries decide what a crash may repeat. A model call is begun under the claim and counted. Its reply is saved
-under the claim before any of its calls is run. Each tool either changes nothing, or has its effect and its result in
-one transaction, or is idempotent by the call's id. So a resumed run finds the last reply, sees which of its calls have
-no result, and runs those.
+The saved entries decide what a crash may repeat. A model call is counted before the model is asked. Its reply is
+counted when it comes, and saved before any of its calls is run. Each tool either changes nothing, or has its effect and
+its result in one transaction, or is idempotent by the call's id. So a resumed run finds the last reply, sees which of
+its calls have no result, and runs those. A run takes the transcript with its claim's fence: from then on no earlier run
+adds to it (docs/decisions/045-what-a-reply-costs.md).
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from baton.domain.runs.transcript import Block, Entry, Message, MessageType, Tra
 from baton.domain.tasks.task import Task
 from baton.ports import runs
 from baton.ports.deps import Deps
-from baton.ports.writes import AddUsage, Write
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.runs.run_tools import RunTools, offered
 from baton.steps.agents.kill_switch import is_off
 from baton.steps.runs.model_client import ModelClient
+from baton.steps.runs.run_account import RunAccount
 from baton.steps.runs.run_context import RunContext
 from baton.steps.runs.transcript_writer import TranscriptWriter
 
@@ -56,7 +57,8 @@ class AgentLoop:
         )
         run = RunContext(self.deps, work, profile, conversation)
         tools = offered(run)
-        transcript_writer = TranscriptWriter(run, Transcript(store.transcript(task.workspace, task.id)))
+        transcript = Transcript(store.take_transcript(task.workspace, task.id, run.fence))
+        transcript_writer = TranscriptWriter(run, transcript, RunAccount(run))
         model_client = ModelClient(run=run, models=self.models, transcript_writer=transcript_writer, tools=tools.specs)
         return _AgentRun(run, tools, transcript_writer, model_client).go()
 
@@ -87,15 +89,14 @@ class _AgentRun:
             return self._give_back(SWITCHED_OFF, 0)
         if not self.model_client.has_time():
             return self._give_back("The function's time is up; it goes on where it was.", 0)
-        if spent := self.model_client.begun():
+        if spent := self.transcript_writer.account.begin_call():
             return self.transcript_writer.failed("error", spent)
         try:
             reply = self.model_client.ask()
         except errors.ModelAway as away:
-            task = self.run.task
             # There was no reply: an outage, however long, uses no budget of calls.
-            unspent = AddUsage(task.workflow_id, task.id, Usage(model_calls=-1))
-            return self._give_back(f"The model is away: {away.message}", _away_seconds(away, task), unspent)
+            self.transcript_writer.account.count(Usage(model_calls=-1))
+            return self._give_back(f"The model is away: {away.message}", _away_seconds(away, self.run.task))
         except errors.ModelRefuses as refusal:
             details = {"type": refusal.type, "description": refusal.message[:MAX_DESCRIPTION], **refusal.fields}
             return self.transcript_writer.failed(**details, retryable=refusal.retryable)
@@ -154,7 +155,7 @@ class _AgentRun:
         self.transcript_writer.keep(self.transcript_writer.results(reply, refused, notice))
         return None
 
-    def _give_back(self, reason: str, after_seconds: float, *extras: Write) -> runs.RunExit:
+    def _give_back(self, reason: str, after_seconds: float) -> runs.RunExit:
         again_at = self.run.deps.clock.now() + times.seconds(after_seconds) if after_seconds else None
         release_task(
             self.run.deps,
@@ -163,7 +164,6 @@ class _AgentRun:
                 reason=reason[:MAX_REASON],
                 again_at=again_at,
                 has_progressed=self.transcript_writer.has_progressed,
-                extra_writes=extras,
             ),
         )
         return runs.RunExit.GIVEN_BACK

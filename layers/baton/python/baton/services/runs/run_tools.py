@@ -225,7 +225,7 @@ class _Plan:
             transfer_by(self._handing(self.reply.turn), arguments, self._transfer_entry)
             return runs.RunExit.HANDED_ON
         self.results[call["toolUseId"]] = result(call["toolUseId"], "Done.")
-        extras = (Insert(TaskEntry(tools.run.task.id, self._entry())),)
+        extras = (Insert(TaskEntry(tools.run.task.id, self._entry(), tools.run.fence)),)
         if call["name"] == FAIL_TASK:
             return tools.fail(arguments, extras)
         return tools.complete(arguments["output"], _completion(arguments), extras)

@@ -1,5 +1,5 @@
-"""Asks an agent's model: within the budgets, with the part of the conversation that the agent sees, and again after a
-pause if the provider is throttled or out."""
+"""Asks an agent's model: with the part of the conversation that the agent sees, and again after a pause if the provider
+is throttled or out."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from baton.domain import errors
 from baton.domain.guardrails.guardrails import OFF
 from baton.domain.runs import history
 from baton.domain.runs.prompt import system_prompt
-from baton.domain.runs.transcript import Entry, Usage, masked
+from baton.domain.runs.transcript import Entry, masked
 from baton.domain.tasks import trail
 from baton.ports import runs
-from baton.ports.writes import AddUsage
-from baton.steps.retrying import retry_on_conflict
 from baton.steps.runs.run_context import RunContext
 from baton.steps.runs.transcript_writer import TranscriptWriter
 
@@ -39,25 +37,6 @@ class ModelClient:
 
     def has_time(self) -> bool:
         return self.run.work.time_left() >= MIN_TURN_SECONDS
-
-    def begun(self) -> str | None:
-        """Counts the call before it is made, so that concurrent runs can't exceed a budget. Returns the exhausted
-        budget as text, or None. Raises ``StaleClaim``."""
-        task, budget = self.run.task, self.run.work.details.message.budget.limits
-        spent = AddUsage(task.workflow_id, task.id, Usage(model_calls=1), budget.max_model_calls, budget.max_tokens)
-
-        def attempt() -> str | None:
-            mine, total = self.run.deps.store.usage(task.workspace, task.workflow_id, task.id)
-            if mine.tokens >= self.run.profile.max_tokens:
-                return f"The agent has used up its {self.run.profile.max_tokens} tokens."
-            if budget.max_model_calls is not None and total.model_calls >= budget.max_model_calls:
-                return f"The workflow's budget is {budget.max_model_calls} model calls, and it has had them."
-            if budget.max_tokens is not None and total.tokens >= budget.max_tokens:
-                return f"The workflow's budget is {budget.max_tokens} tokens, and it has had them."
-            self.transcript_writer.under_claim(spent)
-            return None
-
-        return retry_on_conflict(self.run.deps.clock, attempt)
 
     def ask(self) -> runs.Reply:
         """Returns the model's reply. Raises ``ModelAway`` when tries or time run out, and ``ModelRefuses``."""

@@ -23,3 +23,18 @@ class RunContext:
     @property
     def task(self) -> Task:
         return self.work.details.task
+
+    @property
+    def fence(self) -> int:
+        """The fence of the run's claim. No other run of the task has it."""
+        return self.task.fence
+
+    @property
+    def is_first(self) -> bool:
+        """True if no run of the task came before."""
+        return self.fence == 1
+
+    def must_hold_claim(self) -> None:
+        """Reads the task's HEAD. Raises ``StaleClaim``."""
+        task, _ = self.deps.store.load(self.task.workspace, self.task.id)
+        task.current_claim(self.work.claim_id, self.work.by)

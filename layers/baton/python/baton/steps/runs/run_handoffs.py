@@ -53,6 +53,9 @@ class HandoffSource:
     def call(self, *call_ids: str) -> WorkerCall:
         return self.run.work.call(hashlib.sha256(trail.canonical_json(call_ids).encode()).hexdigest())
 
+    def insert(self, entry: Entry) -> Insert:
+        return Insert(TaskEntry(self.run.task.id, entry, self.run.fence))
+
 
 def transfer_by(
     handing: HandoffSource, call: HandoffCall, entry: Callable[[HandoffCall, Task, Agent], Entry]
@@ -67,7 +70,7 @@ def transfer_by(
         begun = begin_children(deps, worker_call, [planned], inputs, now)
         task = begun.only.task
         command = commands.Transfer(by=by, claim_id=handing.run.work.claim_id, successor=task.id, target=agent.slug)
-        extra = Insert(TaskEntry(handing.run.task.id, entry(permitted, task, agent)))
+        extra = handing.insert(entry(permitted, task, agent))
         return ClaimOutcome(
             verb=command,
             output=transfer_output(begun.only),
@@ -98,7 +101,7 @@ def delegate_by(
         return ClaimOutcome(
             verb=commands.WaitFor(by=handing.run.work.by, claim_id=handing.run.work.claim_id, wait=wait),
             children=begun.handoffs,
-            extras=(Insert(TaskEntry(handing.run.task.id, transcript_entry)), *begun.extras),
+            extras=(handing.insert(transcript_entry), *begun.extras),
         )
 
     return end_claim(

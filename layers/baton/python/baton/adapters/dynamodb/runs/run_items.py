@@ -1,4 +1,4 @@
-"""The items of runs: profiles, transcript entries, usage."""
+"""The items of runs: profiles, transcript entries, accounts of usage."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import asdict, fields
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
+from baton.domain.runs.account import NOTHING_COUNTED, Account, WorkflowAccount
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, Usage
+from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage
 from baton.domain.tasks.task import Policy
 
 
@@ -28,12 +29,13 @@ def profile_from(workspace: str, slug: str, item: Item | None) -> RunProfile:
     return RunProfile(**{**values, **numbers, **read})
 
 
-def entry_item(workspace: str, task_id: str, entry: Entry) -> Item:
+def entry_item(workspace: str, of_task: TaskEntry) -> Item:
     """Numbers are kept as numbers, messages as JSON text."""
+    entry = of_task.entry
     messages = [asdict(message) for message in entry.more_messages]
     payload = {"blocks": entry.blocks, "told": messages, "output": entry.output}
     return {
-        **items.payload_item(keys.entry(workspace, task_id, entry.last), payload),
+        **items.payload_item(keys.entry(workspace, of_task.task_id, entry.first), payload),
         "first": entry.first,
         "kind": str(entry.kind),
         "agent": entry.agent,
@@ -43,7 +45,13 @@ def entry_item(workspace: str, task_id: str, entry: Entry) -> Item:
         **asdict(entry.usage),
         "is_repair": entry.is_repair or None,
         "scripted": entry.scripted or None,
+        "fence": of_task.fence,
     }
+
+
+def is_entry(item: Item) -> bool:
+    """False for a seal."""
+    return "kind" in item
 
 
 def entry_from(item: Item) -> Entry:
@@ -67,3 +75,25 @@ def entry_from(item: Item) -> Entry:
 def usage_from(item: Item | None) -> Usage:
     """Returns zero usage if there is no item."""
     return Usage() if item is None else Usage(*(int(item.get(f.name, 0)) for f in fields(Usage)))
+
+
+def account_map(account: Account) -> Item:
+    """``before``: fence and last step of the run before it, if there was one."""
+    usage = account.usage
+    used = {"calls": usage.model_calls, "input": usage.input_tokens, "output": usage.output_tokens}
+    before = {"before": list(account.before)} if account.before != NOTHING_COUNTED else {}
+    return {"fence": account.fence, "step": account.step, **used, **before}
+
+
+def account_from(found: Item) -> Account:
+    fence, step = map(int, found.get("before", NOTHING_COUNTED))
+    usage = Usage(int(found["calls"]), int(found["input"]), int(found["output"]))
+    return Account(int(found["fence"]), int(found["step"]), usage, (fence, step))
+
+
+def workflow_account_from(item: Item | None) -> WorkflowAccount:
+    if item is None:
+        return WorkflowAccount()
+    found = item.get("accounts")
+    accounts = None if found is None else {task_id: account_from(each) for task_id, each in found.items()}
+    return WorkflowAccount(usage_from(item), accounts, int(item.get("moved", 0)))

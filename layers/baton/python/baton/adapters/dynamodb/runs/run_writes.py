@@ -1,14 +1,25 @@
-"""Writes of a run, and their conditions: usage."""
+"""Writes of a run, and their conditions: the entries of its transcript, and what it has used."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, Marker, MarkerBar
+from baton.adapters.dynamodb.puts import put
+from baton.adapters.dynamodb.runs.run_items import account_map, entry_item
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors
+from baton.domain.runs.account import Account, Limits, Spending, WorkflowAccount
+from baton.domain.runs.transcript import TaskEntry, Usage
 from baton.ports.writes import AddUsage
+
+# The entry's place is free, or holds what this run has put there: its seal, or the same entry. A seal of a later run
+# keeps the entry out.
+PLACE_IS_FREE_OR_OURS = "attribute_not_exists(#pk) OR #fence = :fence"
+# The place is free, or holds the seal of this run or of an earlier one.
+NO_ENTRY_IS_HERE = "attribute_not_exists(#pk) OR (attribute_not_exists(#kind) AND #fence <= :fence)"
 
 # The workflow has budget left, or nothing was spent yet and the budget isn't zero: agents that hand work to each other
 # can't spend without end.
@@ -17,11 +28,112 @@ HAS_CALLS_LEFT_OR_IS_NEW = "(attribute_not_exists(#calls) OR #calls < :most_call
 HAS_TOKENS_LEFT = "#tokens < :most_tokens"
 HAS_TOKENS_LEFT_OR_IS_NEW = "(attribute_not_exists(#tokens) OR #tokens < :most_tokens)"
 
+# No run of the workflow has counted anything yet.
+NO_ACCOUNTS_YET = "attribute_not_exists(#accounts)"
+# The task's account stands where it was read: each step of a run is counted once, however late a request arrives.
+ACCOUNT_IS_AS_READ = "#accounts.#task.#fence = :fence AND #accounts.#task.#step = :step"
+# The task has no account here, and none has moved away since it was read.
+HAS_NO_ACCOUNT = "attribute_not_exists(#accounts.#task) AND #moved = :moved"
+# The account that moves away is the one that was copied.
+COPY_IS_WHOLE = "#accounts.#old.#fence = :old_fence AND #accounts.#old.#step = :old_step"
+# The task's own item has no later copy of its account.
+IS_LATER = "attribute_not_exists(#account) OR #account.#fence < :fence"
+IS_LATER_STEP = "(#account.#fence = :fence AND #account.#step < :step)"
+
 # The transaction wasn't fenced off: usage that arrives late isn't counted twice.
 ISNT_BARRED = "attribute_not_exists(#barred)"
 
 _ADDS = "ADD #calls :calls, #input :input, #output :output"
 _NAMES = {"#calls": "model_calls", "#input": "input_tokens", "#output": "output_tokens"}
+_OF_ACCOUNT = {"#fence": "fence", "#step": "step"}
+
+
+def entry_put(workspace: str, of_task: TaskEntry) -> ItemWrite:
+    """Puts an entry of a run; a repeat puts the same once more."""
+    conflict = errors.Conflict("transcript")
+    item = entry_item(workspace, of_task)
+    return put(item, PLACE_IS_FREE_OR_OURS, lambda: conflict, fence=of_task.fence)
+
+
+def seal(fence: int) -> Item:
+    """Returns the update that keeps every run of a lower fence from the place of the next entry."""
+    return {
+        "UpdateExpression": "SET #fence = :fence",
+        "ConditionExpression": NO_ENTRY_IS_HERE,
+        "ExpressionAttributeNames": {"#pk": "pk", "#kind": "kind", "#fence": "fence"},
+        "ExpressionAttributeValues": {":fence": fence},
+    }
+
+
+def copied_account(account: Account) -> Item:
+    """Returns the update of the task's own item that keeps a copy of its account."""
+    return {
+        "UpdateExpression": "SET #account = :account",
+        "ConditionExpression": f"{IS_LATER} OR {IS_LATER_STEP}",
+        "ExpressionAttributeNames": {"#account": "account", **_OF_ACCOUNT},
+        "ExpressionAttributeValues": {
+            ":account": account_map(account),
+            ":fence": account.fence,
+            ":step": account.step,
+        },
+    }
+
+
+def counted(spending: Spending, seen: WorkflowAccount, before: Account) -> Item:
+    """Returns the update of the workflow's item that counts one step of a run. ``seen``: the item as read; ``before``:
+    the task's account as read, there or in its own item."""
+    update = _Update(spending)
+    after = account_map(before.next(spending.fence, spending.used))
+    if seen.accounts is None:
+        update.requires(NO_ACCOUNTS_YET)
+        update.sets("#accounts = :accounts, #moved = :moved", accounts={spending.task_id: after}, moved=0)
+    elif seen.of(spending.task_id) is not None:
+        update.requires(ACCOUNT_IS_AS_READ, fence=before.fence, step=before.step)
+        update.sets("#accounts.#task = :account", account=after)
+    else:
+        update.requires(HAS_NO_ACCOUNT, moved=seen.moved)
+        update.sets("#accounts.#task = :account", account=after)
+        update.moves(seen)
+    return update.request()
+
+
+class _Update:
+    def __init__(self, spending: Spending) -> None:
+        self._spending = spending
+        self._names = {**_NAMES, "#tokens": "tokens", "#accounts": "accounts", "#moved": "moved", **_OF_ACCOUNT}
+        self._names["#task"] = spending.task_id
+        self._values = {**_added(spending.used), ":tokens": spending.used.tokens, **_limit_values(spending.limits)}
+        self._conditions = _limit_conditions(spending.limits)
+        self._adds, self._set, self._remove = f"{_ADDS}, #tokens :tokens", "", ""
+
+    def requires(self, condition: str, **values: Any) -> None:
+        self._conditions.append(condition)
+        self._values |= {f":{name}": value for name, value in values.items()}
+
+    def sets(self, what: str, **values: Any) -> None:
+        self._set = f"SET {what}"
+        self._values |= {f":{name}": value for name, value in values.items()}
+
+    def moves(self, seen: WorkflowAccount) -> None:
+        """Takes the account away that has to make room."""
+        old = seen.to_move(self._spending.task_id)
+        account = seen.of(old) if old is not None else None
+        if old is None or account is None:
+            return
+        self.requires(COPY_IS_WHOLE, old_fence=account.fence, old_step=account.step)
+        self._names["#old"], self._values[":one"] = old, 1
+        self._remove, self._adds = "REMOVE #accounts.#old", f"{self._adds}, #moved :one"
+
+    def request(self) -> Item:
+        update = " ".join(part for part in (self._set, self._remove, self._adds) if part)
+        condition = " AND ".join(self._conditions)
+        used = f"{update} {condition} ".replace(",", " ").replace(")", " ").replace(".", " ")
+        return {
+            "UpdateExpression": update,
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": {name: long for name, long in self._names.items() if f"{name} " in used},
+            "ExpressionAttributeValues": self._values,
+        }
 
 
 def usage_writes(workspace: str, spent: AddUsage) -> list[ItemWrite]:
@@ -38,35 +150,36 @@ def _by_task(workspace: str, spent: AddUsage) -> ItemWrite:
         "UpdateExpression": f"{_ADDS} SET #written_by = :written_by",
         "ConditionExpression": ISNT_BARRED,
         "ExpressionAttributeNames": {**_NAMES, "#written_by": "written_by"},
-        "ExpressionAttributeValues": to_wire(_added(spent)),
+        "ExpressionAttributeValues": to_wire(_added(spent.usage)),
     }
     return ItemWrite("Update", request, lambda: errors.Conflict("task"), Marker.CHANGING, MarkerBar(key))
 
 
 def _by_workflow(workspace: str, spent: AddUsage) -> ItemWrite:
     """Counts the workflow's usage. ``tokens`` is the sum, for the condition, which can't add."""
-    conditions = _conditions(spent)
-    limits = {":most_calls": spent.most_calls, ":most_tokens": spent.most_tokens}
     request: Item = {
         "Key": to_wire(keys.usage_of_workflow(workspace, spent.workflow_id)._asdict()),
         "UpdateExpression": f"{_ADDS}, #tokens :tokens",
         "ExpressionAttributeNames": {**_NAMES, "#tokens": "tokens"},
-        "ExpressionAttributeValues": to_wire({**_added(spent), ":tokens": spent.usage.tokens, **limits}),
+        "ExpressionAttributeValues": to_wire({**_added(spent.usage), ":tokens": spent.usage.tokens}),
     }
-    if conditions:
-        request["ConditionExpression"] = " AND ".join(conditions)
     return ItemWrite("Update", request, lambda: errors.Conflict("workflow"))
 
 
-def _conditions(spent: AddUsage) -> list[str]:
+def _limit_values(limits: Limits) -> Item:
+    values = {":most_calls": limits.calls, ":most_tokens": limits.tokens}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _limit_conditions(limits: Limits) -> list[str]:
     conditions = []
-    if spent.most_calls is not None:
-        conditions.append(HAS_CALLS_LEFT_OR_IS_NEW if spent.most_calls > 0 else HAS_CALLS_LEFT)
-    if spent.most_tokens is not None:
-        conditions.append(HAS_TOKENS_LEFT_OR_IS_NEW if spent.most_tokens > 0 else HAS_TOKENS_LEFT)
+    if limits.calls is not None:
+        conditions.append(HAS_CALLS_LEFT_OR_IS_NEW if limits.calls > 0 else HAS_CALLS_LEFT)
+    if limits.tokens is not None:
+        conditions.append(HAS_TOKENS_LEFT_OR_IS_NEW if limits.tokens > 0 else HAS_TOKENS_LEFT)
     return conditions
 
 
-def _added(spent: AddUsage) -> Item:
-    added = asdict(spent.usage)
+def _added(usage: Usage) -> Item:
+    added = asdict(usage)
     return {f":{short[1:]}": added[name] for short, name in _NAMES.items()}

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents.registry import Registry
-from baton.adapters.dynamodb.runs import run_items
+from baton.adapters.dynamodb.item_writes import Item
+from baton.adapters.dynamodb.runs import run_items, run_writes
+from baton.adapters.dynamodb.table import ConditionFailed
+from baton.domain import errors
+from baton.domain.runs.account import Account, Accounts, Spending
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import Entry, Usage
+from baton.domain.runs.transcript import Entry, TaskEntry, Usage
+
+# Each time that a run can't seal its transcript, an earlier run has added an entry meanwhile.
+_RACES = 10
 
 
 class Runs(Registry):
@@ -14,13 +23,79 @@ class Runs(Registry):
         return run_items.profile_from(workspace, agent, self._table.get(keys.profile(workspace, agent)))
 
     def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
-        first, last = keys.entries_after(workspace, task_id, after)
-        found = self._table.query_all(
-            "#pk = :pk AND #sk BETWEEN :first AND :last", {":pk": first.pk, ":first": first.sk, ":last": last}
-        )
-        return tuple(map(run_items.entry_from, found))
+        found = self._entries_from(workspace, task_id, after + 1)
+        entries = [run_items.entry_from(item) for item in found if run_items.is_entry(item)]
+        if after > 0 and (not entries or entries[0].first > after + 1):
+            entries = [*self._last_up_to(workspace, task_id, after), *entries]
+        return tuple(entries)
+
+    def take_transcript(self, workspace: str, task_id: str, fence: int) -> tuple[Entry, ...]:
+        for _ in range(_RACES):
+            found = self._entries_from(workspace, task_id, 0)
+            if any(int(item.get("fence", 0)) > fence for item in found):
+                raise errors.StaleClaim(task_id)
+            entries = tuple(run_items.entry_from(item) for item in found if run_items.is_entry(item))
+            next_place = keys.entry(workspace, task_id, entries[-1].last + 1 if entries else 1)
+            # The first run of a task has none before it.
+            if fence == 1 or self._sealed(next_place, fence):
+                return entries
+        raise errors.Busy
+
+    def keep_entry(self, workspace: str, of_task: TaskEntry) -> None:
+        try:
+            self._table.put(run_writes.entry_put(workspace, of_task))
+        except ConditionFailed:
+            raise errors.StaleClaim(of_task.task_id) from None
 
     def usage(self, workspace: str, workflow_id: str, task_id: str) -> tuple[Usage, Usage]:
+        accounts = self.accounts(workspace, workflow_id, task_id)
+        return accounts.usage, accounts.workflow.total
+
+    def accounts(self, workspace: str, workflow_id: str, task_id: str, *, is_first_run: bool = False) -> Accounts:
         of_task, of_workflow = keys.usage_of_task(workspace, task_id), keys.usage_of_workflow(workspace, workflow_id)
-        found = self._table.get_many([of_task, of_workflow])
-        return run_items.usage_from(found.get(of_task)), run_items.usage_from(found.get(of_workflow))
+        found = self._table.get_many([of_workflow] if is_first_run else [of_task, of_workflow])
+        workflow = run_items.workflow_account_from(found.get(of_workflow))
+        here, own = workflow.of(task_id), found.get(of_task)
+        if here is None and workflow.moved:
+            own = self._table.get(of_task)  # the copy that was read may be older than the move
+        copy = run_items.account_from(own["account"]) if own is not None and "account" in own else Account()
+        mine = copy if here is None or copy.is_later_than(here) else here
+        return Accounts(workflow, mine, run_items.usage_from(own))
+
+    def count(self, workspace: str, spending: Spending, seen: Accounts) -> Accounts:
+        workflow = seen.workflow
+        if old := workflow.to_move(spending.task_id):
+            self._copy(keys.usage_of_task(workspace, old), workflow.of(old) or Account())
+        key = keys.usage_of_workflow(workspace, spending.workflow_id)
+        try:
+            item = self._table.update(key, **run_writes.counted(spending, workflow, seen.mine))
+        except ConditionFailed:
+            raise errors.Conflict("usage") from None
+        after = run_items.workflow_account_from(item)
+        return Accounts(after, after.of(spending.task_id) or Account(), seen.late)
+
+    def _copy(self, key: keys.Key, account: Account) -> None:
+        with suppress(ConditionFailed):  # it has this one already, or a later one
+            self._table.update(key, **run_writes.copied_account(account))
+
+    def _sealed(self, place: keys.Key, fence: int) -> bool:
+        """False if another run has put something there."""
+        try:
+            self._table.update(place, **run_writes.seal(fence))
+        except ConditionFailed:
+            return False
+        return True
+
+    def _entries_from(self, workspace: str, task_id: str, number: int) -> list[Item]:
+        first, last = keys.entries_from(workspace, task_id, number)
+        between = {":pk": first.pk, ":first": first.sk, ":last": last}
+        return list(self._table.query_all("#pk = :pk AND #sk BETWEEN :first AND :last", between))
+
+    def _last_up_to(self, workspace: str, task_id: str, number: int) -> list[Entry]:
+        """The entry in whose midst the reader stopped, if it did. A seal may stand behind it."""
+        first, last = keys.entry(workspace, task_id, 0), keys.entry(workspace, task_id, number)
+        between = {":pk": first.pk, ":first": first.sk, ":last": last.sk}
+        condition = "#pk = :pk AND #sk BETWEEN :first AND :last"
+        found = self._table.query(condition, between, limit=2, newest_first=True)
+        entries = [run_items.entry_from(item) for item in found if run_items.is_entry(item)]
+        return [entry for entry in entries[:1] if entry.last > number]

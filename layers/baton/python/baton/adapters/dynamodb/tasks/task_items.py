@@ -32,7 +32,7 @@ def late_result_item(workspace: str, late: ClaimLateResult) -> Item:
 
 
 def entry_item(workspace: str, of_task: TaskEntry) -> Item:
-    return run_items.entry_item(workspace, of_task.task_id, of_task.entry)
+    return run_items.entry_item(workspace, of_task)
 
 
 def retry_item(workspace: str, retry: Retry) -> Item:
