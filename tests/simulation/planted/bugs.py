@@ -597,8 +597,14 @@ RUNS = (
         habits={"focus": Focus.RUNS},
         steps=200_000,
     ),
+    # A run looks at its claim before each entry. What keeps it out in the moment after that is found without the look.
     _bug(
         "a run adds to a transcript that a later one has taken",
+        (
+            "steps/runs/transcript_writer.py",
+            "        persistently(self.run, self.run.must_hold_claim)\n",
+            "",
+        ),
         (
             "adapters/dynamodb/runs/run_writes.py",
             'PLACE_IS_FREE_OR_OURS = "attribute_not_exists(#pk) OR #fence = :fence"',
@@ -609,12 +615,22 @@ RUNS = (
     ),
     _bug(
         "a run seals nothing",
+        (
+            "steps/runs/transcript_writer.py",
+            "        persistently(self.run, self.run.must_hold_claim)\n",
+            "",
+        ),
         ("adapters/dynamodb/runs/runs.py", "if fence == 1 or self._sealed(next_place, fence):", "if fence:"),
         habits={"focus": Focus.RUNS},
         steps=400_000,
     ),
     _bug(
         "a run takes the transcript back from a later one",
+        (
+            "steps/runs/transcript_writer.py",
+            "        persistently(self.run, self.run.must_hold_claim)\n",
+            "",
+        ),
         (
             "adapters/dynamodb/runs/runs.py",
             'if any(int(item.get("fence", 0)) > fence for item in found):',
