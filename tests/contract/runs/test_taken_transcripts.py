@@ -238,3 +238,19 @@ def test_entries_of_any_length_are_read_the_same_however_long_the_transcript(rig
     for after in (897, 898, 899):
         assert rig.store.transcript(WORKSPACE, TASK, after) == tuple(run.known[-1:])
     assert rig.store.transcript(WORKSPACE, TASK, 900) == ()
+
+
+@pytest.mark.parametrize("after", range(8))
+def test_whoever_takes_it_may_have_read_a_part(rig: Rig, after: int) -> None:
+    """As the reader of an ended task, whose next run never comes: the first reading writes, the others don't."""
+    ask(rig.store)
+    first = Run(rig.store, 3)
+    for act in (first.take, first.add, first.add):
+        act()
+    expected = tuple(entry for entry in first.known if entry.last > after)
+    assert rig.store.take_transcript(WORKSPACE, TASK, 4, after) == expected
+    assert "update_item" not in rig.count(lambda: rig.store.take_transcript(WORKSPACE, TASK, 4, after))
+    assert rig.store.take_transcript(WORKSPACE, TASK, 4, after) == expected
+    first.add()
+    assert first.is_over
+    assert rig.store.transcript(WORKSPACE, TASK) == tuple(first.known)

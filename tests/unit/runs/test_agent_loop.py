@@ -11,7 +11,7 @@ import pytest
 from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import Busy, Conflict, ConversationBusy, ModelAway, ModelRefuses
 from baton.domain.runs.account import Accounts, Spending
-from baton.domain.runs.transcript import Usage
+from baton.domain.runs.transcript import TaskEntry, Usage
 from baton.ports.runs import Reply, StopReason
 from baton.ports.writes import AddUsage
 from baton.services.access.change_settings import change_settings
@@ -434,9 +434,9 @@ def test_a_cost_counts_once_though_its_counting_meets_trouble(trouble: Exception
 
 def test_a_run_that_was_paused_before_it_began_asks_no_model_once_a_later_one_has_the_transcript() -> None:
     class Paused(HookedStore):
-        def take_transcript(self, workspace: str, task_id: str, fence: int) -> Any:
-            self._store.take_transcript(workspace, task_id, fence + 1)
-            return self._store.take_transcript(workspace, task_id, fence)
+        def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> Any:
+            self._store.take_transcript(workspace, task_id, fence + 1, after)
+            return self._store.take_transcript(workspace, task_id, fence, after)
 
     agent_runs = AgentRuns({"helper": {}}, {"helper": [says("Hi.")]}, world=World(store=Paused())).open()
     root = agent_runs.start("helper", until_quiet=False)
@@ -456,5 +456,30 @@ def test_a_run_whose_transcript_is_taken_while_its_model_thinks_adds_nothing() -
     agent_runs.world.clock.advance(3)
     assert agent_runs.notify("acme", "helper", root.id) is NoticeOutcome.LOST
     assert [each.kind for each in agent_runs.entries(root.id)] == ["ask"]
+    mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
+    assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
+
+
+@pytest.mark.parametrize("is_read_before", [False, True])
+def test_what_is_under_way_when_its_task_ends_is_told_to_all_readers_or_to_none(is_read_before: bool) -> None:
+    """The reply is on its way to the table when a human cancels: who reads first decides whether it counts."""
+
+    class Slow(HookedStore):
+        def keep_entry(self, workspace: str, of_task: TaskEntry) -> None:
+            cancel_task(agent_runs.deps, human(), of_task.task_id, None)
+            if is_read_before:
+                heard.append(agent_runs.told(conversation[0]))
+            self._store.keep_entry(workspace, of_task)
+
+    heard: list[Any] = []
+    conversation: list[str] = []
+    agent_runs = AgentRuns({"helper": {}}, {"helper": [says("Hi.")]}, world=World(store=Slow())).open()
+    root = agent_runs.start("helper", until_quiet=False)
+    conversation.append(root.workflow_id)
+    agent_runs.run()
+    heard.append(agent_runs.told(root.workflow_id))
+    said = [] if is_read_before else [("assistant_message", "Hi.")]
+    told = [("user_message", "Hello"), *said, ("status_change", "The task is cancelled.")]
+    assert heard == [told] * len(heard)
     mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)

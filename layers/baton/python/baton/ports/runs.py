@@ -141,9 +141,10 @@ class RunStore(Protocol):
         """Returns the entries of a task's transcript that have a message and a number above ``after``, in order.
         One read; two with ``after``, unless an entry begins right behind it."""
 
-    def take_transcript(self, workspace: str, task_id: str, fence: int) -> tuple[Entry, ...]:
-        """Returns the transcript for the run with this fence. From then on no run of a lower fence adds to it. Raises
-        ``StaleClaim`` if a run of a higher fence has taken it, or ``Busy`` if earlier runs add too much meanwhile."""
+    def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[Entry, ...]:
+        """Returns the transcript, as ``transcript`` does, for the run with this fence. From then on no run of a lower
+        fence adds to it. One write, none if it has been taken with this fence before. Raises ``StaleClaim`` if a run of
+        a higher fence has taken it, or ``Busy`` if earlier runs add too much meanwhile."""
 
     def keep_entry(self, workspace: str, of_task: TaskEntry) -> None:
         """Adds a run's entry to the transcript that the run has taken. Repeating it changes nothing. Raises

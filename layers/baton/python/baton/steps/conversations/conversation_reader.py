@@ -112,7 +112,7 @@ class ConversationReader:
             yield from self._parts(parts)
             return
         is_run = task.is_run
-        entries = self.deps.store.transcript(task.workspace, task.id, after if is_run else 0)
+        entries = self._entries(task, after if is_run else 0)
         begun = {call_id for entry in entries for call_id in _begun_by(entry)}
         others = [part for part in parts if part.call_id not in begun]
         if after:  # the message that began them was read before
@@ -130,6 +130,14 @@ class ConversationReader:
             yield from self._parts(others)
         if task.is_ended:
             yield from self._end(task, after, last, agent)
+
+    def _entries(self, task: Task, after: int) -> tuple[Entry, ...]:
+        """An ended task's transcript is taken as if by its next run, which never comes: a run that had an entry under
+        way when the task ended adds nothing after somebody has read to the end."""
+        store = self.deps.store
+        if not (task.is_run and task.is_ended and task.fence):
+            return store.transcript(task.workspace, task.id, after)
+        return store.take_transcript(task.workspace, task.id, task.fence + 1, after)
 
     def _parts(self, parts: Sequence[Task]) -> Iterator[ReadMessage]:
         for part in parts:

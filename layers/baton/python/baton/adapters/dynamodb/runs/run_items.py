@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 
 from baton.adapters.dynamodb import items, keys
@@ -52,6 +53,11 @@ def entry_item(workspace: str, of_task: TaskEntry) -> Item:
 def is_entry(item: Item) -> bool:
     """False for a seal."""
     return "kind" in item
+
+
+def is_sealed(found: Sequence[Item], fence: int) -> bool:
+    """True if the run with this fence has sealed the transcript before, and added nothing since."""
+    return bool(found) and not is_entry(found[-1]) and int(found[-1]["fence"]) == fence
 
 
 def entry_from(item: Item) -> Entry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from baton.adapters.dynamodb import keys
@@ -16,6 +17,8 @@ from baton.domain.runs.transcript import Entry, TaskEntry, Usage
 
 # Each time that a run can't seal its transcript, an earlier run has added an entry meanwhile.
 _RACES = 10
+# The fence of a task's first run: none came before it.
+FIRST = 1
 
 
 class Runs(Registry):
@@ -23,21 +26,16 @@ class Runs(Registry):
         return run_items.profile_from(workspace, agent, self._table.get(keys.profile(workspace, agent)))
 
     def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
-        found = self._entries_from(workspace, task_id, after + 1)
-        entries = [run_items.entry_from(item) for item in found if run_items.is_entry(item)]
-        if after > 0 and (not entries or entries[0].first > after + 1):
-            entries = [*self._last_up_to(workspace, task_id, after), *entries]
-        return tuple(entries)
+        return self._entries(workspace, task_id, after, self._entries_from(workspace, task_id, after + 1))
 
-    def take_transcript(self, workspace: str, task_id: str, fence: int) -> tuple[Entry, ...]:
+    def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[Entry, ...]:
         for _ in range(_RACES):
-            found = self._entries_from(workspace, task_id, 0)
+            found = self._entries_from(workspace, task_id, after + 1)
             if any(int(item.get("fence", 0)) > fence for item in found):
                 raise errors.StaleClaim(task_id)
-            entries = tuple(run_items.entry_from(item) for item in found if run_items.is_entry(item))
-            next_place = keys.entry(workspace, task_id, entries[-1].last + 1 if entries else 1)
-            # The first run of a task has none before it.
-            if fence == 1 or self._sealed(next_place, fence):
+            entries = self._entries(workspace, task_id, after, found)
+            next_place = keys.entry(workspace, task_id, entries[-1].last + 1 if entries else max(after, 0) + 1)
+            if fence == FIRST or run_items.is_sealed(found, fence) or self._sealed(next_place, fence):
                 return entries
         raise errors.Busy
 
@@ -90,6 +88,12 @@ class Runs(Registry):
         first, last = keys.entries_from(workspace, task_id, number)
         between = {":pk": first.pk, ":first": first.sk, ":last": last}
         return list(self._table.query_all("#pk = :pk AND #sk BETWEEN :first AND :last", between))
+
+    def _entries(self, workspace: str, task_id: str, after: int, found: Sequence[Item]) -> tuple[Entry, ...]:
+        entries = [run_items.entry_from(item) for item in found if run_items.is_entry(item)]
+        if after > 0 and (not entries or entries[0].first > after + 1):
+            entries = [*self._last_up_to(workspace, task_id, after), *entries]
+        return tuple(entries)
 
     def _last_up_to(self, workspace: str, task_id: str, number: int) -> list[Entry]:
         """The entry in whose midst the reader stopped, if it did. A seal may stand behind it."""
