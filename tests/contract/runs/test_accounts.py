@@ -208,6 +208,27 @@ def test_a_run_whose_account_has_moved_goes_on_counting(store: Store) -> None:
     assert store.accounts(WORKSPACE, "wf_1", f"task_{0:026d}").mine.before == (1, 2)
 
 
+def test_an_account_that_goes_on_while_it_is_moved_stays(store: Store) -> None:
+    """Its run counts after the mover has read, before the copy or after it."""
+    count(store, *(of_task(number) for number in range(MAX_ACCOUNTS)))
+    seen = store.accounts(WORKSPACE, "wf_1", "task_new")
+    count(store, of_task(0))
+    for _ in range(2):  # the second time there is a copy of the older account
+        with pytest.raises(Conflict):
+            store.count(WORKSPACE, a_step(task_id="task_new"), seen)
+    assert usage(store, task_id=f"task_{0:026d}")[0] == ONE.plus(ONE)
+    count(store, a_step(task_id="task_new"))
+    assert usage(store, task_id=f"task_{0:026d}")[0] == ONE.plus(ONE)
+    assert usage(store)[1].model_calls == MAX_ACCOUNTS + 2
+
+
+def test_a_step_that_was_counted_unheard_is_known_to_the_next_run(store: Store) -> None:
+    """And one that wasn't, too: the earlier run asks before it counts late."""
+    count(store, a_step(1), a_step(1), a_step(2), a_step(2))
+    mine = store.accounts(WORKSPACE, "wf_1", "task_1").mine
+    assert [mine.has(1, step) for step in (1, 2, 3)] == [True, True, False]
+
+
 class Recorded:
     """Keeps every update, so that it can arrive again."""
 

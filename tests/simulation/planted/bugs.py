@@ -669,19 +669,9 @@ RUNS = (
         steps=200_000,
     ),
     _bug(
-        "an account moves away that has gone on since it was copied",
-        (
-            "adapters/dynamodb/runs/run_writes.py",
-            'COPY_IS_WHOLE = "#accounts.#old.#fence = :old_fence AND #accounts.#old.#step = :old_step"',
-            'COPY_IS_WHOLE = "#accounts.#old.#fence >= :old_fence AND #accounts.#old.#step >= :old_step"',
-        ),
-        habits={"focus": Focus.RUNS},
-        steps=1_000_000,
-    ),
-    _bug(
         "a reply that came when a later run has counted isn't counted",
         ("steps/runs/run_account.py", "            self._count_late(used)\n", ""),
-        habits={"focus": Focus.RUNS},
+        habits={"focus": Focus.RUNS, "is_hot": True, "skew_ms": 300_000, "stall_ms": 200_000, "fault_share": 0.08},
         steps=400_000,
     ),
     _bug(
@@ -691,7 +681,7 @@ RUNS = (
             "for each in ((self.fence, self.step), self.before))",
             "for each in ((self.fence, self.step),))",
         ),
-        habits={"focus": Focus.RUNS, "fault_share": 0.1},
+        habits={"focus": Focus.RUNS, "is_hot": True, "skew_ms": 300_000, "stall_ms": 200_000, "fault_share": 0.08},
         steps=1_000_000,
     ),
     _bug(
