@@ -309,7 +309,7 @@ ONE_READING: dict[str, Callable[[Store], Any]] = {
     "all tools": lambda store: store.toolbox(WORKSPACE),
     "thirty tools": lambda store: store.tools(WORKSPACE, MANY[:30]),
     "a profile": lambda store: store.profile(WORKSPACE, "run-1"),
-    "a transcript": lambda store: store.transcript(WORKSPACE, "task_1"),
+    "a transcript": lambda store: store.transcript(WORKSPACE, "task_1", 1),
     "what was spent": lambda store: store.usage(WORKSPACE, "wf_1", "task_1"),
 }
 

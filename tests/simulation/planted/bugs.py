@@ -625,7 +625,7 @@ RUNS = (
             "if fence == FIRST or run_items.is_sealed(found, fence) or self._sealed(next_place, fence):",
             "if fence:",
         ),
-        habits={"focus": Focus.RUNS},
+        habits={"focus": Focus.RUNS, "is_hot": True, "skew_ms": 300_000, "stall_ms": 200_000},
         steps=400_000,
     ),
     _bug(

@@ -139,7 +139,7 @@ class RunStore(Protocol):
 
     def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
         """Returns the entries of a task's transcript that have a message and a number above ``after``, in order.
-        One read; two with ``after``, unless an entry begins right behind it."""
+        One read; two or three if more than two entries are new to somebody who reads along."""
 
     def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[Entry, ...]:
         """Returns the transcript, as ``transcript`` does, for the run with this fence. From then on no run of a lower

@@ -55,6 +55,11 @@ def is_entry(item: Item) -> bool:
     return "kind" in item
 
 
+def place_of(item: Item) -> int:
+    """The number of the entry's first message; of a seal, that of the next entry's."""
+    return int(item["sk"].rpartition("#")[2])
+
+
 def is_sealed(found: Sequence[Item], fence: int) -> bool:
     """True if the run with this fence has sealed the transcript before, and added nothing since."""
     return bool(found) and not is_entry(found[-1]) and int(found[-1]["fence"]) == fence

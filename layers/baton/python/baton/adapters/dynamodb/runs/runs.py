@@ -17,6 +17,7 @@ from baton.domain.runs.transcript import Entry, TaskEntry, Usage
 
 # Each time that a run can't seal its transcript, an earlier run has added an entry meanwhile.
 _RACES = 10
+_IN_RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
 # The fence of a task's first run: none came before it.
 FIRST = 1
 
@@ -26,17 +27,17 @@ class Runs(Registry):
         return run_items.profile_from(workspace, agent, self._table.get(keys.profile(workspace, agent)))
 
     def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
-        return self._entries(workspace, task_id, after, self._entries_from(workspace, task_id, after + 1))
+        return _entries(self._items(workspace, task_id, after), after)
 
     def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[Entry, ...]:
         for _ in range(_RACES):
-            found = self._entries_from(workspace, task_id, after + 1)
+            found = self._items(workspace, task_id, after)
             if any(int(item.get("fence", 0)) > fence for item in found):
                 raise errors.StaleClaim(task_id)
-            entries = self._entries(workspace, task_id, after, found)
-            next_place = keys.entry(workspace, task_id, entries[-1].last + 1 if entries else max(after, 0) + 1)
+            last = max((entry.last for entry in _entries(found, 0)), default=max(after, 0))
+            next_place = keys.entry(workspace, task_id, last + 1)
             if fence == FIRST or run_items.is_sealed(found, fence) or self._sealed(next_place, fence):
-                return entries
+                return _entries(found, after)
         raise errors.Busy
 
     def keep_entry(self, workspace: str, of_task: TaskEntry) -> None:
@@ -84,22 +85,29 @@ class Runs(Registry):
             return False
         return True
 
-    def _entries_from(self, workspace: str, task_id: str, number: int) -> list[Item]:
+    def _items(self, workspace: str, task_id: str, after: int) -> list[Item]:
+        """Returns the entries with a message above ``after``, perhaps with some before them, and the seal if there is
+        one. Who reads along finds what is new among the latest two, with the entry before it."""
+        if after <= 0:
+            return self._items_from(workspace, task_id, 0)
+        latest = self._latest(workspace, task_id, keys.entries_from(workspace, task_id, 0)[1], 2)
+        if len(latest) <= 1 or run_items.place_of(latest[0]) <= after + 1:
+            return latest
+        found = self._items_from(workspace, task_id, after + 1)
+        if found and run_items.place_of(found[0]) == after + 1:
+            return found
+        return [*self._latest(workspace, task_id, keys.entry(workspace, task_id, after).sk, 1), *found]
+
+    def _items_from(self, workspace: str, task_id: str, number: int) -> list[Item]:
         first, last = keys.entries_from(workspace, task_id, number)
-        between = {":pk": first.pk, ":first": first.sk, ":last": last}
-        return list(self._table.query_all("#pk = :pk AND #sk BETWEEN :first AND :last", between))
+        return list(self._table.query_all(_IN_RANGE, {":pk": first.pk, ":first": first.sk, ":last": last}))
 
-    def _entries(self, workspace: str, task_id: str, after: int, found: Sequence[Item]) -> tuple[Entry, ...]:
-        entries = [run_items.entry_from(item) for item in found if run_items.is_entry(item)]
-        if after > 0 and (not entries or entries[0].first > after + 1):
-            entries = [*self._last_up_to(workspace, task_id, after), *entries]
-        return tuple(entries)
+    def _latest(self, workspace: str, task_id: str, up_to: str, limit: int) -> list[Item]:
+        first = keys.entry(workspace, task_id, 0)
+        between = {":pk": first.pk, ":first": first.sk, ":last": up_to}
+        return self._table.query(_IN_RANGE, between, limit=limit, newest_first=True)[::-1]
 
-    def _last_up_to(self, workspace: str, task_id: str, number: int) -> list[Entry]:
-        """The entry in whose midst the reader stopped, if it did. A seal may stand behind it."""
-        first, last = keys.entry(workspace, task_id, 0), keys.entry(workspace, task_id, number)
-        between = {":pk": first.pk, ":first": first.sk, ":last": last.sk}
-        condition = "#pk = :pk AND #sk BETWEEN :first AND :last"
-        found = self._table.query(condition, between, limit=2, newest_first=True)
-        entries = [run_items.entry_from(item) for item in found if run_items.is_entry(item)]
-        return [entry for entry in entries[:1] if entry.last > number]
+
+def _entries(found: Sequence[Item], after: int) -> tuple[Entry, ...]:
+    entries = (run_items.entry_from(item) for item in found if run_items.is_entry(item))
+    return tuple(entry for entry in entries if entry.last > after)
