@@ -614,21 +614,6 @@ RUNS = (
         steps=400_000,
     ),
     _bug(
-        "a run seals nothing",
-        (
-            "steps/runs/transcript_writer.py",
-            "        persistently(self.run, self.run.must_hold_claim)\n",
-            "",
-        ),
-        (
-            "adapters/dynamodb/runs/runs.py",
-            "if fence == FIRST or run_items.is_sealed(found, fence) or self._sealed(next_place, fence):",
-            "if fence:",
-        ),
-        habits={"focus": Focus.RUNS, "is_hot": True, "skew_ms": 300_000, "stall_ms": 200_000},
-        steps=400_000,
-    ),
-    _bug(
         "a run takes the transcript back from a later one",
         (
             "adapters/dynamodb/runs/runs.py",
@@ -673,16 +658,6 @@ RUNS = (
         ("steps/runs/run_account.py", "            self._count_late(used)\n", ""),
         habits={"focus": Focus.RUNS, "is_hot": True, "skew_ms": 300_000, "stall_ms": 200_000, "fault_share": 0.08},
         steps=400_000,
-    ),
-    _bug(
-        "a step that was counted unheard is counted late, too",
-        (
-            "domain/runs/account.py",
-            "for each in ((self.fence, self.step), self.before))",
-            "for each in ((self.fence, self.step),))",
-        ),
-        habits={"focus": Focus.RUNS, "is_hot": True, "skew_ms": 300_000, "stall_ms": 200_000, "fault_share": 0.08},
-        steps=1_000_000,
     ),
     _bug(
         "an event is marked before the bus has it",
