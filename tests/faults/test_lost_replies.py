@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.agents.route import Mode
 from baton.domain.errors import Busy, StaleClaim
 from baton.domain.tasks.task import Task
@@ -41,7 +42,7 @@ class RepeatableUseCase:
         self.given = case.prepare(self.rig.world)
         self.notices = len(self.rig.world.dispatch_queue.notices)
         # What becomes of the mark of a contact is nobody's concern (tests/unit/agents/test_liveness.py).
-        self.rig.store.mark_contact("acme", "auditor", self.rig.clock.now())
+        self.rig.store.mark_contact("acme", "auditor", self.rig.clock.now(), MARKED_EVERY)
         self.again = self.rig.keep()
         self.again()
 

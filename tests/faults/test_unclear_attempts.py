@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutErr
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.access.principal import Kind
+from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.errors import BatonError, Busy
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.transcript import Usage
@@ -117,7 +118,7 @@ class Wire:
 def on_the_wire(case: UseCase, kind: type[Wire] = Wire) -> tuple[Rig, World, Any, Wire]:
     rig = Rig().settle()
     given = case.prepare(rig.world)
-    rig.store.mark_contact("acme", "auditor", rig.clock.now())
+    rig.store.mark_contact("acme", "auditor", rig.clock.now(), MARKED_EVERY)
     wire = kind(rig)
     world = World(store=DynamoStore(Table(wire, rig.table, rig.clock.sleep)), clock=rig.clock)
     return rig, world, given, wire

@@ -25,7 +25,7 @@ ENDS: dict[str, Any] = {
     "complete": {"output": {"ok": True}},
     "fail": {"failure": {"type": "error", "description": "It broke"}},
 }
-_IDS = re.compile(r"\b(?:[a-z]+_)?[0-9a-hjkmnp-tv-z]{26}\b")
+_IDS = re.compile(r"\b(?:[a-z]+_t?)?[0-9a-hjkmnp-tv-z]{26}\b")
 
 
 @dataclass

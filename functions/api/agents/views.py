@@ -57,7 +57,7 @@ class SavedAgentView(AgentView, ProfileView):
 
 class LivenessView(TypedDict):
     """``active``: asked for work less than 5 minutes ago, or holds a claim; ``idle``: less than 30 minutes ago.
-    ``last_contact_at``: when it last asked for work, give or take a minute; null if it never did."""
+    ``last_contact_at``: when it last asked for work, give or take three minutes; null if it never did."""
 
     status: Literal["active", "idle", "gone"]
     last_contact_at: str | None

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from baton.domain.access.settings import Settings
+from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.alerts.alert import AlertState
 from baton.domain.errors import Conflict, PageHeld
 from baton.domain.escalations.direction import Direction
@@ -54,7 +55,7 @@ def fill(store: Store, workspace: str) -> None:
     queued(store, "task_3", workspace=workspace)
     fill_task_items(store, workspace)
     store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
-    store.mark_contact(workspace, "auditor", NOON)
+    store.mark_contact(workspace, "auditor", NOON, MARKED_EVERY)
     store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
     add_token(store, len(workspace), workspace)
     add_alert(store, 1, workspace, task_id="task_1")
@@ -176,7 +177,7 @@ def test_the_same_ids_live_side_by_side(store: Store) -> None:
     fill(store, THEIRS)
     for workspace in (OURS, THEIRS):
         assert store.load(workspace, "task_1")[0].workspace == workspace
-        assert len(store.tasks_of_agent(workspace, "auditor", 10, None).items) == 6
+        assert len(store.tasks_of_day(workspace, DAY, 10, None).items) == 7
 
 
 def test_a_change_in_one_workspace_leaves_the_others_task(store: Store) -> None:

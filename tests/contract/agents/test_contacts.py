@@ -10,6 +10,7 @@ import pytest
 
 from baton.adapters.dynamodb.agents.contacts import MAX_REMEMBERED, Contacts
 from baton.adapters.dynamodb.table import Table
+from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.errors import Busy
 from baton.ports.store import Store
 from baton.steps.agents.mark_contact import mark_contact
@@ -28,34 +29,34 @@ def test_nobody_was_heard_of_yet(store: Store) -> None:
 
 
 def test_contacts_are_kept_by_agent(store: Store) -> None:
-    store.mark_contact(WORKSPACE, "client", NOON)
-    store.mark_contact(WORKSPACE, "client-repo-auditor", NOON + MS)
+    store.mark_contact(WORKSPACE, "client", NOON, MARKED_EVERY)
+    store.mark_contact(WORKSPACE, "client-repo-auditor", NOON + MS, MARKED_EVERY)
     assert store.last_contact(WORKSPACE, "client") == NOON
     assert store.last_contacts(WORKSPACE) == {"client": NOON, "client-repo-auditor": NOON + MS}
 
 
 def test_a_contact_is_kept_again_after_a_minute_and_not_before(store: Store) -> None:
     for at in (NOON, NOON + MINUTE - MS):
-        store.mark_contact(WORKSPACE, "auditor", at)
+        store.mark_contact(WORKSPACE, "auditor", at, MARKED_EVERY)
     assert store.last_contact(WORKSPACE, "auditor") == NOON
-    store.mark_contact(WORKSPACE, "auditor", NOON + MINUTE)
+    store.mark_contact(WORKSPACE, "auditor", NOON + MINUTE, MARKED_EVERY)
     assert store.last_contact(WORKSPACE, "auditor") == NOON + MINUTE
 
 
 def test_an_older_contact_is_never_kept_over_a_newer_one(store: Store) -> None:
-    store.mark_contact(WORKSPACE, "auditor", NOON)
-    store.mark_contact(WORKSPACE, "auditor", NOON - 2 * MINUTE)
+    store.mark_contact(WORKSPACE, "auditor", NOON, MARKED_EVERY)
+    store.mark_contact(WORKSPACE, "auditor", NOON - 2 * MINUTE, MARKED_EVERY)
     assert store.last_contact(WORKSPACE, "auditor") == NOON
 
 
 def test_a_process_writes_once_a_minute_and_another_ones_mark_stands(rig: Rig) -> None:
     def writes(seconds: float) -> int:
         rig.clock.advance(seconds)
-        return len(rig.count(lambda: rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now())))
+        return len(rig.count(lambda: rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)))
 
     assert [writes(seconds) for seconds in (0, 30, 29.999, 0.001)] == [1, 0, 0, 1]
     rig.clock.advance(60)
-    rig.other_store.mark_contact(WORKSPACE, "auditor", rig.clock.now())
+    rig.other_store.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)
     before = rig.clock.now()
     assert writes(30) == 1
     assert rig.store.last_contact(WORKSPACE, "auditor") == before
@@ -65,7 +66,7 @@ def test_a_process_writes_once_a_minute_and_another_ones_mark_stands(rig: Rig) -
 def test_a_mark_is_tried_once_and_not_again_within_the_minute(rig: Rig, fault: str) -> None:
     rig.choked.plan = lambda _n, operation: fault if operation == "update_item" else None
     with pytest.raises(Busy):
-        rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now())
+        rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)
     assert rig.choked.calls.count("update_item") == 1
     assert rig.count(lambda: mark_contact(rig.world.deps, agent("auditor"), "auditor")) == []
     rig.clock.advance(60)
@@ -89,5 +90,5 @@ def test_a_process_that_serves_ever_new_agents_does_not_grow_for_ever() -> None:
     client: Any = SimpleNamespace(update_item=lambda **_: {"Attributes": {}})
     contacts = Contacts(Table(client, "table", lambda _: None))
     for number in range(MAX_REMEMBERED + 1):
-        contacts.mark_contact(WORKSPACE, f"a-{number}", NOON)
+        contacts.mark_contact(WORKSPACE, f"a-{number}", NOON, MARKED_EVERY)
     assert len(contacts._tried) == 1

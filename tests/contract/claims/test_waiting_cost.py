@@ -9,6 +9,7 @@ import pytest
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import State
 from baton.services.claims.claim_task import claim_next_waiting
@@ -36,7 +37,7 @@ class Waiting:
         self.meter, self.clock = Meter(FakeDynamo()), MomentousClock()
         self.store = DynamoStore(Table(self.meter, TABLE, self.clock.sleep))
         self.world = World(store=self.store, clock=self.clock).settle()
-        self.store.mark_contact(WORKSPACE, "auditor", self.clock.now())
+        self.store.mark_contact(WORKSPACE, "auditor", self.clock.now(), MARKED_EVERY)
         self.store.roster(WORKSPACE)
 
     def wait(self, seconds: float, key: IdempotencyKey | None = None) -> tuple[Claimed | None, Usage]:

@@ -382,6 +382,18 @@ def test_the_stream_brings_what_was_written(rig: Rig) -> None:
     assert rig.store.fresh_events(damaged) == list(outbox_events(change))
 
 
+def test_the_place_of_a_task_that_was_fenced_off_brings_nothing_and_is_in_no_list(rig: Rig) -> None:
+    """A void item in the place of its beginning (docs/decisions/023)."""
+    images: list[Any] = []
+    rig.raw.watch = lambda changes: images.extend(changes)
+    rig.raw.put(to_wire({**keys.beginning(WORKSPACE, "task_1")._asdict(), "void": True}))
+    assert rig.store.fresh_events(stream_records(images)) == []
+    with pytest.raises(Conflict):
+        stored(rig.store)
+    assert rig.store.tasks_of_day(WORKSPACE, NOON.date(), 10, None).items == ()
+    assert list(rig.store.pending_tasks(NOON + seconds(600))) == []
+
+
 @pytest.mark.parametrize(
     "values", [{"seq": "none"}, {"fresh": "none"}, {"fresh": None}, {"events": "gone"}, {"fresh": 9}]
 )

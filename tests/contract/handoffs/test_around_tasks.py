@@ -35,6 +35,7 @@ from support.values.changes import claimed, new, plant, queued, stored, then
 from support.values.records import a_note, a_review, a_route
 from support.values.task_items import a_checkpoint, a_job, a_late_result, a_message, freed, holding, slotted
 from support.values.tasks import MS, an_agent
+from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, human
 
 Plant = Callable[[Iterable[Change]], object]
@@ -296,6 +297,26 @@ def test_a_workflow_is_all_of_its_tasks_in_the_order_of_their_ids(store: Store) 
     expected = (WorkflowMember("task_1", None), WorkflowMember("task_2", "task_1"), WorkflowMember("task_3", "task_1"))
     assert store.workflow(WORKSPACE, "wf_1") == expected
     assert store.workflow(WORKSPACE, "wf_0") == ()
+
+
+def test_a_root_that_its_workflows_id_tells_is_a_member_without_an_item(rig: Rig) -> None:
+    stored(rig.store, "task_1", workflow_id="wf_t1")
+    assert not [item for item in rig.items() if "#WORKFLOW#" in item["pk"]["S"]]
+    assert rig.store.workflow(WORKSPACE, "wf_t1") == (WorkflowMember("task_1", None),)
+    stored(rig.store, "task_0", workflow_id="wf_t1", parent_id="task_1")
+    expected = (WorkflowMember("task_0", "task_1"), WorkflowMember("task_1", None))
+    assert rig.store.workflow(WORKSPACE, "wf_t1") == expected
+
+
+@pytest.mark.parametrize(
+    "of_another", [{"workflow_id": "wf_9"}, {"parent_id": "task_0"}, {"workflow_id": "wf_9", "parent_id": "task_0"}, {}]
+)
+def test_a_task_of_that_name_in_another_place_is_no_root_of_the_workflow(store: Store, of_another: Any) -> None:
+    stored(store, "task_1", **{"workflow_id": "wf_t1", **of_another})
+    member = WorkflowMember("task_1", of_another.get("parent_id"))
+    for workflow_id in ("wf_1", "wf_9", "wf_t1", "named_wf_t1"):
+        expected = (member,) if workflow_id == of_another.get("workflow_id", "wf_t1") else ()
+        assert store.workflow(WORKSPACE, workflow_id) == expected
 
 
 Post = Callable[[Store, int], object]

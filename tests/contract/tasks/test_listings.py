@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 
 from baton.domain.alerts.alert import AlertState
-from baton.domain.tasks.task import State
+from baton.domain.errors import Conflict
+from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
 from baton.ports.paging import Page
 from baton.ports.store import Store
-from baton.ports.writes import Insert, Save
+from baton.ports.writes import Insert, Save, Write
 from support.clock import NOON
-from support.values.changes import stored, then
+from support.values.changes import new, stored, then
 from support.values.records import a_note, add_alert, add_review, add_token
 from support.values.tasks import MS
 from support.worlds.world import WORKSPACE, human
@@ -26,8 +29,14 @@ DAY = date(2026, 11, 18)
 Read = Callable[[Store, int, str | None], Page]
 
 
+def begin(store: Store, id_: str, *also: Write, **values: Any) -> Task:
+    change = new(id_, **values)
+    store.commit(WORKSPACE, change, Insert(TaskBody(id_, {})), *also)
+    return change.task
+
+
 def add_task(store: Store, number: int) -> None:
-    stored(store, f"task_{number:02d}", created_at=NOON + seconds(number))
+    begin(store, f"task_{number:02d}", created_at=NOON + seconds(number))
 
 
 def add_alert_of_task(store: Store, number: int) -> None:
@@ -96,7 +105,7 @@ def test_an_empty_listing_is_empty(store: Store, kind: str) -> None:
 
 
 def test_a_listed_task_is_as_it_is_now_wherever_it_went(store: Store) -> None:
-    task = stored(store)
+    task = begin(store, "task_1")
     change = then(task, state=State.DONE, title="later")
     store.commit(WORKSPACE, change)
     assert store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == (change.task,)
@@ -112,9 +121,38 @@ def test_days_are_utc_and_end_at_midnight(store: Store) -> None:
 
 
 def test_agents_whose_names_begin_alike_are_listed_apart(store: Store) -> None:
-    stored(store, "task_1", target_agent="client")
-    stored(store, "task_2", target_agent="client-repo-auditor")
+    begin(store, "task_1", target_agent="client")
+    begin(store, "task_2", target_agent="client-repo-auditor")
     assert [task.id for task in store.tasks_of_agent(WORKSPACE, "client", 10, None).items] == ["task_1"]
+
+
+def test_tasks_that_begin_together_are_listed_too(store: Store) -> None:
+    first, second = new("task_1"), new("task_2", target_agent=None)
+    store.commit(WORKSPACE, first, Insert(TaskBody("task_1", {})), second, Insert(TaskBody("task_2", {})))
+    assert store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == (first.task,)
+    assert store.tasks_of_day(WORKSPACE, DAY, 10, None).items == (second.task, first.task)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+@pytest.mark.parametrize("refused", [(), (1,), (5,), (1, 2, 3), (2, 4), (3, 4, 5), (1, 2, 3, 4, 5)])
+def test_tasks_that_were_refused_are_in_no_page_and_leave_no_gap(
+    store: Store, refused: tuple[int, ...], limit: int
+) -> None:
+    """The body of a task is put first: it stays if the rest is refused."""
+    store.commit(WORKSPACE, Insert(a_note(1)))
+    for number in range(1, 6):
+        if number in refused:
+            with pytest.raises(Conflict):
+                begin(store, f"task_{number}", Insert(a_note(1)))
+        else:
+            begin(store, f"task_{number}")
+    for kind in ("agent", "day"):
+        pages = [LISTINGS[kind][1](store, limit, None)]
+        while pages[-1].cursor is not None:
+            pages.append(LISTINGS[kind][1](store, limit, pages[-1].cursor))
+        found = [int(task.id[-1]) for page in pages for task in page.items]
+        assert found == [number for number in range(5, 0, -1) if number not in refused]
+        assert [len(page.items) for page in pages[:-1]] == [limit] * (len(pages) - 1)
 
 
 def test_events_are_read_from_any_entry_on(store: Store) -> None:

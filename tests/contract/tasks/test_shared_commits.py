@@ -216,14 +216,14 @@ def test_roots_are_counted_by_direction(store: Store) -> None:
 
 
 def in_one(store: Store, *, items: int) -> None:
-    """A write of so many items: a new open task without events takes three, each note one."""
-    bare = replace(new("task_1", target_agent=None), events=())
-    store.commit(WORKSPACE, bare, *[Insert(a_note(number)) for number in range(items - 3)])
+    """A write of so many items: a new task without events takes two, each note one."""
+    bare = replace(new("task_1"), events=())
+    store.commit(WORKSPACE, bare, *[Insert(a_note(number)) for number in range(items - 2)])
 
 
 def test_a_hundred_items_are_written_at_once(store: Store) -> None:
     in_one(store, items=MAX_ITEMS)
-    assert len(store.notes(WORKSPACE, "task_1", 200)) == MAX_ITEMS - 3
+    assert len(store.notes(WORKSPACE, "task_1", 200)) == MAX_ITEMS - 2
 
 
 def test_one_more_is_refused_before_anything_is_sent(store: Store) -> None:
@@ -235,7 +235,7 @@ def test_one_more_is_refused_before_anything_is_sent(store: Store) -> None:
 
 def test_what_is_written_along_counts_too(store: Store) -> None:
     extras: list[Write] = []
-    for number in range(15):
+    for number in range(21):
         task_id = f"task_{number}"
         extras += [new(task_id), Insert(TaskBody(task_id, {})), Save(a_page_sync(task_id))]
     with pytest.raises(ValueError, match="105 items"):
@@ -276,7 +276,7 @@ def test_both_stores_count_alike(store: Store, room: int) -> None:
         Insert(TaskBody("task_2", {})),
         SaveResponse(ONCE, {}),
     ]
-    taken = 5 + 9 + 7  # of task_1's change, of the extras, of task_2 without its body
+    taken = 5 + 9 + 5  # of task_1's change, of the extras, of task_2 without its body
     notes = [Insert(a_note(number)) for number in range(MAX_ITEMS - taken + 1 - room)]
     if room:
         store.commit(WORKSPACE, change, *extras, *notes)

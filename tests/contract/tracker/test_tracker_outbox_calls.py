@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.errors import TrackerAway
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
@@ -50,7 +51,7 @@ class CountedNotionWorld(NotionWorld):
     def spent(self, act: Callable[[], Any]) -> tuple[list[str], list[str], int]:
         """Calls to the table, requests to Notion, and notices for the tracker."""
         self.quiet()
-        self.rig.store.mark_contact(WORKSPACE, "auditor", self.clock.now())
+        self.rig.store.mark_contact(WORKSPACE, "auditor", self.clock.now(), MARKED_EVERY)
         self.rig.store.roster(WORKSPACE)
         calls = self.rig.count(act)
         return (
@@ -146,7 +147,7 @@ def test_a_change_of_a_task_takes_no_write_more_and_a_notice() -> None:
     """What the page has to show follows from HEAD. The answer tells of the row, so that is read."""
     bare = Rig().settle()
     bare.world.mark(agent("scout"))
-    bare.store.mark_contact(WORKSPACE, "auditor", bare.clock.now())
+    bare.store.mark_contact(WORKSPACE, "auditor", bare.clock.now(), MARKED_EVERY)
     without = [bare.count(step) for step in steps(bare.world).values()]
     world = CountedNotionWorld(Rig())
     world.mark(agent("scout"))
@@ -302,7 +303,7 @@ def test_no_transaction_comes_near_the_limit(world: CountedNotionWorld) -> None:
     review_id = world.mark(human()).review_id
     assert review_id
     release_review(world.deps, human(), review_id, idempotency_key())
-    assert world.rig.raw.largest_transaction == 9
+    assert world.rig.raw.largest_transaction == 6
 
 
 def closed(world: CountedNotionWorld) -> None:

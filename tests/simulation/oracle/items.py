@@ -35,6 +35,7 @@ def whole(pk: str, head: Item) -> Item:
     wake = {"wake_ms": int(head["wake_sk"].split("#")[0])} if "wake_sk" in head else {}
     made = {"created_at": _made_at(task_id), "created_by": f"agent:{head['source_agent']}"}
     own = {"id": task_id, "workspace": workspace, "master_task_id": task_id, "handoff_id": f"ho_{task_id[5:]}"}
+    own["workflow_id"] = f"wf_t{task_id[5:]}"
     said = {**own, **made, "depth": 0 if "master_task_id" in head else 1, **wake, **head}
     said.setdefault("updated_at", said["events"][-1]["at"] if "events" in said else said["created_at"])
     if "claim" in head:

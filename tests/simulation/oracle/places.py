@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulation.oracle.items import to_ms
 from simulation.oracle.ledger import ENDED
 
 if TYPE_CHECKING:
@@ -24,9 +25,30 @@ def place_rules(head: Item) -> Iterator[tuple[object, str]]:
     yield state not in ENDED or wake_ms is None, "it has ended, and is still to be looked at"
     is_seen = not claim or (wake_ms is not None and wake_ms <= claim["expires_ms"])
     yield is_seen, "nobody looks when its lease is over"
+    late = [at for at in _due(head) if wake_ms is None or wake_ms > at]
+    yield not late, f"{state}: looked at by {wake_ms}, and something is due at {late}"
     is_run = state == "delegated" and head.get("runtime") == "run"
     is_timed = state == "waiting" and head["wait"].get("until")
     yield not (head.get("parked") or is_run or is_timed) or wake_ms is not None, f"{state}: nobody will look at it"
+
+
+def _due(head: Item) -> Iterator[int]:
+    """When time alone changes the task, or tells a human of it. An entry may be earlier."""
+    state, flags = head["state"], head.get("flags", [])
+    if state in ENDED:
+        return
+    if "deadline" in head and "deadline_passed" not in flags:
+        yield to_ms(head["deadline"])
+    if head.get("parked"):
+        yield to_ms(head["deferred_until"] if state == "needs" else head["not_before"])
+    elif state == "delegated" and "unclaimed_too_long" not in flags:
+        yield to_ms(head["ready_at"]) + 1_000 * head.get("alert_after_seconds", 3_600)
+    if state == "next" and "next_stale" not in flags:
+        yield to_ms(head["ready_at"]) + 86_400_000
+    if state == "waiting" and "waiting_too_long" not in flags:
+        yield to_ms(head["wait"]["alert_at"])
+    if state == "waiting" and head["wait"].get("until"):
+        yield to_ms(head["wait"]["until"])
 
 
 def is_marked(head: Item) -> bool:

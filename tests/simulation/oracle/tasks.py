@@ -158,6 +158,10 @@ class TaskRules:
     def _created(self, tx: Transaction, head: Item, by: Item) -> None:
         ledger = self._ledger
         ledger.born[self._task_id] = self._sim.steps
+        begins = head["master_task_id"] == self._task_id and not head.get("parent_id")
+        if begins and head["workflow_id"] == f"wf_t{self._task_id[5:]}":
+            ledger.members[head["workflow_id"]].append(self._task_id)
+            tx.workflows.add(head["workflow_id"])
         self._must(self._task_id in ledger.members[head["workflow_id"]], "it isn't a member of its workflow")
         is_human, parent = by["principal_kind"] == "human", head.get("parent_id")
         if parent and not is_human and head["kind"] != "retry":

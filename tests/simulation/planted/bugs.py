@@ -59,6 +59,14 @@ CLAIMS = (
         ),
     ),
     _bug(
+        "a change leaves the sweeper's entry where it is, however late that is",
+        ("domain/tasks/wake.py", "return before.wake_at <= due_at - margin", "return True"),
+    ),
+    _bug(
+        "the early look at ready work is after what is due",
+        ("domain/tasks/wake.py", "return min(early, due_at), True", "return early, True"),
+    ),
+    _bug(
         "a sweep ends live claims",
         ("domain/tasks/sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
     ),
@@ -715,7 +723,21 @@ TRAILS = (
     ),
     _bug(
         "a task that begins isn't in the outbox",
-        ("adapters/dynamodb/trail_items.py", '"wake_pk": place.pk, "wake_sk": place.sk}', "}"),
+        ("adapters/dynamodb/trail_items.py", 'places = {"wake_pk": place.pk, "wake_sk": place.sk, ', "places = {"),
+    ),
+)
+MEMBERS = (
+    _bug(
+        "a root is taken for the one that its workflow's id tells",
+        (
+            "adapters/dynamodb/tasks/change_writes.py",
+            "if items.begins_its_workflow(items.head_item(task)):",
+            "if task.is_root:",
+        ),
+    ),
+    _bug(
+        "a workflow's root is forgotten",
+        ("adapters/dynamodb/handoffs/workflows.py", "if root_id is not None and root_id not in parents:", "if False:"),
     ),
 )
 SHARDS = (
@@ -786,4 +808,4 @@ PAGES = (
         habits=_IN_NOTION,
     ),
 )
-BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *FAMILIES, *RUNS, *TRAILS, *SHARDS, *PAGES)
+BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *FAMILIES, *RUNS, *TRAILS, *MEMBERS, *SHARDS, *PAGES)

@@ -76,5 +76,5 @@ def claimed(store: Store, id_: str = "task_1", claim: Claim | None = None, **val
         origin=State.DELEGATED,
         claim=claim,
         fence=claim.fence,
-        **{"wake_at": claim.expires_at, **values},
+        **{"wake_at": claim.expires_at, "wakes_first": True, **values},
     )

@@ -323,7 +323,7 @@ def _id(claim: Claimed) -> str:
 
 _CHANCE = re.compile(
     r"(?:[a-z]+_)?\b[0-9a-hjkmnp-tv-z]{26}\b"
-    r"|[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b"
+    r"|[a-z]+_t?[0-9a-hjkmnp-tv-z]{26}\b"
     r"|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b"
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z"
     r"|\b0\d{14}\b"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import PROCESS_TASK, Principal, system
-from baton.domain.agents.liveness import liveness
+from baton.domain.agents.liveness import CLAIM_MARKED_EVERY, liveness
 from baton.domain.errors import AlreadyClaimed, Busy, InactiveAgent, Unknown
 from baton.ports.runs import RunSucceeded
 from baton.services.agents.discover_agents import MAX_LOOKS_FOR_CLAIMS, agents_for, seen_agent, seen_agents
@@ -86,6 +86,34 @@ def test_whoever_claims_is_heard_of(world: World, way: str) -> None:
     assert contact(world, "scout") is None
 
 
+def test_a_claim_is_marked_once_in_three_minutes_and_asking_in_vain_once_in_one(world: World) -> None:
+    def claims() -> bool:
+        mark_contact(world.deps, agent("auditor"), "auditor", has_work=True)
+        return contact(world) == world.clock.now()
+
+    assert claims()
+    world.clock.advance(CLAIM_MARKED_EVERY.total_seconds(), milliseconds=-1)
+    assert not claims()
+    world.clock.advance(milliseconds=1)
+    assert claims()
+    world.clock.advance(60)
+    assert not claims()
+    assert claim_next(world.deps, auditor()) is None
+    assert contact(world) == world.clock.now()
+
+
+def test_a_claim_that_was_not_marked_tells_of_the_contact_while_it_lives(world: World) -> None:
+    assert claim_next(world.deps, auditor()) is None
+    world.clock.advance(100)
+    world.claimed(lease_seconds=43_200)
+    claimed_at = world.clock.now()
+    assert contact(world) == NOON
+    world.clock.advance(3_600)
+    assert seen_agent(world.deps, WORKSPACE, "auditor").liveness.last_contact_at == claimed_at
+    (listed,) = (each for each in seen_agents(world.deps, WORKSPACE) if each.agent.slug == "auditor")
+    assert listed.liveness.last_contact_at == claimed_at
+
+
 def test_asking_for_work_in_vain_is_a_contact_too(world: World) -> None:
     assert claim_next(world.deps, auditor()) is None
     assert contact(world) == NOON
@@ -129,7 +157,7 @@ class Forgetful(InMemoryStore):
         super().__init__()
         self.error = error
 
-    def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
+    def mark_contact(self, workspace: str, agent: str, now: datetime, every: timedelta) -> None:
         raise self.error
 
 

@@ -13,6 +13,7 @@ import pytest
 from baton.domain.errors import BatonError, CallbackUsed, InvalidInput, Unknown
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import MAX_RELEASES, Task
+from baton.domain.tasks.wake import next_look
 from baton.services.claims.wait_for_callback import answer_callback, wait_for_callback
 from baton.services.tasks.approve_task import approve_task_next
 from baton.services.tasks.cancel_descendants import cancel_descendants
@@ -178,7 +179,9 @@ def test_a_wait_ends_in_the_future_and_within_30_days(ahead: int, is_allowed: bo
     until = team.world.clock.now() + timedelta(seconds=ahead)
     if is_allowed:
         details, _ = team.wait(leg, until)
-        assert details.task.wake_at == until
+        assert next_look(details.task, team.world.clock.now()) == until
+        assert details.task.wake_at is not None
+        assert details.task.wake_at <= until
     else:
         with pytest.raises(InvalidInput):
             team.wait(leg, until)

@@ -219,5 +219,5 @@ def test_falsy_outputs_are_outputs_and_none_is_none(world: World) -> None:
 def public(details: TaskDetails) -> tuple[Any, ...]:
     """What the caller sees: not the system's own bookkeeping."""
     task = details.task
-    hidden = task.changed(chain="", rings=0, wake_at=None, runtime="pull", alert_after_seconds=0)
+    hidden = task.changed(chain="", rings=0, wake_at=None, wakes_first=False, runtime="pull", alert_after_seconds=0)
     return hidden, details.output, details.failure

@@ -47,7 +47,6 @@ GIVEN: dict[str, tuple[str, ...]] = {
 }
 # What a run may write, each in its own partition; everything else in the table stays as it was.
 OF_ITS_TASKS = {"TASK", "TRAIL", "RUN", "WORKFLOW", "HANDOFFS", "CHECKPOINTS", "USAGE"}
-LISTINGS = {"TASKS-OF-AGENT", "TASKS-OF-DAY"}
 OF_ITS_WORKSPACE = {"ONCE", "SEEN", "REVIEWS", "REVIEW-REQUEST", "ALERTS", "ALERTS-OF-TASK"}
 TOLD = {
     *("handoff_initiated", "approved", "handoff_received", "checkpoint_saved", "handoff_completed", "handoff_failed"),
@@ -273,8 +272,6 @@ def check_store(before: dict[Any, Any], after: dict[Any, Any], ids: set[str], wo
         assert workspace == WORKSPACE, f"{where}: {pk}"
         if kind in OF_ITS_TASKS:
             assert whose[0] in {*ids, workflow_id}, f"{where}: {pk} {sk}"
-        elif kind in LISTINGS:
-            assert sk.split("#")[-1] in ids, f"{where}: {pk} {sk}"
         elif kind == "INBOX":  # told of ends
             assert whose[0] in {slug for slug in GIVEN if slug != "vault"}, f"{where}: {pk}"
         else:

@@ -29,7 +29,7 @@ RESPONSE = keys.idempotency_key(WORKSPACE, ONCE.digest)
 NOTE = keys.Key(keys.notes(WORKSPACE, "task_1"), "note_01")
 LISTED = keys.Key(keys.alerts_of_task(WORKSPACE, "task_1"), an_alert(1, task_id="task_1").id)
 HEAD = keys.head(WORKSPACE, "task_1")
-DAY = keys.Key(keys.tasks_of_day(WORKSPACE, NOON.date()), "task_2")
+BEGINNING = keys.beginning(WORKSPACE, "task_2")
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ DAY = keys.Key(keys.tasks_of_day(WORKSPACE, NOON.date()), "task_2")
         ([CHANGE], HEAD, VersionBar(HEAD, TASK.version)),
         ([looked_at(TASK)], HEAD, VersionBar(HEAD, TASK.version)),
         ([Put(a_job()), Insert(a_note()), SaveResponse(ONCE, {}), CHANGE], HEAD, VersionBar(HEAD, TASK.version)),
-        ([new("task_2")], keys.beginning(WORKSPACE, "task_2"), KeyBar(DAY)),
+        ([new("task_2")], BEGINNING, KeyBar(BEGINNING)),
         ([CHANGE, new("task_2")], HEAD, VersionBar(HEAD, TASK.version)),
         ([Insert(a_note())], NOTE, KeyBar(NOTE)),
         ([Insert(a_note()), SaveResponse(ONCE, {})], RESPONSE, None),

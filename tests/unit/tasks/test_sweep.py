@@ -14,7 +14,7 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag, State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
-from baton.domain.tasks.wake import notice_interval
+from baton.domain.tasks.wake import EARLY_LOOK_SECONDS, notice_interval
 from baton.ports.writes import Insert, OpenEscalation
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
@@ -184,7 +184,9 @@ def test_the_same_agent_name_in_two_workspaces_gets_a_notice_in_each(world: Worl
 
 def test_work_of_an_agent_that_pulls_wakes_only_for_the_alert_which_is_raised_once(world: World) -> None:
     task_id = world.ready()
-    world.clock.advance(3_600, milliseconds=-1)
+    world.clock.advance(EARLY_LOOK_SECONDS)
+    assert (run(world).looked_at, run(world).looked_at) == (1, 0), "the early look finds nothing due and moves it on"
+    world.clock.advance(3_600 - EARLY_LOOK_SECONDS, milliseconds=-1)
     assert run(world).looked_at == 0
     world.clock.advance(milliseconds=1)
     assert run(world).reasons == {"unclaimed_too_long": 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from baton.domain.access.settings import Settings
@@ -39,9 +39,9 @@ class AgentStore(Protocol):
         """Saves the agent in its next version, and its profile if it changed. Raises ``Conflict`` if any agent changed
         since ``roster`` was read."""
 
-    def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
-        """Saves the time of the agent's last contact, unless the saved one is less than a minute old. At most one
-        write, tried once; none if this process has tried within the minute. May raise any error of a store: callers
+    def mark_contact(self, workspace: str, agent: str, now: datetime, every: timedelta) -> None:
+        """Saves the time of the agent's last contact, unless the saved one is less than ``every`` old. At most one
+        write, tried once; none if this process has tried within that time. May raise any error of a store: callers
         must be able to go on without it (``steps/agents/mark_contact.py``)."""
 
     def last_contact(self, workspace: str, agent: str) -> datetime | None:

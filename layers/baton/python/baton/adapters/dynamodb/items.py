@@ -22,7 +22,7 @@ from baton.domain.escalations.direction import Direction, Escalation
 from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.guardrails.guardrails import from_public as rules_from
-from baton.domain.handoffs.handoff import handoff_id_of
+from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
 from baton.domain.idempotency import SavedResponse
 from baton.domain.ids import made_at
 from baton.domain.numbers import loads
@@ -83,6 +83,7 @@ def _implied(item: Item) -> Item:
         "id": task_id,
         "handoff_id": handoff_id_of(task_id),
         "master_task_id": task_id,
+        "workflow_id": workflow_id_of(task_id),
         "depth": 1 if is_root else 0,
         "created_at": _made_at(task_id),
         "created_by": f"agent:{item['source_agent']}",
@@ -124,13 +125,18 @@ def _without(implied: Item, values: Item) -> Item:
     return {name: value for name, value in values.items() if name not in implied or value != implied[name]}
 
 
+def begins_its_workflow(head: Item) -> bool:
+    """True for the task that a workflow's id tells, and so is a member without an item that says so."""
+    return {"master_task_id", "workflow_id", "parent_id"}.isdisjoint(name for name in head if head[name] is not None)
+
+
 _BOOKKEEPING = ("version", "seq", "rings", "alert_after_seconds")
 _COUNTS = {
     *("depth", "revision", "max_attempts", "attempt", "releases", "fence", "recoveries", "checkpoints", "waits"),
     "dispatch_rank",
 }
 _STATE_FIELDS = {f.name for f in fields(Task)} - {
-    *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "runtime", "mirrored", "parked", "tail"),
+    *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "wakes_first", "runtime", "mirrored", "parked", "tail"),
 }
 
 
@@ -142,6 +148,7 @@ def task_from(item: Item) -> Task:
         chain=item["chain"],
         updated_at=times.parse_rfc3339(item["updated_at"]),
         wake_at=keys.parse_due_at(item["wake_sk"]) if "wake_sk" in item else None,
+        wakes_first=keys.wakes_first(item.get("wake_pk", "")),
         runtime=Runtime(item["runtime"]),
         mirrored=item.get("mirrored", False),
         parked=item.get("parked", False),

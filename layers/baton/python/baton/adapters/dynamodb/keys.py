@@ -322,7 +322,7 @@ def token(token_id: str) -> Key:
     return Key(f"TOKEN#{token_id}", "TOKEN")
 
 
-# Listings, over keys that never change.
+# Listings in the queue index, as places of items that never change: the day's is BEGINNING's, the agent's BODY's.
 
 
 def tasks_of_agent(workspace: str, slug: str) -> str:
@@ -331,6 +331,15 @@ def tasks_of_agent(workspace: str, slug: str) -> str:
 
 def tasks_of_day(workspace: str, day: date) -> str:
     return f"WS#{workspace}#TASKS-OF-DAY#{day.isoformat()}"
+
+
+def agent_list_index_key(of: Task) -> Key | None:
+    """Returns the place in the list of the task's agent; None for open work, which has none."""
+    return None if of.target_agent is None else Key(tasks_of_agent(of.workspace, of.target_agent), of.id)
+
+
+def day_list_index_key(of: Task) -> Key:
+    return Key(tasks_of_day(of.workspace, of.created_at.date()), of.id)
 
 
 # Every task of a workspace is in some of these, so they are spread over shards (shards.py).
@@ -462,7 +471,8 @@ def _queue_sort_key(priority: str, at: datetime, task_id: str) -> str:
     return f"{priority}#{_moment(at)}#{task_id}"
 
 
-# The wake index, spread over shards (shards.py). Claims have partitions of their own and come first.
+# The wake index, spread over shards (shards.py). Claims, and work that was just approved, have partitions of their own
+# and come first.
 WAKE_DUE = ("WAKE#CLAIMED", "WAKE#ERRANDS", "WAKE#OTHER")
 _CLAIMED, _ERRAND, _OTHER = WAKE_DUE
 # Events that the bus hasn't accepted yet.
@@ -480,7 +490,11 @@ def tracker_circuit_index_key(of: TrackerCircuit) -> Key | None:
 def wake_index_key(of: Task) -> Key | None:
     if of.wake_at is None:
         return None
-    return Key(_OTHER if of.claim is None else _CLAIMED, due_sort_key(of.wake_at, of.id))
+    return Key(_CLAIMED if of.wakes_first else _OTHER, due_sort_key(of.wake_at, of.id))
+
+
+def wakes_first(partition: str) -> bool:
+    return partition.startswith(_CLAIMED)
 
 
 def job_index_key(of: BackgroundJob) -> Key:

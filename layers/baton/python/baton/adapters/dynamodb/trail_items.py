@@ -24,15 +24,16 @@ MAX_AT_FIRST = 8
 
 
 def beginning_item(change: Change) -> Item:
-    """Returns the piece that begins a trail, with the task's place in the outbox. ``told``: the number of the latest
-    event that the bus has accepted, all before it included."""
+    """Returns the piece that begins a trail, with the task's places in the outbox and in the day's list. ``told``: the
+    number of the latest event that the bus has accepted, all before it included."""
     if len(change.events) > MAX_AT_FIRST:
         raise ValueError(f"a task that begins with {len(change.events)} events")
     task, last = change.task, change.events[-1]
-    place = keys.outbox_index_key(task.id, last.at)
+    place, listed = keys.outbox_index_key(task.id, last.at), keys.day_list_index_key(task)
     piece = {"events": list(change.entries), "chain": last.hash}
     key = keys.beginning(task.workspace, task.id)
-    return {**key._asdict(), **piece, "told": 0, "wake_pk": place.pk, "wake_sk": place.sk}
+    places = {"wake_pk": place.pk, "wake_sk": place.sk, "queue_pk": listed.pk, "queue_sk": listed.sk}
+    return {**key._asdict(), **piece, "told": 0, **places}
 
 
 def chunk_item(before: Task) -> Item:

@@ -14,10 +14,11 @@ from baton.adapters.dynamodb.runs.run_writes import usage_writes
 from baton.adapters.dynamodb.stored_types import STORED, StoredType
 from baton.adapters.dynamodb.tasks.change_writes import change_writes
 from baton.adapters.dynamodb.tasks.requirements import required
-from baton.adapters.dynamodb.tasks.task_items import body_item
+from baton.adapters.dynamodb.tasks.task_items import body_of
 from baton.adapters.dynamodb.tracker.tracker_writes import page_due
 from baton.domain import errors
 from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import TaskBody, TaskOutput
 from baton.ports.writes import (
     Add,
@@ -46,20 +47,20 @@ def transaction(workspace: str, writes: Sequence[Write]) -> list[ItemWrite]:
     """Returns the items of one commit: changes of tasks first, then saved responses. The first item with a bar fences
     the transaction off, and nothing does so better than these. The body of a new task is put before the others: its
     key is of an id that nobody knows yet. The bodies of several are in the transaction, to save the calls."""
-    begun = [write.task.id for write in writes if isinstance(write, Change) and write.before is None]
-    alone = begun[0] if len(begun) == 1 else None
+    begun = {write.task.id: write.task for write in writes if isinstance(write, Change) and write.before is None}
     outputs = {output.task_id: output for output in map(_output_in, writes) if output is not None}
     if not outputs.keys() <= {write.task.id for write in writes if isinstance(write, Change) and write.ends}:
         raise ValueError("an output without the change that ends its task")
-    return [item for write in sorted(writes, key=_rank) for item in _item_writes(workspace, write, alone, outputs)]
+    return [item for write in sorted(writes, key=_rank) for item in _item_writes(workspace, write, begun, outputs)]
 
 
 def _item_writes(
-    workspace: str, write: Write, new_task: str | None, outputs: Mapping[str, TaskOutput]
+    workspace: str, write: Write, begun: Mapping[str, Task], outputs: Mapping[str, TaskOutput]
 ) -> list[ItemWrite]:
-    """``outputs``: by task. They are written with the changes that end the tasks."""
-    if isinstance(write, Insert) and isinstance(write.value, TaskBody) and write.value.task_id == new_task:
-        return [put_first(body_item(workspace, write.value))]
+    """``begun``, ``outputs``: by task. Outputs are written with the changes that end the tasks."""
+    if isinstance(write, Insert) and isinstance(write.value, TaskBody) and write.value.task_id in begun:
+        item = body_of(begun[write.value.task_id], write.value)
+        return [put_first(item) if len(begun) == 1 else put(item, NOT_THERE_YET)]
     if isinstance(write, Change):
         return change_writes(write, outputs.get(write.task.id))
     return [] if _output_in(write) is not None else item_writes(workspace, write)

@@ -8,8 +8,10 @@ from enum import StrEnum
 
 ACTIVE_FOR = timedelta(minutes=5)
 IDLE_FOR = timedelta(minutes=30)
-# A contact is stored only if the stored one is at least this old.
+# A contact is stored only if the stored one is at least this old. One that brought work may be stored later: while the
+# claim lives, its id tells of it.
 MARKED_EVERY = timedelta(minutes=1)
+CLAIM_MARKED_EVERY = timedelta(minutes=3)
 MATCH_WEIGHT, LIVENESS_WEIGHT = 0.7, 0.3
 
 
@@ -27,7 +29,7 @@ class Liveness:
     """The liveness of an agent at one time."""
 
     status: Presence
-    last_contact_at: datetime | None = None  # its last request for work, to a minute; None if there was none
+    last_contact_at: datetime | None = None  # its last request for work, to three minutes; None if there was none
 
     def score(self, match: float) -> float:
         """Returns the agent's score, 0 to 1 with four decimals. ``match``: of its capabilities, 0 to 1."""

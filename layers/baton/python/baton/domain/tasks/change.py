@@ -9,7 +9,7 @@ from typing import Any
 from baton.domain.access.principal import Principal
 from baton.domain.tasks import tail, trail
 from baton.domain.tasks.task import Claim, Flag, Recovery, State, Task
-from baton.domain.tasks.wake import next_look
+from baton.domain.tasks.wake import wake_entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,8 @@ class EventRecorder:
         version = 1 if self.before is None else self.before.version + 1
         hidden_until = self.task.hidden_until
         task = self.task.changed(version=version, parked=hidden_until is not None and hidden_until > self.at)
-        task = task.changed(wake_at=next_look(task, self.at))
+        wake_at, wakes_first = wake_entry(self.before, task, self.at)
+        task = task.changed(wake_at=wake_at, wakes_first=wakes_first)
         return Change(before=self.before, task=task, events=tuple(self.events), **self.extras, **extras)
 
 

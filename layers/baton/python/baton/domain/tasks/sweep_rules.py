@@ -8,13 +8,15 @@ from baton.domain import times
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Flag, Recovery, State, Task
-from baton.domain.tasks.wake import unclaimed_since
+from baton.domain.tasks.wake import is_early, unclaimed_since
 
 
 def sweep(task: Task, command: commands.Sweep, at: datetime) -> Change:
     """Applies everything that is due on the task, as one change. A change without events only updates ``wake_at`` and
-    other bookkeeping."""
+    other bookkeeping: also of a task that was found early, on which nothing is due."""
     recorder = EventRecorder(task, task, command.by, at)
+    if is_early(task, at):
+        return recorder.end()
     reasons: list[str] = []
     if _deadline_passed(recorder):
         reasons.append("deadline_passed")

@@ -232,7 +232,8 @@ class Task:
     seq: int = 0
     chain: str = ""
     rings: int = 0  # sweeps of ready work since it was last approved, claimed or requeued
-    wake_at: datetime | None = None  # when the sweeper has to read the task
+    wake_at: datetime | None = None  # when the sweeper finds the task: never after something is due
+    wakes_first: bool = False  # the sweeper finds it before all other work: a claim, or soon to be one
     runtime: Runtime = Runtime.PULL
     alert_after_seconds: int = 3_600
     mirrored: bool = False  # the tracker shows it on a page

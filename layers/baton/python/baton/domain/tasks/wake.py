@@ -11,6 +11,10 @@ from baton.domain.tasks.task import NEXT_STALE_AFTER, Flag, State, Task
 
 FIRST_RING_SECONDS = 60
 LAST_RING_SECONDS = 3_600
+# After a task became ready, as long as a usual lease: a claim leaves the entry where it is.
+EARLY_LOOK_SECONDS = 300
+# Before the end of a lease: a sweeper that is a round behind with other work still finds the claim in time.
+AMONG_THE_FIRST_SECONDS = 60
 # The longest delay of a message in SQS.
 MAX_NOTICE_DELAY_SECONDS = 900
 
@@ -26,6 +30,27 @@ def notice_delay(due_at: datetime, now: datetime) -> int:
     return min(max(0, math.ceil((due_at - now).total_seconds())), MAX_NOTICE_DELAY_SECONDS)
 
 
+def wake_entry(before: Task | None, task: Task, now: datetime) -> tuple[datetime | None, bool]:
+    """Returns when the sweeper finds the task, and whether it does so before all other work. That is when something can
+    be due, or earlier: moving the entry costs, and a sweeper that comes early moves it on. So a task that became ready
+    is entered for an early look, a later change leaves the entry where it is, and the end takes it out."""
+    due_at = next_look(task, now)
+    if due_at is None:
+        return None, False
+    if before is not None and _stays(before, task, now, due_at):
+        return before.wake_at, before.wakes_first
+    if _has_become_ready(before, task) and not _is_rung(task):
+        early = max(now, task.ready_at or now) + times.seconds(EARLY_LOOK_SECONDS)
+        return min(early, due_at), True
+    return due_at, task.claim is not None
+
+
+def is_early(task: Task, now: datetime) -> bool:
+    """True if the sweeper has found the task before anything is due."""
+    due_at = next_look(task, now)
+    return not _is_rung(task) and (due_at is None or due_at > now)
+
+
 def next_look(task: Task, now: datetime) -> datetime | None:
     """Returns the earliest time at which something can be due, or None if only a command can change the task."""
     moments = [_of_state(task, now)] if not task.is_ended else []
@@ -37,6 +62,26 @@ def next_look(task: Task, now: datetime) -> datetime | None:
 def unclaimed_since(task: Task) -> datetime | None:
     """Returns when unclaimed work is due for the alert ``unclaimed_too_long``; None without an approval."""
     return None if task.ready_at is None else task.ready_at + times.seconds(task.alert_after_seconds)
+
+
+def _stays(before: Task, task: Task, now: datetime, due_at: datetime) -> bool:
+    """True if the entry isn't over, and early enough."""
+    if before.wake_at is None or before.wake_at <= now or _is_rung(task):
+        return False
+    is_behind_others = task.claim is not None and not before.wakes_first
+    margin = times.seconds(AMONG_THE_FIRST_SECONDS if is_behind_others else 0)
+    return before.wake_at <= due_at - margin
+
+
+def _has_become_ready(before: Task | None, task: Task) -> bool:
+    if task.state is not State.DELEGATED or task.parked:
+        return False
+    return before is None or before.state is not State.DELEGATED or before.ready_at != task.ready_at
+
+
+def _is_rung(task: Task) -> bool:
+    """True for ready work of an agent that Baton runs: the entry says when its next dispatch notice is due."""
+    return task.state is State.DELEGATED and not task.parked and task.runtime is not Runtime.PULL
 
 
 def _of_state(task: Task, now: datetime) -> datetime | None:

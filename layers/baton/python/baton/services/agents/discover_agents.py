@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +11,8 @@ from baton.domain.access.principal import Principal
 from baton.domain.access.read_rights import may_see_profile
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.liveness import Liveness, Presence, liveness
+from baton.domain.handoffs.workflow import HeldClaim
+from baton.domain.ids import made_at
 from baton.domain.runs.run_profile import RunProfile
 from baton.ports.deps import Deps
 
@@ -82,5 +84,12 @@ def _livenesses(deps: Deps, workspace: str, slugs: list[str], contacts: Mapping[
     seen = {slug: liveness(contacts.get(slug), now) for slug in slugs}
     quiet = [slug for slug in slugs if seen[slug].status is not Presence.ACTIVE]
     for slug in quiet[:MAX_LOOKS_FOR_CLAIMS]:
-        seen[slug] = liveness(contacts.get(slug), now, holds_claim=bool(deps.store.held(workspace, slug)))
+        held = deps.store.held(workspace, slug)
+        seen[slug] = liveness(_latest(contacts.get(slug), held), now, holds_claim=bool(held))
     return seen
+
+
+def _latest(contact: datetime | None, held: Sequence[HeldClaim]) -> datetime | None:
+    """Returns the last contact, or when the last of the claims was made."""
+    moments = [contact, *(made_at(each.claim_id) for each in held)]
+    return max((at for at in moments if at is not None), default=None)

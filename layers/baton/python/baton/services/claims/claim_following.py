@@ -36,7 +36,7 @@ def claim_following(deps: Deps, call: WorkerCall, ended: TaskDetails) -> Claimed
         raise
     except errors.BatonError:
         return None
-    mark_contact(deps, claimer.by, claimer.agent)
+    mark_contact(deps, claimer.by, claimer.agent, has_work=claimed is not None)
     return claimed
 
 

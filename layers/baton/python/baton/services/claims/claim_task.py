@@ -53,7 +53,7 @@ def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: Idem
         claimed = idempotency.run_idempotently(
             deps, idempotency_key, read, decide, lambda first: _replayed(deps, claimer, first)
         )
-    mark_contact(deps, claimer.by, claimer.agent)
+    mark_contact(deps, claimer.by, claimer.agent, has_work=True)
     return claimed
 
 
@@ -75,7 +75,7 @@ def claim_next(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | N
     claimed = claim_if_any(deps, claimer, idempotency_key)
     if claimed is None:
         _must_be_eligible(deps, claimer)
-    mark_contact(deps, claimer.by, claimer.agent)
+    mark_contact(deps, claimer.by, claimer.agent, has_work=claimed is not None)
     return claimed
 
 

@@ -14,6 +14,7 @@ from baton.domain.handoffs.workflow import JobKind
 from baton.domain.tasks import commands
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.transitions import transition
+from baton.domain.tasks.wake import is_early
 from baton.ports.deps import Deps
 from baton.services.claims.join_branches import join_branches
 from baton.services.tasks.cancel_descendants import cancel_descendants
@@ -123,5 +124,5 @@ def _is_takeable(deps: Deps, round_: SweepReport, task: Task) -> bool:
 
 
 def _measure(round_: SweepReport, task: Task, now: datetime) -> None:
-    if task.is_ready(now) and task.ready_at is not None:
+    if task.is_ready(now) and task.ready_at is not None and not is_early(task, now):
         round_.oldest_ready_seconds = max(round_.oldest_ready_seconds, (now - task.ready_at).total_seconds())

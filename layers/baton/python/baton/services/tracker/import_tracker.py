@@ -15,6 +15,7 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.escalations.marker import Priority
+from baton.domain.handoffs.handoff import workflow_id_of
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
 from baton.domain.tasks.task import State, Task
@@ -157,7 +158,7 @@ class Importer:
             due_date=due,
             handoff_id=handoff_id,
             master_task_id=task_id,
-            workflow_id=deps.ids.new("wf", now),
+            workflow_id=workflow_id_of(task_id),
             created_at=now,
             created_by=self.by.key,
             updated_at=now,

@@ -14,7 +14,7 @@ from baton.domain.escalations.direction import Direction
 from baton.domain.escalations.marker import Marker
 from baton.domain.escalations.review import ESCALATION_CAP, Review
 from baton.domain.handoffs.draft import ROOT_DEPTH
-from baton.domain.handoffs.handoff import handoff_id_of
+from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
@@ -63,7 +63,7 @@ def open_escalation(
         due_date=due,
         handoff_id=handoff_id,
         master_task_id=task_id,
-        workflow_id=deps.ids.new("wf", now),
+        workflow_id=workflow_id_of(task_id),
         depth=ROOT_DEPTH,
         created_at=now,
         created_by=released.requested_by if released else by.key,

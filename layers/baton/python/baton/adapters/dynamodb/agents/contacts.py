@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain import times
-from baton.domain.agents.liveness import MARKED_EVERY
 
-# The contact wasn't marked within the last minute.
+# The contact wasn't marked lately.
 NOT_LATELY = "attribute_not_exists(#at) OR #at <= :lately"
 # The most agents that a process remembers. Beyond it, a mark costs one refused write each, nothing else.
 MAX_REMEMBERED = 10_000
@@ -20,15 +19,15 @@ class Contacts:
         self._table = table
         self._tried: dict[tuple[str, str], datetime] = {}
 
-    def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
-        """Tries once, as the caller already has its answer. A failed mark isn't retried within the minute."""
+    def mark_contact(self, workspace: str, agent: str, now: datetime, every: timedelta) -> None:
+        """Tries once, as the caller already has its answer. A failed mark isn't retried within ``every``."""
         tried = self._tried.get((workspace, agent))
-        if tried is not None and now - tried < MARKED_EVERY:
+        if tried is not None and now - tried < every:
             return
         if len(self._tried) >= MAX_REMEMBERED:
             self._tried.clear()
         self._tried[workspace, agent] = now
-        values = {":now": times.to_ms(now), ":lately": times.to_ms(now - MARKED_EVERY)}
+        values = {":now": times.to_ms(now), ":lately": times.to_ms(now - every)}
         try:
             self._table.update(
                 keys.contact(workspace, agent),

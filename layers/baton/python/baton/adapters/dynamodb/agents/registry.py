@@ -138,18 +138,21 @@ class Registry(Configs):
             values[":until"] = until
         return self._table.query(condition, values, limit=limit, IndexName=index)
 
-    def _newest(self, partition: str, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+    def _newest(
+        self, partition: str, limit: int, cursor: str | None, index: str | None = None
+    ) -> tuple[list[dict[str, Any]], str | None]:
         """Returns a page of a partition whose sort keys are sortable ids, newest first, and the next page's cursor. Of
         a partition that is spread, each shard is read."""
+        sort_key, more = ("sk", {}) if index is None else (f"{index}_sk", {"IndexName": index})
         condition, values = "#pk = :pk", {}
         if cursor is not None:
             condition, values = condition + " AND #sk < :cursor", {":cursor": cursor}
         found: dict[str, dict[str, Any]] = {}
         for shard in self._table.shards.all_of(partition):
-            here = self._table.query(condition, {":pk": shard, **values}, limit=limit + 1, newest_first=True)
-            found |= {item["sk"]: item for item in here}
+            here = self._table.query(condition, {":pk": shard, **values}, limit=limit + 1, newest_first=True, **more)
+            found |= {item[sort_key]: item for item in here}
         page = [found[sk] for sk in sorted(found, reverse=True)[:limit]]
-        return page, page[-1]["sk"] if len(found) > limit else None
+        return page, page[-1][sort_key] if len(found) > limit else None
 
 
 def _token_in(found: Mapping[keys.Key, Item], key: keys.Key) -> Token | None:

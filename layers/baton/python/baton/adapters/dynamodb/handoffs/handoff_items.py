@@ -5,6 +5,7 @@ from __future__ import annotations
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
+from baton.domain.handoffs.handoff import workflow_id_of
 from baton.domain.handoffs.workflow import (
     BackgroundJob,
     Checkpoint,
@@ -35,7 +36,7 @@ def held_from(mark: Item) -> HeldClaim:
     """Reads the mark of a claimed task in its agent's queue."""
     _, task_id = keys.parse_task(mark["pk"])
     _, claim_id = keys.parse_claim_mark(mark["queue_sk"])
-    return HeldClaim(task_id, claim_id, mark["workflow_id"])
+    return HeldClaim(task_id, claim_id, mark.get("workflow_id") or workflow_id_of(task_id))
 
 
 def lapsed_from(mark: Item) -> ReadyTask:

@@ -10,6 +10,7 @@ from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.agents.route_items import route_from
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tasks.task_reads import details_from, details_keys
+from baton.domain.handoffs.handoff import root_id_of
 from baton.domain.handoffs.workflow import WorkflowMember
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.paging import Page
@@ -39,8 +40,15 @@ class Workflows(Registry):
         )
 
     def workflow(self, workspace: str, workflow_id: str) -> tuple[WorkflowMember, ...]:
+        """The root is read after the others: it was there before any of them."""
         found = self._table.query_all("#pk = :pk", {":pk": keys.members(workspace, workflow_id)})
-        return tuple(WorkflowMember(item["sk"], item.get("parent_id")) for item in found)
+        parents = {item["sk"]: item.get("parent_id") for item in found}
+        root_id = root_id_of(workflow_id)
+        if root_id is not None and root_id not in parents:
+            head = self._table.get(keys.head(workspace, root_id))
+            if head is not None and items.begins_its_workflow(head):
+                parents[root_id] = None
+        return tuple(WorkflowMember(task_id, parents[task_id]) for task_id in sorted(parents))
 
     def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
         found, cursor = self._newest(keys.checkpoints(workspace, workflow_id), limit, cursor)

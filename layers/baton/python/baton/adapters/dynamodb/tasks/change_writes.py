@@ -1,4 +1,4 @@
-"""The items of a task's change: HEAD with its new events, the claim's slot, a new task's beginning and listings."""
+"""The items of a task's change: HEAD with its new events, the claim's slot, what a new task begins with."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def change_writes(change: Change, output: TaskOutput | None = None) -> list[Item
     if beside is not None:
         writes.append(put_first(beside))
     if change.before is None:
-        writes += [*_beginning(change), *_listings(task)]
+        writes += [*_beginning(change), *_member(task)]
     if change.moved and change.before is not None:
         writes.append(put_first(chunk_item(change.before)))
     if change.recovery is not None:
@@ -56,20 +56,17 @@ def _head(change: Change, more: Item) -> ItemWrite:
 
 
 def _beginning(change: Change) -> list[ItemWrite]:
-    return [put(beginning_item(change), NOT_THERE_YET, marker=Marker.LASTING)] if change.events else []
+    """The beginning is of a new id, and fences the transaction off."""
+    bar = KeyBar(keys.beginning(change.task.workspace, change.task.id))
+    return [put(beginning_item(change), NOT_THERE_YET, marker=Marker.LASTING, bar=bar)] if change.events else []
 
 
-def _listings(task: Task) -> list[ItemWrite]:
-    """A new task's entries in its workflow, in its agent's list and in the day's. Open work has no agent. The day's
-    entry is of a new id, and fences the transaction off."""
-    agent, day = task.target_agent, keys.Key(keys.tasks_of_day(task.workspace, task.created_at.date()), task.id)
-    of_agent = [] if agent is None else [keys.Key(keys.tasks_of_agent(task.workspace, agent), task.id)]
-    member = {"pk": keys.members(task.workspace, task.workflow_id), "sk": task.id, "parent_id": task.parent_id}
-    return [
-        put(member),
-        *(put(key._asdict()) for key in of_agent),
-        put(day._asdict(), NOT_THERE_YET, bar=KeyBar(day)),
-    ]
+def _member(task: Task) -> list[ItemWrite]:
+    """A new task's entry in its workflow; none for a root that the workflow's id tells."""
+    if items.begins_its_workflow(items.head_item(task)):
+        return []
+    key = keys.Key(keys.members(task.workspace, task.workflow_id), task.id)
+    return [put({**key._asdict(), "parent_id": task.parent_id})]
 
 
 def _slot_writes(change: Change) -> list[ItemWrite]:

@@ -108,9 +108,14 @@ class QueueReads(TaskReads):
         return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE, until=until)
 
     def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
-        """Reads a listing's ids, then the tasks' HEADs: two reads a page."""
-        found, cursor = self._newest(partition, limit, cursor)
-        return Page(tuple(self._heads(workspace, [item["sk"] for item in found])), cursor)
+        """Reads a listing's ids, then the tasks' HEADs: two reads a page. An entry without a HEAD is of a task that was
+        refused, or isn't there yet: the page is filled with what follows."""
+        found: list[Task] = []
+        while True:
+            entries, cursor = self._newest(partition, limit - len(found), cursor, keys.QUEUE_INDEX)
+            found += self._heads(workspace, [entry["queue_sk"] for entry in entries])
+            if cursor is None or len(found) == limit:
+                return Page(tuple(found), cursor)
 
     def _heads(self, workspace: str, task_ids: list[str]) -> list[Task]:
         return list(self.tasks(workspace, task_ids).values())

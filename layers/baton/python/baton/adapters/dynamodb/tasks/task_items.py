@@ -10,11 +10,19 @@ from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.escalations.review import ReviewRequest
 from baton.domain.handoffs.workflow import Checkpoint, ClaimLateResult
 from baton.domain.runs.transcript import TaskEntry
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody
 
 
 def body_item(workspace: str, body: TaskBody) -> Item:
     return items.payload_item(keys.task_item(workspace, body.task_id, keys.BODY), body.content)
+
+
+def body_of(task: Task, body: TaskBody) -> Item:
+    """Returns the body of a new task, with the task's place in its agent's list."""
+    place = keys.agent_list_index_key(task)
+    listed = {} if place is None else {"queue_pk": place.pk, "queue_sk": place.sk}
+    return {**body_item(task.workspace, body), **listed}
 
 
 def ended_claim_item(workspace: str, ended: EndedClaim) -> Item:
