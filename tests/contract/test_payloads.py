@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.receipts import Asked
 from baton.domain.tasks.task import State
-from baton.domain.tasks.task_items import EndedClaim, Note, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import Note, TaskBody, TaskOutput
 from baton.ports.store import Store
 from baton.ports.writes import Insert, Put, SaveResponse
 from support.clock import NOON
@@ -86,13 +87,17 @@ def through_key(store: Store, value: Any) -> Any:
     return saved_response.answer
 
 
-def through_ended_claim(store: Store, value: Any) -> Any:
+def through_receipt(store: Store, value: Any) -> Any:
     task = claimed(store)
-    change = then(task, state=State.DONE, claim=None)
-    store.commit(WORKSPACE, change, Put(EndedClaim(change.task.id, "clm_1", SavedResponse("h", value))))
-    saved_response = store.ended_claim(WORKSPACE, "task_1", "clm_1")
-    assert isinstance(saved_response, SavedResponse)
-    return saved_response.answer
+    asked = Asked(digest="h", computed={"value": value})
+    store.commit(WORKSPACE, replace(then(task, state=State.DELEGATED, ready_at=NOON, claim=None), asked=asked))
+    return received(store)
+
+
+def received(store: Store) -> Any:
+    receipt = store.receipt(store.load(WORKSPACE, "task_1")[0], "clm_1")
+    assert receipt is not None
+    return receipt.computed["value"]
 
 
 def through_review(store: Store, value: Any) -> Any:
@@ -107,7 +112,7 @@ ROUNDS: list[Round] = [
     through_failure,
     through_note,
     through_key,
-    through_ended_claim,
+    through_receipt,
     through_review,
 ]
 
@@ -142,7 +147,7 @@ def test_changing_what_was_given_or_got_changes_nothing(store: Store, round_trip
         through_failure: lambda: store.read(WORKSPACE, task_id).failure,
         through_note: lambda: store.notes(WORKSPACE, task_id, 1)[0].content,
         through_key: lambda: getattr(store.saved_response(ONCE), "answer", None),
-        through_ended_claim: lambda: getattr(store.ended_claim(WORKSPACE, task_id, "clm_1"), "answer", None),
+        through_receipt: lambda: received(store),
         through_review: lambda: store.review(WORKSPACE, "review_01").request,
     }
     read = again[round_trip]

@@ -243,4 +243,4 @@ def test_it_dies_anywhere(name: str, afterwards: str) -> None:
 def test_the_points_are_where_something_is_read_or_written() -> None:
     team, store, made = prepared(HANDOFF_CASES["a delegation"])
     delegate(team, made)
-    assert store.calls == ["handoff_inputs", "handoff_inputs", "commit"]
+    assert store.calls == ["handoff_inputs", "receipt", "handoff_inputs", "commit"]

@@ -123,9 +123,11 @@ def test_nobody_decides_again_while_the_witness_cannot_be_read(name: str) -> Non
     expected, _ = repeatable.undisturbed()
     repeatable.again()
     calls = repeatable.rig.choked.calls
+    # A large output is put by itself, before what can be decided again.
+    first = 2 if name.endswith("large output") else 1
 
     def plan(_number: int, operation: str) -> str | None:
-        if operation in COMMITS and calls.count(operation) == 1:
+        if operation in COMMITS and calls.count(operation) == first:
             return "timeout_after"
         return "no_connection" if operation == "get_item" and COMMITS & set(calls) else None
 

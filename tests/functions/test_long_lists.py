@@ -10,13 +10,10 @@ import pytest
 from baton.domain.agents.agent import MAX_AGENTS, MAX_ALIASES, MAX_DESCRIPTION, MAX_NAME, MAX_TYPES
 from baton.domain.agents.route import MAX_ROUTES
 from baton.domain.agents.tool import Variable
-from baton.domain.handoffs.workflow import InboxItem
-from baton.domain.times import seconds
-from baton.ports.writes import Put
 from baton.steps.agents.mark_contact import mark_contact
-from support.clock import NOON
 from support.gateway import Gateway, Reply
 from support.values.runs import a_tool
+from support.values.task_items import told
 from support.values.tasks import an_agent
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -140,11 +137,7 @@ def test_limits_and_cursors_are_those_of_every_list(gateway: Gateway, path: str)
 
 
 def test_an_inbox_of_long_news_is_read_to_its_end(world: World, gateway: Gateway) -> None:
-    names = ("type", "handoff_id", "task_id", "workflow_id", "title", "agent")
-    content = dict.fromkeys(names, "x") | {"state": "failed", "by": {"kind": "agent", "id": "auditor"}}
     for number in range(40):
-        said = {**content, "description": "\U0001f916" * 50_000}
-        posted = InboxItem("scout", f"inb_{number:03d}", NOON + seconds(number), said)
-        world.store.commit(WORKSPACE, Put(posted))
+        told(world.store, number, description="\U0001f916" * 50_000)
     found = whole(gateway, "/agents/scout/inbox", "limit=100")
     assert [each["id"] for each in found] == [f"inb_{number:03d}" for number in range(40)]

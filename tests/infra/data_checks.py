@@ -269,10 +269,10 @@ def _values_in(value: Any) -> list[Any]:
     return [value, *(found for each in inner for found in _values_in(each))]
 
 
-# What an agent holds no more, and what it has read. Everything else that is over is marked, and TTL forgets it.
+# What an agent holds no more. Everything else that is over is marked, and TTL forgets it.
 DELETABLE = {
-    "AllRoutes": {"HELD", "INBOX"},
-    "Api": {"HELD", "INBOX"},
+    "AllRoutes": {"HELD"},
+    "Api": {"HELD"},
     "Wait": {"HELD"},
     "ProcessTask": {"HELD"},
     "SweepStaleClaims": {"HELD"},

@@ -84,7 +84,7 @@ def test_nobody_may_scan_or_change_the_table_and_few_delete_from_it(deployed: De
     assert those_that_may(roles, "dynamodb", "scan", TableName=table, IndexName="queue") == []
     assert those_that_may(roles, "dynamodb", "delete_table", TableName=table) == []
     assert those_that_may(roles, "dynamodb", "update_table", TableName=table, BillingMode="PAY_PER_REQUEST") == []
-    # The engine knows no conditions: that these delete held claims and inboxes alone is for the template's tests.
+    # The engine knows no conditions: that these delete held claims alone is for the template's tests.
     delete = [{"Delete": {"TableName": table, "Key": KEY}}]
     those = ["Api", "ProcessTask", "SweepStaleClaims", "SyncTracker", "Wait"]
     assert sorted(those_that_may(roles, "dynamodb", "delete_item", TableName=table, Key=KEY)) == those

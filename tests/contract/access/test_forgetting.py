@@ -5,19 +5,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
 from baton.domain.errors import KeyTaken
-from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey, SavedResponse, response_expires_at
-from baton.domain.tasks.task import State
-from baton.domain.tasks.task_items import EndedClaim, TaskOutput
+from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey, SavedResponse
+from baton.domain.tasks.receipts import Asked
+from baton.domain.tasks.tail import MAX_TAIL_BYTES
+from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.times import seconds, to_ms
 from baton.ports.store import Store
 from baton.ports.writes import Put, SaveResponse
 from support.clock import NOON
-from support.values.changes import claimed, stored, then
+from support.values.changes import a_claim, claimed, stored, then
 from support.values.records import a_token
 from support.values.tasks import MS
 from support.worlds.rig import Rig
@@ -84,29 +85,41 @@ def test_without_a_time_an_answer_is_kept_for_good(store: Store) -> None:
     assert store.saved_response(idempotency_key()) == SavedResponse("hash", {"n": 1})
 
 
-def test_an_ended_claims_answer_tells_until_when_it_is_given_again(store: Store) -> None:
+def test_a_receipt_tells_until_when_the_answer_is_given_again(store: Store) -> None:
     task = claimed(store)
-    answer = SavedResponse("complete", {"x": 1}, response_expires_at(NOON))
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(EndedClaim(task.id, "clm_1", answer)))
-    kept = store.ended_claim(WORKSPACE, task.id, "clm_1")
-    assert isinstance(kept, SavedResponse)
-    assert (kept, kept.is_over(NOON + WEEK - MS), kept.is_over(NOON + WEEK)) == (answer, False, True)
+    change = then(task, state=State.DONE, claim=None)
+    store.commit(WORKSPACE, replace(change, asked=Asked(digest="complete")))
+    kept = store.receipt(store.load(WORKSPACE, task.id)[0], "clm_1")
+    assert kept is not None
+    assert (kept.is_over(NOON + WEEK - MS), kept.is_over(NOON + WEEK), kept.is_over(None)) == (False, True, False)
 
 
 def test_nothing_but_copies_of_answers_is_ever_forgotten(rig: Rig) -> None:
     """What a task is and what became of it stays: trails, payloads, outputs, checkpoints, agents, tokens."""
     before = rig.items()
     assert not [item for item in before if "ttl" in item]
-    task = claimed(rig.store)
-    answer = SavedResponse("complete", {"x": 1}, response_expires_at(NOON))
-    extras: list[Any] = [
-        Put(EndedClaim(task.id, "clm_1", answer)),
-        Put(TaskOutput(task.id, 1)),
-        SaveResponse(idempotency_key(), {}),
-    ]
-    rig.store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), *extras)
+    task = with_receipts(rig.store)
+    rig.store.commit(
+        WORKSPACE, then(task, state=State.DONE), Put(TaskOutput(task.id, 1)), SaveResponse(idempotency_key(), {})
+    )
     forgotten = {item["sk"]["S"]: item["ttl"]["N"] for item in rig.items() if "ttl" in item}
-    assert forgotten == dict.fromkeys(("ONCE", "CLAIM#clm_1"), str(to_ms(NOON + WEEK) // 1_000))
+    pointers = ("POINTER#clm_1#00000002", "POINTER#a-key#00000002")
+    assert forgotten == dict.fromkeys(("ONCE", *pointers), str(to_ms(NOON + WEEK) // 1_000))
+    assert "POINTER#clm_2#00000004" in {item["sk"]["S"] for item in rig.items()}
+
+
+def with_receipts(store: Store) -> Task:
+    """Its first claim was ended by its holder, its second one by somebody else. What HEAD has of that is too long."""
+    task = claimed(store)
+    asked = Asked(digest="release", key="a-key")
+    back = replace(then(task, state=State.DELEGATED, ready_at=NOON, claim=None), by_holder=True, asked=asked)
+    store.commit(WORKSPACE, back)
+    again = then(back.task, state=State.CLAIMED, claim=a_claim(fence=2), fence=2, title="t" * MAX_TAIL_BYTES)
+    store.commit(WORKSPACE, again)
+    # The change after a full tail leaves it whole to a chunk, so the second end is in the tail with a full one before.
+    ended = then(again.task, state=State.DELEGATED, ready_at=NOON, claim=None, title="t" * MAX_TAIL_BYTES + "u")
+    store.commit(WORKSPACE, ended)
+    return ended.task
 
 
 def test_a_repeat_under_another_body_is_told_so_within_the_week_only() -> None:

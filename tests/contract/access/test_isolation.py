@@ -15,11 +15,11 @@ from baton.domain.alerts.alert import AlertState
 from baton.domain.errors import Conflict, PageHeld
 from baton.domain.escalations.direction import Direction
 from baton.domain.handoffs.workflow import JobKind
-from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
-from baton.domain.tasks.task_items import EndedClaim, Note, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import Note, TaskBody, TaskOutput
 from baton.domain.tracker.page_sync import PageLink, Sync
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.store import Store
@@ -50,8 +50,7 @@ def fill(store: Store, workspace: str) -> None:
     store.commit(workspace, change, *extras, Insert(Note("task_1", "note_1", NOON, "x", {})), row)
     add_review(store, 1, workspace)
     task = claimed(store, "task_2", workspace=workspace)
-    ended = Put(EndedClaim(task.id, "clm_1", SavedResponse("h", {})))
-    store.commit(workspace, then(task, state=State.DONE, claim=None), ended, Put(TaskOutput(task.id, 1)))
+    store.commit(workspace, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, 1)))
     queued(store, "task_3", workspace=workspace)
     fill_task_items(store, workspace)
     store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
@@ -87,7 +86,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "read": lambda store, w: store.read(w, "task_1", with_body=True),
     "read output": lambda store, w: store.read(w, "task_2").output,
     "read for claim": lambda store, w: store.read_for_claim(w, "task_1", "auditor"),
-    "ended claim": lambda store, w: store.ended_claim(w, "task_2", "clm_1"),
+    "receipt": lambda store, w: store.receipt(store.load(w, "task_2")[0], "clm_1"),
     "saved_response": lambda store, w: store.saved_response(IdempotencyKey(human(w), "/x", "key", "hash")),
     "ready": lambda store, w: list(store.ready(w, "auditor", NOON)[1]),
     "skills": lambda store, w: store.ready(w, "auditor", NOON)[0],
@@ -103,7 +102,6 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "workflow": lambda store, w: store.workflow(w, "wf_1"),
     "held": lambda store, w: store.held(w, "auditor"),
     "taken_slots": lambda store, w: store.taken_slots(w, "auditor"),
-    "cut claim": lambda store, w: store.ended_claim(w, "task_5", "clm_1"),
     "late results": lambda store, w: store.late_results(w, "task_5"),
     "inbox": lambda store, w: store.inbox(w, "scout", 10, None),
     "job": lambda store, w: store.job(w, JobKind.JOIN, "task_1"),
@@ -177,7 +175,7 @@ def test_the_same_ids_live_side_by_side(store: Store) -> None:
     fill(store, THEIRS)
     for workspace in (OURS, THEIRS):
         assert store.load(workspace, "task_1")[0].workspace == workspace
-        assert len(store.tasks_of_day(workspace, DAY, 10, None).items) == 7
+        assert len(store.tasks_of_day(workspace, DAY, 10, None).items) == 8
 
 
 def test_a_change_in_one_workspace_leaves_the_others_task(store: Store) -> None:

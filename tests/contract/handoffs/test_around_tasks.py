@@ -23,7 +23,7 @@ from baton.domain.handoffs.workflow import (
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Branch, Policy, State, Wait
-from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import Retry, TaskBody, TaskOutput
 from baton.domain.times import seconds
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
@@ -33,7 +33,7 @@ from baton.ports.writes import Add, FinishJob, Insert, Put, Replace, Save, SaveR
 from support.clock import NOON
 from support.values.changes import claimed, new, plant, queued, stored, then
 from support.values.records import a_note, a_review, a_route
-from support.values.task_items import a_checkpoint, a_job, a_late_result, a_message, freed, holding, slotted
+from support.values.task_items import a_checkpoint, a_job, a_late_result, freed, holding, told
 from support.values.tasks import MS, an_agent
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, human
@@ -137,21 +137,6 @@ def test_the_claimers_reading_shows_nothing_that_only_an_ended_task_has(store: S
     store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, 1, {"notes": []})))
     details = store.read_for_claim(WORKSPACE, "task_1", "auditor")[0]
     assert (details.output, details.completion, details.page_sync) == (None, None, None)
-
-
-def test_a_claim_that_others_ended_is_told_from_one_that_its_holder_ended(store: Store) -> None:
-    task = holding(store, "task_1", 3)
-    store.commit(WORKSPACE, then(task, state=State.CANCELLED, claim=None), Put(ClaimEndedByOther(task.id, slotted(3))))
-    other = holding(store, "task_2")
-    store.commit(
-        WORKSPACE,
-        then(other, state=State.DONE, claim=None),
-        Put(EndedClaim(other.id, "clm_1", SavedResponse("h", {"n": 1}))),
-    )
-    assert store.ended_claim(WORKSPACE, "task_1", "clm_1") == slotted(3)
-    assert store.ended_claim(WORKSPACE, "task_2", "clm_1") == SavedResponse("h", {"n": 1})
-    assert store.ended_claim(WORKSPACE, "task_1", "clm_2") is None
-    assert len(store.events(WORKSPACE, "task_1", 0, 10)) == 2
 
 
 def test_late_words_are_kept_once_per_claim_in_the_order_of_their_fences(store: Store) -> None:
@@ -328,7 +313,7 @@ PAGES: dict[str, tuple[Post, Read, bool]] = {
         True,
     ),
     "inbox": (
-        lambda store, n: store.commit(WORKSPACE, Put(a_message(n))),
+        lambda store, n: told(store, n),
         lambda store, limit, cursor: store.inbox(WORKSPACE, "scout", limit, cursor),
         False,
     ),
@@ -367,21 +352,20 @@ def test_a_checkpoint_is_listed_for_good_and_its_tasks_latest_beside_it(store: S
 
 
 def test_what_is_acknowledged_is_in_the_inbox_no_more(store: Store) -> None:
-    for number in range(1, 6):
-        store.commit(WORKSPACE, new(f"task_{number}"), Put(a_message(number)))
-    store.commit(WORKSPACE, Put(a_message(1, "scout-2")))
-    store.acknowledge(WORKSPACE, "scout", ["inb_001", "inb_003", "inb_001", "inb_999"])
-    store.acknowledge(WORKSPACE, "scout", ["inb_001"])
-    store.acknowledge(WORKSPACE, "scout", [])
-    assert store.inbox(WORKSPACE, "scout", 10, None).items == (a_message(2), a_message(4), a_message(5))
-    assert store.inbox(WORKSPACE, "scout-2", 10, None).items == (a_message(1, "scout-2"),)
+    _, second, _, fourth, fifth = (told(store, number) for number in range(1, 6))
+    others = told(store, 1, "scout-2")
+    assert store.acknowledge(WORKSPACE, "scout", ["inb_001", "inb_003", "inb_001", "inb_999"]) == ("inb_999",)
+    assert store.acknowledge(WORKSPACE, "scout", ["inb_001"]) == ("inb_001",)
+    assert store.acknowledge(WORKSPACE, "scout", []) == ()
+    assert store.inbox(WORKSPACE, "scout", 10, None).items == (second, fourth, fifth)
+    assert store.inbox(WORKSPACE, "scout-2", 10, None).items == (others,)
     assert store.inbox(WORKSPACE, "human:alice", 10, None).items == ()
 
 
 def test_a_hundred_messages_are_acknowledged_at_once(store: Store) -> None:
-    for start in (0, 60):
-        store.commit(WORKSPACE, *[Put(a_message(start + number)) for number in range(60)])
-    with pytest.raises(ValueError, match="101 items"):
+    for number in range(120):
+        told(store, number)
+    with pytest.raises(ValueError, match="101 ids"):
         store.acknowledge(WORKSPACE, "scout", [f"inb_{number:03d}" for number in range(101)])
     store.acknowledge(WORKSPACE, "scout", [f"inb_{number:03d}" for number in range(100)])
     assert [item.id for item in store.inbox(WORKSPACE, "scout", 100, None).items] == [
@@ -444,10 +428,6 @@ SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]]
     "latest checkpoint": (
         lambda store, value: store.commit(WORKSPACE, new(), Put(a_checkpoint(state=value))),
         lambda store: getattr(store.read(WORKSPACE, "task_1").checkpoint, "state", None),
-    ),
-    "message": (
-        lambda store, value: store.commit(WORKSPACE, Put(replace(a_message(), content=value))),
-        lambda store: store.inbox(WORKSPACE, "scout", 1, None).items[0].content,
     ),
     "errand": (
         lambda store, value: store.commit(WORKSPACE, Put(replace(a_job(), data=value))),

@@ -13,7 +13,7 @@ from baton.domain.escalations.direction import Direction, Escalation
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Recovery, State
-from baton.domain.tasks.task_items import EndedClaim, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import TaskBody, TaskOutput
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
 from baton.ports.store import Store
@@ -190,7 +190,6 @@ def test_an_extra_that_does_not_hold_refuses_the_whole_commit(
     extras = prepared if isinstance(prepared, tuple) else (prepared,)
     directions, before = direction_of(store), store.reviews(WORKSPACE, 10, None)
     idempotency_key = replace(ONCE, key="key-2")
-    ended = Put(EndedClaim("task_1", "clm_1", SavedResponse("h", {})))
     with pytest.raises(error) as raised:
         store.commit(
             WORKSPACE,
@@ -198,7 +197,6 @@ def test_an_extra_that_does_not_hold_refuses_the_whole_commit(
             Insert(TaskBody("task_1", {"text": "x"})),
             Insert(a_note()),
             SaveResponse(idempotency_key, {}),
-            ended,
             *extras,
             CloseEscalation("a", "b", "task_0"),
         )
@@ -208,7 +206,6 @@ def test_an_extra_that_does_not_hold_refuses_the_whole_commit(
     assert store.events(WORKSPACE, "task_1", 0, 10) == ()
     assert store.notes(WORKSPACE, "task_1", 10) == ()
     assert store.saved_response(idempotency_key) is None
-    assert store.ended_claim(WORKSPACE, "task_1", "clm_1") is None
     assert (direction_of(store), store.reviews(WORKSPACE, 10, None)) == (directions, before)
 
 
@@ -236,16 +233,6 @@ def test_keys_remember_their_answer_apart_from_each_other(store: Store) -> None:
     assert store.load(WORKSPACE, "task_1", ONCE)[1] == SavedResponse("hash-1", {"n": 1})
     assert store.load(WORKSPACE, "task_1", others[0])[1] is None
     assert store.marker_inputs(WORKSPACE, None, ONCE)[2] == SavedResponse("hash-1", {"n": 1})
-
-
-def test_an_ended_claims_answer_is_found_by_its_claim(store: Store) -> None:
-    task = claimed(store)
-    answer = SavedResponse("complete agent:auditor x", {"told": {"title": "é"}, "version": 2})
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(EndedClaim(task.id, "clm_1", answer)))
-    assert store.ended_claim(WORKSPACE, task.id, "clm_1") == answer
-    assert store.ended_claim(WORKSPACE, task.id, "clm_2") is None
-    assert store.ended_claim(WORKSPACE, "task_2", "clm_1") is None
-    assert len(store.events(WORKSPACE, task.id, 0, 10)) == 2
 
 
 def test_a_direction_holds_its_escalations_in_order(store: Store) -> None:
@@ -320,7 +307,6 @@ def test_one_commit_may_carry_everything(store: Store) -> None:
         change,
         Insert(TaskBody(change.task.id, {"text": "x"})),
         SaveResponse(ONCE, {"n": 1}),
-        Put(EndedClaim(change.task.id, "clm_0", SavedResponse("h", {"n": 2}))),
         OpenEscalation(UNTOUCHED, "task_1", NOON),
         Insert(a_note()),
     )

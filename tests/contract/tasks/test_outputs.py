@@ -10,16 +10,13 @@ import pytest
 from baton.adapters.dynamodb.tasks.output_items import MAX_IN_HEAD_BYTES
 from baton.domain import times
 from baton.domain.errors import Conflict
-from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskOutput
-from baton.domain.tasks.trail import EventCause, record
 from baton.ports.details import TaskDetails
 from baton.ports.store import Store
 from baton.ports.writes import Put
 from support.clock import NOON
-from support.values.changes import claimed, then
-from support.worlds.world import WORKSPACE, agent
+from support.values.changes import claimed, ended, then
+from support.worlds.world import WORKSPACE
 
 LARGE = "é" * MAX_IN_HEAD_BYTES
 OUTPUTS = {
@@ -37,15 +34,6 @@ COMPLETION = {
     "status": "partial",
     "timestamp": times.rfc3339(NOON),
 }
-
-
-def ended(task: Task, state: State = State.DONE, **data: Any) -> Change:
-    """The task's end, with what a completion's event says."""
-    after = task.changed(state=state, claim=None, has_output=True, updated_at=NOON)
-    type_ = "handoff_completed" if data else "resolved"
-    event = record(task, after, EventCause(type_, agent("auditor"), NOON, data))
-    after = after.changed(version=task.version + 1, seq=event.seq, chain=event.hash)
-    return Change(before=task, task=after, events=(event,), by_holder=True)
 
 
 def readings(store: Store, task_id: str = "task_1") -> Sequence[TaskDetails]:

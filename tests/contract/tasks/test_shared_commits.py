@@ -32,7 +32,7 @@ from baton.ports.writes import (
 from support.clock import NOON
 from support.values.changes import claimed, looked_at, new, queued, stored, then
 from support.values.records import a_note, a_page_sync, a_review
-from support.values.task_items import a_checkpoint, a_job, a_late_result, a_message, holding, slotted
+from support.values.task_items import a_checkpoint, a_job, a_late_result, holding, slotted
 from support.worlds.world import WORKSPACE, human
 
 ONCE = IdempotencyKey(human(), "/x", "key", "hash")
@@ -157,7 +157,6 @@ def test_what_does_not_hold_refuses_all_of_it(
     seen = (count(store), store.reviews(WORKSPACE, 10, None), store.retry_of(WORKSPACE, "task_0"))
     along: list[Write] = [
         Put(a_checkpoint()),
-        Put(a_message()),
         Put(a_job()),
         new("task_8"),
         Insert(TaskBody("task_8", {})),
@@ -168,7 +167,6 @@ def test_what_does_not_hold_refuses_all_of_it(
         store.commit(WORKSPACE, new("task_1"), *along, *refused)
     assert store.tasks(WORKSPACE, ["task_1", "task_5", "task_6", "task_8"]) == {}
     assert store.checkpoints(WORKSPACE, "wf_1", 10, None).items == ()
-    assert store.inbox(WORKSPACE, "scout", 10, None).items == ()
     assert list(store.due(NOON + seconds(10_000))) == [
         each for each in store.due(NOON + seconds(10_000)) if not each[2]
     ]
@@ -264,7 +262,6 @@ def test_both_stores_count_alike(store: Store, room: int) -> None:
     )
     extras: list[Write] = [
         Put(a_checkpoint()),
-        Put(a_message()),
         Put(a_job()),
         FinishJob(a_job(stamp="another")),
         Insert(ClaimLateResult("task_1", "clm_1", a_late_result()), KeyTaken),
@@ -276,7 +273,7 @@ def test_both_stores_count_alike(store: Store, room: int) -> None:
         Insert(TaskBody("task_2", {})),
         SaveResponse(ONCE, {}),
     ]
-    taken = 5 + 9 + 5  # of task_1's change, of the extras, of task_2 without its body
+    taken = 5 + 8 + 5  # of task_1's change, of the extras, of task_2 without its body
     notes = [Insert(a_note(number)) for number in range(MAX_ITEMS - taken + 1 - room)]
     if room:
         store.commit(WORKSPACE, change, *extras, *notes)
@@ -298,7 +295,7 @@ def twice(store: Store) -> list[tuple[Any, ...]]:
             Add(HandoffCount("wf_1", 0), 1, 9),
         ),
         (Put(a_checkpoint(1)), Put(a_checkpoint(2))),
-        (Put(a_message()), Put(a_message())),
+        (Put(a_job()), Put(a_job())),
     ]
 
 

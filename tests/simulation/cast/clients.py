@@ -208,7 +208,7 @@ class Client:
         states = ("claimed",) if which == 2 else ()
         task_id = self._context.some_parent() if which == 1 else self._context.some_task(*states)
         if self._draw(3) == 2:
-            output = {"r": 1, **({"text": "large " * 200} if self._draw(4) == 3 else {})}
+            output = {"r": 1, **({"text": "large " * 200} if self._draw(2) else {})}
             self._context.ask(
                 "resolve",
                 by,

@@ -136,7 +136,7 @@ class Reader:
 
         def judge(began: int, page: Any) -> None:
             ids.extend(each.id for each in page.items)
-            self._rules.is_whole("INBOX", slug, began, ids, up_to=ids[-1] if page.cursor else None)
+            self._rules.is_an_inbox(slug, began, ids, up_to=page.cursor)
 
         self._read(lambda: read_inbox(sim.deps, agent(slug), slug, 1 + self._draw(20), None), judge)
         seen = [each for each in ids if self._draw(2)]

@@ -253,7 +253,7 @@ class Worker:
         back = {"target_agent": pick(ALL), "reason": "back"} if draw(4) == 3 else None
         if verb == "complete":
             onward = {"continuation": {"suggested_next": pick(ALL), "reason": "on"}} if draw(4) == 3 else {}
-            output = {"by": hold.task.fence, **({"text": "large " * 200} if draw(4) == 3 else {})}
+            output = {"by": hold.task.fence, **({"text": "large " * 200} if draw(2) else {})}
             return lambda idempotency_key: complete_task(
                 sim.deps, WorkerCall(*who, verb, idempotency_key), CompletedWork(output=output, completion=onward)
             )

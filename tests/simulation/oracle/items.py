@@ -29,8 +29,9 @@ def item_of(wire: Item | None) -> Item | None:
 
 def whole(pk: str, head: Item) -> Item:
     """A HEAD with what it leaves out: it is made by its source agent at the moment that its id names, begins its
-    workflow, and was last changed by its latest event, unless it says so. Its claim is the latest one, of its target,
-    without a heartbeat."""
+    workflow, was last changed by its latest event, and is at the attempt of its fence, unless it says so; it was first
+    claimed when its event says, if HEAD still has that. Its claim is the latest one, of its target, without a
+    heartbeat."""
     workspace, task_id = pk.removeprefix("WS#").split("#TASK#")
     wake = {"wake_ms": int(head["wake_sk"].split("#")[0])} if "wake_sk" in head else {}
     made = {"created_at": _made_at(task_id), "created_by": f"agent:{head['source_agent']}"}
@@ -38,11 +39,18 @@ def whole(pk: str, head: Item) -> Item:
     own["workflow_id"] = f"wf_t{task_id[5:]}"
     said = {**own, **made, "depth": 0 if "master_task_id" in head else 1, **wake, **head}
     said.setdefault("updated_at", said["events"][-1]["at"] if "events" in said else said["created_at"])
+    said.setdefault("attempt", said.get("fence", 0))
+    for each in filter(_is_first_claim, said.get("events", ())):
+        said.setdefault("started_at", each["at"])
     if "claim" in head:
         claim = head["claim"]
         usual = {"fence": head["fence"], "agent": head.get("target_agent"), "heartbeat_ms": claim["claimed_ms"]}
         said["claim"] = {**usual, **claim}
     return said
+
+
+def _is_first_claim(entry: Item) -> bool:
+    return bool(entry["type"] == "handoff_received" and entry["fence"] == 1)
 
 
 def _made_at(task_id: str) -> str:

@@ -30,8 +30,10 @@ class Ledger:
     told_at: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
     hashes: dict[str, str] = field(default_factory=dict)
     claims: dict[tuple[str, int], ClaimSeen] = field(default_factory=dict)
-    # Task and claim of each end that is kept, and how many recovery records a task has.
-    ended_claims: set[tuple[str, str]] = field(default_factory=set)
+    # By task: the names and numbers of the receipts that its entries ever had, and those that something points at.
+    receipts: dict[str, set[tuple[str, int]]] = field(default_factory=lambda: defaultdict(set))
+    pointers: dict[str, set[tuple[str, int]]] = field(default_factory=lambda: defaultdict(set))
+    # How many recovery records a task has.
     recoveries: Counter[str] = field(default_factory=Counter)
     born: dict[str, int] = field(default_factory=dict)
     ended_at: dict[str, int] = field(default_factory=dict)
@@ -64,11 +66,13 @@ class Ledger:
     # Each task's events, in order; and the numbers of those that are in its beginning or in a chunk.
     trails: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
     kept: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-    # Inbox entries that were acknowledged, by agent and sort key.
+    # Inbox entries that were acknowledged, by agent and id.
     acknowledged: set[tuple[str, str]] = field(default_factory=set)
     # Notes, inboxes' entries: by kind and place, what there is and at which step it was written; and what ever was.
     listed: dict[tuple[str, str], dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     ever_listed: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    # What went away from there, and at which step.
+    unlisted: dict[tuple[str, str], dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     # What happened, and how often.
     seen: Counter[str] = field(default_factory=Counter)
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 NO_HASH = "0" * 64
 PLACE = ("told", "wake_pk", "wake_sk")
 # What an entry has around its event.
-UNTOLD = {"by", "prev", "write", "was", "ended", "ended_by", "ended_agent", "ended_fence"}
+UNTOLD = {
+    *("by", "prev", "write", "was", "ended", "ended_by", "ended_agent", "ended_fence"),
+    *("asked", "key", "key_asked", "version", "computed"),
+}
 
 
 class Pieces:
@@ -61,8 +64,20 @@ class Pieces:
                 tx.entries[task_id].append(entry)
             else:
                 self._must(known[entry["seq"] - 1] == entry, "{}: event {} was altered", task_id, entry["seq"])
-        gone = set(range(1, head["seq"] - len(entries) + 1)) - self._ledger.kept[task_id]
+        first = head["seq"] - len(entries) + 1
+        gone = set(range(1, first)) - self._ledger.kept[task_id]
         self._must(not gone, "{}: its events {} are nowhere", task_id, gone)
+        for seq, entry in enumerate(head.get("events", ()), first):
+            self._ledger.receipts[task_id] |= {(entry[name], seq) for name in ("ended", "key") if name in entry}
+        left = {(name, seq) for name, seq in self._ledger.receipts[task_id] if seq < first}
+        lost = left - self._ledger.pointers[task_id]
+        self._must(not lost, "{}: nothing points at the receipts {}", task_id, lost)
+
+    def pointed(self, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
+        _, name, seq = sk.split("#")
+        self._must(new and old in (None, new), "{}: {} was altered", task_id, sk)
+        self._must((name, int(seq)) in self._ledger.receipts[task_id], "{}: {} points at another event", task_id, sk)
+        self._ledger.pointers[task_id].add((name, int(seq)))
 
     def _must(self, holds: object, what: str, *details: object) -> None:
         self._verdict.must(holds, what, *details)

@@ -18,7 +18,8 @@ def place_rules(head: Item) -> Iterator[tuple[object, str]]:
     """What must hold of a HEAD, and what is wrong where it doesn't."""
     state, wake_ms, claim = head["state"], head.get("wake_ms"), head.get("claim")
     shows = not head.get("parked") and state in ("needs", "delegated", "claimed")
-    yield ("queue_pk" in head) == shows, f"{state}: in a queue where it shouldn't be, or not where it should"
+    is_listed = "queue_pk" in head and not (state in ENDED and "#INBOX#" in head["queue_pk"])
+    yield is_listed == shows, f"{state}: in a queue where it shouldn't be, or not where it should"
     if claim:
         yield is_marked(head), f"its mark {head.get('queue_pk')} {head.get('queue_sk')} isn't its claim's"
     yield ("wake_pk" in head) == (wake_ms is not None), f"{state}: in the wake index without a time, or not with one"

@@ -59,6 +59,16 @@ class Readings:
         unknown = found - self._ledger.ever_listed[kind, place]
         self._must(not unknown, "{} of {} has {}, which never were", kind, place, unknown)
 
+    def is_an_inbox(self, slug: str, began: int, ids: list[str], *, up_to: str | None) -> None:
+        """Without what was acknowledged before; the index it is read from may lag behind the ends."""
+        gone = self._ledger.unlisted["INBOX", slug]
+        again = [each for each in ids if gone.get(each, began) < began]
+        self._must(not again, "inbox of {}: {} came back", slug, again)
+        if self._sim.habits.lag_ms == 0:
+            self.is_whole("INBOX", slug, began, ids, up_to=up_to)
+        unknown = set(ids) - self._ledger.ever_listed["INBOX", slug]
+        self._must(not unknown, "inbox of {} has {}, which never were", slug, unknown)
+
     def is_awaited(self, began: int, task: Task, state: str, *, timed_out: bool) -> None:
         """It got there meanwhile, whatever it is by now; or it ended otherwise, and the waiting is over."""
         self.is_fresh("waiting", began, task)

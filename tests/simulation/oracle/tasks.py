@@ -19,7 +19,7 @@ DAY_MS, HOUR_MS = 86_400_000, 3_600_000
 LEASE = {"expires_ms", "heartbeat_ms", "lease_ms", "renewable_from_ms", "kept_bytes"}
 # What may change without an entry of the trail.
 PLACES = {"wake_ms", "wake_pk", "wake_sk", "queue_pk", "queue_sk", "parked", "rings", "runtime", "alert_after_seconds"}
-SILENT = PLACES | {"version", "written_by", "claim", "events", "fresh"}
+SILENT = PLACES | {"version", "written_by", "claim", "events", "fresh", "has_chunks", "s"}
 # What the trail doesn't tell of.
 RESULT = {"output", "completion", "output_in"}
 UNTOLD = SILENT - {"claim"} | {"pk", "sk", "seq", "chain", "updated_at", "mirrored", "hard_deadline_ms"} | RESULT
@@ -40,6 +40,9 @@ class TaskRules:
             claim = new.get("claim") or {}
             is_right = new["queue_sk"] == f"~{claim.get('expires_ms', 0):015d}#{claim.get('claim_id')}"
             self._must(is_right, "its mark was moved to {}, its claim is {}", new["queue_sk"], claim)
+            return
+        if old and not entries and _is_only_acknowledged(old, new):
+            ledger.heads[task_id] = new
             return
         if old and not entries and _is_only_counted(old, new):
             ledger.heads[task_id] = new
@@ -147,8 +150,6 @@ class TaskRules:
         for entry in entries:
             if entry["type"] == "heartbeat_lost":
                 self._must(to_ms(entry["at"]) >= before["expires_ms"], "swept before its lease was over")
-                is_kept = (self._task_id, before["claim_id"]) in self._ledger.ended_claims
-                self._must(is_kept, "its lost claim isn't kept for what comes too late")
                 recoveries = self._ledger.folds[self._task_id]["recoveries"]
                 is_recorded = self._ledger.recoveries[self._task_id] == recoveries
                 self._must(is_recorded, "no recovery record of its lost claim")
@@ -238,6 +239,12 @@ def _is_only_moved(old: Item, new: Item) -> bool:
     """A claimer has found the mark of a lease that was extended."""
     unmoved = [{**head, "queue_sk": "", "fresh": 0} for head in (old, new)]
     return old.get("queue_sk") != new.get("queue_sk") and unmoved[0] == unmoved[1]
+
+
+def _is_only_acknowledged(old: Item, new: Item) -> bool:
+    """Its source agent has read of its end: it is in no inbox any more."""
+    left = [{**head, "queue_pk": "", "queue_sk": "", "fresh": 0} for head in (old, new)]
+    return new["state"] in ENDED and "queue_pk" not in new and left[0] == left[1]
 
 
 def _is_only_counted(old: Item, new: Item) -> bool:

@@ -38,7 +38,6 @@ class Writes:
             "TRAIL": self._trail,
             "HELD": self._held,
             "DIRECTION": self._direction,
-            "INBOX": self._inbox,
             "NOTES": self._note,
             "WORKFLOW": self._workflow,
             "HANDOFFS": self._handoffs,
@@ -68,6 +67,7 @@ class Writes:
         elif sk == "HEAD":
             tx.heads[task_id] = (old, new)
             self._output(task_id, new)
+            self._inbox(tx, task_id, old, new)
             if old is not None and "fresh" in new:
                 self._streamed(task_id, sk)
         elif sk == "BEGINNING":
@@ -127,10 +127,10 @@ class Writes:
     def _trail(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk.startswith("EVENTS#"):
             self.pieces.copied(task_id, sk, new)
+        elif sk.startswith("POINTER#"):
+            self.pieces.pointed(task_id, sk, old, new)
         else:
             self._must(old is None, "{}: {} was rewritten", task_id, sk)
-            if sk.startswith("CLAIM#"):
-                self._ledger.ended_claims.add((task_id, sk.removeprefix("CLAIM#")))
 
     def _streamed(self, task_id: str, sk: str) -> None:
         stored = self._sim.dynamo.item((f"{PREFIX}TASK#{task_id}", sk))
@@ -150,13 +150,19 @@ class Writes:
         goes_on = [each for each in known - by_page if self._ledger.heads[each]["state"] not in ENDED]
         self._must(not goes_on, "direction {}: counts {} as ended, and they aren't", pair, goes_on)
 
-    def _inbox(self, tx: Transaction, agent: str, sk: str, old: Item | None, new: Item | None) -> None:
-        if new is None:
-            is_known = (agent, sk) in self._ledger.acknowledged
-            self._must(is_known, "inbox of {}: {} went away unacknowledged", agent, sk)
-        else:
-            tx.inbox.append((agent, json.loads(new["content"])))
-        self._listed("INBOX", agent, sk, new)
+    def _inbox(self, tx: Transaction, task_id: str, old: Item | None, new: Item) -> None:
+        """An ended task's place in the queue index."""
+        before, now = _inbox_place(old or {}), _inbox_place(new)
+        if before == now:
+            return
+        if before:
+            self._must(before in self._ledger.acknowledged, "inbox of {}: {} went away unacknowledged", *before)
+            self._listed("INBOX", *before, None)
+        if now:
+            tx.inbox.append((now[0], {"state": new["state"], "task_id": task_id}))
+            is_new = now[1] not in self._ledger.ever_listed["INBOX", now[0]]
+            self._must(is_new, "inbox of {}: {} was there before", *now)
+            self._listed("INBOX", *now, new)
 
     def _note(self, tx: Transaction, about: str, sk: str, old: Item | None, new: Item | None) -> None:
         self._must(old is None and new, "a note on {} was rewritten", about)
@@ -168,6 +174,7 @@ class Writes:
             self._ledger.listed[kind, place][sk] = self._sim.steps
         else:
             self._ledger.listed[kind, place].pop(sk, None)
+            self._ledger.unlisted[kind, place][sk] = self._sim.steps
 
     def _workflow(self, tx: Transaction, workflow: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk not in self._ledger.members[workflow]:
@@ -245,3 +252,9 @@ class Writes:
             is_taken = before.get(name) not in (None, after[name])
             is_over = not is_taken or before[f"until_{slot}"] <= now_ms
             self._must(int(slot) < MAX_POLLS and is_over, "{} waits with permit {}, which is another's", by, slot)
+
+
+def _inbox_place(head: Item) -> tuple[str, str] | None:
+    """The agent and the item's id; None if the task is in no inbox."""
+    kind, _, agent = str(head.get("queue_pk", "")).removeprefix(PREFIX).partition("#")
+    return (agent, head["queue_sk"]) if kind == "INBOX" else None

@@ -350,17 +350,17 @@ REPEATS = (
         "a partition is read to its first page only",
         (
             "adapters/dynamodb/table.py",
-            '            yield from _without_void(answer["Items"])\n            if "LastEvaluatedKey" not in answer:\n',
-            '            yield from _without_void(answer["Items"])\n            if True:\n',
+            '            yield from self._items(answer["Items"])\n            if "LastEvaluatedKey" not in answer:\n',
+            '            yield from self._items(answer["Items"])\n            if True:\n',
         ),
     ),
     _bug(
         "a key is remembered after the effect",
         (
-            "steps/tasks/change_task.py",
-            "        commit(deps, change, *extras, *idempotency.save_response(idempotency_key, trail.snapshot(change.task)))\n",
-            "        commit(deps, change, *extras)\n"
-            "        if idempotency_key:\n            deps.store.commit(request.workspace, *idempotency.save_response(idempotency_key, trail.snapshot(change.task)))\n",
+            "services/claims/save_checkpoint.py",
+            "        commit(deps, change, Put(checkpoint), *idempotency.save_response(idempotency_key, answer))\n",
+            "        commit(deps, change, Put(checkpoint))\n        if idempotency_key:\n"
+            "            deps.store.commit(by.workspace, *idempotency.save_response(idempotency_key, answer))\n",
         ),
     ),
     _bug(
@@ -383,9 +383,62 @@ REPEATS = (
         "the last word of a claim isn't kept",
         (
             "steps/claims/end_claim.py",
-            "            Put(EndedClaim(request.task_id, request.claim_id, response)),\n",
-            "",
+            "digest=request.digest, key=",
+            "digest='', key=",
         ),
+    ),
+    _bug(
+        "a change under a key keeps no receipt",
+        ("steps/tasks/change_task.py", "asked=answers.asked_under(idempotency_key)", "asked=None"),
+    ),
+    _bug(
+        "another word under a claim that is over gets the first one's answer",
+        ("steps/claims/end_claim.py", " or receipt.asked != request.digest or ", " or "),
+    ),
+    _bug(
+        "a repeat is answered with the task as it is now",
+        ("steps/tasks/answers.py", "    if receipt.seq == task.seq:\n", "    if True:\n"),
+        habits={"doubled_share": 0.8, "focus": Focus.ENDS},
+    ),
+    _bug(
+        "a repeat is answered in the version of its last event alone",
+        ("steps/tasks/answers.py", "return task.changed(version=receipt.version)", "return task"),
+        ("steps/tasks/answers.py", "then.changed(version=receipt.version,", "then.changed(version=receipt.seq,"),
+        habits={"doubled_share": 0.8, "focus": Focus.ENDS},
+    ),
+    _bug(
+        "receipts leave HEAD without a pointer",
+        (
+            "adapters/dynamodb/tasks/change_writes.py",
+            "[*pointer_items(change.before), chunk_item(change.before)]",
+            "[chunk_item(change.before)]",
+        ),
+    ),
+    _bug(
+        "a pointer names the event before",
+        (
+            "adapters/dynamodb/trail_items.py",
+            "enumerate(before.tail, before.seq - len(before.tail) + 1)",
+            "enumerate(before.tail, before.seq - len(before.tail))",
+        ),
+    ),
+    _bug(
+        "receipts are looked for in HEAD alone",
+        (
+            "adapters/dynamodb/tasks/task_reads.py",
+            "if found is not None or not task.has_chunks:",
+            "if True:",
+        ),
+        habits={"doubled_share": 0.8, "focus": Focus.ENDS},
+    ),
+    _bug(
+        "a task forgets that it has chunks",
+        (
+            "domain/tasks/change.py",
+            "self.task.has_chunks or bool(self.moved)",
+            "bool(self.moved)",
+        ),
+        habits={"doubled_share": 0.8, "focus": Focus.ENDS},
     ),
     _bug(
         "another's key is told before a used one",
@@ -447,6 +500,8 @@ OUTPUTS = (
             "key = keys.output(task.workspace, task.id, digest)",
             'key = keys.output(task.workspace, task.id, "0")',
         ),
+        habits={"focus": Focus.ENDS, "is_hot": True},
+        steps=200_000,
     ),
     _bug(
         "an output's place follows from the fence, not from its content",
@@ -455,6 +510,7 @@ OUTPUTS = (
             "key = keys.output(task.workspace, task.id, digest)",
             "key = keys.output(task.workspace, task.id, str(task.fence))",
         ),
+        habits={"focus": Focus.ENDS, "is_hot": True},
         steps=200_000,
     ),
     _bug(
@@ -477,6 +533,34 @@ OUTPUTS = (
             "return False",
         ),
         steps=100_000,
+    ),
+)
+INBOXES = (
+    _bug(
+        "an end is in no inbox",
+        ("steps/tasks/change_task.py", "if not change.ends or not is_slug(change.task.source_agent):", "if True:"),
+    ),
+    _bug(
+        "an acknowledged item comes back while the index lags",
+        (
+            "adapters/dynamodb/handoffs/inboxes.py",
+            'if (head.get("queue_pk"), head.get("queue_sk")) == (entry["queue_pk"], entry["queue_sk"]):',
+            "if head:",
+        ),
+        steps=200_000,
+    ),
+    _bug(
+        "an acknowledgement takes along what lies between",
+        ("adapters/dynamodb/handoffs/inboxes.py", 'if entry["queue_sk"] in wanted:', "if True:"),
+    ),
+    _bug(
+        "a page of an inbox goes on behind its neighbour",
+        (
+            "adapters/dynamodb/handoffs/inboxes.py",
+            'Page(found, shown[-1]["queue_sk"] if',
+            'Page(found[:-1], shown[-1]["queue_sk"] if',
+        ),
+        steps=200_000,
     ),
 )
 FAMILIES = (
@@ -587,10 +671,6 @@ FAMILIES = (
             "_ROOT_ALONE = 1",
             "_ROOT_ALONE = 0",
         ),
-    ),
-    _bug(
-        "an end isn't told to where it came from",
-        ("steps/tasks/change_task.py", "    if is_slug(task.source_agent):\n", "    if False:\n"),
     ),
 )
 RUNS = (
@@ -808,4 +888,19 @@ PAGES = (
         habits=_IN_NOTION,
     ),
 )
-BUGS = (*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *FAMILIES, *RUNS, *TRAILS, *MEMBERS, *SHARDS, *PAGES)
+BUGS = (
+    *(
+        *CLAIMS,
+        *CALLERS,
+        *REPEATS,
+        *DIRECTIONS,
+        *OUTPUTS,
+        *INBOXES,
+        *FAMILIES,
+        *RUNS,
+        *TRAILS,
+        *MEMBERS,
+        *SHARDS,
+        *PAGES,
+    ),
+)

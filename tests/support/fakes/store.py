@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from baton.adapters.dynamodb.schema import TODAY, Schema
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from support.fakes.fake_dynamo import FakeDynamo
@@ -13,10 +14,13 @@ TABLE = "baton-test"
 
 class InMemoryStore(DynamoStore):
     """``dynamo``: its table, a new one unless it is another process' as well. ``sleep``: between attempts, which a
-    calm table never asks for."""
+    calm table never asks for. ``schema``: another than today's is that of another version of Baton."""
 
     def __init__(
-        self, dynamo: FakeDynamo | None = None, sleep: Callable[[float], None] = lambda _seconds: None
+        self,
+        dynamo: FakeDynamo | None = None,
+        sleep: Callable[[float], None] = lambda _seconds: None,
+        schema: Schema = TODAY,
     ) -> None:
         self.dynamo = dynamo or FakeDynamo()
-        super().__init__(Table(self.dynamo, TABLE, sleep))
+        super().__init__(Table(self.dynamo, TABLE, sleep, schema=schema))

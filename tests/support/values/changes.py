@@ -31,6 +31,15 @@ def then(task: Task, type_: str = "changed", at: datetime = NOON, **changes: Any
     return Change(before=task, task=after, events=(event,))
 
 
+def ended(task: Task, state: State = State.DONE, **data: Any) -> Change:
+    """The task's end, by its worker; with what a completion's event says, or by a human."""
+    after = task.changed(state=state, claim=None, has_output=True, updated_at=NOON)
+    type_ = "handoff_completed" if data else "resolved"
+    event = record(task, after, EventCause(type_, agent("auditor"), NOON, data))
+    after = after.changed(version=task.version + 1, seq=event.seq, chain=event.hash)
+    return Change(before=task, task=after, events=(event,), by_holder=True)
+
+
 def looked_at(task: Task, **changes: Any) -> Change:
     """The sweeper's bookkeeping: no event."""
     return Change(before=task, task=task.changed(version=task.version + 1, **changes))

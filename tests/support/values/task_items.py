@@ -17,14 +17,15 @@ from baton.domain.handoffs.workflow import (
     JobKind,
     LateResult,
     RootHandoffs,
+    inbox_item,
 )
 from baton.domain.tasks.task import Claim, State, Task
-from baton.domain.tasks.task_items import ClaimEndedByOther, Retry, TaskOutput
+from baton.domain.tasks.task_items import Retry, TaskOutput
 from baton.domain.times import seconds
 from baton.ports.store import Store
 from baton.ports.writes import Add, Insert, Put, Replace, Save
 from support.clock import NOON
-from support.values.changes import a_claim, claimed, queued, then
+from support.values.changes import a_claim, claimed, ended, queued, stored, then
 from support.worlds.world import WORKSPACE
 
 
@@ -47,8 +48,13 @@ def a_job(
     return BackgroundJob(kind=kind, task_id=task_id, stamp=stamp, at=at, data={"reason": "é", "by": ["human", "alice"]})
 
 
-def a_message(number: int = 1, agent: str = "scout") -> InboxItem:
-    return InboxItem(agent, f"inb_{number:03d}", NOON + seconds(number), {"task_id": f"task_{number}", "n": [1, None]})
+def told(store: Store, number: int = 1, agent: str = "scout", workspace: str = WORKSPACE, **data: Any) -> InboxItem:
+    """A task of the agent's that ended: the inbox's item ``inb_<number>``."""
+    task = stored(store, f"task_told_{agent}_{number:03d}", workspace=workspace, source_agent=agent)
+    change = replace(ended(task, **data), inbox_id=f"inb_{number:03d}")
+    store.commit(workspace, change)
+    assert change.inbox_id
+    return inbox_item(change.task, change.inbox_id)
 
 
 def a_late_result(fence: int = 1) -> LateResult:
@@ -73,21 +79,19 @@ def freed(store: Store, task: Task, **changes: Any) -> Task:
 
 def fill_task_items(store: Store, workspace: str = WORKSPACE) -> None:
     """One of everything that lies around tasks; ``task_1`` is there already."""
+    told(store, workspace=workspace)
     queued(store, "task_4", workspace=workspace, target_agent=None, requires=("accepts:repo",))
     task = holding(store, "task_5", 1, workspace=workspace)
     resume_payload = replace(
         then(task, state=State.DELEGATED, claim=None, ready_at=NOON), resume_payload={"results": [1]}
     )
-    store.commit(workspace, resume_payload, Put(ClaimEndedByOther(resume_payload.task.id, slotted(1))))
+    store.commit(workspace, resume_payload)
     holding(store, "task_6", 1, workspace=workspace)
-    ended = holding(store, "task_7", workspace=workspace)
-    store.commit(
-        workspace, then(ended, state=State.DONE, claim=None), Put(TaskOutput(ended.id, 7, {"notes": ["done"]}))
-    )
+    last = holding(store, "task_7", workspace=workspace)
+    store.commit(workspace, then(last, state=State.DONE, claim=None), Put(TaskOutput(last.id, 7, {"notes": ["done"]})))
     store.commit(
         workspace,
         Put(a_checkpoint()),
-        Put(a_message()),
         Put(a_job()),
         Insert(ClaimLateResult("task_5", "clm_1", a_late_result()), KeyTaken),
         Replace(Retry("task_1", "task_4"), None),

@@ -41,7 +41,7 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
 from support.values.changes import new, queued, then
-from support.values.task_items import a_checkpoint, a_job, a_message, slotted
+from support.values.task_items import a_checkpoint, a_job, slotted
 from support.worlds.rig import Rig
 from support.worlds.world import World, agent, human, marker_body
 
@@ -195,7 +195,6 @@ def write_both(world: World, parent: Task) -> None:
         Insert(TaskBody(child.task.id, {"x": 1})),
         Add(HandoffCount(parent.workflow_id, 1), 1, 50),
         kept,
-        Put(a_message()),
     )
 
 

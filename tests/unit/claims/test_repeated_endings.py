@@ -12,7 +12,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.errors import Busy, Conflict, CriteriaUnreported, KeyReused, StaleClaim, Unknown
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.workflow import ClaimLateResult
-from baton.domain.idempotency import IdempotencyKey
+from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
 from baton.ports.details import TaskDetails
@@ -103,6 +103,25 @@ def time_goes_by(team: Team, leg: Leg) -> None:
 
 def it_goes_on(team: Team, leg: Leg) -> None:
     """Whatever became of it, it is worked on and ended by another claim, if it may be."""
+    it_waits_no_more(team, leg)
+    if not team.task(leg.task.id).is_ended:
+        again = team.take(A, leg.task.id)
+        team.fail(again, description="another failure")
+
+
+def much_happens(team: Team, leg: Leg) -> None:
+    """So much that what HEAD had is in a chunk."""
+    it_waits_no_more(team, leg)
+    for number in range(6):
+        if not team.task(leg.task.id).is_ended:
+            again = team.take(A, leg.task.id)
+            save_checkpoint(team.deps, WorkerCall(*again.where), f"step {number}", {})
+            release_task(team.deps, WorkerCall(*again.where, f"{number}"), ReleasedWork(reason="once more"))
+    now = team.task(leg.task.id)
+    assert now.has_chunks is not now.is_ended
+
+
+def it_waits_no_more(team: Team, leg: Leg) -> None:
     task = team.task(leg.task.id)
     if task.wait is not None and task.wait.is_for_callback:
         _, token = wait_for_callback(team.deps, WorkerCall(*leg.where, "h"), "interaction")
@@ -111,9 +130,6 @@ def it_goes_on(team: Team, leg: Leg) -> None:
         team.complete(team.take(B, task.wait.branches[0].task_id))
         sweep(team.deps)
     team.later(10)
-    if not team.task(leg.task.id).is_ended:
-        again = team.take(A, leg.task.id)
-        team.fail(again, description="another failure")
 
 
 def it_is_cancelled(team: Team, leg: Leg) -> None:
@@ -121,7 +137,7 @@ def it_is_cancelled(team: Team, leg: Leg) -> None:
         cancel_task(team.deps, human(), leg.task.id, None)
 
 
-AFTER = [nothing, time_goes_by, it_goes_on, it_is_cancelled]
+AFTER = [nothing, time_goes_by, it_goes_on, much_happens, it_is_cancelled]
 
 
 @pytest.mark.parametrize("has_key", [True, False])
@@ -148,7 +164,7 @@ def test_the_exact_repeat_gets_the_first_answer_and_leaves_nothing(
     assert team.world.store.late_results(WORKSPACE, leg.task.id) == ()
 
 
-@pytest.mark.parametrize("meanwhile", [nothing, it_goes_on], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("meanwhile", [nothing, it_goes_on, much_happens], ids=lambda each: each.__name__)
 @pytest.mark.parametrize("verb", VERBS)
 def test_another_word_under_a_claim_that_is_over_is_stale(verb: str, meanwhile: Callable[[Team, Leg], None]) -> None:
     team = Team(A, B, C)
@@ -174,6 +190,44 @@ def test_another_word_under_a_claim_that_is_over_is_stale(verb: str, meanwhile: 
     assert team.tasks() == before
     # It was the holder who ended the claim: what is said besides is no result that came too late.
     assert team.world.store.late_results(WORKSPACE, leg.task.id) == ()
+
+
+@pytest.mark.parametrize("meanwhile", [nothing, much_happens], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("verb", VERBS)
+def test_after_a_week_the_repeat_is_stale(verb: str, meanwhile: Callable[[Team, Leg], None]) -> None:
+    team = Team(A, B, C)
+    leg = team.begin(A)
+    first = VERBS[verb](team.deps, leg, "h", None)
+    team.later()
+    meanwhile(team, leg)
+    ended_at = (first[0] if isinstance(first, tuple) else first).task.updated_at.replace(microsecond=0)
+    left = (ended_at + REMEMBERED_FOR - team.world.clock.now()).total_seconds()
+    team.later(left - 0.001)
+    assert seen(VERBS[verb](team.deps, leg, "h", None)) == seen(first)
+    team.later(0.001)
+    with pytest.raises(StaleClaim):
+        VERBS[verb](team.deps, leg, "h", None)
+    assert team.world.store.late_results(WORKSPACE, leg.task.id) == ()
+
+
+@pytest.mark.parametrize("meanwhile", [nothing, much_happens], ids=lambda each: each.__name__)
+def test_a_result_for_a_claim_that_was_taken_over_is_kept_under_its_fence(
+    meanwhile: Callable[[Team, Leg], None],
+) -> None:
+    team = Team(A, B)
+    leg = team.begin(A)
+    team.later(90_000)
+    again = team.take(A, leg.task.id)
+    assert (again.task.fence, again.by) == (2, leg.by)
+    if meanwhile is much_happens:
+        release_task(team.deps, WorkerCall(*again.where, "h"), ReleasedWork())
+    meanwhile(team, leg)
+    with pytest.raises(StaleClaim):
+        complete(team.deps, leg, "late", None)
+    with pytest.raises((StaleClaim, Unknown)):
+        complete(team.deps, Leg(agent(B), leg.task, leg.claim_id), "a stranger's", None)
+    (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
+    assert (late.claim_fence, late.agent, late.content["output"]) == (1, A, {"said": "late"})
 
 
 @pytest.mark.parametrize("cut", ["lease", "cancel", "resolve"])

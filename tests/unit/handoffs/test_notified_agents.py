@@ -10,16 +10,24 @@ from typing import Any
 
 import pytest
 
+from baton.domain.errors import StaleClaim
+from baton.domain.ids import made_at
 from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.task import Flag, Task
 from baton.domain.times import rfc3339
 from baton.services.agents.register_agent import register_agent
+from baton.services.handoffs.read_inbox import acknowledge, read_inbox
 from baton.services.tasks.approve_task import approve_task, approve_task_next
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import dismiss_task
 from baton.services.tasks.sweep import sweep
+from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.fake_dynamo.weather import LateIndexes
+from support.fakes.store import InMemoryStore
 from support.faults.call_hooks import CallHooks, die
 from support.faults.choke_point import Crash
+from support.faults.hooked_store import HookedStore
+from support.faults.threads import at_once
 from support.worlds.team import Leg, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -133,6 +141,136 @@ def test_an_inbox_keeps_what_is_not_acknowledged_and_is_its_agents_own() -> None
         assert store.inbox(WORKSPACE, A, 10, None).items == (items[0], items[2])
     page = store.inbox(WORKSPACE, A, 1, None)
     assert store.inbox(WORKSPACE, A, 1, page.cursor).items == (items[2],)
+
+
+# The inbox is read from an index, which lags
+
+
+def lag(team: Team, lag_ms: int) -> LateIndexes:
+    """From now on the indexes show each write so late."""
+    store = team.world.store
+    assert isinstance(store, InMemoryStore)
+    store.dynamo.weather = LateIndexes(team.world.clock.now, lag_ms)
+    return store.dynamo.weather
+
+
+def inbox_ids(team: Team) -> list[str]:
+    return [item.id for item in read_inbox(team.deps, agent(A), A, 10, None).items]
+
+
+def test_an_end_is_in_the_inbox_once_the_index_shows_it_and_nothing_else_waits_for_that() -> None:
+    team = Team(A, B, C)
+    leg = at_work(team)
+    late = lag(team, 5_000)
+    team.complete(leg, output={"x": 1})
+    assert team.inbox(A) == []
+    assert team.task(leg.task.id).is_ended
+    assert team.world.store.read(WORKSPACE, leg.task.id).output == {"x": 1}
+    with pytest.raises(StaleClaim):
+        team.fail(leg)
+    team.later(5)
+    (message,) = team.inbox(A)
+    assert message["task_id"] == leg.task.id
+    assert late.lag_ms() == 5_000
+
+
+def test_what_is_acknowledged_is_not_shown_again_though_the_index_still_has_it() -> None:
+    team = Team(A, B, C)
+    for _ in range(2):
+        team.complete(at_work(team))
+    first, second = inbox_ids(team)
+    lag(team, 60_000)
+    assert acknowledge(team.deps, agent(A), A, [first]) == 1
+    assert inbox_ids(team) == [second]
+    page = read_inbox(team.deps, agent(A), A, 1, None)
+    assert page.items == ()
+    assert [item.id for item in read_inbox(team.deps, agent(A), A, 1, page.cursor).items] == [second]
+    assert acknowledge(team.deps, agent(A), A, [first]) == 1
+    assert inbox_ids(team) == [second]
+    team.later(60)
+    assert inbox_ids(team) == [second]
+
+
+class Interrupted(FakeDynamo):
+    """Does a step just before its next batch."""
+
+    step: Callable[[], object] | None = None
+
+    def batch_get_item(self, **request: Any) -> Any:
+        step, self.step = self.step, None
+        if step is not None:
+            step()
+        return super().batch_get_item(**request)
+
+
+def test_an_item_that_is_acknowledged_while_its_inbox_is_listed_stays_away() -> None:
+    """Between the look at the index and the look at the tasks."""
+    dynamo = Interrupted()
+    team = Team(A, B, C, world=World(store=InMemoryStore(dynamo)))
+    team.complete(at_work(team))
+    (item_id,) = inbox_ids(team)
+    done: list[int] = []
+    dynamo.step = lambda: done.append(acknowledge(team.deps, agent(A), A, [item_id]))
+    assert (team.inbox(A), done) == ([], [1])
+    assert inbox_ids(team) == []
+
+
+def test_a_young_item_that_one_look_misses_is_looked_for_until_it_is_settled() -> None:
+    """One look at an index may show less than the look before."""
+    store = HookedStore()
+    team = Team(A, B, C, world=World(store=store))
+    team.complete(at_work(team))
+    (item_id,) = inbox_ids(team)
+    ended_at = made_at(item_id)
+    assert ended_at is not None
+    team.world.clock.time = ended_at
+    looks: list[float] = []
+    real = store._store.acknowledge
+
+    def blind_once(*args: Any) -> Any:
+        looks.append(1)
+        return tuple(args[2]) if len(looks) == 1 else real(*args)
+
+    store.acknowledge = blind_once  # type: ignore[attr-defined]
+    assert acknowledge(team.deps, agent(A), A, [item_id]) == 1
+    assert (len(looks), inbox_ids(team)) == (2, [])
+
+
+def test_an_id_that_was_never_there_or_is_long_gone_is_looked_for_once() -> None:
+    store = HookedStore()
+    team = Team(A, B, C, world=World(store=store))
+    team.complete(at_work(team))
+    (item_id,) = inbox_ids(team)
+    team.later(2)
+    before = team.world.clock.now()
+    for _ in range(2):
+        assert acknowledge(team.deps, agent(A), A, [item_id, "inbox_unknown"]) == 2
+    assert team.world.clock.now() == before
+
+
+def test_eight_acknowledge_the_same_items_and_each_goes_once() -> None:
+    team = Team(A, B, C)
+    for _ in range(3):
+        team.complete(at_work(team))
+    ids = inbox_ids(team)
+    team.later(2)
+    answers = at_once(8, lambda: acknowledge(team.deps, agent(A), A, ids[:2]))
+    assert answers == [2] * 8
+    assert inbox_ids(team) == ids[2:]
+
+
+def test_an_acknowledgement_changes_no_task_and_tells_the_bus_nothing() -> None:
+    team = Team(A, B, C)
+    leg = at_work(team)
+    team.complete(leg, output={"x": 1})
+    store = team.world.store
+    before, events = store.read(WORKSPACE, leg.task.id), store.events(WORKSPACE, leg.task.id, 0, 100)
+    acknowledge(team.deps, agent(A), A, inbox_ids(team))
+    assert store.read(WORKSPACE, leg.task.id) == before
+    assert store.events(WORKSPACE, leg.task.id, 0, 100) == events
+    assert isinstance(store, InMemoryStore)
+    (head,) = [item for key, item in store.dynamo.contents().items() if key[1] == "HEAD" and leg.task.id in key[0]]
+    assert not {"queue_pk", "queue_sk", "fresh"} & head.keys()
 
 
 # Alerts: each flag brings one

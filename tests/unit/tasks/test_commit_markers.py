@@ -12,6 +12,7 @@ from baton.adapters.dynamodb.item_writes import KeyBar, MarkerBar, VersionBar, b
 from baton.adapters.dynamodb.table import from_wire
 from baton.adapters.dynamodb.writes import item_writes, transaction
 from baton.domain.alerts.alert import AlertCount
+from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.task import State
@@ -19,7 +20,7 @@ from baton.ports.writes import Add, AddUsage, CloseEscalation, Insert, Put, Save
 from support.clock import NOON
 from support.values.changes import a_claim, looked_at, new, then
 from support.values.records import a_note, an_alert
-from support.values.task_items import a_job, a_message
+from support.values.task_items import a_job
 from support.worlds.world import WORKSPACE, human
 
 ONCE = IdempotencyKey(human(), "/x", "key", "hash")
@@ -45,7 +46,7 @@ BEGINNING = keys.beginning(WORKSPACE, "task_2")
         ([Put(a_job()), Insert(a_note())], NOTE, KeyBar(NOTE)),
         ([Save(an_alert(1, task_id="task_1"))], LISTED, KeyBar(LISTED)),
         ([Save(an_alert(1, task_id="task_1", version=2))], keys.alert(WORKSPACE, an_alert(1).id), None),
-        ([Put(a_message())], keys.Key(keys.inbox(WORKSPACE, "scout"), "inb_001"), None),
+        ([Put(a_job())], keys.job(WORKSPACE, JobKind.JOIN, "task_1"), None),
         (
             [AddUsage("wf_1", "task_1", Usage(1, 2, 3))],
             keys.usage_of_task(WORKSPACE, "task_1"),

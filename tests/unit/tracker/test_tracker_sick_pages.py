@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb import keys
 from baton.domain.errors import PageHeld, TrackerAway
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
@@ -29,6 +30,7 @@ from baton.steps.tracker.send_page import send_page
 from fake_notion import Fault
 from support.clock import FakeClock
 from support.fakes.ports import NoTrackers
+from support.fakes.store import InMemoryStore
 from support.worlds.notion_world import TOKEN, NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
 
@@ -190,6 +192,22 @@ def test_a_page_that_turns_out_to_be_anothers_stops_no_others(
     row = world.row(first)
     assert row.page is not None
     assert (row.status, row.page.id in taken) == (Sync.OK, False)
+
+
+def test_a_page_that_a_newer_version_has_written_stops_no_others(world: NotionWorld) -> None:
+    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("later", retry_after=1))
+    first, second = tasks_of(world, 2)
+    assert isinstance(world.store, InMemoryStore)
+    mirror = keys.task_item(WORKSPACE, first, keys.MIRROR)
+    newer = {**world.store.dynamo.contents()[mirror], "s": {"N": "99"}}
+    world.store.dynamo.put(newer)
+    world.clock.advance(5)
+    for task_id, told in ((first, (0, 1)), (None, (1, 0))):
+        synced = sync_tracker(world.deps, WORKSPACE, task_id, lambda: 120.0)
+        assert (synced.sent, synced.failed) == told
+    assert world.row(second).status is Sync.OK
+    assert world.store.dynamo.contents()[mirror] == newer
+    assert "page_unreadable" in {line["action"] for line in world.logged}
 
 
 # A row that was given up

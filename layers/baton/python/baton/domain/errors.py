@@ -34,6 +34,7 @@ BatonError
 │   ├── SlotTaken         the same for a permit of the claiming agent
 │   └── KeyTaken          the same for an idempotency key: a new read finds its saved response
 ├── Busy                  the store didn't answer, or there were too many conflicts: try again later
+│   └── WrittenByNewer    the stored item is of a newer version of Baton: that one has to answer
 ├── ModelTrouble          a call of a model failed
 │   ├── ModelAway         the model is throttled or down: try again later
 │   └── ModelRefuses      the model refuses this request: a retry can't help
@@ -462,6 +463,13 @@ class Busy(BatonError):
 
     def __init__(self, message: str = "Baton is busy; the same request may be sent again.") -> None:
         super().__init__(message, retry_after=1)
+
+
+class WrittenByNewer(Busy):
+    """While two versions run side by side, or after a return to the older one."""
+
+    def __init__(self) -> None:
+        super().__init__("A newer version of Baton has written this; the same request may be sent again.")
 
 
 class NoTracker(Refused):

@@ -44,6 +44,9 @@ class IdempotencyKey:
     body_hash: str
     # When the request came. None finds a saved response of any age, and saves one that never expires.
     at: datetime | None = field(default=None, compare=False)
+    # A refusal may be saved under it too: then its own item decides between that and a change of a task, whose answer
+    # is in the trail otherwise.
+    saves_refusals: bool = field(default=False, compare=False)
 
     @property
     def digest(self) -> str:

@@ -9,7 +9,6 @@ from baton.domain.handoffs.workflow import (
     HeldClaim,
     LateResult,
 )
-from baton.domain.idempotency import SavedResponse
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Claim, Task
 
@@ -21,9 +20,6 @@ class ClaimStore(Protocol):
         """Extends the claim's lease by the rule of ``Claim.renewed``, in one write. The task's version rises if the
         claim changed (a repeat within its millisecond may raise it too). Raises ``StaleClaim`` if the claim isn't the
         current one of its worker, and ``Unknown``."""
-
-    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> SavedResponse | Claim | None:
-        """Returns the ``EndedClaim``'s response, or the claim of ``ClaimEndedByOther``."""
 
     def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
         """Returns the agent's live claims, of every principal, by the end of the lease. Lags: a claim is missing for

@@ -68,7 +68,9 @@ class WorkflowStore(Protocol):
         checkpoints before it."""
 
     def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
-        """Returns the items that the agent hasn't acknowledged, oldest first."""
+        """Returns the items that the agent hasn't acknowledged, oldest first. Lags: an item is missing for milliseconds
+        after its task's end. A page may be shorter than ``limit``."""
 
-    def acknowledge(self, workspace: str, agent: str, ids: Sequence[str]) -> None:
-        """Removes items from the inbox; unknown ids are ignored. At most 100."""
+    def acknowledge(self, workspace: str, agent: str, ids: Sequence[str]) -> tuple[str, ...]:
+        """Removes at most 100 items from the inbox. Returns the ids that it doesn't show: of nothing, of what was
+        removed before, or of what ended within the lag. Safe to repeat. Raises ``Busy``; a part may be removed then."""

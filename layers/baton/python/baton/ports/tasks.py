@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from baton.domain.agents.agent import Agent
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks import trail
+from baton.domain.tasks.receipts import Receipt
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import Note
 from baton.ports.details import TaskDetails
@@ -36,6 +37,11 @@ class TaskStore(Protocol):
 
     def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
         """Returns the response saved by ``SaveResponse``."""
+
+    def receipt(self, task: Task, name: str) -> Receipt | None:
+        """Returns the latest receipt of this name in the trail of ``task``, which was read before: of a claim that has
+        ended, or of a request under an idempotency key. If there was none when the task was read, it may be None. No
+        read unless entries of the trail have left the task; then two at most, however long the trail is."""
 
     def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[trail.Event, ...]:
         """Returns the events with a number above ``after``, in order."""

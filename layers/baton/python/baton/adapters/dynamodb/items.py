@@ -55,6 +55,7 @@ def _head_values(task: Task, fresh: int) -> Item:
     return {
         **{name: value for name, value in trail.set_fields(task).items() if name not in {"claim", "wait"}},
         "depth": task.depth,
+        "attempt": task.attempt,
         "wait": None if task.wait is None else _without_none(trail.state_fields(task)["wait"]),
         "hard_deadline_ms": None if task.hard_deadline is None else times.to_ms(task.hard_deadline),
         "version": task.version,
@@ -66,6 +67,7 @@ def _head_values(task: Task, fresh: int) -> Item:
         "alert_after_seconds": task.alert_after_seconds,
         "mirrored": task.mirrored or None,
         "parked": task.parked or None,
+        "has_chunks": task.has_chunks or None,
         "events": list(task.tail) or None,
         "fresh": fresh or None,
     }
@@ -78,7 +80,10 @@ def _implied(item: Item) -> Item:
     workspace, task_id = keys.parse_task(item["pk"])
     is_root = item.get("master_task_id", task_id) == task_id
     created_at = item.get("created_at") or _made_at(task_id)
+    first_claim = _first_claim_at(item)
     return {
+        **({"started_at": first_claim} if first_claim else {}),
+        "attempt": int(item.get("fence", 0)),
         "workspace": workspace,
         "id": task_id,
         "handoff_id": handoff_id_of(task_id),
@@ -111,6 +116,16 @@ def _latest_at(item: Item) -> str | None:
     return None
 
 
+def _first_claim_at(item: Item) -> str | None:
+    """Returns when the task was claimed first, if HEAD still has that event and nobody damaged it."""
+    for entry in trail_items.entries_of(item):
+        with suppress(*trail_items.UNREADABLE):
+            if entry["type"] == "handoff_received" and int(entry["fence"]) == 1:
+                times.parse_rfc3339(entry["at"])
+                return str(entry["at"])
+    return None
+
+
 def _implied_of_claim(head: Item, claimed_ms: int) -> Item:
     """Returns what the claim in a HEAD leaves out: it is the latest one, of the task's target, without a heartbeat."""
     return {"fence": head.get("fence", 0), "agent": head.get("target_agent"), "heartbeat_ms": claimed_ms}
@@ -137,6 +152,7 @@ _COUNTS = {
 }
 _STATE_FIELDS = {f.name for f in fields(Task)} - {
     *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "wakes_first", "runtime", "mirrored", "parked", "tail"),
+    "has_chunks",
 }
 
 
@@ -152,6 +168,7 @@ def task_from(item: Item) -> Task:
         runtime=Runtime(item["runtime"]),
         mirrored=item.get("mirrored", False),
         parked=item.get("parked", False),
+        has_chunks=item.get("has_chunks", False),
         tail=tuple(trail_items.entries_of(item)),
         **{name: int(item[name]) for name in _BOOKKEEPING},
     )

@@ -5,6 +5,7 @@ its key: keys are compared whole, so ``client`` and ``client-repo-auditor`` neve
 from __future__ import annotations
 
 from datetime import date, datetime
+from itertools import takewhile
 from typing import NamedTuple
 
 from baton.domain import times
@@ -95,8 +96,19 @@ def parse_chunk(sort_key: str) -> int:
     return int(sort_key.split("#", 1)[1])
 
 
-def ended_claim(workspace: str, task_id: str, claim_id: str) -> Key:
-    return Key(trail(workspace, task_id), f"CLAIM#{claim_id}")
+def pointer(workspace: str, task_id: str, name: str, seq: int) -> Key:
+    """Says which event of a chunk has the receipt of this name: of a claim, or of an idempotency key, which may be used
+    anew after a week."""
+    return Key(trail(workspace, task_id), f"POINTER#{name}#{seq:08d}")
+
+
+def pointers(name: str) -> tuple[str, str]:
+    return f"POINTER#{name}#", f"POINTER#{name}#" + _END
+
+
+def parse_pointer(sort_key: str) -> int:
+    """Returns the event's number."""
+    return int(sort_key.rsplit("#", 1)[1])
 
 
 def late_result(workspace: str, task_id: str, fence: int, claim_id: str) -> Key:
@@ -137,10 +149,6 @@ def roots(workspace: str, source: str, target: str) -> Key:
 
 def checkpoints(workspace: str, workflow_id: str) -> str:
     return f"WS#{workspace}#CHECKPOINTS#{workflow_id}"
-
-
-def inbox(workspace: str, agent_slug: str) -> str:
-    return f"WS#{workspace}#INBOX#{agent_slug}"
 
 
 # The transcript and the usage of a task's runs.
@@ -408,6 +416,15 @@ def lapsed_marks_until(now: datetime) -> str:
     return f"{MARKS}{_moment(now)}#{_END}"
 
 
+def inbox(workspace: str, agent_slug: str) -> str:
+    """The ended tasks that the agent handed off and hasn't acknowledged, each under the id of its inbox item."""
+    return f"WS#{workspace}#INBOX#{agent_slug}"
+
+
+def inbox_index_key(of: Task, item_id: str) -> Key:
+    return Key(inbox(of.workspace, of.source_agent), item_id)
+
+
 def unresolved_alerts(workspace: str, state: AlertState) -> str:
     return f"WS#{workspace}#ALERTS-{state.upper()}"
 
@@ -523,6 +540,14 @@ def parse_task(partition: str) -> tuple[str, str]:
 def kind_of(partition: str) -> str:
     """Returns the entity of a workspace's partition: ``TASK``, ``NOTES`` …; empty for any other."""
     return partition.split("#", 3)[2] if partition.count("#") >= 2 else ""
+
+
+def kind_of_item(pk: str, sk: str) -> str:
+    """Returns an item's entity and part: ``TASK/HEAD``, ``TRAIL/EVENTS``; the entity alone where the sort key is an id
+    or a slug."""
+    part = "".join(takewhile(lambda char: char.isupper() or char == "-", sk))
+    entity = kind_of(pk) or pk.partition("#")[0]
+    return f"{entity}/{part}" if part else entity
 
 
 def parse_job(sort_key: str) -> JobKind | None:

@@ -17,9 +17,9 @@ from baton.domain import errors
 from baton.domain.alerts.alert import Alert
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.escalations.review import Review, ReviewRequest
-from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, InboxItem, RootHandoffs
+from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, RootHandoffs
 from baton.domain.runs.transcript import TaskEntry
-from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Note, Retry, TaskBody
+from baton.domain.tasks.task_items import Note, Retry, TaskBody
 from baton.domain.tracker.page_sync import PageLink, PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
@@ -60,8 +60,6 @@ def _latest_checkpoint(workspace: str, checkpoint: Checkpoint) -> list[ItemWrite
 STORED: dict[type, StoredType] = {
     # of a task
     TaskBody: StoredType(task_items.body_item),
-    EndedClaim: StoredType(task_items.ended_claim_item),
-    ClaimEndedByOther: StoredType(task_items.claim_ended_by_other_item),
     ClaimLateResult: StoredType(task_items.late_result_item, marker=Marker.LASTING),
     Retry: StoredType(task_items.retry_item, "retry", seen_by="retry_id"),
     NextTask: StoredType(task_items.next_task_item, "conversation", Marker.CHANGING, seen_by="next_id"),
@@ -69,7 +67,6 @@ STORED: dict[type, StoredType] = {
     TaskEntry: StoredType(task_items.entry_item, "transcript", Marker.LASTING, owner="fence"),
     # around tasks
     Checkpoint: StoredType(task_items.listed_checkpoint_item, marker=Marker.LASTING, beside=_latest_checkpoint),
-    InboxItem: StoredType(handoff_items.inbox_item, marker=Marker.CHANGING),
     BackgroundJob: StoredType(handoff_items.job_item, marker=Marker.CHANGING),
     RootHandoffs: StoredType(handoff_items.roots_item, "root handoffs", Marker.CHANGING),
     # for humans

@@ -18,6 +18,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any, Protocol
@@ -41,6 +42,7 @@ from baton.adapters.dynamodb.item_writes import (
     short,
 )
 from baton.adapters.dynamodb.pending_check import PendingCheck
+from baton.adapters.dynamodb.schema import TODAY, Schema
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit
 from baton.adapters.dynamodb.trail_items import entries_of, written_by
@@ -100,12 +102,18 @@ _PENDING: ContextVar[tuple[Table, PendingCheck] | None] = ContextVar("pending", 
 
 
 class Table:
-    """``shards``: where its writes put what is spread, and where readers look for it."""
+    """``shards``: where its writes put what is spread, and where readers look for it. ``schema``: the number of what it
+    writes, and how it reads what has an earlier one; reading raises ``WrittenByNewer`` for a newer one."""
 
     def __init__(
-        self, client: DynamoClient, name: str, sleep: Callable[[float], None], shards: Shards = DEFAULT_SHARDS
+        self,
+        client: DynamoClient,
+        name: str,
+        sleep: Callable[[float], None],
+        shards: Shards = DEFAULT_SHARDS,
+        schema: Schema = TODAY,
     ) -> None:
-        self._wire, self._name, self._sleep, self.shards = client, name, sleep, shards
+        self._wire, self._name, self._sleep, self.shards, self.schema = client, name, sleep, shards, schema
 
     @contextmanager
     def resting_on(self, check: PendingCheck) -> Iterator[Callable[[], None]]:
@@ -151,19 +159,22 @@ class Table:
         if check is not None and check.is_open:
             return self.get_many([key]).get(key)
         answer = self._read(self._client.get_item, Key=to_wire(key._asdict()), ConsistentRead=True)
-        return next(_without_void([answer["Item"]]), None) if "Item" in answer else None
+        return next(self._items([answer["Item"]]), None) if "Item" in answer else None
 
-    def get_many(self, wanted: Sequence[keys.Key]) -> dict[keys.Key, Item]:
+    def get_many(self, wanted: Sequence[keys.Key], *, newer_too: bool = False) -> dict[keys.Key, Item]:
         """Returns the items that exist. Raises ``ValueError`` for more than 100 different keys. An open check's items
-        are read along, and judged before anything is returned."""
+        are read along, and judged before anything is returned. ``newer_too``: those that this version can't read come
+        as they are (``schema.is_newer``), so that one doesn't hold up the others."""
         check = self.check
         together = list(dict.fromkeys([*wanted, *check.wanted])) if check is not None and check.is_open else []
         if check is None or not together or len(together) > _MAX_BATCH:
-            return self._batch(self._client, wanted)
+            return self._batch(self._client, wanted, newer_too=newer_too)
         found = check.decide(lambda: self._batch(self._wire, together))
         return {key: found[key] for key in dict.fromkeys(wanted) if key in found}
 
-    def _batch(self, client: DynamoClient, wanted: Sequence[keys.Key]) -> dict[keys.Key, Item]:
+    def _batch(
+        self, client: DynamoClient, wanted: Sequence[keys.Key], *, newer_too: bool = False
+    ) -> dict[keys.Key, Item]:
         once_each = list(dict.fromkeys(wanted))  # a batch read refuses a key that occurs twice
         if len(once_each) > _MAX_BATCH:
             raise ValueError(wanted)
@@ -171,7 +182,7 @@ class Table:
         request = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
         for _ in range(ATTEMPTS):
             answer = self._call(client.batch_get_item, RequestItems=request)
-            for item in _without_void(answer["Responses"].get(self._name, [])):
+            for item in self._items(answer["Responses"].get(self._name, []), newer_too=newer_too):
                 found[keys.Key(item["pk"], item["sk"])] = item
             request = answer.get("UnprocessedKeys") or {}
             if not request:
@@ -184,10 +195,12 @@ class Table:
         names ``#pk`` and ``#sk``: the table's own keys, or those of ``IndexName``. An index may show an item twice
         while it moves."""
         found: dict[keys.Key, Item] = {}
+        # An index has parts of items, without the number. Steps leave all of these as they are.
+        items = self._items if more.get("IndexName") is None else _without_void
         while True:
             more["Limit"] = limit - len(found)
             answer = self._query_page(condition, values, ScanIndexForward=not newest_first, **more)
-            for item in _without_void(answer["Items"]):
+            for item in items(answer["Items"]):
                 found.setdefault(keys.Key(item["pk"], item["sk"]), item)
             if len(found) >= limit or "LastEvaluatedKey" not in answer:
                 return list(found.values())
@@ -196,7 +209,7 @@ class Table:
     def query_page(self, condition: str, values: Item, *, limit: int) -> tuple[list[Item], bool]:
         """Returns at most ``limit`` items, as many as fit into one answer of 1 MB, and whether more may follow."""
         answer = self._query_page(condition, values, Limit=limit + 1)
-        found = list(_without_void(answer["Items"]))
+        found = list(self._items(answer["Items"]))
         return found[:limit], len(found) > limit or "LastEvaluatedKey" in answer
 
     def query_all(self, condition: str, values: Item) -> Iterator[Item]:
@@ -204,15 +217,16 @@ class Table:
         start: Item = {}
         while True:
             answer = self._query_page(condition, values, **start)
-            yield from _without_void(answer["Items"])
+            yield from self._items(answer["Items"])
             if "LastEvaluatedKey" not in answer:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     def update(self, key: keys.Key, *, attempts: int = ATTEMPTS, **request: Any) -> Item:
         """Updates one item and returns it as it is afterwards. The update must be safe to apply twice. Raises
-        ``ConditionFailed``, or ``Busy`` after the last attempt."""
+        ``ConditionFailed``, ``WrittenByNewer``, or ``Busy`` after the last attempt."""
         values = to_wire(request.pop("ExpressionAttributeValues"))
+        request = self.schema.guarded({**request, "ExpressionAttributeValues": values})
 
         def send() -> Any:
             return self._client.update_item(
@@ -220,16 +234,15 @@ class Table:
                 Key=to_wire(key._asdict()),
                 ReturnValues="ALL_NEW",
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                ExpressionAttributeValues=values,
                 **request,
             )
 
-        return from_wire(self._applied(send, attempts)["Attributes"])
+        return self.schema.read(from_wire(self._applied(send, attempts)["Attributes"]))
 
     def put(self, write: ItemWrite) -> None:
         """Puts one item under its condition, without a commit marker: the put must be safe to apply twice. Raises
         ``ConditionFailed``, ``TooLarge``, or ``Busy`` after the last attempt."""
-        request = write.placed(self.shards).request
+        request = self._as_sent(write).request
         must_fit([request["Item"]])
         self._applied(lambda: self._client.put_item(TableName=self._name, **request), ATTEMPTS)
 
@@ -241,7 +254,8 @@ class Table:
             except _FAILURES as exc:
                 if _code(exc) == "ConditionalCheckFailedException":
                     self.read_anew()
-                    raise ConditionFailed(_old_item(exc)) from exc
+                    found = _old_item(exc)
+                    raise ConditionFailed(self.schema.read(found) if found else found) from exc
                 if not _is_unclear(exc) and _code(exc) != "TransactionConflictException":
                     raise
                 self._pause(attempt)
@@ -256,7 +270,7 @@ class Table:
         ``TooLarge`` for an item above DynamoDB's limit, and ``ValueError`` for more writes than a transaction takes,
         for two writes of one item, or if no item can be the commit marker.
         """
-        token, placed = uuid4().hex, [write.placed(self.shards) for write in writes]
+        token, placed = uuid4().hex, [self._as_sent(write) for write in writes]
         first, rest = [each for each in placed if each.comes_first], [each for each in placed if not each.comes_first]
         commit_marker, bar = marker_of(rest), bar_of(rest)
         stamped = [each.stamped(token) for each in rest]
@@ -285,6 +299,23 @@ class Table:
                 return
         raise errors.Busy
 
+    def _as_sent(self, write: ItemWrite) -> ItemWrite:
+        """Returns the write of the same item in its shards, with the schema's number. A put needs no guard against a
+        newer item: it has a condition on what was read, or comes with one on its task's HEAD, and a newer item can't
+        be read."""
+        placed = write.placed(self.shards)
+        match write.kind:
+            case "Put":
+                return replace(placed, request={**placed.request, "Item": self.schema.numbered(placed.request["Item"])})
+            case "Update":
+                return replace(placed, request=self.schema.guarded(placed.request))
+        return placed
+
+    def _items(self, wire: Iterable[Item], *, newer_too: bool = False) -> Iterator[Item]:
+        """Yields whole items as they are read. Raises ``WrittenByNewer``."""
+        for item in _without_void(wire):
+            yield item if newer_too and self.schema.is_newer(item) else self.schema.read(item)
+
     def _put_first(self, write: ItemWrite) -> None:
         """Raises ``Busy``. Safe to apply twice."""
         self._applied(lambda: self._client.put_item(TableName=self._name, **write.request), ATTEMPTS)
@@ -311,24 +342,6 @@ class Table:
         except ConditionFailed:
             return self._is_ours(commit_marker, token)
         return False
-
-    def delete_all(self, gone: Sequence[keys.Key]) -> None:
-        """Deletes at most 100 items, existing or not. Safe to apply twice, so it needs no commit marker. Raises
-        ``Busy``."""
-        token = uuid4().hex
-        writes = [ItemWrite("Delete", {"Key": to_wire(key._asdict())}, lambda: errors.Conflict("item")) for key in gone]
-        _must_fit(writes)
-        request = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
-        for attempt in range(ATTEMPTS):
-            try:
-                self._client.transact_write_items(TransactItems=request, ClientRequestToken=token)
-            except _FAILURES as exc:
-                if _refusal(exc, writes) is None and not _is_unclear(exc):
-                    raise
-                self._pause(attempt)
-            else:
-                return
-        raise errors.Busy
 
     def _is_ours(self, commit_marker: ItemWrite, token: str) -> bool:
         """True if the commit marker carries the token. Raises ``Busy`` if it can't be read: then nothing else may be

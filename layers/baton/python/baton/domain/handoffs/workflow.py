@@ -9,7 +9,8 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.settings import Settings
-from baton.domain.tasks.change import Change
+from baton.domain.tasks import tail
+from baton.domain.tasks.task import Task
 
 HOUR = times.seconds(3_600)
 ANY_AGENT = "*"
@@ -93,9 +94,11 @@ class InboxItem:
     content: dict[str, Any]
 
 
-def inbox_item(change: Change, item_id: str) -> InboxItem:
-    """Returns the outcome of a task for its source agent: the state, the last event's data and who caused it."""
-    task, last = change.task, change.events[-1]
+def inbox_item(task: Task, item_id: str) -> InboxItem:
+    """Returns the outcome of an ended task for its source agent: the state, the last event's data and who caused it.
+    Raises as ``event_from`` does."""
+    entry = task.tail[-1]
+    last, ended = tail.event_from(entry, task.chain), tail.ended_in(entry, task)
     event_data = {name: value for name, value in last.data.items() if name != "changes"}
     content = {
         **event_data,
@@ -105,10 +108,10 @@ def inbox_item(change: Change, item_id: str) -> InboxItem:
         "workflow_id": task.workflow_id,
         "title": task.title,
         "state": str(task.state),
-        "by": {"kind": last.principal_kind, "id": last.principal_id},
-        "agent": (change.before.claim.agent if change.before and change.before.claim else task.agent),
+        "by": {"id": last.principal_id, "kind": last.principal_kind},
+        "agent": ended.agent if ended else task.agent,
     }
-    return InboxItem(task.source_agent, item_id, task.updated_at, content)
+    return InboxItem(task.source_agent, item_id, task.updated_at, dict(sorted(content.items())))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey
@@ -17,6 +17,11 @@ class WorkerCall:
     claim_id: str
     body_hash: str = ""  # tells an exact repeat from a second, different call; of a call that ends the claim
     idempotency_key: IdempotencyKey | None = None
+
+    def saving_refusals(self) -> WorkerCall:
+        """Returns the call of a verb whose refusal may be saved under its idempotency key."""
+        key = self.idempotency_key
+        return self if key is None else replace(self, idempotency_key=replace(key, saves_refusals=True))
 
 
 @dataclass(frozen=True, slots=True)

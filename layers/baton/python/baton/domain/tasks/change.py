@@ -8,6 +8,7 @@ from typing import Any
 
 from baton.domain.access.principal import Principal
 from baton.domain.tasks import tail, trail
+from baton.domain.tasks.receipts import Asked
 from baton.domain.tasks.task import Claim, Flag, Recovery, State, Task
 from baton.domain.tasks.wake import wake_entry
 
@@ -22,25 +23,31 @@ class Change:
     recovery: Recovery | None = None
     failure: dict[str, Any] | None = None
     resume_payload: dict[str, Any] | None = None  # the resume payload: what a task gets that has waited
+    inbox_id: str | None = None  # names the task's end in the source agent's inbox; None if no agent is told
     by_holder: bool = False  # the holder of the task's claim sent the command
     notifies: bool = False  # a dispatch notice is due after the commit
     reasons: tuple[str, ...] = field(default=())  # why the sweeper changed the task; for logs
+    asked: Asked | None = None  # the request, if its repeat is answered from the trail
 
     def __post_init__(self) -> None:
         """Gives the task its tail, whoever made the change: an event that isn't in it would be lost."""
         kept = () if self.before is None or self.moved else self.before.tail
         new = () if self.before is None else self.entries
-        object.__setattr__(self, "task", self.task.changed(tail=kept + new))
+        has_chunks = self.task.has_chunks or bool(self.moved)
+        object.__setattr__(self, "task", self.task.changed(tail=kept + new, has_chunks=has_chunks))
 
     @property
     def entries(self) -> tuple[tail.Entry, ...]:
         """The change's events as they are stored. A new task's begin the trail; later ones join the tail. The last one
-        tells which claim the change has ended."""
+        tells which claim the change has ended, and who asked for it."""
         found = tuple(tail.entries(None if self.before is None else self.before.state, self.events))
-        if self.ended_claim is None or not found:
-            return found
-        ended = tail.ended_part(self.ended_claim, self.task, by_holder=self.by_holder)
-        return (*found[:-1], {**found[-1], **ended})
+        return (*found[:-1], {**found[-1], **self._receipt}) if found else ()
+
+    @property
+    def _receipt(self) -> tail.Entry:
+        claim = self.ended_claim
+        ended = {} if claim is None else tail.ended_part(claim, self.task, by_holder=self.by_holder)
+        return {**ended, **({} if self.asked is None else self.asked.part(self.task))}
 
     @property
     def ended_claim(self) -> Claim | None:

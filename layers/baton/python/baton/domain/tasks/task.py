@@ -238,6 +238,7 @@ class Task:
     alert_after_seconds: int = 3_600
     mirrored: bool = False  # the tracker shows it on a page
     parked: bool = False  # was hidden from its queue at the last write (``hidden_until``)
+    has_chunks: bool = False  # entries of the trail have left ``tail``
     # The latest entries of the trail, which are stored with the task (``tail``). No rule reads them.
     tail: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False)
 

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from baton.domain.idempotency import SavedResponse
-from baton.domain.tasks.task import Claim
-
 
 @dataclass(frozen=True, slots=True)
 class TaskBody:
@@ -25,23 +22,6 @@ class TaskOutput:
     task_id: str
     content: Any
     completion: dict[str, Any] | None = None  # the completion message, if there was one
-
-
-@dataclass(frozen=True, slots=True)
-class EndedClaim:
-    """The saved response of the command that ended a claim, for its exact repeat (invariant 3)."""
-
-    task_id: str
-    claim_id: str
-    answer: SavedResponse
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimEndedByOther:
-    """A claim that another principal ended. It tells a late result of its holder from a stranger's."""
-
-    task_id: str
-    claim: Claim
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from baton.domain.tasks.task import Branch, Claim, Flag, Policy, State, Task, Wa
 GENESIS = "0" * 64
 _BOOKKEEPING = {
     *("version", "seq", "chain", "updated_at", "rings", "wake_at", "runtime", "alert_after_seconds", "mirrored"),
-    *("parked", "wakes_first", "tail"),
+    *("parked", "wakes_first", "tail", "has_chunks"),
 }
 _FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
 _CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes"})

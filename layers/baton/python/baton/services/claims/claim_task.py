@@ -221,12 +221,19 @@ class _Search:
             task, _ = self._baton.store.load(self._claimer.by.workspace, ready.task_id)
         except errors.Unknown:
             return False
+        except errors.WrittenByNewer:
+            self._log_newer(ready)
+            return False
         if task.is_lapsed(self._claimer.agent, self._baton.clock.now()):
             return True
         if task.claim is not None and task.claim.claim_id == ready.lapsed_claim:
             with suppress(errors.Busy):  # the next one who looks moves it
                 self._baton.store.move_mark(task)
         return False
+
+    def _log_newer(self, ready: ReadyTask) -> None:
+        """One task that only a newer version can read doesn't keep the agent from its other work."""
+        self._baton.log("a newer version has written a task", action="task_unreadable", task_id=ready.task_id)
 
     def _spread(self, queue: Iterator[ReadyTask]) -> Iterator[ReadyTask]:
         for _, alike in groupby(queue, key=lambda ready: ready.priority):
@@ -249,6 +256,9 @@ class _Search:
             errors.CapabilityMismatch,
             errors.Unknown,
         ):
+            return None
+        except errors.WrittenByNewer:
+            self._log_newer(ready)
             return None
         except errors.Conflict:
             self._is_contended = True

@@ -50,7 +50,8 @@ def delegate_task(deps: Deps, call: WorkerCall, branches: Sequence[BranchMessage
         raise errors.InvalidInput("join.quorum", f"must be from 1 to {len(branches)}, the number of branches")
     if len({each.call_id for each in branches}) < len(branches):
         raise errors.InvalidInput("branches", "must each have a call_id of their own")
-    by, request = call.by, EndClaimRequest(call=call, verb=commands.WaitFor.name)
+    by, call = call.by, call.saving_refusals()
+    request = EndClaimRequest(call=call, verb=commands.WaitFor.name)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned = [_planned(deps, by, each, number, inputs) for number, each in enumerate(branches)]

@@ -25,7 +25,7 @@ from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, t
 def transfer_task(deps: Deps, call: WorkerCall, transfer: handoff_message.HandoffMessage) -> TaskDetails:
     """Ends the task as done; its child takes its place in a branch. ``transfer``: ``{target, summary, results, context,
     metadata}``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it was."""
-    by = call.by
+    by, call = call.by, call.saving_refusals()
     request = EndClaimRequest(call=call, verb=commands.Transfer.name, payload={"transfer": transfer.plain()})
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:

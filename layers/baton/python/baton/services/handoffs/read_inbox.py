@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baton.domain import errors
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.claims.held_claims import FIRST_PAUSE_SECONDS, unsettled
 
 
 def read_inbox(deps: Deps, by: Principal, slug: str, limit: int, cursor: str | None) -> Page:
@@ -27,8 +28,18 @@ def acknowledge(deps: Deps, by: Principal, slug: str, ids: Sequence[str]) -> int
     must_exist(deps, by.workspace, slug)
     must_be_let_act(deps, by, slug)
     distinct_ids = list(dict.fromkeys(ids))
-    deps.store.acknowledge(by.workspace, slug, distinct_ids)
+    _remove(deps, by.workspace, slug, distinct_ids)
     return len(distinct_ids)
+
+
+def _remove(deps: Deps, workspace: str, slug: str, ids: Sequence[str]) -> None:
+    """The inbox lags, and one look may show less than the look before. What it doesn't show and what is younger than
+    ``SETTLED_SECONDS`` is looked for until it is that old."""
+    left, pause = deps.store.acknowledge(workspace, slug, ids), FIRST_PAUSE_SECONDS
+    while young := [each for each in left if unsettled(deps, each) > times.seconds(0)]:
+        longest = max(unsettled(deps, each) for each in young).total_seconds()
+        deps.clock.sleep(min(pause, longest))
+        left, pause = deps.store.acknowledge(workspace, slug, young), pause * 2
 
 
 def must_exist(deps: Deps, workspace: str, slug: str) -> None:

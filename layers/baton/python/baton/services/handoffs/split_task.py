@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from baton.domain import errors
 from baton.domain.agents.route import Mode
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
-from baton.domain.idempotency import SavedResponse
 from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import HumanCall
-from baton.domain.tasks.task import Kind
+from baton.domain.tasks.task import Kind, Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
-from baton.steps import idempotency
 from baton.steps.agents import resolve_agents
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse
+from baton.steps.retrying import retry_on_conflict
+from baton.steps.tasks import answers
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 MIN_PARTS, MAX_PARTS = 2, 10
@@ -34,20 +33,22 @@ def split_task(
     the workflow, and its target unless it names one. ``parts``: ``{target, summary, context, expectations, metadata}``.
     A human decides: the loop guard counts the parts, and stops none. Raises ``RevisionChanged``, and the errors of
     ``create_handoff`` about a target."""
-    by, idempotency_key = call.by, call.idempotency_key
+    by = call.by
     by.must_be_human("split a task")
 
-    def read() -> tuple[HandoffInputs, SavedResponse | None]:
-        names = resolve_agents.slugs_among(*(each.target.agent for each in parts))
-        query = HandoffQuery(agents=names, parent_id=call.task_id, idempotency_key=idempotency_key)
-        return idempotency.with_response(deps.store.handoff_inputs(by.workspace, query))
+    names = resolve_agents.slugs_among(*(each.target.agent for each in parts))
+    query = HandoffQuery(agents=names, parent_id=call.task_id)
 
-    def decide(inputs: HandoffInputs) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
+    def attempt() -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
+        inputs = deps.store.handoff_inputs(by.workspace, query)
         if inputs.parent is None:
             raise errors.Unknown("task")
+        receipt = answers.first_receipt(deps, inputs.parent.task, call.idempotency_key)
+        if receipt is not None:
+            return _replayed(deps, answers.task_after(deps, inputs.parent.task, receipt))
         return _split(deps, call, inputs.parent, inputs, parts)
 
-    return idempotency.run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, first))
+    return retry_on_conflict(deps.clock, attempt)
 
 
 def _split(
@@ -57,23 +58,14 @@ def _split(
     inputs: HandoffInputs,
     parts: Sequence[handoff_message.HandoffMessage],
 ) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
-    by, idempotency_key = call.by, call.idempotency_key
-    now = deps.clock.now()
+    by, now = call.by, deps.clock.now()
     planned = [PlannedHandoff(_part(deps, whole, inputs, each, number), None) for number, each in enumerate(parts)]
     terms = Terms(settings=inputs.settings, now=now, is_released=True, created_by=whole.task.created_by)
-    begun = begin_or_refuse(deps, by, planned, terms, idempotency_key)
+    begun = begin_or_refuse(deps, by, planned, terms, None)
     made = begun.handoffs
-    change = transition(
-        whole.task, commands.Split(by=by, parts=tuple(each.task.id for each in made), revision=call.revision), now
-    )
-    answer = {"whole": trail.snapshot(change.task), "parts": [trail.snapshot(each.task) for each in made]}
-    commit(
-        deps,
-        change,
-        *(write for each in made for write in each.writes),
-        *begun.extras,
-        *idempotency.save_response(idempotency_key, answer),
-    )
+    command = commands.Split(by=by, parts=tuple(each.task.id for each in made), revision=call.revision)
+    change = replace(transition(whole.task, command, now), asked=answers.asked_under(call.idempotency_key))
+    commit(deps, change, *(write for each in made for write in each.writes), *begun.extras)
     return TaskDetails(task=change.task, page_sync=page_sync_of(deps, change.task)), tuple(
         each.details for each in made
     )
@@ -110,8 +102,11 @@ def _part(
     )
 
 
-def _replayed(deps: Deps, first: dict[str, Any]) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
-    whole, tasks = trail.from_snapshot(first["whole"]), [trail.from_snapshot(each) for each in first["parts"]]
-    bodies = deps.store.bodies(whole.workspace, [task.id for task in tasks])
+def _replayed(deps: Deps, whole: Task) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
+    """Each part as it began: a split leaves it to a human, so that is its first event alone."""
+    workspace, ids = whole.workspace, whole.successors
+    now, bodies = deps.store.tasks(workspace, ids), deps.store.bodies(workspace, ids)
+    begun = {each: trail.replay(deps.store.events(workspace, each, 0, 1)) for each in ids}
+    tasks = [begun[each].changed(version=1, mirrored=now[each].mirrored) for each in ids]
     parts = tuple(TaskDetails(task=task, body=bodies[task.id], page_sync=page_sync_of(deps, task)) for task in tasks)
     return TaskDetails(task=whole, page_sync=page_sync_of(deps, whole)), parts

@@ -84,5 +84,6 @@ def _for_item(idempotency_key: IdempotencyKey | None, number: int) -> Idempotenc
             idempotency_key.key,
             idempotency_key.body_hash,
             idempotency_key.at,
+            saves_refusals=True,
         )
     )

@@ -102,7 +102,12 @@ def _send(
             synced.complete = False
             deps.tracker_queue.notify(workspace, task_id)
             return
-        sent = send_page(deps, settings, workspace, task_id)
+        try:
+            sent = send_page(deps, settings, workspace, task_id)
+        except errors.WrittenByNewer:  # one page that can't be read doesn't hold up the others
+            synced.failed += 1
+            deps.log("a newer version has written a page", action="page_unreadable", task_id=task_id)
+            continue
         if sent is None:
             continue
         synced.sent += 1

@@ -13,11 +13,14 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
 from baton.domain.handoffs.workflow import ClaimLateResult, LateResult
-from baton.domain.idempotency import SavedResponse, response_expires_at
-from baton.domain.tasks import commands, trail
+from baton.domain.idempotency import SavedResponse
+from baton.domain.tasks import commands, receipts
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Claim, Task
-from baton.domain.tasks.task_items import EndedClaim, TaskOutput
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.receipts import Asked, Receipt
+from baton.domain.tasks.tail import Ended
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import Json, TaskDetails
@@ -28,6 +31,7 @@ from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.handoffs.begin_handoff import NewHandoff
 from baton.steps.retrying import retry_on_conflict
+from baton.steps.tasks import answers
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 
@@ -54,8 +58,8 @@ class EndClaimRequest:
         return self.call.claim_id
 
     @property
-    def fingerprint(self) -> str:
-        return f"{self.verb} {self.by.key} {self.call.body_hash}"
+    def digest(self) -> str:
+        return receipts.asked(self.call.body_hash, self.verb)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +70,7 @@ class ClaimOutcome:
     output: Json = None  # saved, and part of the answer
     completion: dict[str, Any] | None = None  # saved, and part of the answer
     failure: dict[str, Any] | None = None  # saved, and part of the answer
-    # the fields of a failure that Baton added; a repeat is answered with them
+    # the fields of a failure that Baton added; the repeat of one that is tried again is answered with them
     computed: dict[str, Any] = field(default_factory=dict)
     children: tuple[NewHandoff, ...] = ()  # new handoffs that follow from it
     extras: tuple[Write, ...] = ()
@@ -81,33 +85,27 @@ def end_claim(
     """Ends the claim that ``request`` names. ``decide`` gets the task in its present state, and the other items that
     ``query`` names. Raises ``StaleClaim`` for every other request under a claim that is over, and the errors of
     ``decide``."""
-    by, workspace = request.by, request.by.workspace
-
-    def replay(saved: dict[str, Any]) -> TaskDetails:
-        return _replayed(deps, request, saved)
+    by, workspace, idempotency_key = request.by, request.by.workspace, request.call.idempotency_key
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
         return idempotency.with_response(deps.store.handoff_inputs(workspace, _with_task(query, request)))
 
     def decide_and_commit(inputs: HandoffInputs) -> TaskDetails:
         task = _task(inputs).task
+        receipt = answers.first_receipt(deps, task, idempotency_key, request.verb)
+        if receipt is not None:
+            return _replayed(deps, request, task, receipt)
         claim = task.current_claim(request.claim_id, by)
         if not request.while_off:
             must_be_let_act(deps, by, claim.agent)
         now = deps.clock.now()
         outcome = decide(inputs, now)
-        change = transition(task, outcome.verb, now)
-        answer = {**trail.snapshot(change.task), "computed": outcome.computed}
-        response = SavedResponse(request.fingerprint, answer, response_expires_at(now))
-        extras: list[Write] = [
-            Put(EndedClaim(request.task_id, request.claim_id, response)),
-            *outcome.extras,
-            *request.extra_writes,
-        ]
+        change = _asked_for(request, transition(task, outcome.verb, now), outcome.computed)
+        extras: list[Write] = [*outcome.extras, *request.extra_writes]
         extras += [write for child in outcome.children for write in child.writes]
         if outcome.output is not None or outcome.completion:
             extras.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
-        commit(deps, change, *extras, *idempotency.save_response(request.call.idempotency_key, answer))
+        commit(deps, change, *extras, *answers.marker_beside(idempotency_key))
         return TaskDetails(
             task=change.task,
             output=outcome.output,
@@ -119,9 +117,27 @@ def end_claim(
 
     with refused_as_unknown(deps, by, request.task_id, unless=knows_claim(request.claim_id)):
         try:
-            return idempotency.run_idempotently(deps, request.call.idempotency_key, read, decide_and_commit, replay)
+            return idempotency.run_idempotently(
+                deps,
+                answers.key_beside(idempotency_key),
+                read,
+                decide_and_commit,
+                lambda _: decide_and_commit(read()[0]),
+            )
         except errors.StaleClaim:
             return _replay_or_stale(deps, request)
+
+
+def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any]) -> Change:
+    """Returns the change with its request, by which the repeat is known. The failure of an ended task is stored whole;
+    of another one, what Baton added is kept, as far as the event doesn't tell it."""
+    claim, left = change.ended_claim, {}
+    if computed and claim is not None and not change.task.is_ended:
+        left = receipts.not_told(computed, change.events[-1], change.task, claim.agent)
+    key = request.call.idempotency_key
+    under_key = None if key is None else receipts.asked(key.body_hash, request.verb)
+    asked = Asked(digest=request.digest, key=receipts.name_of(key), key_digest=under_key, computed=left)
+    return replace(change, asked=asked)
 
 
 def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
@@ -132,7 +148,8 @@ def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
 
 def _with_task(query: HandoffQuery | None, request: EndClaimRequest) -> HandoffQuery:
     more = query or HandoffQuery()
-    return HandoffQuery(agents=more.agents, parent_id=request.task_id, idempotency_key=request.call.idempotency_key)
+    key = answers.key_beside(request.call.idempotency_key)
+    return HandoffQuery(agents=more.agents, parent_id=request.task_id, idempotency_key=key)
 
 
 def _task(inputs: HandoffInputs) -> TaskDetails:
@@ -144,19 +161,19 @@ def _task(inputs: HandoffInputs) -> TaskDetails:
 def _replay_or_stale(deps: Deps, request: EndClaimRequest) -> TaskDetails:
     """Returns the first answer for the exact repeat of the request that ended the claim. Raises ``StaleClaim``
     otherwise."""
-    first = deps.store.ended_claim(request.by.workspace, request.task_id, request.claim_id)
-    if isinstance(first, Claim) and first.principal == request.by.key and request.payload:
-        _keep_late(deps, request, first)
-    if (
-        not isinstance(first, SavedResponse)
-        or first.body_hash != request.fingerprint
-        or first.is_over(deps.clock.now())
-    ):
+    task, _ = deps.store.load(request.by.workspace, request.task_id)
+    receipt = deps.store.receipt(task, request.claim_id)
+    ended = None if receipt is None else receipt.ended
+    if receipt is None or ended is None or ended.claim_id != request.claim_id or ended.principal != request.by.key:
         raise errors.StaleClaim(request.task_id)
-    return _replayed(deps, request, first.answer)
+    if not ended.by_holder and request.payload:
+        _keep_late(deps, request, ended)
+    if not ended.by_holder or receipt.asked != request.digest or receipt.is_over(deps.clock.now()):
+        raise errors.StaleClaim(request.task_id)
+    return _replayed(deps, request, task, receipt)
 
 
-def _keep_late(deps: Deps, request: EndClaimRequest, claim: Claim) -> None:
+def _keep_late(deps: Deps, request: EndClaimRequest, claim: Ended) -> None:
     """Keeps the first late result under the claim; a repeat is only refused. The workspace's settings aren't read:
     secrets are always masked. If the guardrails refuse the payload, the result is kept without it."""
     try:
@@ -173,10 +190,10 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: Claim) -> None:
     retry_on_conflict(deps.clock, attempt)
 
 
-def _replayed(deps: Deps, request: EndClaimRequest, first: dict[str, Any]) -> TaskDetails:
+def _replayed(deps: Deps, request: EndClaimRequest, now: Task, receipt: Receipt) -> TaskDetails:
     """Returns the first answer. The items of an ended task don't change, so they are read from the store. For a task
     that isn't ended, the failure is taken from this repeat."""
-    task, computed = trail.from_snapshot(first), first.get("computed", {})
+    task, computed = answers.task_after(deps, now, receipt), receipt.computed
     if task.is_ended:
         items = deps.store.read(task.workspace, task.id)
         return TaskDetails(

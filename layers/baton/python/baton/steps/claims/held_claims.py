@@ -28,16 +28,16 @@ def find_claim(deps: Deps, workspace: str, agent: str, claim_id: str) -> HeldCla
     while True:
         held = deps.store.held(workspace, agent)
         found = next((each for each in held if each.claim_id == claim_id), None)
-        seconds_left = _unsettled(deps, claim_id).total_seconds()
+        seconds_left = unsettled(deps, claim_id).total_seconds()
         if found is not None or seconds_left <= 0:
             return found
         deps.clock.sleep(min(pause, seconds_left))
         pause *= 2
 
 
-def _unsettled(deps: Deps, claim_id: str) -> timedelta:
-    """For how much longer the index may not show the claim. An id from the future is nobody's: no time at all."""
-    began_at, now = made_at(claim_id), deps.clock.now()
+def unsettled(deps: Deps, id_: str) -> timedelta:
+    """For how much longer the index may not show what has this id. An id from the future is nobody's."""
+    began_at, now = made_at(id_), deps.clock.now()
     if began_at is None or began_at > now:
         return times.seconds(0)
     return began_at + times.seconds(SETTLED_SECONDS) - now

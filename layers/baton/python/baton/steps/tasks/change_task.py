@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from baton.domain import errors
 from baton.domain.alerts.alert import ALERT_RAISED, system_alert
-from baton.domain.handoffs.workflow import BackgroundJob, JobKind, inbox_item
+from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.ids import is_slug
-from baton.domain.tasks import commands, trail
+from baton.domain.tasks import commands
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task
-from baton.domain.tasks.task_items import ClaimEndedByOther, TaskOutput
+from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.transitions import transition
 from baton.domain.tasks.wake import notice_delay
 from baton.domain.tracker.page_sync import PageSync
@@ -23,6 +23,7 @@ from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Put, Save, Write
 from baton.steps import idempotency
+from baton.steps.tasks import answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +52,22 @@ def change_task(
     """Returns the task after the command; for a repeat under the idempotency key, as it was after the first call.
     Raises the domain's errors, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
     items, idempotency_key = items or TaskItems(), request.idempotency_key
-
-    def replay(saved: dict[str, Any]) -> TaskDetails:
-        return task_details(deps, trail.from_snapshot(saved), items.output)
+    key_beside = answers.key_beside(idempotency_key)
 
     def read() -> tuple[Task, SavedResponse | None]:
-        return deps.store.load(request.workspace, request.task_id, idempotency_key)
+        return deps.store.load(request.workspace, request.task_id, key_beside)
 
     def decide(task: Task) -> TaskDetails:
-        change = transition(task, command_for(task), deps.clock.now())
+        receipt = answers.first_receipt(deps, task, idempotency_key)
+        if receipt is not None:
+            return task_details(deps, answers.task_after(deps, task, receipt), items.output)
+        decided = transition(task, command_for(task), deps.clock.now())
+        change = replace(decided, asked=answers.asked_under(idempotency_key))
         extras = [*items.also, *([Put(TaskOutput(change.task.id, items.output))] if change.task.has_output else [])]
-        commit(deps, change, *extras, *idempotency.save_response(idempotency_key, trail.snapshot(change.task)))
+        commit(deps, change, *extras, *answers.marker_beside(idempotency_key))
         return task_details(deps, change.task, items.output)
 
-    return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
+    return idempotency.run_idempotently(deps, key_beside, read, decide, lambda _: decide(read()[0]))
 
 
 def commit(deps: Deps, *writes: Write) -> None:
@@ -81,8 +84,7 @@ def commit_undispatched(deps: Deps, *writes: Write) -> None:
     """Like ``commit``, for a caller that sends the changed tasks' dispatch notices itself."""
     changes = _changes(writes)
     workspace = changes[0].task.workspace
-    required = [write for change in changes for write in _required_writes(deps, change)]
-    deps.store.commit(workspace, *writes, *required)
+    deps.store.commit(workspace, *_with_required_writes(deps, writes))
     for change in changes:
         _log(deps, change)
     for task_id in _pages_to_send(writes):
@@ -127,22 +129,39 @@ def _notify_waiting_agent(deps: Deps, change: Change) -> None:
         deps.dispatch_queue.notify(change.task.workspace, before.agent, change.task.id)
 
 
+def _with_required_writes(deps: Deps, writes: Sequence[Write]) -> list[Write]:
+    """Adds what no change of a task may go without."""
+    found: list[Write] = []
+    required: list[Write] = []
+    for write in writes:
+        if isinstance(write, Change):
+            required += _alerts(deps, write)
+            change = _told(deps, write)
+            required += _required_writes(deps, change)
+            found.append(change)
+        else:
+            found.append(write)
+    return [*found, *required]
+
+
+def _told(deps: Deps, change: Change) -> Change:
+    """A task's end is an item of its source agent's inbox."""
+    if not change.ends or not is_slug(change.task.source_agent):
+        return change
+    return replace(change, inbox_id=deps.ids.new("inbox", change.task.updated_at))
+
+
 def _required_writes(deps: Deps, change: Change) -> list[Write]:
-    """The writes that no change of a task may go without."""
-    writes = _alerts(deps, change)
-    if change.ended_claim is not None and not change.by_holder:
-        writes.append(Put(ClaimEndedByOther(change.task.id, change.ended_claim)))
+    writes: list[Write] = []
     if change.ends:
         writes += _end_writes(deps, change)
     return writes
 
 
 def _end_writes(deps: Deps, change: Change) -> list[Write]:
-    """Writes for the agent that the task comes from, the task that waits for its branch, and its descendants."""
+    """Writes for the task that waits for its branch, and for the descendants."""
     task, at = change.task, change.task.updated_at
     writes: list[Write] = []
-    if is_slug(task.source_agent):
-        writes.append(Put(inbox_item(change, deps.ids.new("inbox", at))))
     if task.has_branch_ended and task.join_parent is not None:
         writes.append(Put(new_job(deps, JobKind.JOIN, task.join_parent, at)))
     last = change.events[-1]

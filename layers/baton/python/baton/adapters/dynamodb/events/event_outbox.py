@@ -14,7 +14,7 @@ from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import ConditionFailed, from_wire
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
 from baton.adapters.dynamodb.trail_items import UNREADABLE, Numbered, numbered, outbox_event_of
-from baton.domain import times
+from baton.domain import errors, times
 from baton.domain.events.bus_events import OutboxEvent
 from baton.domain.tasks.task import ENDED, Task
 from baton.ports.events import PendingTask
@@ -34,7 +34,7 @@ _NAMES = {"#told": "told", "#shard": "wake_pk", "#due": "wake_sk"}
 class EventOutbox(TaskReads):
     def fresh_events(self, records: Sequence[Mapping[str, Any]]) -> list[OutboxEvent]:
         """The image in a record is that of a task's beginning, or of HEAD."""
-        return [each for record in records for each in _fresh(from_wire(record["dynamodb"]["NewImage"]))]
+        return [each for record in records for each in self._fresh(from_wire(record["dynamodb"]["NewImage"]))]
 
     def pending_tasks(self, until: datetime) -> Iterator[Sequence[PendingTask]]:
         for shard in self._outbox_shards(until):
@@ -47,8 +47,9 @@ class EventOutbox(TaskReads):
                 more = len(page) == UNSENT_PAGE
 
     def heads(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Task]:
-        found = self._table.get_many([keys.head(*each) for each in dict.fromkeys(wanted)]) if wanted else {}
-        tasks = (_task_from(item) for item in found.values())
+        heads = [keys.head(*each) for each in dict.fromkeys(wanted)]
+        found = self._table.get_many(heads, newer_too=True) if wanted else {}
+        tasks = (self._task_from(item) for item in found.values())
         return {(task.workspace, task.id): task for task in tasks if task is not None}
 
     def mark_told(self, workspace: str, task_id: str, first: int, last: int, *, is_over: bool) -> None:
@@ -73,7 +74,7 @@ class EventOutbox(TaskReads):
     def _waiting(self, wanted: list[tuple[str, str]], until: datetime) -> list[PendingTask]:
         """Returns the tasks that still have their places: the index lags."""
         pairs = [(keys.beginning(*each), keys.head(*each)) for each in wanted]
-        found = self._table.get_many([key for pair in pairs for key in pair])
+        found = self._table.get_many([key for pair in pairs for key in pair], newer_too=True)
         return [
             self._pending(task, found[first], found.get(head), until)
             for task, (first, head) in zip(wanted, pairs, strict=True)
@@ -83,12 +84,14 @@ class EventOutbox(TaskReads):
     def _pending(self, task: tuple[str, str], first: Item, head: Item | None, until: datetime) -> PendingTask:
         """Reads the trail's chunks only if they have events that the bus hasn't."""
         workspace, task_id = task
+        if any(self._table.schema.is_newer(each or {}) for each in (first, head)):
+            return PendingTask(workspace, task_id, is_readable=False)
         try:
             told, seq = int(first["told"]), int((head or {})["seq"])
             rows = self._events(head or {}, first, told, MAX_AT_ONCE) if told < seq else []
         except UNREADABLE:
             return PendingTask(workspace, task_id, is_readable=False)
-        waiting = PendingTask(workspace, task_id, is_over=_is_over(head or {}), task=_task_from(head or {}))
+        waiting = PendingTask(workspace, task_id, is_over=_is_over(head or {}), task=self._task_from(head or {}))
         for row in rows:
             try:
                 each = outbox_event_of(workspace, task_id, row)
@@ -104,7 +107,7 @@ class EventOutbox(TaskReads):
         self._mark(workspace, task_id, "SET #due = :due", condition, values)
 
     def _mark(self, workspace: str, task_id: str, sets: str, condition: str, values: Item) -> None:
-        with suppress(ConditionFailed):
+        with suppress(ConditionFailed, errors.WrittenByNewer):
             self._table.update(
                 keys.beginning(workspace, task_id),
                 UpdateExpression=sets,
@@ -113,14 +116,21 @@ class EventOutbox(TaskReads):
                 ExpressionAttributeValues=values,
             )
 
+    def _fresh(self, piece: Item) -> Iterator[OutboxEvent]:
+        """Yields the readable ones of the events that the image's commit added. The others stay in the outbox, where
+        their age raises an alarm; so do those of a newer version, which has a publisher of its own."""
+        if self._table.schema.is_newer(piece):
+            return
+        workspace, task_id = keys.parse_task(piece["pk"])
+        for row in _fresh_rows(self._table.schema.read(piece)):
+            with suppress(*UNREADABLE):
+                yield outbox_event_of(workspace, task_id, row)
 
-def _fresh(piece: Item) -> Iterator[OutboxEvent]:
-    """Yields the readable ones of the events that the image's commit added. The others stay in the outbox, where their
-    age raises an alarm."""
-    workspace, task_id = keys.parse_task(piece["pk"])
-    for row in _fresh_rows(piece):
-        with suppress(*UNREADABLE):
-            yield outbox_event_of(workspace, task_id, row)
+    def _task_from(self, head: Item) -> Task | None:
+        if not self._table.schema.is_newer(head):
+            with suppress(*UNREADABLE):
+                return items.task_from(head)
+        return None
 
 
 def _fresh_rows(piece: Item) -> list[Numbered]:
@@ -131,12 +141,6 @@ def _fresh_rows(piece: Item) -> list[Numbered]:
     except UNREADABLE:
         return []
     return rows[len(rows) - min(fresh, len(rows)) :]
-
-
-def _task_from(head: Item) -> Task | None:
-    with suppress(*UNREADABLE):
-        return items.task_from(head)
-    return None
 
 
 def _is_over(head: Item) -> bool:

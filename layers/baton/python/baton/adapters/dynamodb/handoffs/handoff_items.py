@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.handoffs.handoff import workflow_id_of
@@ -10,12 +10,10 @@ from baton.domain.handoffs.workflow import (
     BackgroundJob,
     Checkpoint,
     HeldClaim,
-    InboxItem,
     JobKind,
     LateResult,
     RootHandoffs,
 )
-from baton.domain.idempotency import SavedResponse
 from baton.domain.numbers import loads
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Claim, Task
@@ -44,12 +42,6 @@ def lapsed_from(mark: Item) -> ReadyTask:
     _, task_id = keys.parse_task(mark["pk"])
     ended_at, claim_id = keys.parse_claim_mark(mark["queue_sk"])
     return ReadyTask(task_id, ended_at, priority=keys.MARKS, lapsed_claim=claim_id)
-
-
-def ended_claim_from(item: Item | None) -> SavedResponse | Claim | None:
-    if item is not None and "claim" in item:
-        return items.claim_from(item["claim"])
-    return items.saved_response_from(item)
 
 
 def checkpoint_item(key: keys.Key, checkpoint: Checkpoint) -> Item:
@@ -95,15 +87,6 @@ def job_from(kind: JobKind, task_id: str, item: Item | None) -> BackgroundJob | 
         return None
     at, data = times.from_ms(int(item["due_ms"])), loads(item["data"])
     return BackgroundJob(kind=kind, task_id=task_id, stamp=item["stamp"], at=at, data=data)
-
-
-def inbox_item(workspace: str, item: InboxItem) -> Item:
-    key = keys.Key(keys.inbox(workspace, item.agent), item.id)
-    return {**key._asdict(), "at": times.rfc3339(item.at), "content": trail.canonical_json(item.content)}
-
-
-def inbox_from(agent: str, item: Item) -> InboxItem:
-    return InboxItem(agent, item["sk"], times.parse_rfc3339(item["at"]), loads(item["content"]))
 
 
 def late_item(key: keys.Key, result: LateResult) -> Item:

@@ -1,14 +1,13 @@
-"""The store's items around the tasks of a workflow: inputs of a handoff decision, members, checkpoints, inboxes."""
+"""The store's items around the tasks of a workflow: inputs of a handoff decision, members, checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.agents.route_items import route_from
 from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.handoffs.inboxes import Inboxes
 from baton.adapters.dynamodb.tasks.task_reads import details_from, details_keys
 from baton.domain.handoffs.handoff import root_id_of
 from baton.domain.handoffs.workflow import WorkflowMember
@@ -16,7 +15,7 @@ from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.paging import Page
 
 
-class Workflows(Registry):
+class Workflows(Inboxes):
     def handoff_inputs(self, workspace: str, query: HandoffQuery) -> HandoffInputs:
         route_key = keys.route(workspace, query.work_type) if query.work_type is not None else None
         once_key = (
@@ -53,19 +52,6 @@ class Workflows(Registry):
     def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
         found, cursor = self._newest(keys.checkpoints(workspace, workflow_id), limit, cursor)
         return Page(tuple(map(handoff_items.checkpoint_from, found)), cursor)
-
-    def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
-        condition, values = "#pk = :pk", {":pk": keys.inbox(workspace, agent)}
-        if cursor is not None:
-            condition, values = condition + " AND #sk > :cursor", {**values, ":cursor": cursor}
-        found = self._table.query(condition, values, limit=limit + 1)
-        page = tuple(handoff_items.inbox_from(agent, item) for item in found[:limit])
-        return Page(page, page[-1].id if len(found) > limit else None)
-
-    def acknowledge(self, workspace: str, agent: str, ids: Sequence[str]) -> None:
-        gone = [keys.Key(keys.inbox(workspace, agent), item_id) for item_id in dict.fromkeys(ids)]
-        if gone:
-            self._table.delete_all(gone)
 
     def review_request(self, workspace: str, review_id: str) -> dict[str, Any] | None:
         kept: dict[str, Any] | None = items.payload_from(self._table.get(keys.review_request(workspace, review_id)))

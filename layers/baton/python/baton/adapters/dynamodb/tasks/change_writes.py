@@ -9,7 +9,7 @@ from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, MarkedEvent, Marker, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_first, put_version
 from baton.adapters.dynamodb.tasks.output_items import output_parts
-from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item
+from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item, pointer_items
 from baton.domain import errors
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim, Task
@@ -20,13 +20,13 @@ def change_writes(change: Change, output: TaskOutput | None = None) -> list[Item
     """Returns the writes of HEAD and of the change's other items. ``output``: with the end of the task."""
     task = change.task
     in_head, beside = output_parts(task, output)
-    writes = [_head(change, in_head)]
+    writes = [_head(change, {**in_head, **_inbox_place(change)})]
     if beside is not None:
         writes.append(put_first(beside))
     if change.before is None:
         writes += [*_beginning(change), *_member(task)]
     if change.moved and change.before is not None:
-        writes.append(put_first(chunk_item(change.before)))
+        writes += map(put_first, [*pointer_items(change.before), chunk_item(change.before)])
     if change.recovery is not None:
         writes.append(put(items.recovery_item(task, change.recovery)))
     if change.failure is not None:
@@ -53,6 +53,14 @@ def _head(change: Change, more: Item) -> ItemWrite:
     index = len(task.tail) - len(change.events)
     event = MarkedEvent(keys.trail(task.workspace, task.id), change.events[0].seq, index)
     return replace(head, marker=Marker.LASTING, bar=bar, event=event)
+
+
+def _inbox_place(change: Change) -> Item:
+    """An ended task's place in the queue index: the inbox of its source agent."""
+    if change.inbox_id is None:
+        return {}
+    place = keys.inbox_index_key(change.task, change.inbox_id)
+    return {"queue_pk": place.pk, "queue_sk": place.sk}
 
 
 def _beginning(change: Change) -> list[ItemWrite]:

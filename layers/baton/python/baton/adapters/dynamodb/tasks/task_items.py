@@ -11,7 +11,7 @@ from baton.domain.escalations.review import ReviewRequest
 from baton.domain.handoffs.workflow import Checkpoint, ClaimLateResult
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody
+from baton.domain.tasks.task_items import Retry, TaskBody
 
 
 def body_item(workspace: str, body: TaskBody) -> Item:
@@ -23,15 +23,6 @@ def body_of(task: Task, body: TaskBody) -> Item:
     place = keys.agent_list_index_key(task)
     listed = {} if place is None else {"queue_pk": place.pk, "queue_sk": place.sk}
     return {**body_item(task.workspace, body), **listed}
-
-
-def ended_claim_item(workspace: str, ended: EndedClaim) -> Item:
-    return items.saved_response_item(keys.ended_claim(workspace, ended.task_id, ended.claim_id), ended.answer)
-
-
-def claim_ended_by_other_item(workspace: str, ended: ClaimEndedByOther) -> Item:
-    key = keys.ended_claim(workspace, ended.task_id, ended.claim.claim_id)
-    return {**key._asdict(), "claim": items.claim_map(ended.claim)}
 
 
 def late_result_item(workspace: str, late: ClaimLateResult) -> Item:

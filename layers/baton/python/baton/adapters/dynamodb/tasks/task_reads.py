@@ -16,8 +16,9 @@ from baton.domain import errors
 from baton.domain.agents.agent import Agent
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
-from baton.domain.tasks import trail
-from baton.domain.tasks.task import Claim, Recovery, Task
+from baton.domain.tasks import receipts, trail
+from baton.domain.tasks.receipts import Receipt
+from baton.domain.tasks.task import Recovery, Task
 from baton.domain.tasks.task_items import Note
 from baton.ports.details import TaskDetails
 
@@ -92,8 +93,15 @@ class TaskReads(Registry):
         except errors.Unknown:
             return None, self.agent(workspace, agent)
 
-    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> SavedResponse | Claim | None:
-        return handoff_items.ended_claim_from(self._table.get(keys.ended_claim(workspace, task_id, claim_id)))
+    def receipt(self, task: Task, name: str) -> Receipt | None:
+        """What isn't in the tail that was read was in a chunk before, and its pointer beside it."""
+        found = receipts.in_tail(task, name)
+        if found is not None or not task.has_chunks:
+            return found
+        seq = self._pointed_at(task, name)
+        first, last = keys.chunk_name(seq or 0), keys.chunk_name(task.seq)
+        chunks = self._trail(task.workspace, task.id, first, last, 1) if seq else []
+        return next((trail_items.receipt_of(chunk, seq or 0, task) for chunk in chunks), None)
 
     def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
         return items.saved_response_from(
@@ -213,6 +221,17 @@ class TaskReads(Registry):
             {":pk": keys.trail(workspace, task_id), ":first": first, ":last": last},
             limit=limit,
         )
+
+    def _pointed_at(self, task: Task, name: str) -> int | None:
+        """Returns the number of the latest event in a chunk that has a receipt of this name."""
+        first, last = keys.pointers(name)
+        found = self._table.query(
+            "#pk = :pk AND #sk BETWEEN :first AND :last",
+            {":pk": keys.trail(task.workspace, task.id), ":first": first, ":last": last},
+            limit=1,
+            newest_first=True,
+        )
+        return keys.parse_pointer(found[0]["sk"]) if found else None
 
     def _counted_by_head(self, task: Task, found: tuple[Recovery, ...]) -> tuple[Recovery, ...]:
         """Returns as many recoveries as HEAD counts. The task may have come back more often than was

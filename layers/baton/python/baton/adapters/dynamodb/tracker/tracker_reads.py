@@ -73,7 +73,8 @@ class TrackerReads(Registry):
     def _with_tasks(self, workspace: str, task_ids: Sequence[str]) -> list[tuple[Task, PageSync]]:
         """Returns the pages that are still open and can be read, each with its task."""
         wanted = {each: (keys.head(workspace, each), keys.task_item(workspace, each, keys.MIRROR)) for each in task_ids}
-        found = self._table.get_many([key for pair in wanted.values() for key in pair])
+        all_of_them = self._table.get_many([key for pair in wanted.values() for key in pair], newer_too=True)
+        found = {key: item for key, item in all_of_them.items() if not self._table.schema.is_newer(item)}
         pairs = []
         for head, mirror in wanted.values():
             with suppress(*UNREADABLE):  # one damaged item never holds up the others

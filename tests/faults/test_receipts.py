@@ -1,0 +1,216 @@
+"""Receipts that leave HEAD with a chunk: a pointer to each, then the chunk, then HEAD. Whatever happens at any call, to
+one writer or to two, a receipt is found for as long as its answer is remembered, and names its own event."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from itertools import permutations
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.domain.errors import Busy, Conflict
+from baton.domain.tasks import tail
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.receipts import Asked, Receipt
+from baton.domain.tasks.tail import MAX_TAIL_BYTES, Ended
+from baton.domain.tasks.task import State, Task
+from support.faults.choke_point import Crash, at_call
+from support.values.changes import a_claim, claimed, then
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE
+
+TASK = "task_1"
+# The claim's pointer, the key's, the chunk, HEAD.
+CALLS = range(1, 5)
+LOST = ("timeout_before", "timeout_after", "error_before", "error_after", "no_connection", "throttle")
+BACK: dict[str, Any] = {"state": State.DELEGATED, "claim": None}
+ASKED = Asked(digest="asked", key="a-key")
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+def a_full_tail(rig: Rig) -> Task:
+    """Its holder ended a claim under a key; the next change moves that away."""
+    task = claimed(rig.store, TASK)
+    released = replace(then(task, **BACK), by_holder=True, asked=ASKED)
+    rig.store.commit(WORKSPACE, released)
+    change = then(released.task, title="t" * MAX_TAIL_BYTES)
+    rig.store.commit(WORKSPACE, change)
+    present, _ = rig.store.load(WORKSPACE, TASK)
+    assert tail.is_full(present.tail)
+    rig.choked.calls.clear()
+    return present
+
+
+def found(rig: Rig) -> list[Receipt | None]:
+    """By the claim, by the key, and by names that there are none of."""
+    present, _ = rig.other_store.load(WORKSPACE, TASK)
+    return [rig.other_store.receipt(present, name) for name in ("clm_1", "a-key", "clm_2", "another", "clm_", "")]
+
+
+def must_be_found(rig: Rig) -> None:
+    by_claim, by_key, *others = found(rig)
+    assert others == [None] * 4
+    assert by_claim == by_key
+    assert by_claim is not None
+    assert (by_claim.seq, by_claim.asked, by_claim.version) == (2, "asked", 2)
+    assert by_claim.ended == Ended("clm_1", 1, "auditor", "human:alice", by_holder=True)
+
+
+def go_on(rig: Rig, often: int = 6) -> None:
+    for number in range(often):
+        present, _ = rig.other_store.load(WORKSPACE, TASK)
+        rig.other_store.commit(WORKSPACE, then(present, title=f"later {number}" * (MAX_TAIL_BYTES // 16)))
+
+
+def test_pointers_and_chunk_come_before_head(rig: Rig) -> None:
+    task = a_full_tail(rig)
+    must_be_found(rig)
+    rig.store.commit(WORKSPACE, then(task, title="ours"))
+    assert rig.choked.calls == ["put_item"] * 4
+    assert rig.store.load(WORKSPACE, TASK)[0].has_chunks
+    must_be_found(rig)
+    go_on(rig)
+    must_be_found(rig)
+
+
+@pytest.mark.parametrize("fault", LOST)
+@pytest.mark.parametrize("number", CALLS)
+def test_a_fault_at_any_call_is_not_noticed(rig: Rig, number: int, fault: str) -> None:
+    task = a_full_tail(rig)
+    rig.choked.plan = at_call(number, fault)
+    rig.store.commit(WORKSPACE, then(task, title="ours"))
+    must_be_found(rig)
+    go_on(rig)
+    must_be_found(rig)
+
+
+@pytest.mark.parametrize("death", ["crash_before", "crash_after"])
+@pytest.mark.parametrize("number", CALLS)
+def test_a_writer_that_dies_at_any_call_loses_no_receipt(rig: Rig, number: int, death: str) -> None:
+    task = a_full_tail(rig)
+    rig.choked.plan = at_call(number, death)
+    with pytest.raises(Crash):
+        rig.store.commit(WORKSPACE, then(task, title="ours"))
+    must_be_found(rig)
+    go_on(rig)
+    must_be_found(rig)
+
+
+@pytest.mark.parametrize("number", CALLS)
+def test_a_fault_that_stays_loses_no_receipt(rig: Rig, number: int) -> None:
+    task = a_full_tail(rig)
+    rig.choked.plan = lambda n, _operation: "error_after" if n >= number else None
+    with suppress(Busy, Conflict):
+        rig.store.commit(WORKSPACE, then(task, title="ours"))
+    must_be_found(rig)
+    go_on(rig)
+    must_be_found(rig)
+
+
+class Held:
+    """A client that keeps what it is asked to put, and puts nothing."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+
+    def __getattr__(self, operation: str) -> Any:
+        def held(**request: Any) -> dict[str, Any]:
+            assert operation == "put_item"
+            self.requests.append(request)
+            return {}
+
+        return held
+
+
+class Written:
+    """The calls of a process that changes the task, which arrive when they are told to."""
+
+    def __init__(self, rig: Rig, change: Change) -> None:
+        client = Held()
+        DynamoStore(Table(client, rig.table, rig.clock.sleep)).commit(WORKSPACE, change)
+        self.rig, self.requests = rig, client.requests
+
+    def arrive(self, number: int) -> None:
+        with suppress(ClientError):
+            self.rig.raw.put_item(**self.requests[number])
+
+
+# Of two writers, 0 and 1: each sends pointers and chunk as one step, and HEAD as another.
+ORDERS = sorted(set(permutations((0, 0, 1, 1))))
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_two_writers_that_move_the_same_tail_leave_the_same_pointers(rig: Rig, order: tuple[int, ...]) -> None:
+    task = a_full_tail(rig)
+    writers = [Written(rig, then(task, title=title)) for title in ("first", "second")]
+    assert writers[0].requests[:3] == writers[1].requests[:3], "the same state gives the same pointers and chunk"
+    sent = [0, 0]
+    for writer in order:
+        for number in (0, 1, 2) if sent[writer] == 0 else (3,):
+            writers[writer].arrive(number)
+            must_be_found(rig)
+        sent[writer] += 1
+    must_be_found(rig)
+
+
+def test_what_arrives_after_the_task_went_on_changes_nothing(rig: Rig) -> None:
+    late = Written(rig, then(a_full_tail(rig), title="late"))
+    go_on(rig)
+    before = rig.raw.contents()
+    for number in range(4):
+        late.arrive(number)
+    assert rig.raw.contents() == before
+    must_be_found(rig)
+
+
+def test_a_pointer_of_a_refused_change_points_at_what_head_still_has(rig: Rig) -> None:
+    task = a_full_tail(rig)
+    refused = Written(rig, then(task.changed(version=task.version - 1), title="late"))
+    for number in range(4):
+        refused.arrive(number)
+    assert not rig.other_store.load(WORKSPACE, TASK)[0].has_chunks
+    must_be_found(rig)
+
+
+@pytest.mark.parametrize("changes", [10, 1_000])
+def test_a_receipt_costs_the_same_at_any_length_of_the_trail(rig: Rig, changes: int) -> None:
+    task = a_full_tail(rig)
+    for number in range(changes):
+        change = then(task, title=f"{number}")
+        rig.store.commit(WORKSPACE, change)
+        task = change.task
+    present, _ = rig.store.load(WORKSPACE, TASK)
+    for name in ("clm_1", "a-key"):
+        assert rig.count(partial(rig.store.receipt, present, name)) == ["query", "query"]
+    assert rig.count(lambda: rig.store.receipt(present, "clm_2")) == ["query"]
+    must_be_found(rig)
+
+
+def test_what_head_has_costs_no_reading_and_neither_does_a_short_trail(rig: Rig) -> None:
+    task = claimed(rig.store, TASK)
+    rig.store.commit(WORKSPACE, replace(then(task, **BACK), by_holder=True, asked=ASKED))
+    present, _ = rig.store.load(WORKSPACE, TASK)
+    for name in ("clm_1", "a-key", "clm_2"):
+        assert rig.count(partial(rig.store.receipt, present, name)) == []
+
+
+def test_a_claim_that_another_ended_is_pointed_at_for_good(rig: Rig) -> None:
+    task = claimed(rig.store, TASK, a_claim(fence=7))
+    change = then(task, **BACK, title="t" * MAX_TAIL_BYTES)
+    rig.store.commit(WORKSPACE, change)
+    rig.store.commit(WORKSPACE, then(change.task, title="ours"))
+    (pointer,) = (item for item in rig.items() if item["sk"]["S"].startswith("POINTER#"))
+    assert "ttl" not in pointer
+    receipt = rig.store.receipt(rig.store.load(WORKSPACE, TASK)[0], "clm_7")
+    assert receipt is not None
+    assert receipt.ended == Ended("clm_7", 7, "auditor", "agent:auditor", by_holder=False)
