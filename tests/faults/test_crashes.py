@@ -254,13 +254,14 @@ def test_a_sweep_that_dies_anywhere(due: Act, again: str) -> None:
 
 
 def test_the_points_come_from_the_run() -> None:
-    """Creating reads four times in a new process, writes twice and notifies; the queue's call is one of them."""
+    """Creating reads four times in a new process, writes three times and notifies; the queue's call is one of them."""
     points = RepeatableAct(nothing, create).points()
     assert [operation for _, fault, operation in points if fault == "crash_before"] == [
         "get_item",
         "batch_get_item",
         "query",
         "batch_get_item",
+        "put_item",
         "put_item",
         "transact_write_items",
         "send_message",

@@ -21,7 +21,7 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import resolve_alert
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.end_task import cancel_task
-from support.faults.choke_point import at_call, from_call, no_fault
+from support.faults.choke_point import at_call, comes_first, from_call, no_fault
 from support.worlds.rig import Rig
 from support.worlds.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint, plain
 from support.worlds.world import World, human
@@ -149,8 +149,7 @@ class Meanwhile:
 
         def meanwhile(**request: Any) -> Any:
             answer = call(**request)
-            is_first = operation == "put_item" and "ConditionExpression" not in request
-            if operation in WRITES and not is_first and not self.done:
+            if operation in WRITES and not comes_first(operation, request) and not self.done:
                 self.done = True
                 self.act()
             return answer

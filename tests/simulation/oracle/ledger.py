@@ -66,6 +66,8 @@ class Ledger:
     # Each task's events, in order; and the numbers of those that are in its beginning or in a chunk.
     trails: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
     kept: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    # What tasks that aren't there yet begin with.
+    beginnings: dict[str, list[Item]] = field(default_factory=dict)
     # Inbox entries that were acknowledged, by agent and id.
     acknowledged: set[tuple[str, str]] = field(default_factory=set)
     # Notes, inboxes' entries: by kind and place, what there is and at which step it was written; and what ever was.
@@ -137,6 +139,7 @@ class Transaction:
     alerts: Counter[str] = field(default_factory=Counter)
     is_release: bool = False
     errands: set[tuple[str, str]] = field(default_factory=set)
+    started: set[str] = field(default_factory=set)
     workflows: set[str] = field(default_factory=set)
     resume_payload: Item | None = None
     followed: dict[str, str] = field(default_factory=dict)

@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from simulation.oracle.items import to_ms
 from simulation.oracle.ledger import ENDED
-from simulation.ports import WORKSPACE
+from simulation.ports import BEGIN, WORKSPACE
 
 if TYPE_CHECKING:
     from simulation.oracle.ledger import Item, Ledger, Transaction
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from simulation.simulation import Simulation
 
 NO_HASH = "0" * 64
+BEGIN_MS = int(BEGIN.timestamp() * 1000)
+# No function runs longer.
+LONGEST_RUN_MS = 900_000
 PLACE = ("told", "wake_pk", "wake_sk")
 # What an entry has around its event.
 UNTOLD = {
@@ -27,9 +31,10 @@ class Pieces:
     def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
         self._sim, self._verdict, self._ledger = sim, verdict, ledger
 
-    def begun(self, tx: Transaction, task_id: str, old: Item | None, new: Item) -> None:
+    def begun(self, task_id: str, old: Item | None, new: Item) -> None:
+        """It may be there before its task, or without one."""
         if old is None:
-            tx.entries[task_id] += _entries(new, len(new["events"]))
+            self._ledger.beginnings[task_id] = _entries(new, len(new["events"]))
             self._ledger.kept[task_id].update(range(1, len(new["events"]) + 1))
             self._must("wake_pk" in new, "{}: a task that the outbox doesn't have", task_id)
         else:
@@ -37,7 +42,16 @@ class Pieces:
             self._must(before == after, "{}: its beginning was altered", task_id)
             self._told(task_id, new, is_gone="wake_pk" in old and "wake_pk" not in new)
 
+    def started(self, tx: Transaction, task_id: str) -> None:
+        """Its HEAD is there: what it began with is its trail."""
+        tx.started.add(task_id)
+
     def _told(self, task_id: str, place: Item, *, is_gone: bool) -> None:
+        if task_id not in self._ledger.heads:
+            age_ms = self._sim.now_ms + BEGIN_MS - to_ms(place["events"][-1]["at"])
+            self._must(not place["told"], "{}: told, and there is no such task", task_id)
+            self._must(not is_gone or age_ms >= LONGEST_RUN_MS, "{}: given up, and may still come", task_id)
+            return
         missing = [n for n in range(1, place["told"] + 1) if f"{WORKSPACE}:{task_id}:{n}" not in self._sim.bus.accepted]
         self._must(not missing, "{}: {} count as told though the bus never had them", task_id, missing)
         head = self._ledger.heads[task_id]
@@ -57,6 +71,8 @@ class Pieces:
     def in_head(self, tx: Transaction, task_id: str, head: Item) -> None:
         """After all other items of the transaction."""
         known, entries = self._ledger.trails[task_id], _entries(head, head["seq"])
+        if task_id in tx.started:
+            tx.entries[task_id] += self._ledger.beginnings.pop(task_id, [])
         known += tx.entries[task_id]
         for entry in entries:
             if entry["seq"] > len(known):

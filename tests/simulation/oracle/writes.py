@@ -68,12 +68,12 @@ class Writes:
             tx.heads[task_id] = (old, new)
             self._output(task_id, new)
             self._inbox(tx, task_id, old, new)
-            if old is not None and "fresh" in new:
+            if old is None:
+                self.pieces.started(tx, task_id)
+            if "fresh" in new:
                 self._streamed(task_id, sk)
         elif sk == "BEGINNING":
-            self.pieces.begun(tx, task_id, old, new)
-            if old is None:
-                self._streamed(task_id, sk)
+            self.pieces.begun(task_id, old, new)
         elif sk == "BODY":
             self._must(old is None, "{}: {} was rewritten", task_id, sk)
             self._ledger.bodies[task_id] = json.loads(new["content"])

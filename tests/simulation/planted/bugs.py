@@ -521,8 +521,8 @@ OUTPUTS = (
         "a small output isn't put with HEAD",
         (
             "adapters/dynamodb/tasks/change_writes.py",
-            "if before is not None else 0), **more}",
-            "if before is not None else 0)}",
+            "**items.head_item(task, len(change.events)), **more}",
+            "**items.head_item(task, len(change.events))}",
         ),
     ),
     _bug(
@@ -773,8 +773,32 @@ TRAILS = (
         "HEAD goes first, its copy after",
         (
             "adapters/dynamodb/table.py",
-            "        for each in first:\n            self._put_first(each)\n        send =",
+            "        for each in first:\n            self._put_first(each, token)\n        send =",
             "        send =",
+        ),
+    ),
+    _bug(
+        "a task is told of before it is there",
+        (
+            "adapters/dynamodb/events/event_outbox.py",
+            "        if head is None:\n",
+            "        head = head or {**first, 'sk': keys.HEAD, 'seq': len(first['events'])}\n        if False:\n",
+        ),
+    ),
+    _bug(
+        "a task that may still come is given up",
+        (
+            "domain/events/bus_events.py",
+            "GIVEN_UP_AFTER = times.seconds(1_800)",
+            "GIVEN_UP_AFTER = times.seconds(0)",
+        ),
+    ),
+    _bug(
+        "what never came to be stays in the outbox",
+        (
+            "services/events/publish_events.py",
+            "        deps.store.leave_outbox(waiting.workspace, waiting.task_id)\n    else:",
+            "        pass\n    else:",
         ),
     ),
     _bug(

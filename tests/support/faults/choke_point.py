@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
@@ -29,6 +29,12 @@ def at_call(number: int, fault: str) -> Plan:
 def from_call(number: int, fault: str) -> Plan:
     """The fault at the call of that number and at each later one."""
     return lambda n, _operation: fault if n >= number else None
+
+
+def comes_first(operation: str, request: Mapping[str, Any]) -> bool:
+    """True for what is put before its commit: nothing, or the id of a new task, depends on what is there."""
+    is_put = operation == "put_item"
+    return is_put and ("ConditionExpression" not in request or request["Item"]["sk"] == {"S": "BEGINNING"})
 
 
 class Choked:

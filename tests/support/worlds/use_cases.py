@@ -353,7 +353,7 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
     for item in map(from_wire, rig.items()):
         if "#CONFIG#" in item["pk"]:
             continue
-        if item["sk"] == "BODY" and item["pk"] not in heads:
+        if item["sk"] in ("BODY", "BEGINNING") and "void" in heads.get(item["pk"], {"void": True}):
             continue  # of an attempt that came to nothing: nobody finds it
         if item["sk"].startswith("OUTPUT#") and heads[item["pk"]].get("output_in") != {"S": item["sk"]}:
             continue  # likewise

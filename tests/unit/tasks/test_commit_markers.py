@@ -31,6 +31,7 @@ NOTE = keys.Key(keys.notes(WORKSPACE, "task_1"), "note_01")
 LISTED = keys.Key(keys.alerts_of_task(WORKSPACE, "task_1"), an_alert(1, task_id="task_1").id)
 HEAD = keys.head(WORKSPACE, "task_1")
 BEGINNING = keys.beginning(WORKSPACE, "task_2")
+SECOND = keys.head(WORKSPACE, "task_2")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,8 @@ BEGINNING = keys.beginning(WORKSPACE, "task_2")
         ([CHANGE], HEAD, VersionBar(HEAD, TASK.version)),
         ([looked_at(TASK)], HEAD, VersionBar(HEAD, TASK.version)),
         ([Put(a_job()), Insert(a_note()), SaveResponse(ONCE, {}), CHANGE], HEAD, VersionBar(HEAD, TASK.version)),
-        ([new("task_2")], BEGINNING, KeyBar(BEGINNING)),
+        ([new("task_2")], SECOND, KeyBar(SECOND)),
+        ([new("task_2"), new("task_3")], BEGINNING, KeyBar(BEGINNING)),
         ([CHANGE, new("task_2")], HEAD, VersionBar(HEAD, TASK.version)),
         ([Insert(a_note())], NOTE, KeyBar(NOTE)),
         ([Insert(a_note()), SaveResponse(ONCE, {})], RESPONSE, None),
@@ -60,7 +62,7 @@ def test_marker_and_bar_follow_from_the_writes(writes: list[Any], marker: keys.K
 
 
 def test_the_token_is_in_the_marker() -> None:
-    for writes in ([looked_at(TASK)], [Insert(a_note())], [new("task_2")]):
+    for writes in ([looked_at(TASK)], [Insert(a_note())], [new("task_2"), new("task_3")]):
         marked = marker_of(transaction(WORKSPACE, writes)).stamped("token")
         assert marked.request["Item"]["written_by"] == {"S": "token"}
 

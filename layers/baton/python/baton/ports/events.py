@@ -21,14 +21,16 @@ class PendingTask:
     is_readable: bool = True  # False if the entry after ``events`` can't be read
     is_over: bool = False  # nothing follows after ``events``: the task has ended
     task: Task | None = None  # as it is now; None if it can't be read
+    # When what there is of the task was put, if the task itself isn't there yet, and perhaps never will be.
+    put_at: datetime | None = None
 
 
 class EventStore(Protocol):
-    """The outbox of events. A task has a place in it from its own transaction until the bus has its last event."""
+    """The outbox of events. A task has a place in it from just before it is there until the bus has its last event."""
 
     def fresh_events(self, records: Sequence[Mapping[str, Any]]) -> list[OutboxEvent]:
-        """Returns the events in a batch of the table's stream, in order within a task. Reads nothing. Events that can't
-        be read are left out."""
+        """Returns the events in a batch of the table's stream, in order within a task. One read for the beginnings of
+        new tasks, at most 100, and none without such. Events that can't be read are left out. Raises ``Busy``."""
 
     def pending_tasks(self, until: datetime) -> Iterator[Sequence[PendingTask]]:
         """Yields the tasks whose place is due at ``until`` or earlier, page by page, each with its events up to
@@ -50,7 +52,8 @@ class EventStore(Protocol):
         """The same, unless the place is due earlier. Raises ``Busy``."""
 
     def leave_outbox(self, workspace: str, task_id: str) -> None:
-        """Takes the place away from a task that has ended and was told whole. Raises ``Busy``."""
+        """Takes the place away from a task that has ended and was told whole, or that never came to be. Raises
+        ``Busy``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,12 @@ class ItemWrite:
     event: MarkedEvent | None = None  # what carries the token; None: the item itself
     # Once it was applied, its condition refuses it for ever: the item is there, or in a later version.
     refuses_a_repeat: bool = False
-    # Put by itself before the others: it never changes, and nobody finds it before they are written.
+    # Put by itself before the others: nobody finds it before they are written. With a condition it also takes its key
+    # for this commit alone.
     comes_first: bool = False
+    # Nobody else may put this item, as another one that came first has taken its id: its being there, in any version,
+    # is the commit marker.
+    is_proof: bool = False
 
     @property
     def key(self) -> keys.Key:
@@ -99,7 +103,7 @@ class ItemWrite:
 
     def stamped(self, token: str) -> ItemWrite:
         """Returns the write with the transaction's token. An update has a place for ``:written_by``."""
-        if self.marker is Marker.NONE:
+        if self.marker is Marker.NONE or self.is_proof:
             return self
         if self.event is not None:
             return replace(self, request={**self.request, "Item": self.event.stamp(self.request["Item"], token)})

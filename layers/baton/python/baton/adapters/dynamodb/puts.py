@@ -47,6 +47,12 @@ def put_first(item: Item) -> ItemWrite:
     return replace(put(item), comes_first=True)
 
 
+def take_first(item: Item) -> ItemWrite:
+    """The same for an item that takes the id of a new task: whoever finds that another commit has taken it is refused.
+    It carries the token of its commit."""
+    return replace(put(item, NOT_THERE_YET, marker=Marker.LASTING), comes_first=True)
+
+
 def put_version(item: Item, version: int, what: str, marker: Marker = Marker.NONE, bar: Bar | None = None) -> ItemWrite:
     """Puts an item into its next version: it must be in the version before, or not exist if this is the first."""
     if version == 1:

@@ -273,10 +273,10 @@ class Table:
         token, placed = uuid4().hex, [self._as_sent(write) for write in writes]
         first, rest = [each for each in placed if each.comes_first], [each for each in placed if not each.comes_first]
         commit_marker, bar = marker_of(rest), bar_of(rest)
-        stamped = [each.stamped(token) for each in rest]
+        first, stamped = [each.stamped(token) for each in first], [each.stamped(token) for each in rest]
         _must_fit([*first, *stamped])
         for each in first:
-            self._put_first(each)
+            self._put_first(each, token)
         send = self._sender(stamped, token)
         may_arrive = False
         for attempt in range(ATTEMPTS):
@@ -316,9 +316,13 @@ class Table:
         for item in _without_void(wire):
             yield item if newer_too and self.schema.is_newer(item) else self.schema.read(item)
 
-    def _put_first(self, write: ItemWrite) -> None:
-        """Raises ``Busy``. Safe to apply twice."""
-        self._applied(lambda: self._client.put_item(TableName=self._name, **write.request), ATTEMPTS)
+    def _put_first(self, write: ItemWrite, token: str) -> None:
+        """Raises ``Busy``, and the write's own error if another commit has put the item. Safe to apply twice."""
+        try:
+            self._applied(lambda: self._client.put_item(TableName=self._name, **write.request), ATTEMPTS)
+        except ConditionFailed as failed:
+            if failed.item.get("written_by") != token:
+                raise write.refused() from failed
 
     def _sender(self, writes: Sequence[ItemWrite], token: str) -> Callable[[], object]:
         """DynamoDB knows a repeated transaction by its token. It doesn't know a put."""
@@ -347,6 +351,8 @@ class Table:
         """True if the commit marker carries the token. Raises ``Busy`` if it can't be read: then nothing else may be
         decided as if the transaction had not been applied."""
         item, event = self.get(commit_marker.key), commit_marker.event
+        if commit_marker.is_proof:
+            return item is not None
         if event is None or item is None:
             return item is not None and item.get("written_by") == token
         return bool(self._writer_of(event, item) == short(token))

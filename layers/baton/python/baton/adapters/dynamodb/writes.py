@@ -62,7 +62,7 @@ def _item_writes(
         item = body_of(begun[write.value.task_id], write.value)
         return [put_first(item) if len(begun) == 1 else put(item, NOT_THERE_YET)]
     if isinstance(write, Change):
-        return change_writes(write, outputs.get(write.task.id))
+        return change_writes(write, outputs.get(write.task.id), begins_alone=len(begun) == 1)
     return [] if _output_in(write) is not None else item_writes(workspace, write)
 
 

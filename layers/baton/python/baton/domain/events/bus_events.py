@@ -20,6 +20,8 @@ MAX_DETAIL_BYTES = 250_000
 # An entry that the stream hasn't delivered by then counts as lost.
 OVERDUE_AFTER = times.seconds(60)
 LONGEST_PAUSE = times.seconds(900)
+# A beginning without its task is given up then: twice as long as any function runs, as clocks differ.
+GIVEN_UP_AFTER = times.seconds(1_800)
 # The longest time between two looks at a task all of whose events were told.
 LONGEST_REST = times.seconds(10_800)
 _SUMMARY_FIELDS = (

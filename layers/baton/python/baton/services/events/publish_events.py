@@ -11,6 +11,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.events.bus_events import (
+    GIVEN_UP_AFTER,
     LONGEST_PAUSE,
     OVERDUE_AFTER,
     BusEvent,
@@ -114,6 +115,9 @@ def _note(deps: Deps, events: Sequence[OutboxEvent], told: Sequence[OutboxEvent]
 
 def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, now: datetime) -> None:
     """Notes what was told, and when to look at the task again."""
+    if waiting.put_at is not None:
+        _settle_absent(deps, waiting, waiting.put_at, now)
+        return
     told = _told(waiting.events, delivery)
     late = waiting.events[len(told) :]
     is_over = waiting.is_over and not late
@@ -127,6 +131,15 @@ def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, now: date
         since = late[0].event.at if late else None
         pause = _pause(waiting, since, now) if late or not told else OVERDUE_AFTER
         deps.store.look_again(waiting.workspace, waiting.task_id, now - OVERDUE_AFTER + pause)
+
+
+def _settle_absent(deps: Deps, waiting: PendingTask, put_at: datetime, now: datetime) -> None:
+    """What a refused creation, or one that died, has left is given up. A task that comes to be is told by the stream,
+    and by its place."""
+    if now - put_at >= GIVEN_UP_AFTER:
+        deps.store.leave_outbox(waiting.workspace, waiting.task_id)
+    else:
+        deps.store.look_again(waiting.workspace, waiting.task_id, now - OVERDUE_AFTER + rest(now - put_at))
 
 
 def _pause(waiting: PendingTask, refused_since: datetime | None, now: datetime) -> timedelta:

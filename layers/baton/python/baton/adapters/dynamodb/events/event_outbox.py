@@ -13,7 +13,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import ConditionFailed, from_wire
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
-from baton.adapters.dynamodb.trail_items import UNREADABLE, Numbered, numbered, outbox_event_of
+from baton.adapters.dynamodb.trail_items import UNREADABLE, Numbered, entries_of, numbered, outbox_event_of
 from baton.domain import errors, times
 from baton.domain.events.bus_events import OutboxEvent
 from baton.domain.tasks.task import ENDED, Task
@@ -33,8 +33,13 @@ _NAMES = {"#told": "told", "#shard": "wake_pk", "#due": "wake_sk"}
 
 class EventOutbox(TaskReads):
     def fresh_events(self, records: Sequence[Mapping[str, Any]]) -> list[OutboxEvent]:
-        """The image in a record is that of a task's beginning, or of HEAD."""
-        return [each for record in records for each in self._fresh(from_wire(record["dynamodb"]["NewImage"]))]
+        """The image in a record is that of HEAD. The HEAD of a new task has no events: they are in its beginning."""
+        images = (from_wire(record["dynamodb"]["NewImage"]) for record in records)
+        heads = [image for image in images if not self._table.schema.is_newer(image)]
+        wanted = [_beginning_of(head) for head in heads if _is_new(head)]
+        beginnings = self._table.get_many(wanted, newer_too=True) if wanted else {}
+        pieces = (beginnings.get(_beginning_of(head), {}) if _is_new(head) else head for head in heads)
+        return [each for piece in pieces if piece for each in self._fresh(piece)]
 
     def pending_tasks(self, until: datetime) -> Iterator[Sequence[PendingTask]]:
         for shard in self._outbox_shards(until):
@@ -86,6 +91,8 @@ class EventOutbox(TaskReads):
         workspace, task_id = task
         if any(self._table.schema.is_newer(each or {}) for each in (first, head)):
             return PendingTask(workspace, task_id, is_readable=False)
+        if head is None:
+            return PendingTask(workspace, task_id, is_readable=_put_at(first) is not None, put_at=_put_at(first))
         try:
             told, seq = int(first["told"]), int((head or {})["seq"])
             rows = self._events(head or {}, first, told, MAX_AT_ONCE) if told < seq else []
@@ -141,6 +148,21 @@ def _fresh_rows(piece: Item) -> list[Numbered]:
     except UNREADABLE:
         return []
     return rows[len(rows) - min(fresh, len(rows)) :]
+
+
+def _is_new(head: Item) -> bool:
+    return "events" not in head
+
+
+def _beginning_of(head: Item) -> keys.Key:
+    return keys.beginning(*keys.parse_task(head["pk"]))
+
+
+def _put_at(beginning: Item) -> datetime | None:
+    """Returns the time of its first event; None if somebody damaged it."""
+    with suppress(IndexError, *UNREADABLE):
+        return times.parse_rfc3339(entries_of(beginning)[0]["at"])
+    return None
 
 
 def _is_over(head: Item) -> bool:

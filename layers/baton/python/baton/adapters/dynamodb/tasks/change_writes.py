@@ -7,7 +7,7 @@ from dataclasses import replace
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, MarkedEvent, Marker, VersionBar
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_first, put_version
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_first, put_version, take_first
 from baton.adapters.dynamodb.tasks.output_items import output_parts
 from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item, pointer_items
 from baton.domain import errors
@@ -16,15 +16,18 @@ from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.task_items import TaskOutput
 
 
-def change_writes(change: Change, output: TaskOutput | None = None) -> list[ItemWrite]:
-    """Returns the writes of HEAD and of the change's other items. ``output``: with the end of the task."""
+def change_writes(change: Change, output: TaskOutput | None = None, *, begins_alone: bool = False) -> list[ItemWrite]:
+    """Returns the writes of HEAD and of the change's other items. ``output``: with the end of the task.
+    ``begins_alone``: this is the commit's only new task."""
     task = change.task
     in_head, beside = output_parts(task, output)
-    writes = [_head(change, {**in_head, **_inbox_place(change)})]
+    begins_first = begins_alone and change.before is None and bool(change.events)
+    head = _head(change, {**in_head, **_inbox_place(change)})
+    writes = [_proving(head) if begins_first else head]
     if beside is not None:
         writes.append(put_first(beside))
     if change.before is None:
-        writes += [*_beginning(change), *_member(task)]
+        writes += [*_beginning(change, comes_first=begins_first), *_member(task)]
     if change.moved and change.before is not None:
         writes += map(put_first, [*pointer_items(change.before), chunk_item(change.before)])
     if change.recovery is not None:
@@ -44,7 +47,7 @@ def _head(change: Change, more: Item) -> ItemWrite:
     task, before = change.task, change.before
     if before is not None and before.is_ended:
         raise ValueError(f"{task.id} has ended: its HEAD is never put again")
-    item = {**items.head_item(task, len(change.events) if before is not None else 0), **more}
+    item = {**items.head_item(task, len(change.events)), **more}
     if before is None:
         return put_version(item, task.version, "task")
     bar, head = VersionBar(keys.head(task.workspace, task.id), before.version), put_version(item, task.version, "task")
@@ -63,10 +66,18 @@ def _inbox_place(change: Change) -> Item:
     return {"queue_pk": place.pk, "queue_sk": place.sk}
 
 
-def _beginning(change: Change) -> list[ItemWrite]:
-    """The beginning is of a new id, and fences the transaction off."""
-    bar = KeyBar(keys.beginning(change.task.workspace, change.task.id))
-    return [put(beginning_item(change), NOT_THERE_YET, marker=Marker.LASTING, bar=bar)] if change.events else []
+def _proving(head: ItemWrite) -> ItemWrite:
+    """The HEAD of a task whose beginning has taken its id: it is the commit marker itself, and the bar."""
+    return replace(head, marker=Marker.LASTING, bar=KeyBar(head.key), is_proof=True)
+
+
+def _beginning(change: Change, *, comes_first: bool) -> list[ItemWrite]:
+    """The beginning of a new task takes its id before the rest is written. The beginnings of several tasks are in the
+    transaction, to save the calls, and one of them fences it off."""
+    if not change.events:
+        return []
+    item, bar = beginning_item(change), KeyBar(keys.beginning(change.task.workspace, change.task.id))
+    return [take_first(item) if comes_first else put(item, NOT_THERE_YET, marker=Marker.LASTING, bar=bar)]
 
 
 def _member(task: Task) -> list[ItemWrite]:
