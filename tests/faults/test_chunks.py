@@ -3,15 +3,10 @@ to one writer or to two, the trail has each event once, and the task is what its
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import permutations
-from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
-from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import Busy, Conflict
 from baton.domain.tasks import tail, trail
 from baton.domain.tasks.change import Change
@@ -19,6 +14,7 @@ from baton.domain.tasks.tail import MAX_TAIL_BYTES
 from baton.domain.tasks.task import Task
 from baton.services.tasks.verify_trail import verify_trail
 from support.faults.choke_point import Crash, at_call, no_fault
+from support.faults.written_calls import WrittenCalls
 from support.values.changes import stored, then
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, human
@@ -131,37 +127,6 @@ def can_meet(fault: str) -> tuple[str, ...]:
     return WRITES if fault == "conflict" else (*READS, *WRITES)
 
 
-class Held:
-    """A client that keeps what it is asked to put, and puts nothing."""
-
-    def __init__(self) -> None:
-        self.requests: list[dict[str, Any]] = []
-
-    def __getattr__(self, operation: str) -> Any:
-        def held(**request: Any) -> dict[str, Any]:
-            assert operation == "put_item"
-            self.requests.append(request)
-            return {}
-
-        return held
-
-
-class Written:
-    """The calls of a process that changes the task, which arrive when they are told to."""
-
-    def __init__(self, rig: Rig, change: Change) -> None:
-        client = Held()
-        DynamoStore(Table(client, rig.table, rig.clock.sleep)).commit(WORKSPACE, change)
-        self.rig, self.requests = rig, client.requests
-
-    def arrive(self, number: int) -> bool:
-        """True if it was taken."""
-        with suppress(ClientError):
-            self.rig.raw.put_item(**self.requests[number])
-            return True
-        return False
-
-
 # Of two writers, 0 and 1: each sends its chunk before its HEAD, whatever the other does between.
 ORDERS = sorted(set(permutations((0, 0, 1, 1))))
 
@@ -170,7 +135,7 @@ ORDERS = sorted(set(permutations((0, 0, 1, 1))))
 def test_of_two_writers_at_one_chunk_one_wins_and_no_event_is_lost(rig: Rig, order: tuple[int, ...]) -> None:
     task = a_full_tail(rig)
     before = titles(rig)
-    writers = [Written(rig, moving(task, title)) for title in ("first", "second")]
+    writers = [WrittenCalls(rig, moving(task, title)) for title in ("first", "second")]
     assert writers[0].requests[0]["Item"] == writers[1].requests[0]["Item"], "the same state gives the same chunk"
     sent, winners = [0, 0], []
     for writer in order:
@@ -183,7 +148,7 @@ def test_of_two_writers_at_one_chunk_one_wins_and_no_event_is_lost(rig: Rig, ord
 
 @pytest.mark.parametrize("chunk_first", [True, False], ids=["its chunk was there", "its chunk comes late too"])
 def test_what_arrives_after_the_task_went_on_changes_nothing(rig: Rig, chunk_first: bool) -> None:
-    late = Written(rig, moving(a_full_tail(rig), "late"))
+    late = WrittenCalls(rig, moving(a_full_tail(rig), "late"))
     if chunk_first:
         assert late.arrive(0)
     go_on(rig)

@@ -10,17 +10,14 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
-from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import Busy, Conflict
 from baton.domain.tasks import tail
-from baton.domain.tasks.change import Change
 from baton.domain.tasks.receipts import Asked, Receipt
 from baton.domain.tasks.tail import MAX_TAIL_BYTES, Ended
 from baton.domain.tasks.task import State, Task
 from support.faults.choke_point import Crash, at_call
+from support.faults.written_calls import WrittenCalls
 from support.values.changes import a_claim, claimed, then
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE
@@ -117,34 +114,6 @@ def test_a_fault_that_stays_loses_no_receipt(rig: Rig, number: int) -> None:
     must_be_found(rig)
 
 
-class Held:
-    """A client that keeps what it is asked to put, and puts nothing."""
-
-    def __init__(self) -> None:
-        self.requests: list[dict[str, Any]] = []
-
-    def __getattr__(self, operation: str) -> Any:
-        def held(**request: Any) -> dict[str, Any]:
-            assert operation == "put_item"
-            self.requests.append(request)
-            return {}
-
-        return held
-
-
-class Written:
-    """The calls of a process that changes the task, which arrive when they are told to."""
-
-    def __init__(self, rig: Rig, change: Change) -> None:
-        client = Held()
-        DynamoStore(Table(client, rig.table, rig.clock.sleep)).commit(WORKSPACE, change)
-        self.rig, self.requests = rig, client.requests
-
-    def arrive(self, number: int) -> None:
-        with suppress(ClientError):
-            self.rig.raw.put_item(**self.requests[number])
-
-
 # Of two writers, 0 and 1: each sends pointers and chunk as one step, and HEAD as another.
 ORDERS = sorted(set(permutations((0, 0, 1, 1))))
 
@@ -152,7 +121,7 @@ ORDERS = sorted(set(permutations((0, 0, 1, 1))))
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_two_writers_that_move_the_same_tail_leave_the_same_pointers(rig: Rig, order: tuple[int, ...]) -> None:
     task = a_full_tail(rig)
-    writers = [Written(rig, then(task, title=title)) for title in ("first", "second")]
+    writers = [WrittenCalls(rig, then(task, title=title)) for title in ("first", "second")]
     assert writers[0].requests[:3] == writers[1].requests[:3], "the same state gives the same pointers and chunk"
     sent = [0, 0]
     for writer in order:
@@ -164,7 +133,7 @@ def test_two_writers_that_move_the_same_tail_leave_the_same_pointers(rig: Rig, o
 
 
 def test_what_arrives_after_the_task_went_on_changes_nothing(rig: Rig) -> None:
-    late = Written(rig, then(a_full_tail(rig), title="late"))
+    late = WrittenCalls(rig, then(a_full_tail(rig), title="late"))
     go_on(rig)
     before = rig.raw.contents()
     for number in range(4):
@@ -175,7 +144,7 @@ def test_what_arrives_after_the_task_went_on_changes_nothing(rig: Rig) -> None:
 
 def test_a_pointer_of_a_refused_change_points_at_what_head_still_has(rig: Rig) -> None:
     task = a_full_tail(rig)
-    refused = Written(rig, then(task.changed(version=task.version - 1), title="late"))
+    refused = WrittenCalls(rig, then(task.changed(version=task.version - 1), title="late"))
     for number in range(4):
         refused.arrive(number)
     assert not rig.other_store.load(WORKSPACE, TASK)[0].has_chunks

@@ -835,7 +835,7 @@ MEMBERS = (
         "a root is taken for the one that its workflow's id tells",
         (
             "adapters/dynamodb/tasks/change_writes.py",
-            "if items.begins_its_workflow(items.head_item(task)):",
+            "if begins_its_workflow(task):",
             "if task.is_root:",
         ),
     ),

@@ -9,6 +9,7 @@ from typing import Any
 from baton.adapters.notion import NotionTrackers
 from baton.domain.access.principal import Principal
 from baton.domain.tracker.page_sync import PageSync
+from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.domain.tracker.webhook import Webhook
 from baton.ports.deps import Deps
 from baton.ports.tracker import Trackers
@@ -46,6 +47,12 @@ class NotionWorld(World):
 
     def baton_with(self, trackers: Trackers) -> Deps:
         return replace(self.deps, trackers=trackers)
+
+    @property
+    def tracker_settings(self) -> TrackerSettings:
+        settings = self.store.settings(WORKSPACE).tracker
+        assert settings is not None
+        return settings
 
     def settle(self, workspace: str = WORKSPACE) -> NotionWorld:
         super().settle(workspace)

@@ -13,7 +13,6 @@ from baton.domain.errors import TrackerAway
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tracker.page_sync import FRESH_SECONDS, LAST_LOOK_SECONDS, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import RECONCILE_SECONDS
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Save
 from baton.services.access.change_settings import change_settings
@@ -38,12 +37,6 @@ GONE = Fault(status=404, code="object_not_found")
 @pytest.fixture
 def world() -> NotionWorld:
     return NotionWorld().settle()
-
-
-def settings_of(world: NotionWorld) -> TrackerSettings:
-    settings = world.store.settings(WORKSPACE).tracker
-    assert settings is not None
-    return settings
 
 
 def shown(world: NotionWorld, minutes: int = 1) -> NotionWorld:
@@ -168,7 +161,7 @@ def test_a_page_that_was_given_up_is_tried_again_for_a_change_whose_notice_is_lo
 def test_what_changes_while_no_tracker_is_set_shows_once_there_is_one_again(world: NotionWorld) -> None:
     claim = world.claimed(lease_seconds=3_600)
     shown(world)
-    settings = settings_of(world)
+    settings = world.tracker_settings
     change_settings(world.deps, human(), {"tracker": None})
     completed(world, claim)
     world.minutes(2)
@@ -187,10 +180,12 @@ def test_a_change_during_a_sending_is_sent_by_the_next_sender_at_once(world: Not
     def changed() -> None:
         completed(world, claim)
         lost(world)
-        assert send_page(world.deps, settings_of(world), WORKSPACE, task_id) is None  # its notice comes, and is used up
+        assert (
+            send_page(world.deps, world.tracker_settings, WORKSPACE, task_id) is None
+        )  # its notice comes, and is used up
 
     while_sending(world, changed)
-    assert send_page(world.deps, settings_of(world), WORKSPACE, task_id)
+    assert send_page(world.deps, world.tracker_settings, WORKSPACE, task_id)
     assert world.page(task_id).status == "In progress"
     assert list(world.store.page_syncs_due(WORKSPACE, world.clock.now())) == [task_id]
     world.sync()
@@ -203,12 +198,12 @@ def test_a_change_during_a_sending_whose_sender_dies_is_sent_after_its_lease(wor
 
     def changed() -> None:
         completed(world, claim)
-        assert send_page(world.deps, settings_of(world), WORKSPACE, task_id) is None
+        assert send_page(world.deps, world.tracker_settings, WORKSPACE, task_id) is None
         raise Crash("sender")
 
     while_sending(world, changed)
     with pytest.raises(Crash):
-        send_page(world.deps, settings_of(world), WORKSPACE, task_id)
+        send_page(world.deps, world.tracker_settings, WORKSPACE, task_id)
     lost(world)
     assert world.store.count_waiting_page_syncs(WORKSPACE, 10) == 1
     world.minutes(2)
@@ -275,7 +270,7 @@ def test_who_loses_the_row_to_a_sender_that_knew_less_leaves_word(
         return found
 
     monkeypatch.setattr(world.store, "read", beaten)
-    assert send_page(world.deps, settings_of(world), WORKSPACE, task_id) is None
+    assert send_page(world.deps, world.tracker_settings, WORKSPACE, task_id) is None
     row, seq = world.row(task_id), world.task(task_id).seq
     assert (row.sender, row.held_until, row.wanted) == ("send_other", others[0].held_until, seq)
     assert row.due_at is not None
@@ -298,7 +293,7 @@ def test_a_task_that_was_read_before_a_later_sender_finished_is_read_again(
 
     monkeypatch.setattr(world.store, "read", reading)
     settled = world.row(task_id)
-    assert send_page(world.deps, settings_of(world), WORKSPACE, task_id) is None
+    assert send_page(world.deps, world.tracker_settings, WORKSPACE, task_id) is None
     assert torn == []
     assert world.row(task_id) == settled
     assert world.page(task_id).status == "Cancelled"

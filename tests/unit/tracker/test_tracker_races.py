@@ -19,7 +19,6 @@ from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert, MakePageDue, Save
 from baton.services.claims.claim_task import claim_task
@@ -75,12 +74,6 @@ def still(world: NotionWorld) -> Deps:
     return replace(world.deps, clock=StillClock(world.clock.now()), log=lambda *_, **__: None)
 
 
-def settings_of(world: NotionWorld) -> TrackerSettings:
-    settings = world.store.settings(WORKSPACE).tracker
-    assert settings is not None
-    return settings
-
-
 def mirrored_tasks(world: NotionWorld, many: int) -> list[str]:
     """Approved long ago, each with a row that nobody has sent yet; put in without the direction's limits."""
     asked_at = world.clock.now() - timedelta(seconds=10)
@@ -120,7 +113,7 @@ def test_16_senders_of_one_row_make_one_page(world: NotionWorld, first: Fault) -
     task_id = world.needing()
     was_made = len(world.notion.pages)
     world.clock.advance(UNCLEAR_SECONDS + INDEX_SECONDS)
-    deps, settings, others = still(world), settings_of(world), Turnstile(15)
+    deps, settings, others = still(world), world.tracker_settings, Turnstile(15)
     created = held_creations(world, others.wait)
 
     def step() -> PageResult | None:
@@ -158,7 +151,7 @@ def test_64_markers_in_one_direction_make_one_task_and_one_page_and_63_do_not_wa
 
 def test_whatever_senders_and_workers_do_at_once_one_page_ends_with_the_last_state(world: NotionWorld) -> None:
     rounds = 200
-    tasks, settings = mirrored_tasks(world, rounds), settings_of(world)
+    tasks, settings = mirrored_tasks(world, rounds), world.tracker_settings
     deps = still(world)
     turn = Barrier(4)
 
@@ -229,7 +222,7 @@ def test_closed_in_notion_and_completed_at_once_a_task_ends_once_and_its_page_sa
     world: NotionWorld, who_goes_first: str
 ) -> None:
     rounds = 30
-    tasks, settings = mirrored_tasks(world, rounds), settings_of(world)
+    tasks, settings = mirrored_tasks(world, rounds), world.tracker_settings
     deps = still(world)
     claims = {task_id: claimed(deps, task_id) for task_id in tasks}
     for task_id in tasks:

@@ -16,7 +16,6 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
 from baton.domain.tracker.page_sync import Sync
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.domain.tracker.webhook import Webhook
 from baton.ports.writes import Save, Write
 from baton.services.access.change_settings import change_settings
@@ -43,12 +42,6 @@ NO_TASK_ID = {"properties": {"task_id": "None such"}}
 @pytest.fixture
 def world() -> NotionWorld:
     return NotionWorld().settle()
-
-
-def settings_of(world: NotionWorld) -> TrackerSettings:
-    settings = world.store.settings(WORKSPACE).tracker
-    assert settings is not None
-    return settings
 
 
 def person_edits(world: NotionWorld, task_id: str, **changes: Any) -> None:
@@ -142,7 +135,7 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
     world.clock.advance(400)
     world.notion.fault = None
     nobodys = world.notion.add_page(world.tasks.data_source_id, title=world.task(first).title)
-    settings, holders = settings_of(world), world.store.page_holders
+    settings, holders = world.tracker_settings, world.store.page_holders
     called: list[Sequence[str]] = []
 
     def overtaken(workspace: str, page_ids: Sequence[str]) -> dict[str, str]:
@@ -250,11 +243,11 @@ def test_reconciling_is_not_begun_without_the_time_for_it(world: NotionWorld) ->
 
 
 def test_what_one_workspace_has_learnt_of_notion_is_not_known_to_another(world: NotionWorld) -> None:
-    ours = world.deps.trackers.of(WORKSPACE, settings_of(world), 5.0)
+    ours = world.deps.trackers.of(WORKSPACE, world.tracker_settings, 5.0)
     assert ours.who(world.notion.person).is_person
     assert world.needing()
     world.settle("other")
-    theirs = world.deps.trackers.of("other", settings_of(world), 5.0)
+    theirs = world.deps.trackers.of("other", world.tracker_settings, 5.0)
     world.notion.fault = lambda _method, path: Fault(status=403) if path.startswith("/v1/users/") else None
     with pytest.raises(NotPermitted):
         theirs.who(world.notion.person)

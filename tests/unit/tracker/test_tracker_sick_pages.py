@@ -43,12 +43,6 @@ def world() -> NotionWorld:
     return NotionWorld().settle()
 
 
-def settings_of(world: NotionWorld) -> TrackerSettings:
-    settings = world.store.settings(WORKSPACE).tracker
-    assert settings is not None
-    return settings
-
-
 def answers(world: NotionWorld, method: str, path: str, fault: Fault) -> None:
     world.notion.fault = lambda called, where: fault if (called, where[: len(path)]) == (method, path) else None
 
@@ -137,10 +131,10 @@ def test_a_sender_that_has_lost_its_row_makes_no_page(world: NotionWorld) -> Non
     def fault(_method: str, path: str) -> None:
         if path.endswith("/query") and not overtaken:
             overtaken.append(path)
-            send_page(ahead, settings_of(world), WORKSPACE, task_id)
+            send_page(ahead, world.tracker_settings, WORKSPACE, task_id)
 
     world.notion.fault = fault
-    send_page(world.deps, settings_of(world), WORKSPACE, task_id)
+    send_page(world.deps, world.tracker_settings, WORKSPACE, task_id)
     assert overtaken
     assert list(world.notion.pages) == [world.page(task_id).id]
     row = world.row(task_id)

@@ -140,11 +140,6 @@ def _without(implied: Item, values: Item) -> Item:
     return {name: value for name, value in values.items() if name not in implied or value != implied[name]}
 
 
-def begins_its_workflow(head: Item) -> bool:
-    """True for the task that a workflow's id tells, and so is a member without an item that says so."""
-    return {"master_task_id", "workflow_id", "parent_id"}.isdisjoint(name for name in head if head[name] is not None)
-
-
 _BOOKKEEPING = ("version", "seq", "rings", "alert_after_seconds")
 _COUNTS = {
     *("depth", "revision", "max_attempts", "attempt", "releases", "fence", "recoveries", "checkpoints", "waits"),

@@ -39,6 +39,12 @@ def root_id_of(workflow_id: str) -> str | None:
     return "task_" + rest if tells and not before else None
 
 
+def begins_its_workflow(task: Task) -> bool:
+    """True for the task that its workflow's id tells, and so is a member without an item that says so."""
+    is_root = task.parent_id is None and task.master_task_id == task.id
+    return is_root and task.workflow_id == workflow_id_of(task.id)
+
+
 def first_checkpoint_id_of(task_id: str) -> str:
     """Returns the id of the checkpoint that holds the state at the handoff (docs/spec/protocol.md §6)."""
     return "chk_" + task_id.removeprefix("task_")

@@ -92,7 +92,8 @@ class EventOutbox(TaskReads):
         if any(self._table.schema.is_newer(each or {}) for each in (first, head)):
             return PendingTask(workspace, task_id, is_readable=False)
         if head is None:
-            return PendingTask(workspace, task_id, is_readable=_put_at(first) is not None, put_at=_put_at(first))
+            put_at = _put_at(first)
+            return PendingTask(workspace, task_id, is_readable=put_at is not None, put_at=put_at)
         try:
             told, seq = int(first["told"]), int((head or {})["seq"])
             rows = self._events(head or {}, first, told, MAX_AT_ONCE) if told < seq else []

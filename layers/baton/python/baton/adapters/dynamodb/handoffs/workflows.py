@@ -9,7 +9,7 @@ from baton.adapters.dynamodb.agents.route_items import route_from
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.handoffs.inboxes import Inboxes
 from baton.adapters.dynamodb.tasks.task_reads import details_from, details_keys
-from baton.domain.handoffs.handoff import root_id_of
+from baton.domain.handoffs.handoff import begins_its_workflow, root_id_of
 from baton.domain.handoffs.workflow import WorkflowMember
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.paging import Page
@@ -45,7 +45,7 @@ class Workflows(Inboxes):
         root_id = root_id_of(workflow_id)
         if root_id is not None and root_id not in parents:
             head = self._table.get(keys.head(workspace, root_id))
-            if head is not None and items.begins_its_workflow(head):
+            if head is not None and begins_its_workflow(items.task_from(head)):
                 parents[root_id] = None
         return tuple(WorkflowMember(task_id, parents[task_id]) for task_id in sorted(parents))
 

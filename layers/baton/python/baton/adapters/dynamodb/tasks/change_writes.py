@@ -11,6 +11,7 @@ from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_first, 
 from baton.adapters.dynamodb.tasks.output_items import output_parts
 from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item, pointer_items
 from baton.domain import errors
+from baton.domain.handoffs.handoff import begins_its_workflow
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.task_items import TaskOutput
@@ -82,7 +83,7 @@ def _beginning(change: Change, *, comes_first: bool) -> list[ItemWrite]:
 
 def _member(task: Task) -> list[ItemWrite]:
     """A new task's entry in its workflow; none for a root that the workflow's id tells."""
-    if items.begins_its_workflow(items.head_item(task)):
+    if begins_its_workflow(task):
         return []
     key = keys.Key(keys.members(task.workspace, task.workflow_id), task.id)
     return [put({**key._asdict(), "parent_id": task.parent_id})]

@@ -1,0 +1,45 @@
+"""What a process would write, kept back until a test lets it arrive: so two writers meet in any order."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.domain.tasks.change import Change
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE
+
+
+class _Kept:
+    """A client that keeps what it is asked to put, and puts nothing."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+
+    def __getattr__(self, operation: str) -> Any:
+        def kept(**request: Any) -> dict[str, Any]:
+            assert operation == "put_item"
+            self.requests.append(request)
+            return {}
+
+        return kept
+
+
+class WrittenCalls:
+    """The calls of a process that changes the task, which arrive when they are told to."""
+
+    def __init__(self, rig: Rig, change: Change) -> None:
+        client = _Kept()
+        DynamoStore(Table(client, rig.table, rig.clock.sleep)).commit(WORKSPACE, change)
+        self.rig, self.requests = rig, client.requests
+
+    def arrive(self, number: int) -> bool:
+        """True if it was taken."""
+        with suppress(ClientError):
+            self.rig.raw.put_item(**self.requests[number])
+            return True
+        return False
