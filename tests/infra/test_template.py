@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra import data_checks, service_checks
+from infra import account_checks, data_checks, service_checks
 from infra.register import CHECKS, Check, problems
 from infra.template import FRONT_DOORS, Template, load, of_type, shaped
 
@@ -52,6 +52,10 @@ def authorize(template: Template) -> None:
         "Type": "AWS::ApiGatewayV2::Authorizer",
         "Properties": {"AuthorizerType": "REQUEST"},
     }
+
+
+def add_topic(template: Template) -> None:
+    template["Resources"]["Topic"] = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "alarms"}}
 
 
 def _at(template: Template, path: str) -> tuple[Any, Any]:
@@ -599,6 +603,21 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         service_checks.custom_metrics_have_the_namespace_of_their_alarms,
         "another namespace",
         put("UndispatchedAlarm/Namespace", "Other"),
+    ),
+    (account_checks.every_kind_of_resource_is_known_to_have_a_name_or_none, "a topic", add_topic),
+    (account_checks.two_stacks_share_no_name, "SAM's name of a schedule", drop(f"{TICK}/OmitName")),
+    (account_checks.two_stacks_share_no_name, "SAM's name of a layer", drop("BatonLayer/LayerName")),
+    (account_checks.two_stacks_share_no_name, "a function's", put("Api/FunctionName", "baton-api")),
+    (
+        account_checks.names_fit_with_the_longest_stack_name,
+        "a longer function",
+        put("Wait/FunctionName", {"Fn::Sub": "${AWS::StackName}-create-handoff-markers"}),
+    ),
+    (account_checks.two_stacks_share_no_metric, "one alarm's", put("SweeperMissingAlarm/Namespace", "Baton")),
+    (
+        account_checks.two_stacks_share_no_metric,
+        "every function's",
+        put("/Globals/Function/Environment/Variables/POWERTOOLS_METRICS_NAMESPACE", "Baton"),
     ),
     (service_checks.outputs_name_everything, "no tracker's queue", drop("/Outputs/TrackerQueueUrl")),
     (service_checks.outputs_name_everything, "no table", drop("/Outputs/TableName")),
