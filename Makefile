@@ -134,8 +134,8 @@ openapi: setup ## write docs/openapi.json from the code
 
 # ---- the cloud -------------------------------------------------------------------------------------------------------
 
-RUNTIME ?= python3.13
-ARCHITECTURE ?= x86_64
+RUNTIME ?= python$(firstword $(version))
+ARCHITECTURE ?= arm64
 answers := .baton/deploy.toml
 
 deploy: setup ## build for the cloud and deploy with guided parameters (RUNTIME, ARCHITECTURE)

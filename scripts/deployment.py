@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ from front_door import ENGINE_KEY
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
+ARCHITECTURE = "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"  # the engine runs them here
 BUILD = ROOT / ".baton" / "build" / RUNTIME
 STACK_NAME = "baton"
 BUILD_SECONDS = 600.0  # the first one downloads the layer's packages
@@ -129,7 +131,12 @@ def deploy(folder: Path, inputs: str, access: Access, parameters: Mapping[str, s
     command += ["--template-file", folder / "template.yaml", "--stack-name", STACK_NAME, "--s3-bucket", bucket]
     command += ["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-fail-on-empty-changeset"]
     command += ["--no-progressbar", "--tags", f"inputs={inputs}"]
-    command += ["--parameter-overrides", f"Runtime={RUNTIME}", "DeletionProtection=false"]
+    command += [
+        "--parameter-overrides",
+        f"Runtime={RUNTIME}",
+        f"Architecture={ARCHITECTURE}",
+        "DeletionProtection=false",
+    ]
     command += [f'{name}="{value}"' for name, value in parameters.items()]  # quoted, or it can't be empty
     extra = credentials(access) | {"SAM_CLI_POLL_DELAY": "0.5"}
     run("sam deploy", command, extra, home / "deploy.log", DEPLOY_SECONDS, say)

@@ -27,9 +27,12 @@ from wait import handler as wait
 TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
 REF = "#/components/schemas/{model}"
 INTRODUCTION = """Serverless handoffs between AI agents. Times are RFC 3339 in UTC with milliseconds. Lists are \
-`{items, next_cursor}`; a cursor belongs to the listing that gave it. Every answer carries `X-Request-Id`. Unknown \
-fields and query parameters are refused. Whatever isn't 2xx wrote nothing but a count of the caller's requests. An \
-agent that is switched off (`active: false`) is answered with 403 `inactive_agent`, except where it says otherwise."""
+`{items, next_cursor}`; a cursor belongs to the listing that gave it. Every answer of Baton's carries `X-Request-Id`. \
+What doesn't reach Baton is answered by AWS's gateway or Function URL before it, with a body and headers of AWS's own: \
+429 above the limit of the whole API, 413 for a body of megabytes, 500, 502 and 503 where a function failed, ended too \
+late or wasn't to be had. Unknown fields and query parameters are refused. Whatever isn't 2xx wrote nothing but a \
+count of the caller's requests. An agent that is switched off (`active: false`) is answered with 403 \
+`inactive_agent`, except where it says otherwise."""
 MEANINGS = {
     200: "Done",
     201: "Created",
@@ -41,16 +44,20 @@ MEANINGS = {
     409: "The state of things doesn't allow it; `code` says why",
     413: "The body is larger than 262,144 bytes; `errors` names its largest field",
     422: "A field, parameter or header is wrong; `errors` names it",
-    429: "More than this caller may ask for (the gateway's own body where it is the whole API's limit); again after "
-    "`Retry-After` seconds",
-    500: "A fault of Baton's; the same request may be sent again",
-    503: "Too busy, or the tracker doesn't answer; the same request may be sent again after `Retry-After` seconds",
+    429: "More than this caller may ask for; again after `Retry-After` seconds. Or more than the whole API takes: that "
+    "answer is AWS's own, and has no `Retry-After`",
+    500: "A fault of Baton's; the same request may be sent again. Where the function itself failed, the answer is "
+    "AWS's own",
+    503: "Too busy, or the tracker doesn't answer; the same request may be sent again after `Retry-After` seconds. "
+    "Where no function answered in time, the answer is AWS's own, and has no `Retry-After`",
 }
+# What stands before Baton answers these as well, without its headers.
+ALSO_OF_AWS = {413, 429, 500, 503}
 REQUEST_ID = {
     "name": "X-Request-Id",
     "in": "header",
-    "description": "1 to 64 of `A-Za-z0-9_-`, else the gateway's own takes its place. Comes back in the answer and is "
-    "in every log line.",
+    "description": "1 to 64 of `A-Za-z0-9_-`, else the gateway's own takes its place. Comes back in Baton's answer and "
+    "is in every log line.",
     "schema": {"type": "string"},
 }
 IDEMPOTENCY_KEY = {
@@ -204,9 +211,9 @@ def _all_refusals(schemas: Schemas) -> dict[str, Any]:
 
 
 def _refusal(status: int, problem: dict[str, Any]) -> dict[str, Any]:
-    gateway = {"application/json": {"schema": {"type": "object", "properties": {"message": {"type": "string"}}}}}
-    either = {PROBLEM_JSON: {"schema": problem}, **gateway}
-    content: dict[str, Any] = {429: either}.get(status, {PROBLEM_JSON: {"schema": problem}})
+    content: dict[str, Any] = {PROBLEM_JSON: {"schema": problem}}
+    if status in ALSO_OF_AWS:
+        content["application/json"] = {"schema": {"type": "object"}}
     return {"description": MEANINGS[status], "content": content}
 
 

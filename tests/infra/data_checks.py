@@ -32,8 +32,10 @@ BOUNDED_BY = {"ProcessTask": "MaximumConcurrency", "SyncTracker": "TrackerConcur
 SECRETS = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AWS::StackName}/*/notion*"
 CALLBACK_KEY = SECRETS.replace("/*/notion*", "/callback-key*")
 # What whoever deploys names, and only with these conditions.
-MODEL_KEY, BEDROCK = "ModelKeySecret", "BedrockModels"
-CONDITIONAL = {MODEL_KEY: "HasModelKey", BEDROCK: "HasBedrockModels"}
+MODEL_KEY, MODEL_KEY_KMS, BEDROCK = "ModelKeySecret", "ModelKeyKms", "BedrockModels"
+CONDITIONAL = {MODEL_KEY: "HasModelKey", MODEL_KEY_KMS: "HasModelKeyKms", BEDROCK: "HasBedrockModels"}
+ISSUING_TOKENS = {"Api", "AllRoutes"}
+WRITING = {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"}
 FORBIDDEN = {
     "dynamodb:DeleteTable",
     "dynamodb:Scan",
@@ -71,6 +73,7 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("secretsmanager:PutSecretValue", SECRETS): {"AllRoutes", "Api"},
     ("secretsmanager:GetSecretValue", CALLBACK_KEY): {"AllRoutes", "Api"},
     ("secretsmanager:GetSecretValue", MODEL_KEY): {"ProcessTask"},
+    ("kms:Decrypt", MODEL_KEY_KMS): {"ProcessTask"},
     ("bedrock:InvokeModel", BEDROCK): {"ProcessTask"},
     **{(action, f"{queue}.Arn"): {function} for queue, function in ANSWERED_BY.items() for action in TAKING},
     ("events:PutEvents", BUS): {"PublishEvents"},
@@ -306,6 +309,34 @@ def those_who_need_a_right_have_it(template: Template) -> Problems:
         for function in sorted(needed_by & functions(template).keys()):
             if right not in grants(template, function):
                 yield f"{function} may not {' '.join(right)}"
+
+
+@check
+def only_those_who_issue_tokens_write_them(template: Template) -> Problems:
+    """A token that another function could put would let in whom it pleases. The refusal holds whether IAM is shown one
+    key of a transaction at a time or all of them: nobody else has a token in one."""
+    for function in functions(template):
+        refused = [
+            statement
+            for statement in statements(template, role_of(template, function) or "", "Deny")
+            if statement.get("Condition") == {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["TOKEN#*"]}}
+            and set(statement["Action"]) == WRITING
+            and name_of(statement["Resource"]) == "Table.Arn"
+        ]
+        writes = any(resource == "Table.Arn" and action in WRITING for action, resource in grants(template, function))
+        if writes and len(refused) != (function not in ISSUING_TOKENS):
+            yield f"{function} must be able to write tokens exactly if it issues them"
+
+
+@check
+def a_key_of_kms_opens_the_models_secret_only(template: Template) -> Problems:
+    for function in functions(template):
+        for statement in statements(template, role_of(template, function) or ""):
+            service = {"kms:ViaService": {"Fn::Sub": "secretsmanager.${AWS::Region}.${AWS::URLSuffix}"}}
+            if "kms:Decrypt" in as_list(statement["Action"]) and statement.get("Condition") != {
+                "StringEquals": service
+            }:
+                yield f"{function} may decrypt whatever that key has encrypted"
 
 
 @check_of(GATEWAY)

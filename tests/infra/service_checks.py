@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib import import_module
 
@@ -49,6 +50,23 @@ OWN_URL = {
     ]
 }
 STAGE = "AWS::ApiGatewayV2::Stage"
+# Ids, numbers, names of AWS's or of ours: nothing that a caller chooses freely, and no sentence.
+LOGGED = {
+    f"$context.{name}"
+    for name in (
+        "requestId",
+        "requestTime",
+        "identity.sourceIp",
+        "httpMethod",
+        "routeKey",
+        "status",
+        "responseLength",
+        "responseLatency",
+        "integrationLatency",
+        "integrationStatus",
+        "error.responseType",
+    )
+}
 LIMITS = ("ThrottlingRateLimit", "ThrottlingBurstLimit")
 GATEWAY_SECONDS = 30  # an HTTP API gives up on an integration after that, whatever is configured
 
@@ -81,6 +99,8 @@ def layers_are_attached(template: Template) -> Problems:
 def the_runtime_is_one_setting(template: Template) -> Problems:
     if template["Parameters"]["Runtime"]["Default"] != "python3.13":
         yield "the cloud's default isn't python3.13"
+    if template["Parameters"]["Architecture"]["Default"] != "arm64":
+        yield "a processor by default that costs a quarter more"
     for name, function in functions(template).items():
         if function.get("Runtime") != {"Ref": "Runtime"} or function.get("Architectures") != [{"Ref": "Architecture"}]:
             yield f"{name} has a runtime of its own"
@@ -239,12 +259,13 @@ def there_is_one_front_door(template: Template) -> Problems:
 
 @check
 def callers_are_told_where_baton_answers(template: Template) -> Problems:
-    """By every function the same address, which is that of the outputs. The function with the URL learns the URL's id
-    from each request: neither of the two can be made after the other."""
+    """By every function the same address: that of a domain of theirs, else that of the outputs. The function with the
+    URL learns the URL's id from each request: neither of the two can be made after the other."""
     address = template["Outputs"]["ApiUrl"]["Value"]
     for name in functions(template):
         found = environment(template, name).get("BATON_PUBLIC_URL")
-        if found != (OWN_URL if name == "AllRoutes" else address):
+        own = OWN_URL if name == "AllRoutes" else address
+        if found != {"Fn::If": ["HasPublicUrl", {"Ref": "PublicUrl"}, own]}:
             yield f"{name} tells its callers {found}"
     if ("HttpApi" in str(address)) is bool(of_type(template, FUNCTION_URL)):
         yield f"the outputs name {address}"
@@ -324,6 +345,23 @@ def accesses_are_logged_without_tokens(template: Template) -> Problems:
         yield "no access log"
     if "$context.requestId" not in settings.get("Format", "") or re.search("(?i)header|body|path", str(settings)):
         yield "the access log names no request, or tells too much of it (the webhook's path is a secret)"
+
+
+@check_of(GATEWAY)
+def every_line_of_the_access_log_is_json(template: Template) -> Problems:
+    """Whatever the values are: none may have a quotation mark in it, as an HTTP API escapes nothing, and each stands
+    between two of them, as one that is missing is a dash."""
+    (stage,) = of_type(template, "AWS::ApiGatewayV2::Stage").values()
+    logged = str(stage.get("AccessLogSettings", {}).get("Format", ""))
+    if unknown := set(re.findall(r"\$context\.[\w.]*\w", logged)) - LOGGED:
+        yield f"{sorted(unknown)} may be any text"
+    try:
+        line = json.loads(re.sub(r"\$context\.[\w.]*\w", "-", logged))
+    except ValueError:
+        yield "a line of the access log isn't JSON"
+    else:
+        if any(value != "-" for value in line.values()):
+            yield "a line of the access log says what is no value"
 
 
 @check_of(GATEWAY)

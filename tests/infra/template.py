@@ -119,13 +119,16 @@ def role_of(template: Template, function: str) -> str | None:
     return None
 
 
-def statements(template: Template, role: str) -> Iterator[Properties]:
+def statements(template: Template, role: str, effect: str = "Allow") -> Iterator[Properties]:
     """Those that it always has, and those of policies that a condition decides on."""
-    for policy in of_type(template, "AWS::IAM::Role")[role].get("Policies", []):
-        yield from policy["PolicyDocument"]["Statement"]
-    for policy in of_type(template, "AWS::IAM::Policy").values():
-        if {"Ref": role} in policy.get("Roles", []):
-            yield from policy["PolicyDocument"]["Statement"]
+    policies = list(of_type(template, "AWS::IAM::Role")[role].get("Policies", []))
+    policies += [
+        each for each in of_type(template, "AWS::IAM::Policy").values() if {"Ref": role} in each.get("Roles", [])
+    ]
+    for policy in policies:
+        for statement in policy["PolicyDocument"]["Statement"]:
+            if statement["Effect"] == effect:
+                yield statement
 
 
 def grants(template: Template, function: str) -> set[tuple[str, str]]:

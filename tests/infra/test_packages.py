@@ -72,11 +72,29 @@ def test_a_script_is_built_in_beside_the_shipped_one(tmp_path: Path) -> None:
     script.write_text("agents: {}")
     made = {}
     for name, given in (("with", str(script)), ("without", "")):
-        command = ["make", "-s", "-C", "layers/baton", "build-BatonLayer", f"ARTIFACTS_DIR={tmp_path / name}"]
-        variables = {"PATH": os.environ["PATH"], "BATON_SCRIPT": given, "BATON_RUNTIME": "none"}
-        subprocess.run(command, cwd=deployment.ROOT, env=variables, check=True, capture_output=True, timeout=60)
+        assert _built_layer(tmp_path / name, BATON_SCRIPT=given).returncode == 0
         made[name] = {each.name for each in (tmp_path / name / "python/baton/adapters/models").glob("*.yaml")}
     assert made == {"with": {"answers.yaml", "script.yaml"}, "without": {"answers.yaml"}}
+
+
+def _built_layer(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    given = {
+        "PATH": os.environ["PATH"],
+        "BATON_PYTHON": sys.executable,
+        "BATON_RUNTIME": deployment.RUNTIME,
+        **variables,
+    }
+    command = ["make", "-s", "-C", "layers/baton", "build-BatonLayer", f"ARTIFACTS_DIR={folder}"]
+    return subprocess.run(
+        command, cwd=deployment.ROOT, env=given, check=False, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_nothing_is_built_for_a_python_that_is_not_there_to_compile_it(tmp_path: Path) -> None:
+    refused = _built_layer(tmp_path / "layer", BATON_RUNTIME="python3.99")
+    assert refused.returncode != 0
+    assert "no python3.99 on this machine" in refused.stderr
+    assert f"make deploy RUNTIME={deployment.RUNTIME}" in refused.stderr
 
 
 def test_what_one_uses_nobody_else_builds_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

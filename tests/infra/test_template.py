@@ -67,7 +67,14 @@ def _at(template: Template, path: str) -> tuple[Any, Any]:
     return place, keys[-1]
 
 
+STATEMENTS = "Policies/0/PolicyDocument/Statement"
 TABLE = {"Fn::GetAtt": ["Table", "Arn"]}
+NO_TOKENS = {
+    "Effect": "Deny",
+    "Action": sorted(data_checks.WRITING),
+    "Resource": TABLE,
+    "Condition": {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["TOKEN#*"]}},
+}
 QUEUE = {"Fn::GetAtt": ["DispatchQueue", "Arn"]}
 TRACKER_QUEUE = {"Fn::GetAtt": ["TrackerQueue", "Arn"]}
 SECRETS = {"Fn::Sub": data_checks.SECRETS}
@@ -287,6 +294,30 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "wait deletes",
         grant("Wait", "dynamodb:DeleteItem", TABLE),
     ),
+    (data_checks.only_those_who_issue_tokens_write_them, "all do", drop("SyncTrackerRole/" + STATEMENTS + "/1")),
+    (
+        data_checks.only_those_who_issue_tokens_write_them,
+        "in part",
+        put("ProcessTaskRole/" + STATEMENTS + "/1/Action", ["dynamodb:PutItem"]),
+    ),
+    (
+        data_checks.only_those_who_issue_tokens_write_them,
+        "only where all are tokens",
+        put(
+            "WaitRole/" + STATEMENTS + "/1/Condition",
+            {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TOKEN#*"]}},
+        ),
+    ),
+    (
+        data_checks.only_those_who_issue_tokens_write_them,
+        "nobody does",
+        put("ApiRole/" + STATEMENTS + "/0", NO_TOKENS),
+    ),
+    (
+        data_checks.a_key_of_kms_opens_the_models_secret_only,
+        "whatever it encrypts",
+        drop("ProcessTaskModelKeyKms/PolicyDocument/Statement/0/Condition"),
+    ),
     (
         data_checks.nothing_scans_or_destroys,
         "api destroys tokens",
@@ -392,6 +423,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (service_checks.layers_are_attached, "none", put("ProcessTask/Layers", [])),
     (service_checks.the_runtime_is_one_setting, "one of its own", put("Api/Runtime", "python3.12")),
     (service_checks.the_runtime_is_one_setting, "another default", put("/Parameters/Runtime/Default", "python3.11")),
+    (service_checks.the_runtime_is_one_setting, "a dear one", put("/Parameters/Architecture/Default", "x86_64")),
     (service_checks.handlers_are_built, "another handler", put("Api/Handler", "api.main.handler")),
     (service_checks.functions_know_their_table_and_name, "no queue", drop("Api/Environment/Variables/BATON_QUEUE_URL")),
     (
@@ -552,6 +584,16 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         service_checks.accesses_are_logged_without_tokens,
         "with the webhook's secret",
         put("HttpStage/AccessLogSettings/Format", "$context.requestId $context.path"),
+    ),
+    (
+        service_checks.every_line_of_the_access_log_is_json,
+        "a sentence of AWS's",
+        put("HttpStage/AccessLogSettings/Format", '{"error":"$context.integrationErrorMessage"}'),
+    ),
+    (
+        service_checks.every_line_of_the_access_log_is_json,
+        "a dash",
+        put("HttpStage/AccessLogSettings/Format", '{"ms":$context.responseLatency}'),
     ),
     (service_checks.requests_are_limited, "unlimited", drop("HttpStage/DefaultRouteSettings")),
     (service_checks.routes_without_a_token_have_limits_of_their_own, "none", drop("HttpStage/RouteSettings")),
