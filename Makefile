@@ -134,21 +134,10 @@ openapi: setup ## write docs/openapi.json from the code
 
 # ---- the cloud -------------------------------------------------------------------------------------------------------
 
-RUNTIME ?= python$(firstword $(version))
-ARCHITECTURE ?= arm64
-answers := .baton/deploy.toml
-
-deploy: setup ## build for the cloud and deploy with guided parameters (RUNTIME, ARCHITECTURE)
-	@test -z "$(BATON_SCRIPT)" || $(bin)/python scripts/local_model.py "$(BATON_SCRIPT)"
-	@env -u MAKEFLAGS -u MAKELEVEL BATON_RUNTIME=$(RUNTIME) BATON_ARCHITECTURE=$(ARCHITECTURE) \
-	  BATON_PYTHON="$(CURDIR)/$(bin)/python" BATON_UV="$(CURDIR)/$(env)/uv/bin/uv" \
-	  BATON_SCRIPT="$(if $(BATON_SCRIPT),$(shell realpath "$(BATON_SCRIPT)"))" \
-	  $(sam) build --build-dir .baton/build/cloud --parameter-overrides Runtime=$(RUNTIME) Architecture=$(ARCHITECTURE)
-	@touch $(answers)
-	@$(sam) deploy --guided --template-file .baton/build/cloud/template.yaml --config-file "$(CURDIR)/$(answers)" \
-	  --stack-name baton --capabilities CAPABILITY_IAM --resolve-s3 \
-	  --parameter-overrides Runtime=$(RUNTIME) Architecture=$(ARCHITECTURE) 'Script="$(if $(BATON_SCRIPT),script.yaml)"'
+# STACK, REGION, PARAMS='Name=value …', TAGS, YES, RUNTIME, ARCHITECTURE, BATON_SCRIPT and BUILT reach it as they are.
+deploy: setup ## build for the cloud and deploy, with what the stack was given before (STACK, REGION, PARAMS, YES=1)
+	@$(bin)/python scripts/deploy.py
 
 clean: ## stop the local stack; remove the environments, builds and the local state
 	@test ! -x $(bin)/python || $(bin)/python scripts/stack.py down
-	@test ! -d .baton || find .baton -mindepth 1 -maxdepth 1 ! -name $(notdir $(answers)) -exec rm -rf {} +
+	@test ! -d .baton || find .baton -mindepth 1 -maxdepth 1 -exec rm -rf {} +

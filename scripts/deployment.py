@@ -136,6 +136,8 @@ def deploy(folder: Path, inputs: str, access: Access, parameters: Mapping[str, s
         f"Runtime={RUNTIME}",
         f"Architecture={ARCHITECTURE}",
         "DeletionProtection=false",
+        "WaitConcurrency=50",  # as where the account has room
+        "UrlConcurrency=100",
     ]
     command += [f'{name}="{value}"' for name, value in parameters.items()]  # quoted, or it can't be empty
     extra = credentials(access) | {"SAM_CLI_POLL_DELAY": "0.5"}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from deploy_answers import LONGEST_STACK_NAME
 from infra.register import Problems, check
 from infra.template import Template
 from infra.translated import resolved, translated
-
-LONGEST_STACK_NAME = 42  # 64 of Lambda, without "-create-handoff-marker"
 
 # Of each type: the property that names it within its account and region, and how long AWS lets the name be.
 NAMED = {

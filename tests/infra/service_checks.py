@@ -7,6 +7,7 @@ import re
 from importlib import import_module
 
 from baton.domain.events.bus_events import LONGEST_PAUSE
+from deploy_answers import LEAST_LEFT
 from infra.data_checks import GRANTED_ONLY_TO, SECRETS, TRACKER
 from infra.register import Problems, check, check_of
 from infra.template import (
@@ -50,6 +51,7 @@ OWN_URL = {
     ]
 }
 STAGE = "AWS::ApiGatewayV2::Stage"
+NEW_ACCOUNT = 10
 # Ids, numbers, names of AWS's or of ours: nothing that a caller chooses freely, and no sentence.
 LOGGED = {
     f"$context.{name}"
@@ -195,14 +197,23 @@ def no_secret_is_in_the_environment(template: Template) -> Problems:
 
 @check_of(GATEWAY)
 def waiting_never_starves_work(template: Template) -> Problems:
-    """A reserve bounds it, too. An account has 1,000 as a rule, and 100 of them have to stay unreserved; who has less
-    sets another number."""
-    asked = template["Parameters"]["WaitConcurrency"]
-    if not 5 <= asked["Default"] <= 200 or asked.get("MinValue") != 0:
-        yield f"{asked} reserves nothing for the long polls, or too much, or can't be switched off"
+    """A reserve bounds it, too, where the account has room for one (scripts/deploy_answers.py)."""
     reserved = template["Resources"]["Wait"]["Properties"].get("ReservedConcurrentExecutions")
     if reserved != {"Fn::If": ["ReservesWait", {"Ref": "WaitConcurrency"}, {"Ref": "AWS::NoValue"}]}:
         yield f"Wait reserves {reserved}"
+
+
+@check
+def the_defaults_deploy_into_a_new_account(template: Template) -> Problems:
+    """It may have ten concurrent executions. AWS refuses any reserve then, and what the queues may take at most has to
+    leave some to the API and to what runs every minute."""
+    parameters = template["Parameters"]
+    for name in ("WaitConcurrency", "UrlConcurrency"):
+        if (parameters[name]["Default"], parameters[name].get("MinValue")) != (0, 0):
+            yield f"{name} reserves what a new account doesn't have"
+    answering = sum(parameters[name]["Default"] for name in ("MaximumConcurrency", "TrackerConcurrency"))
+    if answering > NEW_ACCOUNT - LEAST_LEFT:
+        yield f"{answering} of {NEW_ACCOUNT} concurrent executions may all answer notices"
 
 
 @check
@@ -274,9 +285,6 @@ def callers_are_told_where_baton_answers(template: Template) -> Problems:
 @check_of(URL)
 def the_url_has_a_bound(template: Template) -> Problems:
     """A reserve is the only one that AWS has: without it a flood takes the account's whole concurrency."""
-    asked = template["Parameters"]["UrlConcurrency"]
-    if not 50 <= asked["Default"] <= 400 or asked.get("MinValue") != 0:
-        yield f"{asked} is too small for long polls, or bounds nothing, or can't be switched off"
     reserved = template["Resources"]["AllRoutes"]["Properties"].get("ReservedConcurrentExecutions")
     if reserved != {"Fn::If": ["ReservesUrl", {"Ref": "UrlConcurrency"}, {"Ref": "AWS::NoValue"}]}:
         yield f"AllRoutes reserves {reserved}"

@@ -506,9 +506,21 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "a token",
         put("Api/Environment/Variables/NOTION_TOKEN", {"Ref": "NotionToken"}),
     ),
-    (service_checks.waiting_never_starves_work, "no reserve", put("/Parameters/WaitConcurrency/Default", 0)),
-    (service_checks.waiting_never_starves_work, "all there is", put("/Parameters/WaitConcurrency/Default", 1_000)),
-    (service_checks.waiting_never_starves_work, "no way out", put("/Parameters/WaitConcurrency/MinValue", 5)),
+    (
+        service_checks.the_defaults_deploy_into_a_new_account,
+        "a reserve",
+        put("/Parameters/WaitConcurrency/Default", 50),
+    ),
+    (
+        service_checks.the_defaults_deploy_into_a_new_account,
+        "no way out",
+        put("/Parameters/UrlConcurrency/MinValue", 5),
+    ),
+    (
+        service_checks.the_defaults_deploy_into_a_new_account,
+        "notices take all",
+        put("/Parameters/MaximumConcurrency/Default", 10),
+    ),
     (service_checks.waiting_never_starves_work, "unbounded", drop("Wait/ReservedConcurrentExecutions")),
     (service_checks.timeouts_fit_what_calls_them, "waits too long", put("Wait/Timeout", 30)),
     (service_checks.there_is_one_front_door, "both", drop("/Resources/HttpApi/Condition")),
@@ -530,8 +542,6 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("/Outputs/ApiUrl/Value", {"Fn::Sub": "https://${HttpApi}"}),
     ),
     (service_checks.the_url_has_a_bound, "unbounded", drop("AllRoutes/ReservedConcurrentExecutions")),
-    (service_checks.the_url_has_a_bound, "all there is", put("/Parameters/UrlConcurrency/Default", 1_000)),
-    (service_checks.the_url_has_a_bound, "no way out", put("/Parameters/UrlConcurrency/MinValue", 5)),
     (service_checks.anybody_may_ask_the_url_and_nothing_else, "half of it", remove("AllRoutesPermission")),
     (
         service_checks.anybody_may_ask_the_url_and_nothing_else,
