@@ -131,6 +131,6 @@ def warning(wanted: Parameters, account: Account) -> str:
         return ""
     given = " and ".join(f"{name}={wanted[name]}" for name in ("MaximumConcurrency", "TrackerConcurrency"))
     return (
-        f"warning: of {account.concurrent:,} concurrent executions {given} leave {max(left, 0)} for the API, the sweeper "
-        "and the publisher. Ask AWS for a higher quota (docs/operations.md)"
+        f"warning: of {account.concurrent:,} concurrent executions {given} leave {max(left, 0)} for the API, the "
+        "sweeper and the publisher. Ask AWS for a higher quota (docs/operations.md)"
     )
