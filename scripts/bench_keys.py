@@ -17,7 +17,7 @@ from typing import Any
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table
+from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Layout, Table
 from baton.domain.access.principal import Kind, Principal
 from baton.services.events.publish_events import publish_overdue
 from bench_office import WORKSPACE, Office, approve, beat, claim, complete, mark, outlive, wait
@@ -157,7 +157,7 @@ def measured(workspaces: int, shards: Shards = DEFAULT_SHARDS, handoffs: int = H
     """The heat of so many handoffs in each workspace: created, approved, claimed, renewed, completed, and told to the
     bus."""
     tracer = KeyTracer(FakeDynamo())
-    store = DynamoStore(Table(tracer, "bench", time.sleep, shards))
+    store = DynamoStore(Table(tracer, "bench", time.sleep, Layout(shards)))
     offices = [Office(store, f"{WORKSPACE}-{each}", agents=AGENTS).open() for each in range(workspaces)]
     tracer.forget()
     for office in offices:

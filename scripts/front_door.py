@@ -11,7 +11,6 @@ tokens of its own.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import json
@@ -19,8 +18,9 @@ import os
 import re
 import tempfile
 import threading
+import time
 import zipfile
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -157,23 +157,62 @@ class SharedArchive(zipfile.ZipFile):
         return folder
 
 
+class Windowed:
+    """The engine's poll of streams, at most once in the longest window that a mapping of a stream asks for: the engine
+    knows no window, and calls the function for each write."""
+
+    def __init__(
+        self, poll: Callable[[], bool], mappings: Callable[[], Iterable[Mapping[str, Any]]], now: Callable[[], float]
+    ) -> None:
+        self._poll, self._mappings, self._now = poll, mappings, now
+        self._next = now()
+
+    def __call__(self) -> bool:
+        """True if there may be more."""
+        now = self._now()
+        if now < self._next:
+            return False
+        self._next = now + max((_window(each) for each in self._mappings()), default=0)
+        return self._poll()
+
+
+def _window(mapping: Mapping[str, Any]) -> float:
+    """In seconds."""
+    is_of_stream = "/stream/" in mapping.get("EventSourceArn", "")
+    return float(mapping.get("MaximumBatchingWindowInSeconds") or 0) if is_of_stream else 0.0
+
+
 def main() -> None:
     """As the engine's own program does it, in the engine's environment."""
     import resource
 
-    from hypercorn.asyncio import serve
-    from hypercorn.config import Config
+    import uvicorn
     from ministack.app import app
     from ministack.core import lambda_runtime
+    from ministack.services import lambda_svc
 
     lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": SharedArchive})
+    mappings = lambda_svc._iter_all_esms
+    lambda_svc._poll_dynamodb_streams = Windowed(
+        lambda_svc._poll_dynamodb_streams, lambda: [mapping for _, _, mapping in mappings()], time.monotonic
+    )
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    config = Config()
-    config.bind = [f"127.0.0.1:{os.environ['GATEWAY_PORT']}"]
-    config.keep_alive_timeout = 75
-    asyncio.run(serve(guarded(app, os.environ[ENGINE_KEY]), config))
+    uvicorn.run(
+        guarded(app, os.environ[ENGINE_KEY]),
+        host="127.0.0.1",
+        port=int(os.environ["GATEWAY_PORT"]),
+        http="httptools",
+        loop="uvloop",
+        ws="none",
+        lifespan="on",
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=3,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+    )
 
 
 if __name__ == "__main__":

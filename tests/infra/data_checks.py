@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from baton.adapters.dynamodb.events.event_outbox import UNSENT_PAGE
 from infra.register import Problems, check, check_of
 from infra.template import (
     GATEWAY,
@@ -34,6 +33,8 @@ CALLBACK_KEY = SECRETS.replace("/*/notion*", "/callback-key*")
 # What whoever deploys names, and only with these conditions.
 MODEL_KEY, MODEL_KEY_KMS, BEDROCK = "ModelKeySecret", "ModelKeyKms", "BedrockModels"
 CONDITIONAL = {MODEL_KEY: "HasModelKey", MODEL_KEY_KMS: "HasModelKeyKms", BEDROCK: "HasBedrockModels"}
+# Each task of a batch is noted by a call: 500 take a few seconds of the publisher's 50.
+NEWS_AT_ONCE = 500
 ISSUING_TOKENS = {"Api", "AllRoutes"}
 WRITING = {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"}
 FORBIDDEN = {
@@ -435,8 +436,10 @@ def the_stream_reaches_the_publisher(template: Template) -> Problems:
     if found != [("PublishEvents", STREAM)]:
         yield f"the stream brings its news to {found}"
     for function, event in events(template, "DynamoDB"):
-        if event.get("BatchSize", 100) > UNSENT_PAGE:
-            yield f"{function} gets more at once than it reads the tasks of in one call"
+        if event.get("BatchSize", 100) > NEWS_AT_ONCE:
+            yield f"{function} gets more at once than it can tell in its time"
+        if event.get("MaximumBatchingWindowInSeconds", 0) != 1:
+            yield f"{function} is called for every write by itself, or tells late"
         if event.get("StartingPosition") != "TRIM_HORIZON":
             yield f"{function} misses what is written while its mapping is made"
 

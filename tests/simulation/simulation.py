@@ -12,7 +12,8 @@ import baton.adapters.dynamodb.table as table_module
 import baton.services.runs.process_task as process_task_module
 from baton.adapters.dynamodb.shards import Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import Table
+from baton.adapters.dynamodb.table import Layout, Table
+from baton.adapters.dynamodb.together import Calls
 from baton.domain.runs import account as account_module
 from baton.domain.runs.account import MAX_ACCOUNTS
 from baton.ports.deps import Deps
@@ -126,9 +127,14 @@ class Simulation:
             process.container = 0 if self.weather.is_calm else self.draw(CONTAINERS)
         return process.container
 
+    def _in_any_order(self, calls: Calls) -> None:
+        left = list(calls)
+        while left:
+            left.pop(0 if self.weather.is_calm or len(left) == 1 else self.draw(len(left)))()
+
     def _container(self, shards: Shards) -> tuple[Deps, SimulatedRunner]:
         deps = Deps(
-            store=DynamoStore(Table(self._client, TABLE, self.sleep, shards)),
+            store=DynamoStore(Table(self._client, TABLE, self.sleep, Layout(shards), self._in_any_order)),
             dispatch_queue=self.queue,
             clock=self.clock,
             ids=self.ids,

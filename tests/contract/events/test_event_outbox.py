@@ -11,7 +11,7 @@ import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.events.event_outbox import MAX_AT_ONCE, UNSENT_PAGE
-from baton.adapters.dynamodb.table import DEFAULT_SHARDS, from_wire, to_wire
+from baton.adapters.dynamodb.table import DEFAULT_SHARDS, MAX_BATCH, from_wire, to_wire
 from baton.domain.errors import Busy, Conflict
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
@@ -383,6 +383,18 @@ def test_the_stream_brings_what_was_written(rig: Rig) -> None:
     beginning["events"]["L"][0]["M"]["data"] = {"S": "{"}
     rig.raw.put(beginning)
     assert rig.store.fresh_events(records) == list(outbox_events(change))
+
+
+@pytest.mark.parametrize("count", [MAX_BATCH, MAX_BATCH + 1])
+def test_a_batch_of_the_stream_may_be_about_more_tasks_than_one_call_reads(rig: Rig, count: int) -> None:
+    images: list[Any] = []
+    rig.raw.watch = lambda changes: images.extend(changes)
+    tasks = [stored(rig.store, f"task_{number:03d}") for number in range(count)]
+    found = rig.store.fresh_events(stream_records(images))
+    assert [each.task_id for each in found] == [task.id for task in tasks]
+    assert rig.store.heads([(each.workspace, each.task_id) for each in found]).keys() == {
+        (WORKSPACE, task.id) for task in tasks
+    }
 
 
 def died_before_head(rig: Rig) -> None:

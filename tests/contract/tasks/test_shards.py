@@ -12,7 +12,7 @@ from botocore.exceptions import ReadTimeoutError
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.shards import MAX_SHARDS, Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import Table
+from baton.adapters.dynamodb.table import Layout, Table
 from baton.config import ConfigError, read
 from baton.domain.errors import Conflict
 from baton.domain.escalations.marker import Priority
@@ -38,7 +38,7 @@ PRIORITIES = (Priority.P0, Priority.P1, Priority.P2)
 
 
 def store_with(dynamo: Any, shards: Shards) -> DynamoStore:
-    return DynamoStore(Table(dynamo, TABLE, lambda _seconds: None, shards))
+    return DynamoStore(Table(dynamo, TABLE, lambda _seconds: None, Layout(shards)))
 
 
 def a_new(number: int, **values: Any) -> Any:

@@ -13,6 +13,7 @@ import pytest
 from baton.adapters.dynamodb import items
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table, to_wire
+from baton.adapters.dynamodb.together import Calls, SideBySide, Together, in_turn
 from baton.domain.access.principal import Principal
 from baton.domain.access.token import Token, spell
 from baton.domain.recent import MAX_KEPT
@@ -34,11 +35,13 @@ REFUSED = (403, "token_refused")
 class Door:
     """A process whose calls to the table are counted, and another one on the same table."""
 
+    together: Together = in_turn
+
     def __post_init__(self) -> None:
         self.dynamo, self.clock = FakeDynamo(), FakeClock()
         self.other = World(store=InMemoryStore(self.dynamo), clock=self.clock).settle()
         self.choked = Choked(self.dynamo)
-        store: Any = DynamoStore(Table(self.choked, TABLE, self.clock.sleep))
+        store: Any = DynamoStore(Table(self.choked, TABLE, self.clock.sleep, together=self.together))
         self.world = World(store=store, clock=self.clock)
         self.secrets = FakeSecrets()
         self.gateway = Gateway(replace(self.world.deps, secrets=self.secrets))
@@ -111,6 +114,37 @@ def test_a_revoked_token_is_refused_with_the_next_request_before_anything_is_don
     door.choked.calls.clear()
     assert outcome(ask(door, task_id)) == REFUSED
     assert door.choked.calls == ["get_item"], "and it is no longer known"
+
+
+def the_last_first(calls: Calls) -> None:
+    for call in reversed(calls):
+        call()
+
+
+@pytest.mark.parametrize("together", [the_last_first, SideBySide(1)])
+@pytest.mark.parametrize("first", FIRST)
+def test_what_is_read_beside_the_tokens_own_reading_is_nobodys_if_it_is_refused(first: str, together: Together) -> None:
+    by, ask = FIRST[first]
+    door = Door(together)
+    task_id = door.other.needing()
+    door.known(by)
+    door.revoke(by)
+    before = door.kept()
+    assert outcome(ask(door, task_id)) == REFUSED
+    assert set(door.choked.calls) <= {"batch_get_item", "get_item", "query"}
+    assert door.kept() == before
+
+
+@pytest.mark.parametrize("together", [the_last_first, SideBySide(1)])
+@pytest.mark.parametrize("first", FIRST)
+def test_the_order_of_calls_that_dont_wait_for_each_other_changes_no_answer(first: str, together: Together) -> None:
+    by, ask = FIRST[first]
+    replies = []
+    for order in (in_turn, together):
+        door = Door(order)
+        task_id = door.other.needing()
+        replies.append((ask(door.known(by), task_id).status, sorted(door.choked.calls)))
+    assert replies[0] == replies[1]
 
 
 @pytest.mark.parametrize("first", FIRST)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from baton.adapters.dynamodb.schema import TODAY, Schema
 from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import Table
+from baton.adapters.dynamodb.table import Layout, Table
 from support.fakes.fake_dynamo import FakeDynamo
 
 TABLE = "baton-test"
@@ -23,4 +23,4 @@ class InMemoryStore(DynamoStore):
         schema: Schema = TODAY,
     ) -> None:
         self.dynamo = dynamo or FakeDynamo()
-        super().__init__(Table(self.dynamo, TABLE, sleep, schema=schema))
+        super().__init__(Table(self.dynamo, TABLE, sleep, Layout(schema=schema)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from front_door import Message, engine_refusal, guarded, refusal
+from front_door import Message, Windowed, engine_refusal, guarded, refusal
 
 KEY = "0f" * 20
 API = "0a1b2c3d.execute-api.localhost:4566"
@@ -212,3 +212,30 @@ def test_there_are_no_websockets() -> None:
     reached, sent = sent_by({"type": "websocket", "path": "/", "headers": [(b"host", API.encode())]})
     assert not reached
     assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+STREAM = "arn:aws:dynamodb:us-east-1:000000000000:table/baton/stream/2026-11-22"
+
+
+@pytest.mark.parametrize(
+    ("mappings", "polls"),
+    [
+        ([{"EventSourceArn": STREAM, "MaximumBatchingWindowInSeconds": 1}], [0.0, 1.0, 2.25]),
+        ([{"EventSourceArn": STREAM}], [0.0, 0.25, 0.5, 1.0, 1.25, 2.25]),
+        ([{"EventSourceArn": "arn:aws:sqs:us-east-1:000000000000:queue", "MaximumBatchingWindowInSeconds": 1}], None),
+        ([], None),
+    ],
+)
+def test_a_stream_is_read_once_in_its_batching_window(
+    mappings: list[dict[str, Any]], polls: list[float] | None
+) -> None:
+    now, times, polled = [0.0], [0.0, 0.25, 0.5, 1.0, 1.25, 2.25], []
+
+    def poll() -> bool:
+        polled.append(now[0])
+        return True
+
+    windowed = Windowed(poll, lambda: mappings, lambda: now[0])
+    for now[0] in times:
+        assert windowed() == (now[0] in polled)
+    assert polled == (times if polls is None else polls)

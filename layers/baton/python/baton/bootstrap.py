@@ -13,7 +13,8 @@ from botocore.config import Config as ClientConfig
 
 from baton import config
 from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import Table
+from baton.adapters.dynamodb.table import Layout, Table
+from baton.adapters.dynamodb.together import SideBySide
 from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports.deps import Deps
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 CLIENT = ClientConfig(
     connect_timeout=2, read_timeout=4, retries={"mode": "standard", "total_max_attempts": 1}, parameter_validation=False
 )
+# The first items of a new task, or a check and what is read beside it; seldom a chunk with many pointers.
+CALLS_AT_ONCE = 3
 # A secret is read within the three seconds that a marker may wait for the tracker.
 QUICK_CLIENT = ClientConfig(
     connect_timeout=1,
@@ -124,7 +127,8 @@ def _client(service: str) -> Any:
 @cache
 def _table() -> Table:
     settings = config.load()
-    return Table(_client("dynamodb"), settings.table, SystemClock().sleep, settings.shards)
+    client, together = _client("dynamodb"), SideBySide(CALLS_AT_ONCE - 1)
+    return Table(client, settings.table, SystemClock().sleep, Layout(settings.shards), together)
 
 
 class _Trackers:

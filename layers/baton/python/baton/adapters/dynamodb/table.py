@@ -4,8 +4,8 @@ A reply can be lost after the write was applied: the SDK's own retry then fails 
 every transaction writes its token into a commit marker, an item that nobody changes afterwards. After an unclear or
 refused attempt the marker is read; if it carries our token, the write is ours (docs/spec/requests.md §3).
 
-A request may rest on a check: items that are judged before anything else is read or done. No call reaches the client
-but through ``_client``, which settles the check, so none can forget it.
+A request may rest on a check: items that are judged before anything else is done, and before anything that was read is
+used. No call reaches the client but through ``_client``, which settles the check, or beside it, so none can forget it.
 
 A request can also arrive late: after its retry was refused and another decision was answered. So before a refusal is
 reported, an attempt with an unclear outcome is fenced off: one of its conditions is made to fail for ever
@@ -18,7 +18,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any, Protocol
@@ -45,6 +45,7 @@ from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.schema import TODAY, Schema
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit
+from baton.adapters.dynamodb.together import Together, in_turn
 from baton.adapters.dynamodb.trail_items import entries_of, written_by
 from baton.domain import errors
 from baton.domain.numbers import MAX_DIGITS
@@ -75,7 +76,8 @@ _OF_A_PUT = {
     "TransactionConflictException": "TransactionConflict",
 }
 _SERVER_ERROR = 500
-_MAX_BATCH = 100
+# Keys in a batch read.
+MAX_BATCH = 100
 
 
 class DynamoClient(Protocol):
@@ -101,19 +103,31 @@ class ConditionFailed(Exception):
 _PENDING: ContextVar[tuple[Table, PendingCheck] | None] = ContextVar("pending", default=None)
 
 
+@dataclass(frozen=True)
+class Layout:
+    """``shards``: where writes put what is spread, and where readers look for it. ``schema``: the number of what is
+    written, and how what has an earlier one is read; reading raises ``WrittenByNewer`` for a newer one."""
+
+    shards: Shards = DEFAULT_SHARDS
+    schema: Schema = TODAY
+
+
+TODAYS_LAYOUT = Layout()
+
+
 class Table:
-    """``shards``: where its writes put what is spread, and where readers look for it. ``schema``: the number of what it
-    writes, and how it reads what has an earlier one; reading raises ``WrittenByNewer`` for a newer one."""
+    """``together``: how calls are made that don't wait for each other."""
 
     def __init__(
         self,
         client: DynamoClient,
         name: str,
         sleep: Callable[[float], None],
-        shards: Shards = DEFAULT_SHARDS,
-        schema: Schema = TODAY,
+        layout: Layout = TODAYS_LAYOUT,
+        together: Together = in_turn,
     ) -> None:
-        self._wire, self._name, self._sleep, self.shards, self.schema = client, name, sleep, shards, schema
+        self._wire, self._name, self._sleep, self._together = client, name, sleep, together
+        self.shards, self.schema = layout.shards, layout.schema
 
     @contextmanager
     def resting_on(self, check: PendingCheck) -> Iterator[Callable[[], None]]:
@@ -167,7 +181,7 @@ class Table:
         as they are (``schema.is_newer``), so that one doesn't hold up the others."""
         check = self.check
         together = list(dict.fromkeys([*wanted, *check.wanted])) if check is not None and check.is_open else []
-        if check is None or not together or len(together) > _MAX_BATCH:
+        if check is None or not together or len(together) > MAX_BATCH:
             return self._batch(self._client, wanted, newer_too=newer_too)
         found = check.decide(lambda: self._batch(self._wire, together))
         return {key: found[key] for key in dict.fromkeys(wanted) if key in found}
@@ -176,7 +190,7 @@ class Table:
         self, client: DynamoClient, wanted: Sequence[keys.Key], *, newer_too: bool = False
     ) -> dict[keys.Key, Item]:
         once_each = list(dict.fromkeys(wanted))  # a batch read refuses a key that occurs twice
-        if len(once_each) > _MAX_BATCH:
+        if len(once_each) > MAX_BATCH:
             raise ValueError(wanted)
         found: dict[keys.Key, Item] = {}
         request = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
@@ -275,8 +289,8 @@ class Table:
         commit_marker, bar = marker_of(rest), bar_of(rest)
         first, stamped = [each.stamped(token) for each in first], [each.stamped(token) for each in rest]
         _must_fit([*first, *stamped])
-        for each in first:
-            self._put_first(each, token)
+        self._settle()
+        self._together([partial(self._put_first, each, token) for each in first])
         send = self._sender(stamped, token)
         may_arrive = False
         for attempt in range(ATTEMPTS):
@@ -367,14 +381,25 @@ class Table:
     def _query_page(self, condition: str, values: Item, **more: Any) -> Any:
         """Reads one page of the table, or of ``IndexName``, which lags behind the table."""
         index = more.get("IndexName")
-        return self._read(
-            self._client.query,
-            KeyConditionExpression=condition,
-            ExpressionAttributeNames=_key_names(condition, f"{index}_" if index else ""),
-            ExpressionAttributeValues=to_wire(values),
-            ConsistentRead=index is None,
+        request = {
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeNames": _key_names(condition, f"{index}_" if index else ""),
+            "ExpressionAttributeValues": to_wire(values),
+            "ConsistentRead": index is None,
             **more,
-        )
+        }
+        answers: list[Any] = []
+        self._beside_the_check(lambda: answers.append(self._read(self._wire.query, **request)))
+        return answers[0]
+
+    def _beside_the_check(self, read: Callable[[], None]) -> None:
+        """Reads while an open check is being settled. What was read is nobody's if the check is refused."""
+        check = self.check
+        if check is not None and check.is_open:
+            self._together([self._settle, read])
+        else:
+            self._settle()
+            read()
 
     def _read(self, call: Callable[..., Any], **request: Any) -> Any:
         return self._call(call, TableName=self._name, **request)

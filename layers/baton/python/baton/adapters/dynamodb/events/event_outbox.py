@@ -11,7 +11,7 @@ from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
-from baton.adapters.dynamodb.table import ConditionFailed, from_wire
+from baton.adapters.dynamodb.table import MAX_BATCH, ConditionFailed, from_wire
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
 from baton.adapters.dynamodb.trail_items import UNREADABLE, Numbered, entries_of, numbered, outbox_event_of
 from baton.domain import errors, times
@@ -37,7 +37,7 @@ class EventOutbox(TaskReads):
         images = (from_wire(record["dynamodb"]["NewImage"]) for record in records)
         heads = [image for image in images if not self._table.schema.is_newer(image)]
         wanted = [_beginning_of(head) for head in heads if _is_new(head)]
-        beginnings = self._table.get_many(wanted, newer_too=True) if wanted else {}
+        beginnings = self._items_of(wanted)
         pieces = (beginnings.get(_beginning_of(head), {}) if _is_new(head) else head for head in heads)
         return [each for piece in pieces if piece for each in self._fresh(piece)]
 
@@ -53,9 +53,15 @@ class EventOutbox(TaskReads):
 
     def heads(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Task]:
         heads = [keys.head(*each) for each in dict.fromkeys(wanted)]
-        found = self._table.get_many(heads, newer_too=True) if wanted else {}
-        tasks = (self._task_from(item) for item in found.values())
+        tasks = (self._task_from(item) for item in self._items_of(heads).values())
         return {(task.workspace, task.id): task for task in tasks if task is not None}
+
+    def _items_of(self, wanted: Sequence[keys.Key]) -> dict[keys.Key, Item]:
+        """As many as a batch of the stream is about."""
+        found: dict[keys.Key, Item] = {}
+        for start in range(0, len(wanted), MAX_BATCH):
+            found |= self._table.get_many(wanted[start : start + MAX_BATCH], newer_too=True)
+        return found
 
     def mark_told(self, workspace: str, task_id: str, first: int, last: int, *, is_over: bool) -> None:
         sets = "SET #told = :told REMOVE #shard, #due" if is_over else "SET #told = :told"
