@@ -773,7 +773,7 @@ TRAILS = (
         "HEAD goes first, its copy after",
         (
             "adapters/dynamodb/table.py",
-            "        for each in first:\n            self._put_first(each, token)\n        send =",
+            "        self._together([partial(self._put_first, each, token) for each in first])\n        send =",
             "        send =",
         ),
     ),
