@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from baton.bootstrap import logger, wire
+from baton.bootstrap import logger, wire, wire_workers
 from baton.services.tasks.sweep import SweepReport, sweep
 
 # Enough for the task at hand and for logging the result.
@@ -15,7 +15,7 @@ MARGIN_SECONDS = 10
 
 
 def lambda_handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    this = sweep(wire(), lambda: has_time(context))
+    this = sweep(wire(), lambda: has_time(context), wire_workers())
     counts = {
         "looked_at": this.looked_at,
         "failed": this.failed,
@@ -33,11 +33,12 @@ def has_time(context: LambdaContext) -> bool:
 
 
 def measure(this: SweepReport) -> None:
-    """Adds the metrics. The heartbeat comes last, and an alarm watches for it to be missing: a sweep that raised has
-    none."""
+    """Adds the metrics, also those of an unfinished round. An alarm watches for the heartbeat to be missing: a sweep
+    that raised has none."""
     metrics = Metrics()
     metrics.add_metric("Swept", MetricUnit.Count, this.looked_at)
     metrics.add_metric("SweepFailed", MetricUnit.Count, this.failed)
+    metrics.add_metric("SweepUnfinished", MetricUnit.Count, not this.complete)
     metrics.add_metric("UndispatchedAgeSeconds", MetricUnit.Seconds, this.oldest_ready_seconds)
     for reason, count in this.reasons.items():
         metrics.add_metric(f"Swept_{reason}", MetricUnit.Count, count)

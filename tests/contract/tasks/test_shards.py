@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from baton.adapters.dynamodb.shards import MAX_SHARDS, Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.config import ConfigError, read
-from baton.domain.errors import Conflict
+from baton.domain.errors import Busy, Conflict
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import State
 from baton.domain.times import seconds
@@ -235,3 +236,31 @@ def test_the_counts_come_from_the_environment() -> None:
 def test_a_count_that_is_none_is_refused(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=name):
         read({**ENVIRON, name: value})
+
+
+class Unread:
+    """One shard of the wake index doesn't answer."""
+
+    def __init__(self, dynamo: FakeDynamo, shard: str) -> None:
+        self._dynamo, self._shard = dynamo, shard
+
+    def __getattr__(self, operation: str) -> Any:
+        return getattr(self._dynamo, operation)
+
+    def query(self, **request: Any) -> Any:
+        if {"S": self._shard} in request["ExpressionAttributeValues"].values():
+            raise ReadTimeoutError(endpoint_url="")
+        return self._dynamo.query(**request)
+
+
+def test_a_shard_that_cannot_be_read_keeps_nothing_else_from_being_found() -> None:
+    dynamo = FakeDynamo()
+    plain = store_with(dynamo, FOUR)
+    for number in range(COUNT):
+        plain.commit(WORKSPACE, a_new(number, wake_at=NOON - seconds(number)))
+    shard = FOUR.shard_of("WAKE#OTHER", IDS[0])
+    inside = [each for each in IDS if FOUR.shard_of("WAKE#OTHER", each) == shard]
+    due, found = store_with(Unread(dynamo, shard), FOUR).due(NOON), list[str]()
+    with pytest.raises(Busy):
+        found.extend(map(itemgetter(1), due))
+    assert found == [each for each in reversed(IDS) if each not in inside]

@@ -43,6 +43,21 @@ def test_age_of_work_that_nobody_takes_is_told(world: World, capsys: pytest.Capt
     assert metrics_of(capsys.readouterr().out)["UndispatchedAgeSeconds"] == 3_600
 
 
+def test_an_unfinished_round_is_told_with_what_it_saw(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.ready()
+    world.ready(target_agent="runner")
+    world.clock.advance(3_600)
+    context = FakeContext(left=[60_000, 10_000])
+    handler.measure(sweep(world.deps, lambda: handler.has_time(context)))
+    metrics = metrics_of(capsys.readouterr().out)
+    assert (metrics["SweepUnfinished"], metrics["UndispatchedAgeSeconds"], metrics["SweeperHeartbeat"]) == (1, 3_603, 1)
+
+
+def test_finished_round_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    handler.measure(SweepReport())
+    assert metrics_of(capsys.readouterr().out)["SweepUnfinished"] == 0
+
+
 def test_quiet_round_has_a_heartbeat_too(capsys: pytest.CaptureFixture[str]) -> None:
     handler.measure(SweepReport())
     assert metrics_of(capsys.readouterr().out)["SweeperHeartbeat"] == 1

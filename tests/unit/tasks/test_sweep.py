@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, cast
 
 import pytest
 
+from baton.adapters.workers import Threads
 from baton.domain.agents.agent import Approval, Requeue, Runtime
-from baton.domain.errors import Unknown
+from baton.domain.errors import Busy, Unknown
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag, State
 from baton.domain.tasks.task_items import TaskBody
@@ -23,15 +27,24 @@ from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next
-from baton.services.tasks.sweep import SweepReport, sweep
+from baton.services.tasks.sweep import DueEntry, SweepReport, sweep
 from baton.steps.claims.take_task import Claimer
 from support.clock import NOON
 from support.faults.hooked_store import HookedStore
+from support.faults.threads import eager_switching
 from support.values.tasks import CREATOR, SETTINGS, a_new_task
 from support.worlds.runners import Recorder
 from support.worlds.world import WORKSPACE, World, agent, human
 
 DAY = 86_400
+
+
+class HalfRead(HookedStore):
+    """A part of what is due can't be read."""
+
+    def due(self, now: datetime) -> Iterator[DueEntry]:
+        yield from self._store.due(now)
+        raise Busy
 
 
 def run(world: World) -> SweepReport:
@@ -396,6 +409,44 @@ def test_it_stops_when_it_is_told_to_and_the_next_round_goes_on(world: World) ->
     rest = run(world)
     assert (rest.complete, rest.looked_at) == (True, 3)
     assert len(tasks) == 5
+
+
+def test_a_run_begins_where_the_last_one_ended(world: World) -> None:
+    tasks = []
+    for number in range(12):
+        tasks.append(work_for_runner(world, f"s{number:02d}"))
+        world.clock.advance(1)
+    world.clock.advance(60)
+    for done in (3, 6, 9):
+        allowed = iter([True, True, True, False])
+        sweep(world.deps, partial(next, allowed))
+        assert [task_id for _, task_id, _ in world.store.due(world.clock.now())] == tasks[done:]
+
+
+def test_a_part_that_cannot_be_read_leaves_the_run_unfinished_and_the_rest_done(world: World) -> None:
+    found = [work_for_runner(world, f"s{number}") for number in range(3)]
+    world.clock.advance(60)
+    this = sweep(replace(world.deps, store=cast("Any", HalfRead(world.store))))
+    assert (this.complete, this.failed, this.looked_at, this.reasons) == (False, 1, len(found), {"not_taken": 3})
+    assert [line["error"] for line in world.logged if line.get("action") == "sweep_failed"] == ["Busy"]
+
+
+def test_the_oldest_work_is_told_of_by_an_unfinished_run_too(world: World) -> None:
+    work_for_runner(world, "s1")
+    world.clock.advance(3_600)
+    this = sweep(replace(world.deps, store=cast("Any", HalfRead(world.store))))
+    assert (this.complete, this.oldest_ready_seconds) == (False, 3_600.0)
+
+
+def test_several_looks_at_once_do_each_task_once(world: World) -> None:
+    tasks = [work_for_runner(world, f"s{number:02d}") for number in range(30)]
+    world.clock.advance(60)
+    before = len(world.dispatch_queue.notices)
+    with eager_switching():
+        this = sweep(world.deps, workers=Threads(8))
+    assert (this.looked_at, this.failed, this.complete, this.reasons) == (30, 0, True, {"not_taken": 30})
+    assert {world.task(each).version for each in tasks} == {world.task(tasks[0]).version}
+    assert len(world.dispatch_queue.notices) == before + 1, "one notice for the agent"
 
 
 def test_leases_come_before_everything_else(world: World) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from baton.ports import runs
     from baton.ports.events import Bus
     from baton.ports.queues import DeadLetters
-    from baton.ports.system import CallbackKey
+    from baton.ports.system import CallbackKey, Workers
     from baton.ports.tracker import Secrets, Tracker, Trackers
 
 # The table repeats unclear writes itself, as it knows which may be repeated (adapters/dynamodb/table.py), so the SDK
@@ -37,6 +37,8 @@ CLIENT = ClientConfig(
 )
 # The first items of a new task, or a check and what is read beside it; seldom a chunk with many pointers.
 CALLS_AT_ONCE = 3
+# More would wait for the processor, and for one of the ten connections that a client keeps.
+WORKERS_AT_ONCE = 8
 # A secret is read within the three seconds that a marker may wait for the tracker.
 QUICK_CLIENT = ClientConfig(
     connect_timeout=1,
@@ -86,6 +88,14 @@ def wire_bus() -> Bus:
     from baton.adapters.eventbridge import EventBridgeBus  # only publish-events publishes
 
     return EventBridgeBus(_client("events"), config.load().bus, log_line)
+
+
+@cache
+def wire_workers() -> Workers:
+    """Returns the workers of what looks every minute, where each thing mostly waits for the table."""
+    from baton.adapters.workers import Threads  # only what looks every minute does several things at once
+
+    return Threads(WORKERS_AT_ONCE)
 
 
 @cache
@@ -242,7 +252,7 @@ def _bedrock_client(seconds: int) -> Any:
 def forget_all() -> None:
     """Clears every cache, for tests that change the environment."""
     parts: list[Callable[..., object]] = [
-        *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_bus),
+        *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_bus, wire_workers),
         *(wire_runner, wire_models, _bedrock_client, _session, _table, _notion, _secrets_manager, _callback_key),
     ]
     for part in [*parts, config.load]:

@@ -53,8 +53,8 @@ class QueueStore(Protocol):
 
     def due(self, now: datetime) -> Iterator[tuple[str, str, JobKind | None]]:
         """Yields ``(workspace, task_id, None)`` for tasks whose ``wake_at`` has passed, or with the kind of the task's
-        background job that is due: claims first, then jobs, the longest due first within a shard. Lags. Reads page by
-        page, and only items that are due."""
+        background job that is due: claims first, then jobs, then the rest, each from the longest due on. Lags. Reads
+        page by page, and only items that are due. Raises ``Busy`` at its end if a part couldn't be read."""
 
     def job(self, workspace: str, kind: JobKind, task_id: str) -> BackgroundJob | None:
         """Returns the background job of that kind that is due for the task, if any."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+Thing = TypeVar("Thing")
+Result = TypeVar("Result")
 
 
 class Clock(Protocol):
@@ -13,6 +17,19 @@ class Clock(Protocol):
 
     def sleep(self, seconds: float) -> None:
         """Only for jittered retries and long polls."""
+
+
+class Workers(Protocol):
+    """Does the same with many things: in turn, or several at once."""
+
+    def __call__(self, things: Iterable[Thing], work: Callable[[Thing], Result]) -> list[Result]:
+        """Calls ``work`` with each thing, and returns the results in any order. Things are taken one at a time, when
+        somebody is free. Raises what ``things`` or ``work`` raise."""
+
+
+def in_turn(things: Iterable[Thing], work: Callable[[Thing], Result]) -> list[Result]:
+    """The ``Workers`` that do one thing after the other, in this thread."""
+    return [work(thing) for thing in things]
 
 
 class Ids(Protocol):

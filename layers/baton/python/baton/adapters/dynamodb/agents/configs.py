@@ -93,7 +93,9 @@ class Configs(Contacts):
     def keep_roster(self, workspace: str, roster: Roster) -> None:
         self._rosters[workspace] = roster
         self._rosters.move_to_end(workspace)
-        while len(self._rosters) > 1 and sum(len(each.agents) for each in self._rosters.values()) > MAX_KEPT_AGENTS:
+        while (
+            len(self._rosters) > 1 and sum(len(each.agents) for each in list(self._rosters.values())) > MAX_KEPT_AGENTS
+        ):
             self._configs.forget(self._rosters.popitem(last=False)[0])
 
     def forget_rosters(self) -> None:

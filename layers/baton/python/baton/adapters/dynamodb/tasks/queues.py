@@ -6,11 +6,13 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime
+from operator import itemgetter
 from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
+from baton.domain import errors
 from baton.domain.handoffs.workflow import HeldClaim, JobKind
 from baton.domain.tasks.task import State, Task
 from baton.ports.paging import Page
@@ -62,14 +64,13 @@ class QueueReads(TaskReads):
         return Page(waiting, first[-1] if len(places) > limit else None)
 
     def due(self, now: datetime) -> Iterator[tuple[str, str, JobKind | None]]:
-        for shard in [shard for partition in keys.WAKE_DUE for shard in self._table.shards.all_of(partition)]:
-            start, more = keys.EARLIEST, True
-            while more:
-                page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=keys.wake_until(now))
-                for entry in page:
-                    start = entry["wake_sk"]
-                    yield (*keys.parse_task(entry["pk"]), keys.parse_job(entry["sk"]))
-                more = len(page) == DUE_PAGE
+        unread: list[str] = []
+        for partition in keys.WAKE_DUE:
+            shards = [self._due_in(shard, now, unread) for shard in self._table.shards.all_of(partition)]
+            for entry in heapq.merge(*shards, key=itemgetter("wake_sk")):
+                yield (*keys.parse_task(entry["pk"]), keys.parse_job(entry["sk"]))
+        if unread:
+            raise errors.Busy
 
     def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
         return self._listed(workspace, keys.tasks_of_agent(workspace, agent), limit, cursor)
@@ -78,6 +79,21 @@ class QueueReads(TaskReads):
         return self._listed(workspace, keys.tasks_of_day(workspace, day), limit, cursor)
 
     # Inside
+
+    def _due_in(self, shard: str, now: datetime, unread: list[str]) -> Iterator[dict[str, Any]]:
+        """Yields a shard's due entries, the longest due first. Ends early where it can't be read, and names it in
+        ``unread``: one shard never stops the others."""
+        start, more = keys.EARLIEST, True
+        while more:
+            try:
+                page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=keys.wake_until(now))
+            except errors.Busy:
+                unread.append(shard)
+                return
+            for entry in page:
+                start = entry["wake_sk"]
+                yield entry
+            more = len(page) == DUE_PAGE
 
     def _due_work(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[ReadyTask]:
         """Yields the due work of a queue, from its first page on, then the marks that are over. Within a priority, work
