@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from baton.bootstrap import logger
+from baton.bootstrap import count, logger
 from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
 from baton.ports.deps import Deps
@@ -67,6 +67,7 @@ class App:
             # The location only: a message may quote the request.
             frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
             logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
+            count("RequestFailed")
             return self._refused(answers.internal_error(shown_id))
 
     def _answer(self, request: Request) -> answers.Answer:

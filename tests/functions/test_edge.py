@@ -263,6 +263,13 @@ def test_no_fault_escapes_a_handler(world: World, route: Endpoint) -> None:
         assert ("Retry-After" in reply.headers) == (status == 503)
 
 
+def test_an_answer_500_is_counted_and_no_other(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    for error, counted in ((Busy(), 0), (RecursionError("deep secret"), 1)):
+        Gateway(replace(world.deps, store=FailingStore(error))).get(ALICE, "/tasks")
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line]
+        assert [line["RequestFailed"] for line in lines] == [1] * counted
+
+
 def test_every_route_is_documented_once_with_its_own_name() -> None:
     documented = {
         (method.upper(), path, operation["operationId"])

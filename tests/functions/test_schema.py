@@ -3,6 +3,7 @@ has written it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,10 @@ import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.schema import NUMBER, TODAY, Schema
+from baton.bootstrap import wire
+from baton.domain.errors import WrittenByNewer
 from baton.services.tasks.sweep import sweep
+from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, Reply
 from support.published import PublishedEvents, stream_records
@@ -226,3 +230,28 @@ def test_each_number_has_its_step() -> None:
         read = Schema(4, steps).read({**keys.Key(note["pk"], note["sk"])._asdict(), name: "text", NUMBER: number})
         assert read == {"pk": note["pk"], "sk": note["sk"], "c": "text"}
     assert Schema(4, steps).read(note)["c"] == "text", "an item without a number is as one of the first"
+
+
+def test_each_newer_item_that_is_met_is_noticed() -> None:
+    met: list[int] = []
+    schema = Schema(2, noticed=lambda: met.append(1))
+    note = keys.Key(keys.notes(WORKSPACE, "task_1"), "note_1")._asdict()
+    for number in (None, 1, 2):
+        schema.read({**note, NUMBER: number} if number else note)
+    assert met == []
+    with pytest.raises(WrittenByNewer):
+        schema.read({**note, NUMBER: 3})
+    assert schema.is_newer({**note, NUMBER: 4})
+    assert len(met) == 2
+
+
+def test_a_process_counts_the_newer_items_that_it_meets(dynamo: FakeDynamo, capsys: pytest.CaptureFixture[str]) -> None:
+    """For the alarm on all functions together: without a dimension."""
+    world = World(store=InMemoryStore(dynamo, schema=LATER)).settle()
+    task_id = world.ready()
+    with pytest.raises(WrittenByNewer):
+        wire().store.load(WORKSPACE, task_id)
+    (line,) = [json.loads(each) for each in capsys.readouterr().out.splitlines() if "_aws" in each]
+    (counted,) = line["_aws"]["CloudWatchMetrics"]
+    assert counted == {"Namespace": "Baton", "Dimensions": [[]], "Metrics": [{"Name": "WrittenByNewer"}]}
+    assert line["WrittenByNewer"] == 1

@@ -6,7 +6,6 @@ import json
 import re
 from importlib import import_module
 
-from baton.domain.events.bus_events import LONGEST_PAUSE
 from deploy_answers import LEAST_LEFT
 from infra.data_checks import GRANTED_ONLY_TO, SECRETS, TRACKER
 from infra.register import Problems, check, check_of
@@ -14,7 +13,6 @@ from infra.template import (
     GATEWAY,
     ROOT,
     URL,
-    Properties,
     Template,
     environment,
     events,
@@ -419,83 +417,6 @@ def missed_rounds_do_not_pile_up(template: Template) -> Problems:
         found = functions(template)[name].get("EventInvokeConfig", {})
         if found.get("MaximumRetryAttempts") != 0 or found.get("MaximumEventAgeInSeconds", 21600) > 60:
             yield f"failed rounds of {name} are repeated beside the next ones"
-
-
-# ---- alarms ----------------------------------------------------------------------------------------------------------
-
-
-def _alarms(template: Template) -> dict[tuple[str, str], Properties]:
-    return {
-        (alarm["MetricName"], name_of(alarm["Dimensions"][0]["Value"])): alarm
-        for alarm in of_type(template, "AWS::CloudWatch::Alarm").values()
-    }
-
-
-@check
-def what_must_be_noticed_has_an_alarm(template: Template) -> Problems:
-    wanted = {
-        ("ApproximateNumberOfMessagesVisible", "DispatchDeadLetters.QueueName"),
-        ("ApproximateAgeOfOldestMessage", "DispatchQueue.QueueName"),
-        ("ApproximateNumberOfMessagesVisible", "TrackerDeadLetters.QueueName"),
-        ("ApproximateAgeOfOldestMessage", "TrackerQueue.QueueName"),
-        ("SweeperHeartbeat", "sweep_stale_claims"),
-        ("UndispatchedAgeSeconds", "sweep_stale_claims"),
-        ("UnpublishedAgeSeconds", "publish_events"),
-    } | {("Errors", function) for function in functions(template)}
-    for missing in wanted - set(_alarms(template)):
-        yield f"no alarm on {missing}"
-
-
-@check
-def silence_of_those_who_look_is_an_alarm(template: Template) -> Problems:
-    for (metric, _), alarm in _alarms(template).items():
-        if (alarm["TreatMissingData"] == "breaching") is not (metric in {"SweeperHeartbeat", "UnpublishedAgeSeconds"}):
-            yield f"{metric}: missing data means the opposite"
-    heartbeat = _alarms(template).get(("SweeperHeartbeat", "sweep_stale_claims"), {})
-    if heartbeat.get("ComparisonOperator") != "LessThanThreshold" or heartbeat.get("Threshold") != 1:
-        yield "a missing heartbeat isn't below the threshold"
-
-
-@check
-def a_dead_letter_alarms_at_once(template: Template) -> Problems:
-    for queue in ("DispatchDeadLetters", "TrackerDeadLetters"):
-        alarm = _alarms(template).get(("ApproximateNumberOfMessagesVisible", f"{queue}.QueueName"), {})
-        found = [alarm.get(key) for key in ("ComparisonOperator", "Threshold", "EvaluationPeriods")]
-        if found != ["GreaterThanThreshold", 0, 1]:
-            yield f"one message in {queue} raises no alarm"
-
-
-@check
-def waiting_messages_alarm_in_time(template: Template) -> Problems:
-    for queue, seconds in {"DispatchQueue": 900, "TrackerQueue": 3600}.items():
-        alarm = _alarms(template).get(("ApproximateAgeOfOldestMessage", f"{queue}.QueueName"), {})
-        if (alarm.get("ComparisonOperator"), alarm.get("Threshold")) != ("GreaterThanThreshold", seconds):
-            yield f"a message may wait in {queue} for longer than {seconds} s"
-
-
-@check
-def an_event_that_stays_inside_alarms_until_it_is_out(template: Template) -> Problems:
-    alarm = _alarms(template).get(("UnpublishedAgeSeconds", "publish_events"), {})
-    longest = LONGEST_PAUSE.total_seconds()  # so long it may be before one that was refused is seen again
-    found = [alarm.get(key) for key in ("ComparisonOperator", "Statistic", "Threshold", "Period")]
-    if found != ["GreaterThanThreshold", "Maximum", longest, longest]:
-        yield "an event that the bus doesn't take is noticed too late, or forgotten between two tries"
-
-
-@check
-def alarms_reach_somebody(template: Template) -> Problems:
-    wanted = {"Fn::If": ["HasAlarmTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
-    for (metric, _), alarm in _alarms(template).items():
-        if alarm.get("AlarmActions") != wanted:
-            yield f"the alarm on {metric} tells nobody"
-
-
-@check
-def custom_metrics_have_the_namespace_of_their_alarms(template: Template) -> Problems:
-    namespace = template["Globals"]["Function"]["Environment"]["Variables"].get("POWERTOOLS_METRICS_NAMESPACE")
-    for (metric, dimension), alarm in _alarms(template).items():
-        if dimension in {"sweep_stale_claims", "publish_events"} and alarm["Namespace"] != namespace:
-            yield f"{metric} is counted in {namespace} and watched in {alarm['Namespace']}"
 
 
 # ---- what others rely on ---------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def shaped(template: Template, front_door: str) -> Template:
     conditions = {
         name: (answer == front_door)
         for name, condition in template["Conditions"].items()
-        for answer in [_asked_of_front_door(condition)]
+        for answer in [_asked_of_front_door(condition, template)]
         if answer is not None
     }
     kept = {
@@ -64,8 +64,11 @@ def shaped(template: Template, front_door: str) -> Template:
     return resolved
 
 
-def _asked_of_front_door(condition: Any) -> str | None:
+def _asked_of_front_door(condition: Any, template: Template) -> str | None:
+    """The front door that a condition asks for, by itself or with others, which are left open."""
     match condition:
+        case {"Fn::And": [{"Condition": str(name)}, *_]}:
+            return _asked_of_front_door(template["Conditions"][name], template)
         case {"Fn::Equals": [{"Ref": "FrontDoor"}, str(value)]}:
             return value
     return None

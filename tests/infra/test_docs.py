@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from baton.domain.access.settings import SETTING_NAMES
@@ -38,8 +40,12 @@ def test_every_parameter_is_told_with_its_default() -> None:
 
 
 def test_every_alarm_is_told_with_what_to_do() -> None:
-    names = {name for row in named(3) for name in row[0].split(", ")}
-    assert set(of_type(load(), "AWS::CloudWatch::Alarm")) - names == set()
+    """What it means, where to look, and what to do."""
+    section = OPERATIONS.split("\n## Alarms\n")[1].split("\n## ")[0]
+    paragraphs = [each for each in section.split("\n\n") if each.startswith("**`")]
+    told = {name: text for text in paragraphs for name in re.findall(r"\*\*`(\w+)`\*\*", text)}
+    assert set(told) == set(of_type(load(), "AWS::CloudWatch::Alarm"))
+    assert [name for name, text in told.items() if not re.search(r"\*Look\*.*\*Do\*", text, re.DOTALL)] == []
 
 
 def test_every_alert_is_told_with_what_to_do() -> None:

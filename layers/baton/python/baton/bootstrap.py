@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+import json
+from dataclasses import replace
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +14,13 @@ from aws_lambda_powertools import Logger
 from botocore.config import Config as ClientConfig
 
 from baton import config
+from baton.adapters.dynamodb.schema import TODAY
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.adapters.dynamodb.together import SideBySide
 from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue
 from baton.adapters.system import RandomIds, SystemClock
+from baton.domain import times
 from baton.ports.deps import Deps
 
 if TYPE_CHECKING:
@@ -119,6 +123,14 @@ def wire_models() -> runs.Models:
     return ModelChoice(settings.model, makers)
 
 
+def count(metric: str) -> None:
+    """Counts one, in CloudWatch's embedded format, without a dimension: for an alarm on all functions together.
+    Powertools' metrics are slow to import, and most processes never count anything here."""
+    counted = {"Namespace": config.metrics_namespace(), "Dimensions": [[]], "Metrics": [{"Name": metric}]}
+    at_ms = times.to_ms(SystemClock().now())
+    print(json.dumps({"_aws": {"Timestamp": at_ms, "CloudWatchMetrics": [counted]}, metric: 1}))  # noqa: T201
+
+
 def log_line(message: str, **fields: object) -> None:
     logger().info(message, extra=fields)
 
@@ -138,7 +150,8 @@ def _client(service: str) -> Any:
 def _table() -> Table:
     settings = config.load()
     client, together = _client("dynamodb"), SideBySide(CALLS_AT_ONCE - 1)
-    return Table(client, settings.table, SystemClock().sleep, Layout(settings.shards), together)
+    layout = Layout(settings.shards, replace(TODAY, noticed=partial(count, "WrittenByNewer")))
+    return Table(client, settings.table, SystemClock().sleep, layout, together)
 
 
 class _Trackers:
@@ -255,5 +268,5 @@ def forget_all() -> None:
         *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_bus, wire_workers),
         *(wire_runner, wire_models, _bedrock_client, _session, _table, _notion, _secrets_manager, _callback_key),
     ]
-    for part in [*parts, config.load]:
+    for part in [*parts, config.load, config.metrics_namespace]:
         part.cache_clear()  # type: ignore[attr-defined]

@@ -135,5 +135,11 @@ def _address(name: str, value: str, example: str) -> str:
 
 
 @cache
+def metrics_namespace() -> str:
+    """Apart from the rest, as a process whose configuration is wrong has to count that too."""
+    return os.environ.get("POWERTOOLS_METRICS_NAMESPACE") or "Baton"
+
+
+@cache
 def load() -> Config:
     return read(os.environ)

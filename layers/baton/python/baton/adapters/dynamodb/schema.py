@@ -46,10 +46,11 @@ Step = Callable[[Item], Item]
 @dataclass(frozen=True, slots=True)
 class Schema:
     """``number``: of what is written. ``steps``: number → kind of item → step to the next number; a kind without one is
-    the same in both."""
+    the same in both. ``noticed``: called for each item of a newer number that is met."""
 
     number: int
     steps: Mapping[int, Mapping[str, Step]] = field(default_factory=dict)
+    noticed: Callable[[], None] = lambda: None
 
     def numbered(self, item: Item) -> Item:
         """``item``: in DynamoDB's format."""
@@ -69,16 +70,18 @@ class Schema:
         }
 
     def is_newer(self, item: Item) -> bool:
-        return _number_of(item) > self.number
+        if _number_of(item) <= self.number:
+            return False
+        self.noticed()
+        return True
 
     def read(self, item: Item) -> Item:
         """Returns the item in today's shape, without the number. Raises ``WrittenByNewer``."""
-        number = _number_of(item)
-        if number > self.number:
+        if self.is_newer(item):
             raise errors.WrittenByNewer
         if self.steps:
             kind = keys.kind_of_item(item["pk"], item["sk"])
-            for each in range(int(number), self.number):
+            for each in range(int(_number_of(item)), self.number):
                 step = self.steps.get(each, {}).get(kind)
                 item = item if step is None else _stepped(step, kind, item)
         return {name: value for name, value in item.items() if name != NUMBER} if NUMBER in item else item

@@ -37,7 +37,7 @@ class SweepReport:
     notices: dict[tuple[str, str], Notice] = field(default_factory=dict)
 
     def add(self, look: SweepReport) -> None:
-        self.reasons += look.reasons
+        self.reasons.update(look.reasons)
         self.looked_at += look.looked_at
         self.failed += look.failed
         self.oldest_ready_seconds = max(self.oldest_ready_seconds, look.oldest_ready_seconds)
