@@ -149,6 +149,18 @@ def those_who_ask_the_tracker_know_where(template: Template) -> Problems:
 
 
 @check
+def chains_of_notices_are_bounded_by_baton_alone(template: Template) -> Problems:
+    """Lambda stops a chain of about 16 messages, and a backlog that drains is a longer one."""
+    called = {(name, name_of(event["Queue"])) for name, event in events(template, "SQS")}
+    for name, function in functions(template).items():
+        is_own_caller = any(
+            who == name and ("sqs:SendMessage", queue) in grants(template, name) for who, queue in called
+        )
+        if is_own_caller is not (function.get("RecursiveLoop") == "Allow"):
+            yield f"{name} must be allowed long chains exactly if it sends to the queue that calls it"
+
+
+@check
 def who_asks_models_knows_which(template: Template) -> Problems:
     wanted = {
         "BATON_MODEL": "Model",

@@ -468,6 +468,17 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "another Notion",
         put("/Parameters/NotionUrl/Default", "http://127.0.0.1:4567"),
     ),
+    (service_checks.chains_of_notices_are_bounded_by_baton_alone, "stopped", drop("ProcessTask/RecursiveLoop")),
+    (
+        service_checks.chains_of_notices_are_bounded_by_baton_alone,
+        "the tracker's stopped",
+        put("SyncTracker/RecursiveLoop", "Terminate"),
+    ),
+    (
+        service_checks.chains_of_notices_are_bounded_by_baton_alone,
+        "one without chains",
+        put("PublishEvents/RecursiveLoop", "Allow"),
+    ),
     (
         service_checks.who_asks_models_knows_which,
         "no address",

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from botocore import exceptions
 
+from baton.adapters import hops
 from baton.domain import errors
 from baton.domain.tasks.wake import MAX_NOTICE_DELAY_SECONDS
 
@@ -19,20 +20,24 @@ class SqsClient(Protocol):
 
 
 class SqsDispatchQueue:
-    """Sends dispatch notices. Fair between agents: the message group of a standard queue is the agent
-    (docs/spec/lifecycle.md §9)."""
+    """Sends dispatch notices, but at the end of a long chain of them none. Fair between agents: the message group of a
+    standard queue is the agent (docs/spec/lifecycle.md §9)."""
 
     def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log
 
     def notify(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
         body = {"workspace": workspace, "agent": agent, "task_id": task_id}
+        if hops.is_too_long():
+            self._log("dispatch notice left to the sweeper", action="bell_withheld", task_id=task_id)
+            return
         try:
             self._client.send_message(
                 QueueUrl=self._queue_url,
                 MessageBody=json.dumps(body),
                 DelaySeconds=delay_seconds,
                 MessageGroupId=f"{workspace}.{agent}",
+                **hops.counted(),
             )
         except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             # The task is saved and due for a look within a minute; an error here would make the caller repeat its
@@ -41,7 +46,8 @@ class SqsDispatchQueue:
 
 
 class SqsTrackerQueue:
-    """Sends notices to the tracker's worker. Fair between workspaces. Sends nothing if there is no queue."""
+    """Sends notices to the tracker's worker, but at the end of a long chain of them none. Fair between workspaces.
+    Sends nothing if there is no queue."""
 
     def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log
@@ -49,16 +55,20 @@ class SqsTrackerQueue:
     def notify(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
         if not self._queue_url:
             return
+        ids = {"workspace": workspace, "task_id": task_id}
+        if hops.is_too_long():
+            self._log("tracker notice left to the sweeper", action="tracker_bell_withheld", **ids)
+            return
         try:
             self._client.send_message(
                 QueueUrl=self._queue_url,
-                MessageBody=json.dumps({"workspace": workspace, "task_id": task_id}),
+                MessageBody=json.dumps(ids),
                 DelaySeconds=min(delay_seconds, MAX_NOTICE_DELAY_SECONDS),
                 MessageGroupId=workspace,
+                **hops.counted(),
             )
         except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             # The page's synchronisation is saved, and the next notice finds it; the sweeper sends one too.
-            ids = {"workspace": workspace, "task_id": task_id}
             self._log("tracker notice lost", action="tracker_bell_lost", error=type(exc).__name__, **ids)
 
 

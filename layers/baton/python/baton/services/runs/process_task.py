@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
@@ -202,7 +203,8 @@ class _ClaimedRun:
                 failure = {"type": "error", "description": "The run broke off inside of Baton."}
                 outcome.set_result(runs.RunFailed(failure, retryable=True))
 
-        Thread(target=run, name=f"run {self.task_id}", daemon=True).start()
+        # With this thread's context: what the run sends and logs belongs to the message that is handled here.
+        Thread(target=copy_context().run, args=(run,), name=f"run {self.task_id}", daemon=True).start()
         return outcome
 
     def _await_result(
