@@ -285,12 +285,12 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("/Conditions/HasModelKey", {"Fn::Not": [{"Fn::Equals": [{"Ref": "Model"}, ""]}]}),
     ),
     (
-        data_checks.nothing_that_lies_with_a_task_can_be_deleted,
+        data_checks.nobody_deletes_items,
         "api deletes",
         grant("Api", "dynamodb:DeleteItem", TABLE),
     ),
     (
-        data_checks.nothing_that_lies_with_a_task_can_be_deleted,
+        data_checks.nobody_deletes_items,
         "wait deletes",
         grant("Wait", "dynamodb:DeleteItem", TABLE),
     ),

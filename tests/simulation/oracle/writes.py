@@ -138,11 +138,13 @@ class Writes:
             self._sim.stream.append(stored)
 
     def _held(self, tx: Transaction, agent: str, sk: str, old: Item | None, new: Item | None) -> None:
-        tx.held |= {each["task_id"] for each in (old, new) if each}
-        if old:
-            self._ledger.held[old["claim_id"]].discard((agent, sk, old["task_id"]))
-        if new:
-            self._ledger.held[new["claim_id"]].add((agent, sk, new["task_id"]))
+        self._must(new, "slot {} of {} was deleted", sk, agent)
+        before, now = (each if each and "free" not in each else None for each in (old, new))
+        tx.held |= {each["task_id"] for each in (before, now) if each}
+        if before:
+            self._ledger.held[before["claim_id"]].discard((agent, sk, before["task_id"]))
+        if now:
+            self._ledger.held[now["claim_id"]].add((agent, sk, now["task_id"]))
 
     def _direction(self, tx: Transaction, pair: str, sk: str, old: Item | None, new: Item | None) -> None:
         self._ledger.directions[pair] = new

@@ -108,7 +108,7 @@ CLAIMS = (
         "a permit may be taken twice",
         (
             "adapters/dynamodb/tasks/change_writes.py",
-            "put(slot) if taken == freed else put(slot, NOT_THERE_YET, errors.SlotTaken)",
+            "put(slot) if taken == freed else put(slot, SLOT_IS_FREE, errors.SlotTaken, free=True)",
             "put(slot)",
         ),
     ),
@@ -116,8 +116,16 @@ CLAIMS = (
         "a claim that is over keeps its slot",
         (
             "adapters/dynamodb/tasks/change_writes.py",
-            "        writes.append(delete(freed))\n    return writes",
+            "        writes.append(put(handoff_items.free_slot_item(freed)))\n    return writes",
             "        pass\n    return writes",
+        ),
+    ),
+    _bug(
+        "a slot that was given back is never taken again",
+        (
+            "adapters/dynamodb/tasks/change_writes.py",
+            "put(slot, SLOT_IS_FREE, errors.SlotTaken, free=True)",
+            "put(slot, NOT_THERE_YET, errors.SlotTaken)",
         ),
     ),
     _bug(

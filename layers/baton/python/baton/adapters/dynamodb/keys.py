@@ -119,7 +119,7 @@ def late_results_after(fence: int) -> tuple[str, str]:
     return f"LATE#{fence + 1:08d}", "LATE#" + _END
 
 
-# The slots that live claims of an agent with a limit hold, one item each.
+# The slots of an agent with a limit, one item each: which live claim holds it, or that it was given back.
 
 
 def slots(workspace: str, agent_slug: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Bar, Exclusive, Item, ItemWrite, Marker
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors
@@ -18,7 +17,7 @@ NOT_THERE_YET = "attribute_not_exists(#pk)"
 VERSION_UNCHANGED = "#version = :seen"
 VERSION_NOT_SET = "attribute_not_exists(#version)"
 REFUSE_A_REPEAT = frozenset({NOT_THERE_YET, VERSION_UNCHANGED})
-_NAMES = ("pk", "version", "retry_id", "ttl", "next_id", "task", "fence")
+_NAMES = ("pk", "version", "retry_id", "ttl", "next_id", "task", "fence", "free")
 
 
 def put(
@@ -58,8 +57,3 @@ def put_version(item: Item, version: int, what: str, marker: Marker = Marker.NON
     if version == 1:
         return put(item, NOT_THERE_YET, lambda: errors.Conflict(what), marker, bar)
     return put(item, VERSION_UNCHANGED, lambda: errors.Conflict(what), marker, bar, seen=version - 1)
-
-
-def delete(key: keys.Key) -> ItemWrite:
-    """Deletes the item, existing or not."""
-    return ItemWrite("Delete", {"Key": to_wire(key._asdict())}, lambda: errors.Conflict("task"))

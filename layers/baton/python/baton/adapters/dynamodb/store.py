@@ -54,7 +54,7 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
 
     def _remove_job(self, workspace: str, job: BackgroundJob) -> None:
         """Takes the job out of its index. The item itself stays, for the next job's use: Baton has no permission to
-        delete items of a task."""
+        delete items."""
         with suppress(ConditionFailed, errors.Busy):
             self._table.update(
                 keys.job(workspace, job.kind, job.task_id),

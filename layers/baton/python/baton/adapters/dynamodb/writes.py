@@ -104,7 +104,7 @@ def item_writes(workspace: str, write: Write) -> list[ItemWrite]:
         case AddUsage():
             return usage_writes(workspace, write)
         case FinishJob():
-            return []  # deleted by an update of its own, after the commit: its condition must not refuse the rest
+            return []  # taken out by an update of its own, after the commit: its condition must not refuse the rest
 
 
 def _stored(value: object) -> StoredType:

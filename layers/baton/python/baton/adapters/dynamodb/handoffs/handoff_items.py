@@ -30,6 +30,16 @@ def slot_item(task: Task, claim: Claim, key: keys.Key) -> Item:
     }
 
 
+def free_slot_item(key: keys.Key) -> Item:
+    """Returns a slot that was given back. It stays, as Baton has no permission to delete items."""
+    return {**key._asdict(), "free": True}
+
+
+def slot_from(item: Item) -> int | None:
+    """Returns the slot that a live claim holds; None for one that was given back."""
+    return None if "free" in item else int(item["slot"])
+
+
 def held_from(mark: Item) -> HeldClaim:
     """Reads the mark of a claimed task in its agent's queue."""
     _, task_id = keys.parse_task(mark["pk"])

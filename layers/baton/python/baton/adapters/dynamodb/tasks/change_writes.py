@@ -7,7 +7,7 @@ from dataclasses import replace
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, MarkedEvent, Marker, VersionBar
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_first, put_version, take_first
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version, take_first
 from baton.adapters.dynamodb.tasks.output_items import output_parts
 from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item, pointer_items
 from baton.domain import errors
@@ -15,6 +15,9 @@ from baton.domain.handoffs.handoff import begins_its_workflow
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.task_items import TaskOutput
+
+# No live claim holds the slot: it was never taken, or given back.
+SLOT_IS_FREE = "attribute_not_exists(#pk) OR #free = :free"
 
 
 def change_writes(change: Change, output: TaskOutput | None = None, *, begins_alone: bool = False) -> list[ItemWrite]:
@@ -90,20 +93,20 @@ def _member(task: Task) -> list[ItemWrite]:
 
 
 def _slot_writes(change: Change) -> list[ItemWrite]:
-    """Returns the writes of a change of claim for an agent with a limit: the new claim's slot, and the old one's
-    removal. Every commit of a task comes through here, so no command can forget them."""
+    """Returns the writes of a change of claim for an agent with a limit: the new claim takes a slot, the old one gives
+    its slot back. Every commit of a task comes through here, so no command can forget them."""
     task, before = change.task, change.before
     was, now = before.claim if before else None, task.claim
     if (was and was.claim_id) == (now and now.claim_id):
         return []
     freed, taken = _slot_key(task, was), _slot_key(task, now)
     writes = []
+    # The condition on HEAD's version says that the old claim still holds the slot that it gives back.
     if now is not None and taken is not None:
         slot = handoff_items.slot_item(task, now, taken)
-        # The condition on HEAD's version says that the old claim still holds the slot.
-        writes.append(put(slot) if taken == freed else put(slot, NOT_THERE_YET, errors.SlotTaken))
+        writes.append(put(slot) if taken == freed else put(slot, SLOT_IS_FREE, errors.SlotTaken, free=True))
     if freed is not None and freed != taken:
-        writes.append(delete(freed))
+        writes.append(put(handoff_items.free_slot_item(freed)))
     return writes
 
 

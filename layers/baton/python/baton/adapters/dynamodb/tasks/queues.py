@@ -51,7 +51,7 @@ class QueueReads(TaskReads):
 
     def taken_slots(self, workspace: str, agent: str) -> frozenset[int]:
         found = self._table.query_all("#pk = :pk", {":pk": keys.slots(workspace, agent)})
-        return frozenset(int(item["slot"]) for item in found)
+        return frozenset(slot for slot in map(handoff_items.slot_from, found) if slot is not None)
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         places: set[str] = set()
