@@ -38,7 +38,7 @@ class DispatchNoticeHandler:
 
 
 def notice_of(body: str) -> DispatchNotice:
-    """Raises ``MalformedMessage`` unless the body is exactly ``{workspace, agent, task_id}``, each a valid id."""
+    """Raises ``MalformedMessage`` unless the body has ``{workspace, agent, task_id}``, each a valid id."""
     message = fields_of(body, FIELDS)
     if not all(isinstance(value, str) and is_id(value) for value in message.values()) or not is_slug(message["agent"]):
         raise MalformedMessage("not ids")

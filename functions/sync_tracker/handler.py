@@ -58,8 +58,7 @@ def log_fields(synced: SyncReport) -> dict[str, Any]:
 
 
 def notice_of(body: str) -> TrackerNotice:
-    """Raises ``MalformedMessage`` unless the body is exactly ``{workspace, task_id}``, both ids, ``task_id`` maybe
-    null."""
+    """Raises ``MalformedMessage`` unless the body has ``{workspace, task_id}``, both ids, ``task_id`` maybe null."""
     message = fields_of(body, FIELDS)
     workspace, task_id = message["workspace"], message["task_id"]
     if not _is_valid_id(workspace) or not (task_id is None or _is_valid_id(task_id)):

@@ -129,7 +129,6 @@ MALFORMED = [
     "[" * 100_000,
     "{}",
     '{"workspace": "acme", "agent": "runner"}',
-    '{"workspace": "acme", "agent": "runner", "task_id": "t", "extra": 1}',
     '{"workspace": "acme", "agent": "runner", "task_id": 1}',
     '{"workspace": "acme", "agent": "Run Ner", "task_id": "t"}',
     '{"workspace": "a b", "agent": "runner", "task_id": "t"}',
@@ -141,6 +140,11 @@ MALFORMED = [
 def test_malformed_message_is_refused(body: str) -> None:
     with pytest.raises(MalformedMessage):
         notice_of(body)
+
+
+def test_a_field_that_a_newer_version_sends_is_ignored() -> None:
+    newer = json.dumps(json.loads(notice("runner", "task_1")) | {"of_a_newer_version": 1})
+    assert notice_of(newer) == notice_of(notice("runner", "task_1"))
 
 
 def test_malformed_message_is_given_up_visibly_and_stops_nothing(

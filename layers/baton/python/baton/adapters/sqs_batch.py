@@ -22,14 +22,15 @@ class MalformedMessage(ValueError):
 
 
 def fields_of(body: str, fields: Set[str]) -> dict[str, Any]:
-    """Returns the message's object. Raises ``MalformedMessage`` if it isn't an object with exactly these fields."""
+    """Returns these fields of the message's object: others are a newer version's. Raises ``MalformedMessage`` if it
+    isn't an object that has them all."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as exc:
         raise MalformedMessage("not JSON") from exc
-    if not isinstance(message, dict) or set(message) != fields:
-        raise MalformedMessage(f"not exactly the fields {', '.join(sorted(fields))}")
-    return message
+    if not isinstance(message, dict) or not fields <= message.keys():
+        raise MalformedMessage(f"without one of the fields {', '.join(sorted(fields))}")
+    return {name: message[name] for name in fields}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from baton.domain.guardrails.guardrails import from_public as rules_from
 from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
 from baton.domain.idempotency import SavedResponse
 from baton.domain.ids import made_at
+from baton.domain.newer import deciding, member
 from baton.domain.numbers import loads
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Claim, Recovery, Task
@@ -36,11 +37,13 @@ def head_item(task: Task, fresh: int = 0) -> Item:
     """Returns HEAD, which is small and rewritten whole by every commit. ``claim`` is a map of numbers so that a
     heartbeat can extend the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it. ``fresh``:
     how many of the latest events this commit adds, which the table's stream brings to the bus. What follows from the
-    rest isn't written (``_implied``): HEAD is paid for by the KB with each change."""
+    rest isn't written (``_implied``): HEAD is paid for by the KB with each change. What a newer version has added is
+    written again as it was read."""
     queue, wake = keys.queue_index_key(task), keys.wake_index_key(task)
     key = keys.head(task.workspace, task.id)._asdict()
     values = {**key, **_head_values(task, fresh)}
     return {
+        **task.unread,
         **key,
         **_without(_implied(values), values),
         "claim": None if task.claim is None else _claim_in_head(values, task.claim),
@@ -147,11 +150,20 @@ _COUNTS = {
 }
 _STATE_FIELDS = {f.name for f in fields(Task)} - {
     *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "wakes_first", "runtime", "mirrored", "parked", "tail"),
-    "has_chunks",
+    *("has_chunks", "unread"),
 }
+# Every attribute that this version may write into HEAD. What else is found there is a newer version's.
+HEAD_ATTRIBUTES = frozenset(
+    {
+        *(f.name for f in fields(Task)),
+        *("pk", "sk", "queue_pk", "queue_sk", "wake_pk", "wake_sk", "hard_deadline_ms", "events", "fresh"),
+        *("output", "completion", "output_in", "written_by", "void", "ttl"),
+    }
+)
 
 
 def task_from(item: Item) -> Task:
+    unread = {name: value for name, value in item.items() if name not in HEAD_ATTRIBUTES}
     item = {**_implied(item), **item}
     values = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _STATE_FIELDS}
     task = trail.task_from_fields(
@@ -160,11 +172,12 @@ def task_from(item: Item) -> Task:
         updated_at=times.parse_rfc3339(item["updated_at"]),
         wake_at=keys.parse_due_at(item["wake_sk"]) if "wake_sk" in item else None,
         wakes_first=keys.wakes_first(item.get("wake_pk", "")),
-        runtime=Runtime(item["runtime"]),
+        runtime=member(Runtime, item["runtime"]),
         mirrored=item.get("mirrored", False),
         parked=item.get("parked", False),
         has_chunks=item.get("has_chunks", False),
         tail=tuple(trail_items.entries_of(item)),
+        unread=unread,
         **{name: int(item[name]) for name in _BOOKKEEPING},
     )
     return task.changed(claim=claim_of(item)) if "claim" in item else task
@@ -337,9 +350,9 @@ def agent_from(item: Item) -> Agent:
         description=item["description"],
         accepts=tuple(item["accepts"]),
         produces=tuple(item["produces"]),
-        runtime=Runtime(item["runtime"]),
-        approval=Approval(item["approval"]),
-        requeue=Requeue(item["requeue"]),
+        runtime=member(Runtime, item["runtime"]),
+        approval=member(Approval, item["approval"]),
+        requeue=member(Requeue, item["requeue"]),
         max_concurrent=int(item["max_concurrent"]) if "max_concurrent" in item else None,
         dispatch_rank=int(item.get("dispatch_rank", DEFAULT_RANK)),
         active=item["active"],
@@ -370,7 +383,7 @@ def settings_from(item: Item | None) -> Settings:
     holidays = frozenset(map(date.fromisoformat, values.get("holidays", ())))
     tracker = from_public(loads(values["tracker"])) if "tracker" in values else None
     guardrails = rules_from(loads(values["guardrails"])) if "guardrails" in values else Guardrails()
-    agents_read = AgentsRead(values.get("agents_read", AgentsRead.OWN))
+    agents_read = member(AgentsRead, values.get("agents_read", AgentsRead.OWN))
     read = {"holidays": holidays, "agents_read": agents_read, "guardrails": guardrails, "tracker": tracker}
     return Settings(**{**values, **numbers, **read})
 
@@ -389,7 +402,7 @@ def token_from(item: Item) -> Token:
     return Token(
         id=item["id"],
         workspace=item["workspace"],
-        kind=Kind(item["kind"]),
+        kind=deciding(Kind, item["kind"]),
         subject=item["subject"],
         scopes=frozenset(item["scopes"]),
         digest=item["digest"],

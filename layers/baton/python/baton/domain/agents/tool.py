@@ -14,6 +14,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
+from baton.domain.newer import is_known
 from baton.domain.numbers import Number
 from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.tasks import trail
@@ -162,6 +163,12 @@ class Tool:
     def standing(self) -> dict[str, Any]:
         """The standing approval in the event's shape (invariant 8)."""
         return {"tool": self.name, "version": self.version, "given_by": self.updated_by}
+
+    @property
+    def is_understood(self) -> bool:
+        """False for a tool that only a newer version of Baton can offer."""
+        kinds = (self.type, self.mode, self.history, *(each.type for each in self.context_variables))
+        return all(map(is_known, kinds))
 
     def suspended_by(self, target: Agent | None) -> Suspension | None:
         """Returns a suspension if a service changed the target after the version that the human saw (invariant 8)."""

@@ -10,6 +10,7 @@ from typing import Any
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.ids import is_slug
+from baton.domain.newer import member
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Flag, Task
 
@@ -137,7 +138,7 @@ def from_snapshot(kept: dict[str, Any]) -> Alert:
     known = {f.name for f in fields(Alert)}
     values = {name: each for name, each in kept.items() if name in known}
     instants = {name: times.parse_rfc3339(values[name]) for name in _TIMES & values.keys()}
-    parsed: dict[str, Any] = {"severity": Severity(values["severity"]), "version": int(values["version"])}
+    parsed: dict[str, Any] = {"severity": member(Severity, values["severity"]), "version": int(values["version"])}
     return Alert(**{**values, **instants, **parsed})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from baton.domain import times
+from baton.domain.agents.agent import Requeue
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Flag, Recovery, State, Task
@@ -44,7 +45,7 @@ def _sweep_claimed(recorder: EventRecorder, command: commands.Sweep) -> list[str
         return []
     task = recorder.task
     exhausted = task.attempt >= task.max_attempts
-    gives_up = exhausted or (command.agent is not None and command.agent.requeue == "needs")
+    gives_up = exhausted or (command.agent is not None and command.agent.requeue != Requeue.SAME)
     new_state = State.NEEDS if gives_up else task.origin or State.DELEGATED
     used_up = f"attempt {task.attempt} of {task.max_attempts} was the last"
     action = f"re-queued to {new_state}, " + (

@@ -12,6 +12,7 @@ from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Runtime
 from baton.domain.escalations.marker import Priority
+from baton.domain.newer import is_known
 
 MIN_LEASE_SECONDS = 15
 DEFAULT_LEASE_SECONDS = 300
@@ -166,8 +167,8 @@ class Wait:
 
     def is_met(self, done: int, ended: int) -> bool:
         """True if the task can go on: ``done`` of its branches have succeeded and ``ended`` have ended."""
-        if ended == len(self.branches):
-            return True
+        if ended == len(self.branches) or not is_known(self.policy):
+            return ended == len(self.branches)
         needed = {Policy.ALL: len(self.branches), Policy.ANY: 1}.get(self.policy, self.quorum or 1)
         return done >= needed
 
@@ -241,6 +242,8 @@ class Task:
     has_chunks: bool = False  # entries of the trail have left ``tail``
     # The latest entries of the trail, which are stored with the task (``tail``). No rule reads them.
     tail: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False)
+    # What a newer version of Baton has stored with the task. Kept as it is; no rule reads it.
+    unread: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def is_ended(self) -> bool:

@@ -17,15 +17,17 @@ from typing import Any
 from baton.domain import times
 from baton.domain.access.principal import Principal
 from baton.domain.escalations.marker import Priority
+from baton.domain.newer import member
 from baton.domain.numbers import dumps
 from baton.domain.tasks.task import Branch, Claim, Flag, Policy, State, Task, Wait
 
 GENESIS = "0" * 64
 _BOOKKEEPING = {
     *("version", "seq", "chain", "updated_at", "rings", "wake_at", "runtime", "alert_after_seconds", "mirrored"),
-    *("parked", "wakes_first", "tail", "has_chunks"),
+    *("parked", "wakes_first", "tail", "has_chunks", "unread"),
 }
 _FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
+_KNOWN = frozenset(_FIELDS)
 _CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes"})
 # Field values that a trail omits. Written out here and never changed: a default of ``Task`` may change one day, the
 # meaning of a stored trail may not. A new field joins with the value that it had in every earlier trail, or is always
@@ -166,8 +168,8 @@ def set_fields(task: Task) -> dict[str, Any]:
 
 
 def task_from_fields(values: dict[str, Any], **bookkeeping: Any) -> Task:
-    """The inverse of ``state_fields`` and ``set_fields``."""
-    recorded = {name: _from_json(name, value) for name, value in values.items()}
+    """The inverse of ``state_fields`` and ``set_fields``. Ignores fields that only a newer version knows."""
+    recorded = {name: _from_json(name, value) for name, value in values.items() if name in _KNOWN}
     return Task(**{**_UNSET, **recorded}, **bookkeeping)
 
 
@@ -234,13 +236,14 @@ def _from_json(name: str, value: Any) -> Any:
     if name == "due_date":
         return date.fromisoformat(value)
     if name == "flags":
-        return frozenset(Flag(flag) for flag in value)
+        return frozenset(member(Flag, flag) for flag in value)
     if name in {"state", "origin"}:
-        return State(value)
+        return member(State, value)
     if name == "priority":
-        return Priority(value)
+        return member(Priority, value)
     if name == "claim":
-        return Claim(claim_id="", **{inner: _from_json(inner, item) for inner, item in value.items()})
+        known = {inner: _from_json(inner, item) for inner, item in value.items() if inner in _CLAIM_FIELDS}
+        return Claim(claim_id="", **known)
     if name == "wait":
         return _wait(value)
     if name in {"requires", "successors", "takers"}:
@@ -254,7 +257,7 @@ def _wait(fields_: dict[str, Any]) -> Wait:
         number=int(fields_["number"]),
         since=times.parse_rfc3339(fields_["since"]),
         alert_at=times.parse_rfc3339(fields_["alert_at"]),
-        policy=Policy(fields_["policy"]),
+        policy=member(Policy, fields_["policy"]),
         quorum=None if quorum is None else int(quorum),
         branches=tuple(Branch(call_id=each["call_id"], task_id=each["task_id"]) for each in fields_["branches"]),
         interaction_id=fields_.get("interaction_id"),

@@ -58,7 +58,11 @@ class TrailCheck:
         except (AttributeError, KeyError, TypeError, ValueError):
             return ("trail",)  # the chain is valid, but its fields make no task
         stored = trail.state_fields(task)
-        return tuple(name for name in stored if _comparable(stored[name]) != _comparable(replayed[name]))
+        newer = {name: value for name, value in self.fields.items() if name not in stored}
+        return (
+            *(name for name in stored if _comparable(stored[name]) != _comparable(replayed[name])),
+            *(name for name, value in newer.items() if task.unread.get(name) != value),
+        )
 
     def _with(self, event: trail.Event) -> TrailCheck:
         number = self.entries + 1

@@ -16,6 +16,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.route import Mode
+from baton.domain.newer import is_known
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.failure import failure_in
@@ -44,7 +45,7 @@ def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change
     agent, settings, standing = dispatch.agent, dispatch.settings, dispatch.standing
     recorder = EventRecorder(None, new, by, at)
     recorder.record("handoff_initiated")
-    if dispatch.mode is Mode.MANUAL:
+    if dispatch.mode is Mode.MANUAL or not is_known(dispatch.mode):
         return recorder.end()
     data: dict[str, Any] | None = None
     undo = times.seconds(0)
@@ -71,6 +72,10 @@ def imported(new: Task, by: Principal, at: datetime, page: str) -> Change:
 
 
 def transition(task: Task, command: commands.TaskCommand, at: datetime) -> Change:
+    """Raises ``WrittenByNewer`` for a task in a state that only a newer version of Baton knows: that one has to act on
+    it."""
+    if not is_known(task.state):
+        raise errors.WrittenByNewer
     change = _RULES[type(command)](task, command, at)
     return replace(change, by_holder=isinstance(command, commands.WorkerCommand))
 

@@ -40,7 +40,8 @@ MAX_SAID = 1_000
 
 
 def offered(run: RunContext) -> RunTools:
-    """Returns the agent's tools as they are now. A tool isn't offered if its target is switched off, or if a service
+    """Returns the agent's tools as they are now. A tool isn't offered if its target is switched off, if only a newer
+    version of Baton knows how it works, or if a service
     changed the target agent since a human looked at the tool (docs/spec/tools.md §1)."""
     deps, profile, workspace = run.deps, run.profile, run.task.workspace
     names = [name for name in profile.tools if name not in BUILT_IN]
@@ -57,7 +58,8 @@ def offered(run: RunContext) -> RunTools:
 
 
 def _is_offered(tool: Tool, target: Agent | None) -> bool:
-    return tool.active and target is not None and target.active and tool.suspended_by(target) is None
+    is_open = tool.active and tool.is_understood
+    return is_open and target is not None and target.active and tool.suspended_by(target) is None
 
 
 @dataclass(frozen=True, slots=True)

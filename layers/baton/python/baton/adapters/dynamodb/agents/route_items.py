@@ -8,6 +8,7 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.agents.route import Mode, Route
+from baton.domain.newer import member
 
 
 def route_item(route: Route) -> Item:
@@ -22,7 +23,7 @@ def last_route_from(item: Item) -> Route:
         workspace=item["workspace"],
         work_type=item["work_type"],
         agent=item["agent"],
-        mode=Mode(item["mode"]),
+        mode=member(Mode, item["mode"]),
         dispatch_rank=int(item["dispatch_rank"]),
         version=int(item["version"]),
         updated_at=times.parse_rfc3339(item["updated_at"]),

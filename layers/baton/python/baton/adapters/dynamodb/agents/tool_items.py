@@ -9,6 +9,7 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.agents.tool import History, Tool, ToolMode, ToolType, Variable, VariableType
+from baton.domain.newer import member
 from baton.domain.numbers import loads
 from baton.domain.tasks import trail
 
@@ -28,13 +29,13 @@ def tool_from(item: Item) -> Tool:
     return Tool(
         workspace=item["workspace"],
         name=item["name"],
-        type=ToolType(item["type"]),
+        type=member(ToolType, item["type"]),
         description=item["description"],
         target_agent=item["target_agent"],
-        mode=ToolMode(item["mode"]),
+        mode=member(ToolMode, item["mode"]),
         context_variables=tuple(map(_variable_from, loads(item["context_variables"]))),
         handoff_instructions=item["handoff_instructions"],
-        history=History(item["history"]),
+        history=member(History, item["history"]),
         active=item["active"],
         version=int(item["version"]),
         created_at=times.parse_rfc3339(item["created_at"]),
@@ -45,4 +46,4 @@ def tool_from(item: Item) -> Tool:
 
 
 def _variable_from(written: dict[str, Any]) -> Variable:
-    return Variable(**{**written, "type": VariableType(written["type"]), "enum": tuple(written["enum"])})
+    return Variable(**{**written, "type": member(VariableType, written["type"]), "enum": tuple(written["enum"])})

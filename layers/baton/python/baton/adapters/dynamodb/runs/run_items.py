@@ -8,6 +8,7 @@ from dataclasses import asdict, fields
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
+from baton.domain.newer import deciding, member
 from baton.domain.runs.account import NOTHING_COUNTED, Account, WorkflowAccount
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage
@@ -26,7 +27,7 @@ def profile_from(workspace: str, slug: str, item: Item | None) -> RunProfile:
     known = {f.name: f.type for f in fields(RunProfile)}
     values = {name: value for name, value in item.items() if name in known}
     numbers = {name: int(value) for name, value in values.items() if known[name] in {"int", "int | None"}}
-    read = {"tools": tuple(values.get("tools", ())), "join": Policy(values.get("join", Policy.ALL))}
+    read = {"tools": tuple(values.get("tools", ())), "join": deciding(Policy, values.get("join", Policy.ALL))}
     return RunProfile(**{**values, **numbers, **read})
 
 
@@ -65,16 +66,20 @@ def is_sealed(found: Sequence[Item], fence: int) -> bool:
     return bool(found) and not is_entry(found[-1]) and int(found[-1]["fence"]) == fence
 
 
+def _message_from(told: Item) -> Message:
+    return Message(member(MessageType, told["type"]), told["text"], told["data"])
+
+
 def entry_from(item: Item) -> Entry:
     payload = items.payload_from(item)
     return Entry(
         first=int(item["first"]),
-        kind=EntryKind(item["kind"]),
+        kind=deciding(EntryKind, item["kind"]),
         agent=item["agent"],
         at=times.parse_rfc3339(item["at"]),
         turn=int(item["turn"]),
         blocks=tuple(payload["blocks"]),
-        more_messages=tuple(Message(MessageType(each["type"]), each["text"], each["data"]) for each in payload["told"]),
+        more_messages=tuple(map(_message_from, payload["told"])),
         stop_reason=item.get("stop_reason"),
         usage=usage_from(item),
         is_repair=item.get("is_repair", False),

@@ -8,6 +8,7 @@ from datetime import datetime
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
+from baton.domain.newer import member
 from baton.domain.tracker.page_sync import PageLink, PageRef, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
@@ -56,7 +57,7 @@ def page_sync_from(item: Item | None) -> PageSync | None:
         page_status=item.get("page_status"),
         shown_state=item.get("shown_state"),
         is_settled=item.get("is_settled", False),
-        status=Sync(item["status"]),
+        status=member(Sync, item["status"]),
         message=item.get("message", ""),
         sender=item.get("sender"),
         held_until=_time(item, "held_until_ms"),
@@ -92,7 +93,7 @@ def tracker_circuit_from(workspace: str, item: Item | None) -> TrackerCircuit:
         workspace=workspace,
         closed_until=_time(item, "closed_until_ms"),
         failures=int(item["failures"]),
-        status=Sync(item["status"]),
+        status=member(Sync, item["status"]),
         message=item.get("message", ""),
         reconciled_at=_time(item, "reconciled_ms"),
         wake_at=_time(item, "wake_ms"),
