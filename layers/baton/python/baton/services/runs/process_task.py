@@ -9,6 +9,7 @@ from concurrent.futures import TimeoutError as NotYet
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from threading import Thread
 
@@ -204,7 +205,8 @@ class _ClaimedRun:
                 outcome.set_result(runs.RunFailed(failure, retryable=True))
 
         # With this thread's context: what the run sends and logs belongs to the message that is handled here.
-        Thread(target=copy_context().run, args=(run,), name=f"run {self.task_id}", daemon=True).start()
+        here = partial(copy_context().run, run)
+        Thread(target=here, name=f"run {self.task_id}", daemon=True).start()
         return outcome
 
     def _await_result(
