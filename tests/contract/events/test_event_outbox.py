@@ -311,9 +311,9 @@ def test_a_head_that_cannot_be_read_leaves_its_event_to_be_told(rig: Rig) -> Non
     rig.raw.update_item(
         TableName=rig.table,
         Key=head,
-        UpdateExpression="SET #state = :state",
-        ExpressionAttributeNames={"#state": "state"},
-        ExpressionAttributeValues={":state": {"S": "of a later version"}},
+        UpdateExpression="SET #deadline = :deadline",
+        ExpressionAttributeNames={"#deadline": "deadline"},
+        ExpressionAttributeValues={":deadline": {"S": "no time"}},
     )
     outside = PublishedEvents(rig.world)
     assert outside.stream().published == 1

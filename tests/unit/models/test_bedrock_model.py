@@ -13,7 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import ParamValidationError
 
 from baton.adapters.models.bedrock import BedrockModel
-from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.errors import ModelAway, ModelRefuses, ModelThrottled
 from baton.domain.runs.transcript import Usage
 from baton.ports.runs import Reply, StopReason
 from support.clock import FakeClock
@@ -196,7 +196,6 @@ def test_an_answer_without_its_parts_has_no_blocks(bedrock: FakeBedrock, model: 
 @pytest.mark.parametrize(
     ("code", "status"),
     [
-        ("ThrottlingException", 429),
         ("ServiceUnavailableException", 503),
         ("ModelTimeoutException", 408),
         ("InternalServerException", 500),
@@ -210,7 +209,23 @@ def test_one_that_may_answer_later_is_away(bedrock: FakeBedrock, model: BedrockM
         with pytest.raises(ModelAway, match=code) as away:
             model.converse(a_request())
         assert away.value.retry_after == told
+        assert not isinstance(away.value, ModelThrottled)
     assert len(bedrock.received) == 2  # the SDK repeats nothing
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [("ThrottlingException", 429), ("TooManyRequestsException", 400), ("SomethingNewException", 429)],
+)
+def test_one_that_is_throttled_says_for_how_long(
+    bedrock: FakeBedrock, model: BedrockModel, code: str, status: int
+) -> None:
+    bedrock.then(trouble(code, status, Retry_After="7"), trouble(code, status))
+    for told in (7.0, None):
+        with pytest.raises(ModelThrottled, match=code) as throttled:
+            model.converse(a_request())
+        assert throttled.value.retry_after == told
+    assert len(bedrock.received) == 2
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,17 @@ import local_model
 from background import StackError
 from baton import bootstrap, config
 from baton.adapters.models.choice import ModelChoice
-from baton.adapters.models.circuit import CIRCUITS, CircuitStore, GuardedModel, Thresholds, circuit_of
+from baton.adapters.models.circuit import (
+    CIRCUITS,
+    MAX_THROTTLE_SECONDS,
+    CircuitStore,
+    GuardedModel,
+    Thresholds,
+    circuit_of,
+)
 from baton.adapters.models.keys import SecretKey
 from baton.config import ConfigError, read
-from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.errors import ModelAway, ModelRefuses, ModelThrottled
 from baton.ports.runs import Reply, Request, StopReason
 from engine import Access
 from support.fakes.dynamo import create_table
@@ -320,11 +328,11 @@ def test_a_plain_key_will_do(wired: pytest.MonkeyPatch) -> None:
 
 
 def test_bedrock_is_asked_with_the_time_that_a_request_has(wired: pytest.MonkeyPatch) -> None:
-    for seconds, read_timeout in ((0.2, 1), (12.9, 12), (12.1, 12)):
+    for seconds, read_timeout in ((0.2, 1), (5, 5), (29.9, 15), (89.9, 75), (700, 120)):
         client: Any = bootstrap._bedrock_for(seconds)
         settings = client.meta.config
         assert (settings.read_timeout, settings.retries["total_max_attempts"]) == (read_timeout, 1)
-    assert bootstrap._bedrock_for(12.9) is bootstrap._bedrock_for(12.1)
+    assert bootstrap._bedrock_for(61.3) is bootstrap._bedrock_for(74.9)
     with pytest.raises(ModelRefuses, match="BATON_MODEL=bedrock"):
         bootstrap.wire_models().of("bedrock")[2].converse(a_request(model=""))
 
@@ -361,19 +369,30 @@ class Told:
         self.states.append(fields["state"])
 
 
+@dataclass
+class Seconds:
+    passed: float = 0
+
+    def __call__(self) -> float:
+        return self.passed
+
+
 @pytest.fixture
 def circuit(request: pytest.FixtureRequest) -> str:
     """Of this very test: Powertools counts failures by name, per process."""
-    return circuit_of("openai_compatible", f"{request.node.name} {time.monotonic()}")
+    return circuit_of("openai_compatible", f"{request.node.name} {time.monotonic()}", "")
 
 
-def guarded(client: Any, model: Fickle, name: str, told: Told | None = None, **settings: Any) -> GuardedModel:
+def guarded(
+    client: Any, model: Fickle, name: str, told: Told | None = None, clock: Seconds | None = None
+) -> GuardedModel:
+    """The circuit of the one model that most tests ask has the name itself."""
     return GuardedModel(
         model,
-        name,
+        lambda asked: name if asked == a_request().model else f"{name} {asked}",
         CircuitStore(client, TABLE),
         told or Told(),
-        Thresholds(**{"failures": 3, "cached_seconds": 0, **settings}),
+        Thresholds(failures=3, cached_seconds=0, now=clock or Seconds()),
     )
 
 
@@ -515,7 +534,59 @@ def test_nothing_of_a_request_or_a_key_is_logged_by_the_breaker(
     assert "Bonjour" not in caplog.text
 
 
-def test_circuits_are_apart_by_provider_and_place() -> None:
-    names = {circuit_of(provider, place) for provider in ("bedrock", "other") for place in ("us-east-1", "eu-west-1")}
-    assert len(names) == 4
+def test_one_model_that_is_out_keeps_nobody_from_another(dynamo_client: Any, circuit: str) -> None:
+    ask(guarded(dynamo_client, Fickle(ModelAway("out")), circuit), 3)
+    other = Fickle(REPLY)
+    model = guarded(dynamo_client, other, circuit)
+    with pytest.raises(ModelAway, match="a moment ago"):
+        model.converse(a_request())
+    assert model.converse(a_request(model="another")) == REPLY
+    assert other.asked == 1
+
+
+def test_a_throttle_is_no_outage(dynamo_client: Any, circuit: str) -> None:
+    """However many there are. One ends a row of failures, and a circuit that tries."""
+    throttled, away = ModelThrottled("slowly"), ModelAway("out")
+    model = guarded(
+        dynamo_client, Fickle(*[throttled] * 5, away, away, throttled, away, away, away, throttled), circuit
+    )
+    ask(model, 10)
+    assert item(dynamo_client, circuit) == {}
+    ask(model)
+    assert item(dynamo_client, circuit)["state"] == {"S": "OPEN"}
+    recovered(dynamo_client, circuit)
+    ask(model)
+    assert item(dynamo_client, circuit)["state"] == {"S": "CLOSED"}
+
+
+def test_a_model_is_left_alone_for_as_long_as_it_asks(dynamo_client: Any, circuit: str) -> None:
+    clock, fickle = Seconds(), Fickle(ModelThrottled("slowly", retry_after=20), REPLY)
+    model = guarded(dynamo_client, fickle, circuit, clock=clock)
+    ask(model)
+    clock.passed = 19.5
+    with pytest.raises(ModelThrottled) as throttled:
+        model.converse(a_request())
+    assert (throttled.value.retry_after, fickle.asked) == (0.5, 1)
+    assert model.converse(a_request(model="another")) == REPLY
+    clock.passed = 20
+    assert model.converse(a_request()) == REPLY
+    assert fickle.asked == 3
+
+
+def test_nobody_is_believed_who_wants_to_be_left_alone_for_hours(dynamo_client: Any, circuit: str) -> None:
+    clock, fickle = Seconds(), Fickle(ModelThrottled("slowly", retry_after=86_400), REPLY)
+    model = guarded(dynamo_client, fickle, circuit, clock=clock)
+    ask(model)
+    clock.passed = MAX_THROTTLE_SECONDS
+    assert model.converse(a_request()) == REPLY
+
+
+def test_circuits_are_apart_by_provider_place_and_model() -> None:
+    names = {
+        circuit_of(provider, place, model)
+        for provider in ("bedrock", "other")
+        for place in ("us-east-1", "eu-west-1")
+        for model in ("small", "large")
+    }
+    assert len(names) == 8
     assert all("us-east-1" not in name for name in names)

@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 from baton.adapters.models import http_request
 from baton.adapters.models.http_request import MAX_ANSWER_BYTES
 from baton.adapters.models.openai_compatible import OpenAICompatibleModel, base_of
-from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.errors import ModelAway, ModelRefuses, ModelThrottled
 from baton.domain.runs.transcript import Usage
 from baton.ports.runs import Reply, StopReason
 from support.clock import FakeClock
@@ -417,9 +417,16 @@ def test_a_provider_that_asks_to_be_left_alone_says_for_how_long(
     server: FakeOpenAI, model: OpenAICompatibleModel, told: str | None, seconds: float | None
 ) -> None:
     server.then(refusal(429, headers={"Retry-After": told} if told else {}, code="rate_limit_exceeded"))
-    with pytest.raises(ModelAway) as away:
+    with pytest.raises(ModelThrottled) as away:
         model.converse(a_request())
     assert away.value.retry_after == seconds
+
+
+def test_a_quota_that_is_used_up_is_no_throttle(server: FakeOpenAI, model: OpenAICompatibleModel) -> None:
+    server.then(refusal(429, code="insufficient_quota"))
+    with pytest.raises(ModelAway) as away:
+        model.converse(a_request())
+    assert not isinstance(away.value, ModelThrottled)
 
 
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 504, 529])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from baton.domain.agents.tool import ToolMode, Variable
-from baton.domain.errors import Busy, ConversationBusy, ModelAway
+from baton.domain.errors import Busy, ConversationBusy, ModelAway, ModelThrottled
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.history import MAX_HISTORY_BYTES
 from baton.domain.tasks.task import MAX_RELEASES
@@ -21,6 +21,7 @@ from baton.services.conversations.converse import say
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.runs.process_task import NoticeOutcome
 from baton.services.tasks.end_task import cancel_task
+from baton.steps.runs.model_client import LAST_THROTTLE_SECONDS, MAX_THROTTLED_TRIES
 from support.faults.threads import at_once
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.world import human
@@ -68,6 +69,19 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks() -> None:
     root, _ = run_once(agent_runs)
     assert root.state == "done"
     assert (agent_runs.world.clock.now() - before).total_seconds() >= 3 + 9
+
+
+def test_a_throttled_provider_is_waited_for_longer_than_one_that_is_out() -> None:
+    for away, state in ((ModelThrottled("slowly"), "done"), (ModelAway("out"), "delegated")):
+        agent_runs = alone(*[away] * (MAX_THROTTLED_TRIES - 1), says("Hi."))
+        root, _ = run_once(agent_runs)
+        assert root.state == state
+    agent_runs = alone(ModelThrottled("slowly", retry_after=LAST_THROTTLE_SECONDS), says("Hi."))
+    assert run_once(agent_runs)[0].state == "done"
+    agent_runs = alone(ModelThrottled("slowly", retry_after=LAST_THROTTLE_SECONDS + 1), says("Hi."))
+    assert run_once(agent_runs)[0].state == "delegated"
+    agent_runs = alone(*[ModelThrottled("slowly")] * MAX_THROTTLED_TRIES, says("Hi."))
+    assert run_once(agent_runs)[0].state == "delegated"
 
 
 def test_a_task_comes_back_no_earlier_than_its_provider_asks() -> None:

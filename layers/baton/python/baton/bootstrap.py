@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,19 +37,27 @@ if TYPE_CHECKING:
 # The table repeats unclear writes itself, as it knows which may be repeated (adapters/dynamodb/table.py), so the SDK
 # doesn't: three attempts of at most 6 s each fit into the function's 25 s, with time for an answer.
 CLIENT = ClientConfig(
-    connect_timeout=2, read_timeout=4, retries={"mode": "standard", "total_max_attempts": 1}, parameter_validation=False
+    connect_timeout=2,
+    read_timeout=4,
+    retries={"mode": "standard", "total_max_attempts": 1},
+    tcp_keepalive=True,
+    parameter_validation=False,
 )
 # The first items of a new task, or a check and what is read beside it; seldom a chunk with many pointers.
 CALLS_AT_ONCE = 3
 # More would wait for the processor, and for one of the ten connections that a client keeps.
 WORKERS_AT_ONCE = 8
-# A secret is read within the three seconds that a marker may wait for the tracker.
-QUICK_CLIENT = ClientConfig(
-    connect_timeout=1,
-    read_timeout=1.5,
-    retries={"mode": "standard", "total_max_attempts": 1},
-    parameter_validation=False,
+# A notice and an event may come twice, so the SDK repeats what fails: two attempts of at most 2.5 s and the pause of at
+# most 1 s between them take no longer than one attempt at the table.
+MESSAGES = CLIENT.merge(
+    ClientConfig(connect_timeout=1, read_timeout=1.5, retries={"mode": "standard", "total_max_attempts": 2})
 )
+# The same for a secret, within the three seconds that a marker may wait for the tracker.
+SECRETS = CLIENT.merge(
+    ClientConfig(connect_timeout=0.4, read_timeout=0.6, retries={"mode": "standard", "total_max_attempts": 2})
+)
+# Timeouts of clients for Bedrock: a call gets the longest that fits into its time, so that few clients serve all calls.
+BEDROCK_SECONDS = (1, 5, 15, 30, 45, 60, 75, 90, 120)
 
 
 @cache
@@ -65,11 +73,11 @@ def wire() -> Deps:
     clock = SystemClock()
     return Deps(
         store=DynamoStore(_table()),
-        dispatch_queue=SqsDispatchQueue(_client("sqs"), settings.queue_url, log_line),
+        dispatch_queue=SqsDispatchQueue(_client("sqs", MESSAGES), settings.queue_url, log_line),
         clock=clock,
         ids=RandomIds(),
         trackers=_Trackers(),
-        tracker_queue=SqsTrackerQueue(_client("sqs"), settings.tracker_queue_url, log_line),
+        tracker_queue=SqsTrackerQueue(_client("sqs", MESSAGES), settings.tracker_queue_url, log_line),
         secrets=_Secrets(),
         callback_key=_CallbackKey(),
         public_url=settings.public_url,
@@ -79,19 +87,19 @@ def wire() -> Deps:
 
 @cache
 def wire_dead_letters() -> DeadLetters:
-    return SqsDeadLetters(_client("sqs"), config.load().dead_letters_url)
+    return SqsDeadLetters(_client("sqs", MESSAGES), config.load().dead_letters_url)
 
 
 @cache
 def wire_tracker_dead_letters() -> DeadLetters:
-    return SqsDeadLetters(_client("sqs"), config.load().tracker_dead_letters_url)
+    return SqsDeadLetters(_client("sqs", MESSAGES), config.load().tracker_dead_letters_url)
 
 
 @cache
 def wire_bus() -> Bus:
     from baton.adapters.eventbridge import EventBridgeBus  # only publish-events publishes
 
-    return EventBridgeBus(_client("events"), config.load().bus, log_line)
+    return EventBridgeBus(_client("events", MESSAGES), config.load().bus, log_line)
 
 
 @cache
@@ -140,10 +148,11 @@ def _session() -> boto3.session.Session:
     return boto3.session.Session()
 
 
-def _client(service: str) -> Any:
+@cache
+def _client(service: str, settings: ClientConfig = CLIENT) -> Any:
     """A client, typed as the adapters' small protocols: boto3's own types aren't used."""
     clients: Any = _session()
-    return clients.client(service, config=CLIENT)
+    return clients.client(service, config=settings)
 
 
 @cache
@@ -191,19 +200,14 @@ def _notion() -> Trackers:
 def _secrets_manager() -> Secrets:
     from baton.adapters.secrets import SecretsManagerSecrets
 
-    clients: Any = _session()
-    client = clients.client("secretsmanager", config=QUICK_CLIENT)
-    return SecretsManagerSecrets(client, config.load().secrets_prefix, log_line)
+    return SecretsManagerSecrets(_client("secretsmanager", SECRETS), config.load().secrets_prefix, log_line)
 
 
 @cache
 def _callback_key() -> CallbackKey:
     from baton.adapters.secrets import SecretsManagerCallbackKey
 
-    clients: Any = _session()
-    return SecretsManagerCallbackKey(
-        clients.client("secretsmanager", config=QUICK_CLIENT), config.load().callbacks_sealed_by, log_line
-    )
+    return SecretsManagerCallbackKey(_client("secretsmanager", SECRETS), config.load().callbacks_sealed_by, log_line)
 
 
 def _scripted_model() -> runs.Model:
@@ -235,7 +239,7 @@ def _guarded(model: runs.Model, provider: str, endpoint: str) -> runs.Model:
     from baton.adapters.models.circuit import CircuitStore, GuardedModel, circuit_of
 
     store = CircuitStore(_client("dynamodb"), config.load().table)
-    return GuardedModel(model, circuit_of(provider, endpoint), store, log_line)
+    return GuardedModel(model, partial(circuit_of, provider, endpoint), store, log_line)
 
 
 def _model_key() -> Callable[[], str]:
@@ -244,19 +248,17 @@ def _model_key() -> Callable[[], str]:
     settings = config.load()
     if not settings.model_key_secret:
         return lambda: settings.model_key
-    clients: Any = _session()
-    client = clients.client("secretsmanager", config=QUICK_CLIENT)
-    return SecretKey(client, settings.model_key_secret, log_line).get
+    return SecretKey(_client("secretsmanager", SECRETS), settings.model_key_secret, log_line).get
 
 
 def _bedrock_for(seconds: float) -> BedrockClient:
-    client: BedrockClient = _bedrock_client(max(1, int(seconds)))
+    client: BedrockClient = _bedrock_client(max((each for each in BEDROCK_SECONDS if each <= seconds), default=1))
     return client
 
 
-@lru_cache(maxsize=8)
+@cache
 def _bedrock_client(seconds: int) -> Any:
-    """boto3 takes a timeout per client only; whole seconds, so that few clients serve many calls."""
+    """boto3 takes a timeout per client only."""
     settings = CLIENT.merge(ClientConfig(connect_timeout=min(5, seconds), read_timeout=seconds))
     clients: Any = _session()
     return clients.client("bedrock-runtime", config=settings)
@@ -265,8 +267,8 @@ def _bedrock_client(seconds: int) -> Any:
 def forget_all() -> None:
     """Clears every cache, for tests that change the environment."""
     parts: list[Callable[..., object]] = [
-        *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_bus, wire_workers),
-        *(wire_runner, wire_models, _bedrock_client, _session, _table, _notion, _secrets_manager, _callback_key),
+        *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_bus, wire_workers, wire_runner, wire_models),
+        *(_bedrock_client, _client, _session, _table, _notion, _secrets_manager, _callback_key),
     ]
     for part in [*parts, config.load, config.metrics_namespace]:
         part.cache_clear()  # type: ignore[attr-defined]

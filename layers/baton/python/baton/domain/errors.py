@@ -37,6 +37,7 @@ BatonError
 │   └── WrittenByNewer    the stored item is of a newer version of Baton: that one has to answer
 ├── ModelTrouble          a call of a model failed
 │   ├── ModelAway         the model is throttled or down: try again later
+│   │   └── ModelThrottled    it answers, and wants to be asked less often
 │   └── ModelRefuses      the model refuses this request: a retry can't help
 └── TrackerTrouble        a call of the tracker failed
     ├── TrackerAway       it is down or throttles: try again later, for all pages
@@ -519,6 +520,12 @@ class ModelAway(ModelTrouble):
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class ModelThrottled(ModelAway):
+    """No outage: it is waited for, and trips no circuit."""
+
+    code = "model_throttled"
 
 
 class ModelRefuses(ModelTrouble):

@@ -21,10 +21,9 @@ from baton.domain.tasks import trail
 from baton.ports import runs
 from baton.ports.system import Clock
 
+THROTTLES = frozenset({"ThrottlingException", "TooManyRequestsException"})
 AWAY = frozenset(
     {
-        "ThrottlingException",
-        "TooManyRequestsException",
         "ServiceUnavailableException",
         "ModelTimeoutException",
         "InternalServerException",
@@ -77,11 +76,11 @@ class BedrockModel:
 
     def _trouble(self, exc: exceptions.ClientError) -> errors.ModelTrouble:
         code, status = _code(exc), _http(exc).get("HTTPStatusCode", 0)
-        if code in AWAY or status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
-            header = _http(exc).get("HTTPHeaders", {}).get("retry-after", "")
-            return errors.ModelAway(
-                f"Bedrock asks to come later ({code}).", retry_after=retry_after(header, self._clock.now())
-            )
+        pause = retry_after(_http(exc).get("HTTPHeaders", {}).get("retry-after", ""), self._clock.now())
+        if code in AWAY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:  # a model that isn't ready comes with a 429
+            return errors.ModelAway(f"Bedrock is away ({code}).", retry_after=pause)
+        if code in THROTTLES or status == HTTPStatus.TOO_MANY_REQUESTS:
+            return errors.ModelThrottled(f"Bedrock asks to come later ({code}).", retry_after=pause)
         # The model failed on this request; by the service's documentation a retry may succeed.
         return errors.ModelRefuses(
             f"Bedrock refuses ({code}).{_what_to_do(code)}", retryable=code == "ModelErrorException"

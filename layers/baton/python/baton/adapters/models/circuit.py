@@ -1,5 +1,6 @@
-"""A circuit breaker around a model provider (Powertools'), shared by all processes through Baton's own table: while a
-provider is down, not every task waits for a time-out of its own."""
+"""A circuit breaker around each model of a provider (Powertools'), shared by all processes through Baton's own table:
+while a model is down, not every task waits for a time-out of its own. A model that wants to be asked less often isn't
+down: this process leaves it alone for as long as it says."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 
 from aws_lambda_powertools.utilities.circuit_breaker import (
@@ -26,6 +28,10 @@ FAILURES_IN_A_ROW = 5
 RECOVERY_SECONDS = 30
 # While another process tests the provider, which takes as long as a model does.
 MIN_RETRY_SECONDS = 5.0
+# The longest that a process believes a provider that wants to be left alone.
+MAX_THROTTLE_SECONDS = 300.0
+# Whose failures in a row this process counts, at most.
+_MAX_MODELS = 100
 
 
 class CircuitStore(CircuitBreakerDynamoDBPersistence):
@@ -57,60 +63,79 @@ class Thresholds:
     failures: int = FAILURES_IN_A_ROW
     recovery_seconds: int = RECOVERY_SECONDS
     cached_seconds: int = 5  # the state's age at most, in this process
+    now: Callable[[], float] = time.monotonic  # by which a throttled model is left alone
 
 
 class GuardedModel:
-    """Calls a model through its circuit. Only ``ModelAway`` counts against the provider: a refusal is an answer."""
+    """Calls a provider's models, each through its circuit. Only ``ModelAway`` counts against a model: a refusal and a
+    throttle are answers. ``named``: model id → name of the circuit."""
 
     def __init__(
         self,
         model: runs.Model,
-        name: str,
+        named: Callable[[str], str],
         store: CircuitBreakerDynamoDBPersistence,
         log: Callable[..., None],
         thresholds: Thresholds | None = None,
     ) -> None:
-        limits = thresholds or Thresholds()
-        self._model, self._log, self._recovery_seconds = model, log, limits.recovery_seconds
-        config = CircuitBreakerConfig(
-            failure_threshold=limits.failures,
-            recovery_timeout=limits.recovery_seconds,
-            success_threshold=1,
-            handled_exceptions=errors.ModelAway,
-            local_cache_max_age=limits.cached_seconds,
-        )
-        guard = circuit_breaker(name, store, self._is_open, self._log_transition, config)
-        self._guarded: Callable[[runs.Request], runs.Reply | errors.ModelRefuses] = guard(self._converse)
+        self._model, self._named, self._store, self._log = model, named, store, log
+        self._limits = thresholds or Thresholds()
+        self._guard_of = lru_cache(_MAX_MODELS)(self._guard)
+        self._free_at: dict[str, float] = {}
 
     def converse(self, request: runs.Request) -> runs.Reply:
-        reply = self._guarded(request)
-        if isinstance(reply, errors.ModelRefuses):
+        self._must_be_free(request.model)
+        reply = self._guard_of(request.model)(request)
+        if isinstance(reply, errors.ModelThrottled):
+            self._free_at[request.model] = self._limits.now() + min(reply.retry_after or 0, MAX_THROTTLE_SECONDS)
+        if isinstance(reply, errors.ModelTrouble):
             raise reply
         return reply
 
-    def _converse(self, request: runs.Request) -> runs.Reply | errors.ModelRefuses:
-        """Returns a refusal as a result, so that it ends a row of failures as a reply does."""
+    def _must_be_free(self, model: str) -> None:
+        """Raises ``ModelThrottled`` while the model wants to be left alone."""
+        left = self._free_at.get(model, 0.0) - self._limits.now()
+        if left > 0:
+            raise errors.ModelThrottled("The model wanted to be left alone a moment ago.", retry_after=left)
+        self._free_at.pop(model, None)
+
+    def _guard(self, model: str) -> Callable[[runs.Request], runs.Reply | errors.ModelTrouble]:
+        config = CircuitBreakerConfig(
+            failure_threshold=self._limits.failures,
+            recovery_timeout=self._limits.recovery_seconds,
+            success_threshold=1,
+            handled_exceptions=errors.ModelAway,
+            local_cache_max_age=self._limits.cached_seconds,
+        )
+        log = partial(self._log_transition, model)
+        guard = circuit_breaker(self._named(model), self._store, self._is_open, log, config)
+        guarded: Callable[[runs.Request], runs.Reply | errors.ModelTrouble] = guard(self._converse)
+        return guarded
+
+    def _converse(self, request: runs.Request) -> runs.Reply | errors.ModelTrouble:
+        """Returns a refusal or a throttle as a result, so that it ends a row of failures as a reply does."""
         try:
             return self._model.converse(request)
-        except errors.ModelRefuses as refusal:
-            return refusal
+        except (errors.ModelRefuses, errors.ModelThrottled) as answer:
+            return answer
 
     def _is_open(self, _request: runs.Request, *, circuit: CircuitInfo) -> runs.Reply:
-        left = (circuit.opened_at or 0) + self._recovery_seconds - time.time()
-        raise errors.ModelAway("The model's provider was out a moment ago.", retry_after=max(left, MIN_RETRY_SECONDS))
+        left = (circuit.opened_at or 0) + self._limits.recovery_seconds - time.time()
+        raise errors.ModelAway("The model was out a moment ago.", retry_after=max(left, MIN_RETRY_SECONDS))
 
-    def _log_transition(self, transition: CircuitTransition) -> None:
+    def _log_transition(self, model: str, transition: CircuitTransition) -> None:
         self._log(
-            "a model provider's circuit changed",
+            "a model's circuit changed",
             action="model_circuit",
+            model=model,
             circuit=transition.circuit_name,
             state=str(transition.to_state),
         )
 
 
-def circuit_of(provider: str, endpoint: str) -> str:
-    """Returns the circuit's name for a provider at an address, or in a region."""
-    return f"{provider}-{hashlib.sha256(endpoint.encode()).hexdigest()[:12]}"
+def circuit_of(provider: str, endpoint: str, model: str) -> str:
+    """Returns the name of a model's circuit. ``endpoint``: the provider's address, or the region."""
+    return f"{provider}-{hashlib.sha256(f'{endpoint} {model}'.encode()).hexdigest()[:12]}"
 
 
 _guarded: type[runs.Model] = GuardedModel

@@ -21,6 +21,7 @@ from baton.ports.system import Clock
 _COMPLETIONS = "/chat/completions"
 _MAX_MODEL = 200
 _KEY = re.compile(r"[\x21-\x7e]*")
+_USED_UP = "insufficient_quota"
 _SHORT_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_. -]{0,63}")
 # OpenAI, vLLM, llama.cpp, llama-cpp-python, LiteLLM and its backends, each in its own wording.
 _TOO_LONG = re.compile(
@@ -86,9 +87,8 @@ class OpenAICompatibleModel:
     def _trouble(self, answer: HttpReply) -> errors.ModelTrouble:
         status = answer.status
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            return errors.ModelAway(
-                "The model's provider asks to be left alone.", retry_after=self._retry_after(answer)
-            )
+            kind = errors.ModelAway if _is_used_up(answer) else errors.ModelThrottled
+            return kind("The model's provider asks to be left alone.", retry_after=self._retry_after(answer))
         if status == HTTPStatus.REQUEST_TIMEOUT or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return errors.ModelAway(f"The model's provider failed ({status}).", retry_after=self._retry_after(answer))
         return errors.ModelRefuses(
@@ -142,6 +142,12 @@ def _is_too_long(answer: HttpReply) -> bool:
     error = _error(answer)
     words = (error.get("code"), error.get("type"), _message(answer))
     return any(_TOO_LONG.search(each) for each in words if isinstance(each, str))
+
+
+def _is_used_up(answer: HttpReply) -> bool:
+    """True if a quota is used up, which no pause of a request brings back."""
+    error = _error(answer)
+    return _USED_UP in (error.get("code"), error.get("type"))
 
 
 def _error(answer: HttpReply) -> dict[str, Any]:

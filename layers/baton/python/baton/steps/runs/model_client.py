@@ -23,6 +23,8 @@ MIN_TURN_SECONDS = 5.0
 # How often a provider is asked before the task is released, and the pauses between.
 MAX_TRIES = 3
 FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 1.0, 10.0
+# A provider that answers and is throttled is waited for: the next try may well succeed, and a release counts.
+MAX_THROTTLED_TRIES, LAST_THROTTLE_SECONDS = 10, 30.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,7 +41,8 @@ class ModelClient:
         return self.run.work.time_left() >= MIN_TURN_SECONDS
 
     def ask(self) -> runs.Reply:
-        """Returns the model's reply. Raises ``ModelAway`` when tries or time run out, and ``ModelRefuses``."""
+        """Returns the model's reply. Raises ``ModelAway`` when tries or time run out, ``ModelThrottled`` after many
+        more, and ``ModelRefuses``."""
         provider, model_id, model = self.models.of(self.run.profile.model)
         tried = 0
         while True:
@@ -48,17 +51,20 @@ class ModelClient:
                 reply = model.converse(self._request(model_id))
                 reply = replace(reply, usage=reply.usage.bounded())
             except errors.ModelAway as away:
-                if tried == MAX_TRIES or not self._pause(tried, away):
+                is_throttled = isinstance(away, errors.ModelThrottled)
+                most = MAX_THROTTLED_TRIES if is_throttled else MAX_TRIES
+                longest = LAST_THROTTLE_SECONDS if is_throttled else LAST_PAUSE_SECONDS
+                if tried >= most or not self._pause(tried, away, longest):
                     raise
                 continue
             self._log(reply, provider, model_id)
             return reply
 
-    def _pause(self, tried: int, away: errors.ModelAway) -> bool:
-        """Sleeps before the next try. False if the pause is too long."""
-        pause: float = min(FIRST_PAUSE_SECONDS * 3 ** (tried - 1), LAST_PAUSE_SECONDS)
+    def _pause(self, tried: int, away: errors.ModelAway, longest: float) -> bool:
+        """Sleeps before the next try. False if the pause is too long, or for what time is left."""
+        pause: float = min(FIRST_PAUSE_SECONDS * 3 ** min(tried - 1, 5), LAST_PAUSE_SECONDS)
         pause = max(pause * (0.5 + random.random()), away.retry_after or 0)  # noqa: S311 - no secret
-        if pause > LAST_PAUSE_SECONDS or pause + MIN_TURN_SECONDS > self.run.work.time_left():
+        if pause > longest or pause + MIN_TURN_SECONDS > self.run.work.time_left():
             return False
         self.run.deps.clock.sleep(pause)
         return True
