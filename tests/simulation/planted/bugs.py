@@ -134,8 +134,8 @@ CLAIMS = (
         ("domain/tasks/sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
         (
             "services/tasks/sweep.py",
-            "    _measure(round_, task, now)\n",
-            "    if task.claim and not task.claim.is_over(now):\n        return\n    _measure(round_, task, now)\n",
+            "    _measure(look, task, now)\n",
+            "    if task.claim and not task.claim.is_over(now):\n        return\n    _measure(look, task, now)\n",
         ),
     ),
     _bug(

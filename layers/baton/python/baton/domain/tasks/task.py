@@ -167,8 +167,10 @@ class Wait:
 
     def is_met(self, done: int, ended: int) -> bool:
         """True if the task can go on: ``done`` of its branches have succeeded and ``ended`` have ended."""
-        if ended == len(self.branches) or not is_known(self.policy):
-            return ended == len(self.branches)
+        if ended == len(self.branches):
+            return True
+        if not is_known(self.policy):
+            return False
         needed = {Policy.ALL: len(self.branches), Policy.ANY: 1}.get(self.policy, self.quorum or 1)
         return done >= needed
 
