@@ -69,7 +69,7 @@ def through_output(store: Store, value: Any) -> Any:
 
 def through_failure(store: Store, value: Any) -> Any:
     task = claimed(store)
-    store.commit(WORKSPACE, replace(then(task, state=State.FAILED, claim=None), failure=value))
+    store.commit(WORKSPACE, replace(then(task, state=State.FAILED, claim=None, has_failure=True), failure=value))
     failure = store.read(WORKSPACE, "task_1").failure
     assert store.read_for_claim(WORKSPACE, "task_1", "auditor")[0].failure == failure
     return failure

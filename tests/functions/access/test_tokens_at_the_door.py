@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import dropwhile
 from typing import Any
 
 import pytest
@@ -28,6 +29,8 @@ from support.values.tokens import give_token, given_key, raise_config_version, t
 from support.worlds.world import World, agent, human, marker_body, service
 
 ALICE, CI, AUDITOR = human(), service(), agent("auditor")
+# Each query here that comes first is one of an index; one of the table comes after the token's reading, or beside it.
+HINT = "query"
 REFUSED = (403, "token_refused")
 
 
@@ -57,6 +60,10 @@ class Door:
         assert self.send(by, "GET", "/agents/auditor").status == 200
         self.choked.calls.clear()
         return self
+
+    def reads_after_hints(self) -> list[str]:
+        """The calls without those that come first and only look at an index."""
+        return list(dropwhile(lambda name: name == HINT, self.choked.calls))
 
     def change(self, by: Principal, **changes: Any) -> None:
         """What the table holds as the caller's token, from now on."""
@@ -109,7 +116,7 @@ def test_a_revoked_token_is_refused_with_the_next_request_before_anything_is_don
     before, secrets = door.kept(), repr(vars(door.secrets))
     reply = ask(door, task_id)
     assert outcome(reply) == REFUSED
-    assert door.choked.calls in (["batch_get_item"], ["get_item"]), "the token's own reading, and nothing after it"
+    assert door.reads_after_hints() in (["batch_get_item"], ["get_item"]), "the token's own reading, nothing after it"
     assert (door.kept(), repr(vars(door.secrets))) == (before, secrets)
     door.choked.calls.clear()
     assert outcome(ask(door, task_id)) == REFUSED
@@ -153,7 +160,7 @@ def test_a_known_token_is_read_in_the_batch_that_comes_first(door: Door, first: 
     task_id = door.other.needing()
     reply = ask(door.known(by), task_id)
     assert reply.status >= 400 if first.startswith("no ") else reply.status < 300
-    assert door.choked.calls[0] == "batch_get_item"
+    assert door.reads_after_hints()[0] == "batch_get_item"
 
 
 @pytest.mark.parametrize("first", FIRST)
@@ -167,8 +174,8 @@ def test_a_token_that_can_not_be_read_is_busy_and_nothing_is_done(door: Door, fi
     reply = ask(door, task_id)
     assert outcome(reply) == (503, "busy")
     assert "Retry-After" in reply.headers
-    assert set(door.choked.calls) <= {"get_item", "batch_get_item"}
-    assert len(door.choked.calls) == 3, "one reading, tried three times"
+    assert set(door.reads_after_hints()) <= {"get_item", "batch_get_item"}
+    assert len(door.reads_after_hints()) == 3, "one reading, tried three times"
     assert (door.kept(), repr(vars(door.secrets))) == (before, secrets)
 
 

@@ -379,7 +379,9 @@ class Table:
         return next((written_by(chunk, event.seq) for chunk in self.query(condition, values, limit=1)), None)
 
     def _query_page(self, condition: str, values: Item, **more: Any) -> Any:
-        """Reads one page of the table, or of ``IndexName``, which lags behind the table."""
+        """Reads one page of the table, or of ``IndexName``, which lags behind the table. The table is read while an open
+        check is being settled, and what came is nobody's if that is refused. An index leaves the check open: its entries
+        are hints, and what follows of them settles it, or the request's end."""
         index = more.get("IndexName")
         request = {
             "KeyConditionExpression": condition,
@@ -388,18 +390,13 @@ class Table:
             "ConsistentRead": index is None,
             **more,
         }
-        answers: list[Any] = []
-        self._beside_the_check(lambda: answers.append(self._read(self._wire.query, **request)))
+        check, answers = self.check, []
+        if check is None or not check.is_open:
+            return self._read(self._client.query, **request)
+        if index is not None:
+            return self._read(self._wire.query, **request)
+        self._together([self._settle, lambda: answers.append(self._read(self._wire.query, **request))])
         return answers[0]
-
-    def _beside_the_check(self, read: Callable[[], None]) -> None:
-        """Reads while an open check is being settled. What was read is nobody's if the check is refused."""
-        check = self.check
-        if check is not None and check.is_open:
-            self._together([self._settle, read])
-        else:
-            self._settle()
-            read()
 
     def _read(self, call: Callable[..., Any], **request: Any) -> Any:
         return self._call(call, TableName=self._name, **request)

@@ -68,12 +68,10 @@ class TaskReads(Registry):
         )
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails, Agent | None]:
-        """A query costs by the size of all that it finds, and nothing for what isn't there: HEAD and what sorts before
-        it. What HEAD says of recoveries, which sort after it, is read only then."""
-        config, _ = self.config(workspace)
-        condition = "#pk = :pk AND #sk BETWEEN :first AND :last"
-        values = {":pk": keys.task(workspace, task_id), ":first": keys.BODY, ":last": keys.HEAD}
-        here = {item["sk"]: item for item in self._table.query_all(condition, values)}
+        """What more there is HEAD says, and that is read only then."""
+        wanted = [keys.task_item(workspace, task_id, name) for name in (keys.HEAD, keys.BODY)]
+        config, found = self.config(workspace, wanted)
+        here = {key.sk: item for key, item in found.items()}
         if keys.HEAD not in here:
             raise errors.Unknown("task")
         task = items.task_from(here[keys.HEAD])
