@@ -20,7 +20,6 @@ from bench_office import (
     IN_NOTION,
     MARK,
     NOTICE,
-    OWN_BEAT,
     RUN_APPROVE,
     SENDS,
     SWEEP,
@@ -38,7 +37,7 @@ WRITE_UNITS, READ_UNITS = 0.625, 0.125
 SQS_REQUESTS = 0.40
 LAMBDA_REQUESTS = 0.20
 API_REQUESTS = 1.00
-LAMBDA_PER_GB_SECOND = 0.0000166667
+LAMBDA_PER_GB_SECOND = 0.0000133334  # arm64, the default
 MEMORY_GB = {"sync_tracker": 0.5, "others": 1.0}
 # Of the marker, and of sync-tracker after the approval, the claim and the end: 0.35 s a request, 0.05 s of its own.
 NOTION_SECONDS = (0.35, 0.05, 0.75, 1.45)
@@ -94,9 +93,9 @@ def show_calls(stack: Stack) -> None:
     )
     _show_thinking(usage)
     _show_cost(
-        "Cost of a million handoffs whose agent is run: create and approve over HTTP, one notice, one heartbeat",
+        "Cost of a million handoffs whose agent is run: create and approve over HTTP, one notice",
         [usage[MARK.name], usage[RUN_APPROVE.name]],
-        [usage[NOTICE.name], usage[OWN_BEAT.name]],
+        [usage[NOTICE.name]],
     )
 
 

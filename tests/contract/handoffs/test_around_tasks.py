@@ -119,7 +119,11 @@ def test_a_completion_lies_with_its_output(store: Store) -> None:
 def test_the_next_claimer_finds_what_was_brought_and_the_latest_checkpoint(store: Store) -> None:
     task = holding(store, "task_1")
     for number in (1, 2):
-        store.commit(WORKSPACE, then(task, checkpoints=number, last_checkpoint_id=a_checkpoint(number).id), Put(a_checkpoint(number)))
+        store.commit(
+            WORKSPACE,
+            then(task, checkpoints=number, last_checkpoint_id=a_checkpoint(number).id),
+            Put(a_checkpoint(number)),
+        )
         task = store.load(WORKSPACE, "task_1")[0]
     for results in ([1], [2, None]):
         back = then(task, state=State.DELEGATED, claim=None, ready_at=NOON, waits=1)

@@ -4,8 +4,8 @@ A reply can be lost after the write was applied: the SDK's own retry then fails 
 every transaction writes its token into a commit marker, an item that nobody changes afterwards. After an unclear or
 refused attempt the marker is read; if it carries our token, the write is ours (docs/spec/requests.md §3).
 
-A request may rest on a check: items that are judged before anything else is done, and before anything that was read is
-used. No call reaches the client but through ``_client``, which settles the check, or beside it, so none can forget it.
+A request may rest on a check: items that are judged before anything is done, and before any item that was read is used.
+No call but a query reaches the client otherwise than through ``_client``, which settles the check, so none can forget it.
 
 A request can also arrive late: after its retry was refused and another decision was answered. So before a refusal is
 reported, an attempt with an unclear outcome is fenced off: one of its conditions is made to fail for ever
