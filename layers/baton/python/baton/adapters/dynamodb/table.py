@@ -4,8 +4,8 @@ A reply can be lost after the write was applied: the SDK's own retry then fails 
 every transaction writes its token into a commit marker, an item that nobody changes afterwards. After an unclear or
 refused attempt the marker is read; if it carries our token, the write is ours (docs/spec/requests.md §3).
 
-A request may rest on a check: items that are judged before anything is done, and before any item that was read is used.
-No call but a query reaches the client otherwise than through ``_client``, which settles the check, so none can forget it.
+A request may rest on a check: items that are judged before anything is done, and before any item that was read is
+used. No call but a query reaches the client otherwise than through ``_client``, which settles the check.
 
 A request can also arrive late: after its retry was refused and another decision was answered. So before a refusal is
 reported, an attempt with an unclear outcome is fenced off: one of its conditions is made to fail for ever
@@ -183,8 +183,17 @@ class Table:
         together = list(dict.fromkeys([*wanted, *check.wanted])) if check is not None and check.is_open else []
         if check is None or not together or len(together) > MAX_BATCH:
             return self._batch(self._client, wanted, newer_too=newer_too)
-        found = check.decide(lambda: self._batch(self._wire, together))
-        return {key: found[key] for key in dict.fromkeys(wanted) if key in found}
+        found = check.decide(lambda: self._readable(check.wanted, self._batch(self._wire, together, newer_too=True)))
+        here = {key: found[key] for key in dict.fromkeys(wanted) if key in found}
+        return here if newer_too else self._readable(here, here)
+
+    def _readable(self, wanted: Iterable[keys.Key], found: dict[keys.Key, Item]) -> dict[keys.Key, Item]:
+        """Raises ``WrittenByNewer`` for one of the wanted items. Another item that this version can't read refuses no
+        check."""
+        for key in wanted:
+            if key in found and self.schema.is_newer(found[key]):
+                self.schema.read(found[key])
+        return found
 
     def _batch(
         self, client: DynamoClient, wanted: Sequence[keys.Key], *, newer_too: bool = False
@@ -379,9 +388,9 @@ class Table:
         return next((written_by(chunk, event.seq) for chunk in self.query(condition, values, limit=1)), None)
 
     def _query_page(self, condition: str, values: Item, **more: Any) -> Any:
-        """Reads one page of the table, or of ``IndexName``, which lags behind the table. The table is read while an open
-        check is being settled, and what came is nobody's if that is refused. An index leaves the check open: its entries
-        are hints, and what follows of them settles it, or the request's end."""
+        """Reads one page of the table, or of ``IndexName``, which lags behind the table. The table is read while an
+        open check is being settled, and what came is nobody's if that is refused. An index leaves the check open: its
+        entries are hints, and what follows of them settles it, or the request's end."""
         index = more.get("IndexName")
         request = {
             "KeyConditionExpression": condition,
