@@ -16,6 +16,8 @@ for now. These variables say what that is; make takes them as its own, too:
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -58,6 +60,13 @@ class Target:
     found: Mapping[str, Any] | None
 
     @property
+    def failed_at(self) -> str:
+        """When the last deployment failed and was rolled back, in seconds; empty if it didn't."""
+        found = self.found or {}
+        failed = found.get("StackStatus") == "UPDATE_ROLLBACK_COMPLETE"
+        return str(int(found["LastUpdatedTime"].timestamp())) if failed else ""
+
+    @property
     def tags(self) -> dict[str, str]:
         return {tag["Key"]: tag["Value"] for tag in (self.found or {}).get("Tags", [])}
 
@@ -93,7 +102,9 @@ def _deploy(environ: Mapping[str, str]) -> None:
         if warned := answers.warning(wanted, account):
             print(warned, file=sys.stderr)
     folder = Path(environ["BUILT"]) if environ.get("BUILT") else _sam_build(built, environ)
-    _sam_deploy(folder, target, wanted | built, target.tags | _tags(target, environ), asks=asks)
+    wanted |= built
+    wanted["Release"] = answers.release(_digest(folder, wanted), before.get("Release", ""), target.failed_at)
+    _sam_deploy(folder, target, wanted, target.tags | _tags(target, environ), asks=asks)
 
 
 def _target(session: Any, environ: Mapping[str, str]) -> Target:
@@ -181,6 +192,14 @@ def _sam_build(built: Parameters, environ: Mapping[str, str]) -> Path:
         },
     )
     return BUILD
+
+
+def _digest(folder: Path, wanted: Parameters) -> str:
+    """Of what is built there, and of the parameters."""
+    digest = hashlib.sha256(json.dumps({**wanted, "Release": ""}, sort_keys=True).encode())
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        digest.update(f"\0{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _sam_deploy(folder: Path, target: Target, wanted: Parameters, tags: dict[str, str], *, asks: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ Parameters = dict[str, str]
 LONGEST_STACK_NAME = 42  # of a function's name AWS takes 64 characters, and the longest of ours adds 22
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 LOCAL_ONLY = {"LocalPort", "NotionUrl"}
-BUILT = {"Runtime", "Architecture", "Script"}  # decided by what is built
+BUILT = {"Runtime", "Architecture", "Script", "Release"}  # decided by what is built
 _UNQUOTABLE = re.compile(r"[\"\\\n]")  # sam reads Name="value"
 
 # AWS keeps so many of an account's concurrent executions unreserved.
@@ -134,3 +135,17 @@ def warning(wanted: Parameters, account: Account) -> str:
         f"warning: of {account.concurrent:,} concurrent executions {given} leave {max(left, 0)} for the API, the "
         "sweeper and the publisher. Ask AWS for a higher quota (docs/operations.md)"
     )
+
+
+def release(inputs: str, before: str, failed_at: str) -> str:
+    """What is deployed, by a digest. ``inputs``: the code's and the parameters'. ``before``: the stack's release, which
+    stays if nothing differs. ``failed_at``: when the last deployment failed and was rolled back, else empty. Its
+    versions are still there, and Lambda publishes none again of a function that is like its last one."""
+    if before == _named(inputs, before.partition("-")[2]):
+        return before
+    return _named(inputs, failed_at)
+
+
+def _named(inputs: str, failed_at: str) -> str:
+    digest = hashlib.sha256(f"{inputs} {failed_at}".encode()).hexdigest()[:16]
+    return f"{digest}-{failed_at}" if failed_at else digest

@@ -136,12 +136,18 @@ def deploy(folder: Path, inputs: str, access: Access, parameters: Mapping[str, s
         f"Runtime={RUNTIME}",
         f"Architecture={ARCHITECTURE}",
         "DeletionProtection=false",
+        f"Release={_release(inputs, parameters)}",
         "WaitConcurrency=50",  # as where the account has room
         "UrlConcurrency=100",
     ]
     command += [f'{name}="{value}"' for name, value in parameters.items()]  # quoted, or it can't be empty
     extra = credentials(access) | {"SAM_CLI_POLL_DELAY": "0.5"}
     run("sam deploy", command, extra, home / "deploy.log", DEPLOY_SECONDS, say)
+
+
+def _release(inputs: str, parameters: Mapping[str, str]) -> str:
+    """Another one for each change, as its functions are published by it."""
+    return hashlib.sha256(f"{inputs} {sorted(parameters.items())}".encode()).hexdigest()[:16]
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:

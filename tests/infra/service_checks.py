@@ -14,6 +14,7 @@ from infra.template import (
     ROOT,
     URL,
     Template,
+    called,
     environment,
     events,
     functions,
@@ -247,7 +248,7 @@ def _integrated(template: Template) -> set[str]:
     integrations = of_type(template, "AWS::ApiGatewayV2::Integration").values()
     targets = [integration["IntegrationUri"] for integration in integrations]
     targets += [url["TargetFunctionArn"] for url in of_type(template, FUNCTION_URL).values()]
-    return {name_of(target).removesuffix(".Arn") for target in targets}
+    return {called(target) for target in targets}
 
 
 @check
@@ -309,7 +310,7 @@ def anybody_may_ask_the_url_and_nothing_else(template: Template) -> Problems:
     granted = [
         {key: value for key, value in permission.items() if key != "FunctionName"}
         for permission in of_type(template, "AWS::Lambda::Permission").values()
-        if name_of(permission["FunctionName"]) == "AllRoutes"
+        if called(permission["FunctionName"]) == "AllRoutes"
     ]
     wanted = [
         {"Action": "lambda:InvokeFunctionUrl", "Principal": "*", "FunctionUrlAuthType": "NONE"},
@@ -344,7 +345,7 @@ def routes_reach_their_functions(template: Template) -> Problems:
 @check_of(GATEWAY)
 def the_gateway_may_call_what_it_calls(template: Template) -> Problems:
     allowed = {
-        name_of(permission["FunctionName"]): name_of(permission.get("SourceArn", ""))
+        called(permission["FunctionName"]): name_of(permission.get("SourceArn", ""))
         for permission in of_type(template, "AWS::Lambda::Permission").values()
         if permission["Principal"] == "apigateway.amazonaws.com"
     }

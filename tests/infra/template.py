@@ -145,6 +145,11 @@ def grants(template: Template, function: str) -> set[tuple[str, str]]:
     }
 
 
+def called(value: Any) -> str:
+    """The function whose alias this is; whatever else it is, as ``name_of`` has it."""
+    return name_of(value).removesuffix(".Alias")
+
+
 def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 

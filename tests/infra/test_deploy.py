@@ -112,3 +112,18 @@ def test_a_stack_may_go_on_with_what_it_has_reserved() -> None:
 def test_notices_that_would_starve_the_api_are_warned_of() -> None:
     wanted, _ = chosen(NEW, MaximumConcurrency="5")
     assert "leave 3 for the API" in answers.warning(wanted, NEW)
+
+
+def test_a_release_is_another_one_exactly_if_something_differs() -> None:
+    first = answers.release("inputs", "", "")
+    assert answers.release("inputs", first, "") == first
+    assert answers.release("inputs", first, "17") == first  # what failed was another one, and this is deployed
+    assert answers.release("other inputs", first, "") != first
+
+
+def test_a_release_that_was_rolled_back_is_published_anew() -> None:
+    before, failed = answers.release("before", "", ""), answers.release("inputs", "", "")
+    again = answers.release("inputs", before, "17")
+    assert again[:10] != failed[:10]  # SAM names the version by these
+    assert answers.release("inputs", again, "") == again  # and there is nothing new in the next deployment
+    assert answers.release("more", again, "") == answers.release("more", "", "")

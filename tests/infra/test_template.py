@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra import account_checks, alarm_checks, data_checks, service_checks
+from infra import account_checks, alarm_checks, data_checks, release_checks, service_checks
 from infra.register import CHECKS, Check, problems
 from infra.template import FRONT_DOORS, Template, load, of_type, shaped
 
@@ -542,7 +542,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (
         service_checks.there_is_one_front_door,
         "the webhook's alone",
-        put("AllRoutesUrl/TargetFunctionArn", {"Fn::GetAtt": ["SyncTracker", "Arn"]}),
+        put("AllRoutesUrl/TargetFunctionArn", {"Ref": "SyncTracker.Alias"}),
     ),
     (
         service_checks.callers_are_told_where_baton_answers,
@@ -582,7 +582,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (
         service_checks.every_function_that_callers_reach_checks_the_token,
         "a function for queues",
-        put("WaitIntegration/IntegrationUri", {"Fn::GetAtt": ["ProcessTask", "Arn"]}),
+        put("WaitIntegration/IntegrationUri", {"Ref": "ProcessTask.Alias"}),
     ),
     (service_checks.the_gateway_lets_everybody_through, "an authorizer", authorize),
     (service_checks.the_gateway_lets_everybody_through, "closed", put("DefaultRoute/AuthorizationType", "AWS_IAM")),
@@ -677,6 +677,53 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         account_checks.names_fit_with_the_longest_stack_name,
         "a longer function",
         put("Wait/FunctionName", {"Fn::Sub": "${AWS::StackName}-create-handoff-markers"}),
+    ),
+    (
+        release_checks.callers_come_by_the_alias,
+        "the gateway by the function",
+        put("ApiIntegration/IntegrationUri", {"Fn::GetAtt": ["Api", "Arn"]}),
+    ),
+    (
+        release_checks.callers_come_by_the_alias,
+        "the URL by the function",
+        put("AllRoutesUrl/TargetFunctionArn", {"Fn::GetAtt": ["AllRoutes", "Arn"]}),
+    ),
+    (
+        release_checks.callers_come_by_the_alias,
+        "a right to the function",
+        put("WaitPermission/FunctionName", {"Ref": "Wait"}),
+    ),
+    (release_checks.callers_come_by_the_alias, "no alias", drop("/Globals/Function/AutoPublishAlias")),
+    (release_checks.the_gateway_may_call_an_alias_before_it_does, "after", drop("/Resources/ApiIntegration/DependsOn")),
+    (
+        release_checks.a_new_core_is_published_with_every_function,
+        "the handler's code alone",
+        drop("BatonLayer/PublishLambdaVersion"),
+    ),
+    (
+        release_checks.a_new_core_is_published_with_every_function,
+        "but for one",
+        drop("Api/AutoPublishAliasAllProperties"),
+    ),
+    (
+        release_checks.a_release_publishes_every_function,
+        "but for one",
+        drop("SweepStaleClaims/AutoPublishCodeSha256"),
+    ),
+    (
+        release_checks.a_release_publishes_every_function,
+        "with nothing new in it",
+        drop("/Globals/Function/Environment/Variables/BATON_RELEASE"),
+    ),
+    (
+        release_checks.what_was_published_stays_whole,
+        "without its layers",
+        put("DependenciesLayer/RetentionPolicy", "Delete"),
+    ),
+    (
+        release_checks.what_was_published_stays_whole,
+        "gone",
+        put("/Globals/Function/VersionDeletionPolicy", "Delete"),
     ),
     (account_checks.two_stacks_share_no_metric, "one alarm's", put("SweeperMissingAlarm/Namespace", "Baton")),
     (

@@ -17,23 +17,24 @@ from samtranslator.translator.transform import transform
 template = json.load(sys.stdin)
 for resource in template["Resources"].values():
     if resource["Type"] == "AWS::Serverless::LayerVersion":
-        resource["Properties"]["ContentUri"] = "s3://bucket/layer"
-template["Globals"]["Function"]["CodeUri"] = "s3://bucket/function"
+        resource["Properties"]["ContentUri"] = "s3://bucket/" + resource["Properties"]["ContentUri"]
+template["Globals"]["Function"]["CodeUri"] = "s3://bucket/functions"
 policies = type("NoPolicies", (), {"load": lambda self: {}})()
-json.dump(transform(template, {}, policies), sys.stdout)
+json.dump(transform(template, json.loads(sys.argv[1]), policies), sys.stdout)
 """
 
 
-def translated(template: Template) -> Template:
-    """By the SAM of the lock. The caller doesn't change what it gets: it is kept for the next who asks."""
-    return _translated(json.dumps(template))
+def translated(template: Template, **parameters: str) -> Template:
+    """By the SAM of the lock, with these parameters. The caller doesn't change what it gets: it is kept for the next
+    who asks."""
+    return _translated(json.dumps(template), json.dumps(parameters))
 
 
 @cache
-def _translated(text: str) -> Template:
+def _translated(text: str, parameters: str) -> Template:
     python = deployment.environment_of_tools() / "sam" / "bin" / "python"
     finished = subprocess.run(
-        [python, "-P", "-c", _TRANSLATE],
+        [python, "-P", "-c", _TRANSLATE, parameters],
         input=text,
         env={"AWS_DEFAULT_REGION": "us-east-1"},
         capture_output=True,

@@ -76,3 +76,8 @@ def test_a_second_stack_stands_beside_the_first_and_a_second_deployment_changes_
     assert "No changes to deploy" in deploy(deployed)
     assert (parameters(deployed), resources(deployed), described(deployed)["Tags"]) == (given, made, tags)
     assert resources(deployed, deployment.STACK_NAME) == first
+
+    deploy(deployed, PARAMS="LogLevel=ERROR")
+    assert parameters(deployed) == given | {"LogLevel": "ERROR", "Release": parameters(deployed)["Release"]}
+    live = deployed.aws("lambda").get_function_configuration(FunctionName=made["Api"], Qualifier="live")
+    assert live["Environment"]["Variables"]["BATON_LOG_LEVEL"] == "ERROR"  # it reaches those who call

@@ -164,8 +164,8 @@ def test_a_stack_goes_on_where_it_was_stopped_on_another_port_with_the_script_as
     assert databases_of_notion(second) == databases
     assert second.aws("secretsmanager").get_secret_value(SecretId="baton/demo/notion")["SecretString"] == "ntn_kept"
     schedules = second.aws("scheduler").list_schedules()["Schedules"]
-    assert {(each["State"], each["Target"]["Arn"].rsplit(":")[-1]) for each in schedules} == {
-        ("ENABLED", second.functions[name]) for name in ("PublishEvents", "SweepStaleClaims")
+    assert {(each["State"], each["Target"]["Arn"].partition(":function:")[2]) for each in schedules} == {
+        ("ENABLED", f"{second.functions[name]}:live") for name in ("PublishEvents", "SweepStaleClaims")
     }
     post(second, second.tokens["agents"]["reviewer"], f"/tasks/{held}/complete", {"claim_id": claim["claim_id"]})
     post(second, second.tokens["human"], f"/tasks/{task_id}/approve", {})

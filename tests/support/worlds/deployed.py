@@ -133,7 +133,7 @@ class Deployed:
     def invoke(self, function: str, event: Any = None) -> Any:
         """What a function answers, called by its name in the template."""
         answer = self.aws("lambda").invoke(
-            FunctionName=self.stack.functions[function], Payload=json.dumps(event or {}).encode()
+            FunctionName=self.stack.functions[function], Qualifier="live", Payload=json.dumps(event or {}).encode()
         )
         told = json.loads(answer["Payload"].read() or b"null")
         assert "FunctionError" not in answer, f"{function}: {told}"
