@@ -96,7 +96,7 @@ def _deploy(environ: Mapping[str, str]) -> None:
     if account is not None:
         wanted = answers.fitted(wanted, settled, account, print)
     if asks:
-        wanted = _asked(wanted, template)
+        wanted = answers.asked(wanted, template)
     if account is not None:
         answers.refuse_too_large(wanted, before, account)
         if warned := answers.warning(wanted, account):
@@ -154,23 +154,6 @@ def _built(before: Parameters, environ: Mapping[str, str], known: list[str]) -> 
     architecture = environ.get("ARCHITECTURE") or before.get("Architecture") or ARCHITECTURE
     script = local_model.script_of(environ.get("BATON_SCRIPT", ""))
     return {"Runtime": runtime, "Architecture": architecture, "Script": SCRIPT if script else ""}
-
-
-def _asked(wanted: Parameters, template: Mapping[str, Any]) -> Parameters:
-    """With what is changed at the terminal."""
-    fixed = answers.LOCAL_ONLY | answers.BUILT
-    while True:
-        print("\n".join(f"  {name}={value}" for name, value in wanted.items() if name not in fixed))
-        try:
-            line = input("Name=value changes one, Enter goes on: ").strip()
-        except EOFError:
-            raise StackError("nobody is there to be asked: make deploy YES=1 asks nothing") from None
-        if not line:
-            return wanted
-        try:
-            wanted = wanted | answers.given(line, template)
-        except StackError as wrong:
-            print(f"{wrong}\n")
 
 
 def _tags(target: Target, environ: Mapping[str, str]) -> dict[str, str]:

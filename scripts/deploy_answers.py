@@ -92,6 +92,22 @@ def as_deployed(stack: Mapping[str, Any] | None, template: Mapping[str, Any]) ->
     return {name: value for name, value in found.items() if name in template["Parameters"]}
 
 
+def asked(wanted: Parameters, template: Mapping[str, Any]) -> Parameters:
+    """With what is changed at the terminal. Raises StackError if nobody is there."""
+    while True:
+        print("\n".join(f"  {name}={value}" for name, value in wanted.items() if name not in LOCAL_ONLY | BUILT))
+        try:
+            line = input("Name=value changes one, Enter goes on: ").strip()
+        except EOFError:
+            raise StackError("nobody is there to be asked: make deploy YES=1 asks nothing") from None
+        if not line:
+            return wanted
+        try:
+            wanted = wanted | given(line, template)
+        except StackError as wrong:
+            print(f"{wrong}\n")
+
+
 def fitted(wanted: Parameters, settled: Parameters, account: Account, say: Say) -> Parameters:
     """``wanted``, with what nobody has settled as large as the account allows, and a word on why. ``settled``: what was
     given now, or to the stack before."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 
 import deploy_answers as answers
@@ -60,6 +63,23 @@ def test_parameters_are_given_as_a_shell_has_them() -> None:
 def test_what_the_stack_could_not_have_is_refused_before_anything_is_built(text: str, problem: str) -> None:
     with pytest.raises(StackError, match=problem):
         answers.given(text, TEMPLATE)
+
+
+def test_one_is_changed_at_the_terminal_and_enter_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("LogLevel=LOUD\nLogLevel=DEBUG\n\n"))
+    before = answers.defaults(TEMPLATE)
+    assert answers.asked(before, TEMPLATE) == before | {"LogLevel": "DEBUG"}
+    said = capsys.readouterr().out
+    assert "one of DEBUG, INFO" in said
+    assert all(f"{name}=" not in said for name in ("LocalPort", "NotionUrl", "Runtime", "Release"))
+
+
+def test_where_nobody_can_be_asked_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    with pytest.raises(StackError, match="YES=1"):
+        answers.asked(answers.defaults(TEMPLATE), TEMPLATE)
 
 
 def test_a_stack_name_that_leaves_no_room_for_the_functions_is_refused() -> None:
