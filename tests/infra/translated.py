@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import subprocess
 from functools import cache
@@ -10,41 +11,52 @@ from typing import Any
 import deployment
 from infra.template import Template
 
+# For each line of input one of output; to import SAM takes as long as to translate ten times.
 _TRANSLATE = """
 import json, sys
 from samtranslator.translator.transform import transform
 
-template = json.load(sys.stdin)
-for resource in template["Resources"].values():
-    if resource["Type"] == "AWS::Serverless::LayerVersion":
-        resource["Properties"]["ContentUri"] = "s3://bucket/" + resource["Properties"]["ContentUri"]
-template["Globals"]["Function"]["CodeUri"] = "s3://bucket/functions"
 policies = type("NoPolicies", (), {"load": lambda self: {}})()
-json.dump(transform(template, json.loads(sys.argv[1]), policies), sys.stdout)
+for line in sys.stdin:
+    template, parameters = json.loads(line)
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::LayerVersion":
+            resource["Properties"]["ContentUri"] = "s3://bucket/" + resource["Properties"]["ContentUri"]
+    template["Globals"]["Function"]["CodeUri"] = "s3://bucket/functions"
+    print(json.dumps(transform(template, parameters, policies)), flush=True)
 """
 
 
 def translated(template: Template, **parameters: str) -> Template:
     """By the SAM of the lock, with these parameters. The caller doesn't change what it gets: it is kept for the next
     who asks."""
-    return _translated(json.dumps(template), json.dumps(parameters))
+    return _translated(json.dumps([template, parameters]))
 
 
 @cache
-def _translated(text: str, parameters: str) -> Template:
-    python = deployment.environment_of_tools() / "sam" / "bin" / "python"
-    finished = subprocess.run(
-        [python, "-P", "-c", _TRANSLATE, parameters],
-        input=text,
-        env={"AWS_DEFAULT_REGION": "us-east-1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    template: Template = json.loads(finished.stdout)
+def _translated(line: str) -> Template:
+    process = _translator()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+    answer = process.stdout.readline()
+    assert answer, "SAM refuses the template, and says why above"
+    template: Template = json.loads(answer)
     return template
+
+
+@cache
+def _translator() -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [deployment.environment_of_tools() / "sam" / "bin" / "python", "-P", "-c", _TRANSLATE],
+        env={"AWS_DEFAULT_REGION": "us-east-1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    atexit.register(process.communicate)  # ends with its input
+    return process
 
 
 def resolved(value: Any, known: dict[str, str]) -> str:
