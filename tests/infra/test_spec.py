@@ -6,6 +6,7 @@ import re
 
 from baton.domain.access.settings import BOUNDS, SETTING_NAMES, Settings
 from infra.citations import ROOT
+from support.values.schema import DOCUMENT
 
 LIFECYCLE = ROOT / "docs/spec/lifecycle.md"
 
@@ -18,6 +19,20 @@ def test_settings_are_listed_with_their_defaults_and_bounds() -> None:
     assert numbers == {name: (getattr(Settings(), name), *bounds) for name, bounds in BOUNDS.items()}
     words = {name: default.strip("`") for name, default, *_ in rows if default.startswith("`")}
     assert words == {name: str(getattr(Settings(), name)).replace("True", "true") for name in words}
+
+
+def test_nothing_of_ours_is_promised_for_what_aws_answers_before_baton() -> None:
+    """The gateway's 429 and 413, and its 500 and 503 for a function that failed or came too late: no problem details,
+    and none of our headers."""
+    refusals = DOCUMENT["components"]["responses"]
+    also_of_aws = {name.rpartition("-")[2] for name, each in refusals.items() if "application/json" in each["content"]}
+    assert also_of_aws == {"413", "429", "500", "503"}
+    assert all(
+        each["content"].get("application/json", {"schema": {"type": "object"}}) == {"schema": {"type": "object"}}
+        for each in refusals.values()
+    )
+    assert "Every answer of Baton's carries `X-Request-Id`" in DOCUMENT["info"]["description"]
+    assert "has no `Retry-After`" in refusals["problem-429"]["description"]
 
 
 def _number(cell: str) -> int:
