@@ -182,6 +182,16 @@ def _window(mapping: Mapping[str, Any]) -> float:
     return float(mapping.get("MaximumBatchingWindowInSeconds") or 0) if is_of_stream else 0.0
 
 
+def with_values(template: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    """The template, with the texts that its parameters are given as their defaults: the engine lets SAM see defaults
+    alone, and SAM names a function's version after a parameter."""
+    parameters = {
+        name: {**rule, "Default": values[name]} if rule.get("Type") == "String" and name in values else rule
+        for name, rule in template.get("Parameters", {}).items()
+    }
+    return {**template, "Parameters": parameters}
+
+
 def main() -> None:
     """As the engine's own program does it, in the engine's environment."""
     import resource
@@ -190,8 +200,16 @@ def main() -> None:
     from ministack.app import app
     from ministack.core import lambda_runtime
     from ministack.services import lambda_svc
+    from ministack.services.cloudformation import changesets, engine, handlers
 
     lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": SharedArchive})
+    translate = engine._apply_transforms
+
+    def translate_with_values(template: dict[str, Any], *given: Any) -> Any:
+        values = engine._transform_parameters(template, *(*given, None, None)[:2])
+        return translate(with_values(template, values), *given)
+
+    changesets._apply_transforms = handlers._apply_transforms = translate_with_values
     mappings = lambda_svc._iter_all_esms
     lambda_svc._poll_dynamodb_streams = Windowed(
         lambda_svc._poll_dynamodb_streams, lambda: [mapping for _, _, mapping in mappings()], time.monotonic

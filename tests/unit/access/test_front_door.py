@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from front_door import Message, Windowed, engine_refusal, guarded, refusal
+from front_door import Message, Windowed, engine_refusal, guarded, refusal, with_values
 
 KEY = "0f" * 20
 API = "0a1b2c3d.execute-api.localhost:4566"
@@ -239,3 +239,12 @@ def test_a_stream_is_read_once_in_its_batching_window(
     for now[0] in times:
         assert windowed() == (now[0] in polled)
     assert polled == (times if polls is None else polls)
+
+
+def test_what_a_parameter_is_given_is_seen_where_its_default_would_be() -> None:
+    rules: dict[str, dict[str, Any]] = {"Release": {"Type": "String", "Default": ""}, "Count": {"Type": "Number"}}
+    template = {"Resources": {"One": {}}, "Parameters": rules}
+    seen = with_values(template, {"Release": "0f", "Count": "2"})
+    assert seen == {**template, "Parameters": {**rules, "Release": {"Type": "String", "Default": "0f"}}}
+    assert rules["Release"]["Default"] == ""
+    assert with_values({}, {}) == {"Parameters": {}}
