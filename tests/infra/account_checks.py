@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -91,10 +92,22 @@ def names_fit_with_the_longest_stack_name(template: Template) -> Problems:
 def two_stacks_share_no_metric(template: Template) -> Problems:
     """Else the heartbeat of one stack's sweeper hides that another's is silent."""
     for logical_id, resource in translated(template)["Resources"].items():
-        properties = resource.get("Properties", {})
-        variables = properties.get("Environment", {}).get("Variables", {})
-        spaces = [variables.get("POWERTOOLS_METRICS_NAMESPACE"), properties.get("Namespace")]
-        for space in spaces:
-            named = str(space or "AWS/")
-            if not named.startswith("AWS/") and "${AWS::StackName}" not in named:
+        for space in _namespaces(resource):
+            if not space.startswith("AWS/") and "Baton/${AWS::StackName}" not in space:
                 yield f"{logical_id} counts in {space}, as every other stack does"
+
+
+def _namespaces(value: Any) -> Iterator[str]:
+    """Of metrics: where functions count, what alarms watch, what a dashboard shows."""
+    match value:
+        case dict():
+            for key, each in value.items():
+                if key in {"Namespace", "POWERTOOLS_METRICS_NAMESPACE"}:
+                    yield str(each)
+                else:
+                    yield from _namespaces(each)
+        case list():
+            for each in value:
+                yield from _namespaces(each)
+        case str():
+            yield from re.findall(r'\[\s*"((?:AWS|Baton)[^"]*)"', value)

@@ -725,6 +725,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "gone",
         put("/Globals/Function/VersionDeletionPolicy", "Delete"),
     ),
+    (
+        account_checks.two_stacks_share_no_metric,
+        "the dashboard's",
+        put("Dashboard/DashboardBody", '{"widgets": [{"properties": {"metrics": [["Baton", "RequestFailed"]]}}]}'),
+    ),
     (account_checks.two_stacks_share_no_metric, "one alarm's", put("SweeperMissingAlarm/Namespace", "Baton")),
     (
         account_checks.two_stacks_share_no_metric,
