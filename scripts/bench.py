@@ -1,9 +1,9 @@
 """`make bench`: measures, and judges nothing.
 
-    bench.py [imports] [calls] [load] [floor] [waits] [keys] [cpu] [worst]
+    bench.py [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst]
 
-Without a name, all of them. All but `keys`, `cpu` and `worst` need the local stack; the bench starts one of its own and
-forgets it.
+Without a name, all of them. All but `keys`, `rounds`, `cpu` and `worst` need the local stack; the bench starts one of
+its own and forgets it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from bench_floor import show_floor
 from bench_imports import show_imports
 from bench_keys import show_keys
 from bench_load import show_load
+from bench_rounds import show_rounds
 from bench_waits import show_waits
 from bench_worst import show_worst
 from engine import StackError
@@ -35,7 +36,7 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "waits": show_waits,
 }
 # Without the stack.
-ALONE: dict[str, Callable[[], None]] = {"keys": show_keys, "cpu": show_cpu, "worst": show_worst}
+ALONE: dict[str, Callable[[], None]] = {"keys": show_keys, "rounds": show_rounds, "cpu": show_cpu, "worst": show_worst}
 
 
 def main() -> int:

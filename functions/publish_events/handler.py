@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from baton.bootstrap import logger, wire, wire_bus
+from baton.bootstrap import logger, wire, wire_bus, wire_workers
 from baton.ports.deps import Deps
 from baton.ports.events import Bus
 from baton.services.events.publish_events import PublishReport, publish_overdue, publish_records
@@ -24,10 +24,10 @@ def tell(deps: Deps, bus: Bus, event: dict[str, Any], context: LambdaContext) ->
     """Publishes a batch of the stream, or the overdue events. Never raises for events that the bus refuses: they stay
     in the outbox."""
     if "Records" in event:
-        this = publish_records(deps, bus, event["Records"])
+        this = publish_records(deps, bus, event["Records"], wire_workers())
         measure(this)
     else:
-        this = publish_overdue(deps, bus, lambda: has_time(context))
+        this = publish_overdue(deps, bus, lambda: has_time(context), wire_workers())
         measure(this, oldest_seconds=this.oldest_seconds)
     counts = {"published": this.published, "failed": this.failed, "complete": this.complete}
     logger().info("events published", extra={"action": "events_published", **counts})

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from baton.adapters.dynamodb.sizes import MAX_ITEM_BYTES, must_fit, size_of
+from baton.adapters.dynamodb.sizes import (
+    MAX_ITEM_BYTES,
+    MAX_TOGETHER_BYTES,
+    must_fit,
+    must_fit_together,
+    size_of,
+)
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import TooLarge
 from baton.domain.handoffs.workflow import Checkpoint
@@ -70,3 +76,30 @@ def test_the_largest_item_that_fits_fits() -> None:
     must_fit([to_wire(item)])
     with pytest.raises(TooLarge):
         must_fit([to_wire({**item, "t": item["t"] + "x"})])
+
+
+def several(number: int, length: int, last: int) -> list[dict[str, Any]]:
+    sizes = [length] * (number - 1) + [last]
+    return [to_wire({"pk": "WS#acme#TASK#t", "sk": f"NOTES#{n:02d}", "t": "x" * size}) for n, size in enumerate(sizes)]
+
+
+def test_what_a_transaction_puts_at_most_fits_and_a_byte_more_does_not() -> None:
+    around = size_of(several(1, 0, 0)[0])
+    length = 350_000
+    number = MAX_TOGETHER_BYTES // (length + around) + 1
+    last = MAX_TOGETHER_BYTES - (number - 1) * (length + around) - around
+    must_fit_together(several(number, length, last))
+    with pytest.raises(TooLarge):
+        must_fit_together(several(number, length, last + 1))
+
+
+def test_a_transaction_above_the_limit_is_refused_before_anything_is_written(store: Store) -> None:
+    """By the field of the largest; what is put before its transaction isn't written either."""
+    many = [Insert(Note("task_1", f"note_{n:02d}", NOON, "agent:x", {"text": "x" * 380_000})) for n in range(11)]
+    with pytest.raises(TooLarge) as refused:
+        store.commit(WORKSPACE, new("task_9"), Insert(TaskBody("task_9", {"text": "little"})), *many)
+    assert refused.value.field == "text"
+    assert "task_9" not in store.tasks(WORKSPACE, ["task_9"])
+    assert store.notes(WORKSPACE, "task_1", 10) == ()
+    store.commit(WORKSPACE, new("task_9"), Insert(TaskBody("task_9", {"text": "little"})), *many[:10])
+    assert len(store.notes(WORKSPACE, "task_1", 20)) == 10

@@ -428,6 +428,8 @@ def the_stream_reaches_the_publisher(template: Template) -> Problems:
             yield f"{function} gets more at once than it can tell in its time"
         if event.get("MaximumBatchingWindowInSeconds", 0) != 1:
             yield f"{function} is called for every write by itself, or tells late"
+        if not 2 <= event.get("ParallelizationFactor", 1) <= 10:
+            yield f"{function} is one for all tasks of a shard, and late under load"
         if event.get("StartingPosition") != "TRIM_HORIZON":
             yield f"{function} misses what is written while its mapping is made"
 

@@ -405,6 +405,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.the_stream_reaches_the_publisher, "nobody", drop("PublishEvents/Events/NewEvents")),
     (data_checks.the_stream_reaches_the_publisher, "the latest only", put(f"{NEWS}/StartingPosition", "LATEST")),
     (data_checks.the_stream_reaches_the_publisher, "too many at once", put(f"{NEWS}/BatchSize", 1_000)),
+    (data_checks.the_stream_reaches_the_publisher, "one for all", drop(f"{NEWS}/ParallelizationFactor")),
     (data_checks.the_stream_reaches_the_publisher, "at once", drop(f"{NEWS}/MaximumBatchingWindowInSeconds")),
     (data_checks.the_stream_reaches_the_publisher, "late", put(f"{NEWS}/MaximumBatchingWindowInSeconds", 60)),
     (data_checks.only_new_events_come_out_of_the_stream, "every write", drop(f"{NEWS}/FilterCriteria")),

@@ -11,6 +11,7 @@ import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS
+from baton.adapters.workers import Threads
 from baton.domain.errors import Busy
 from baton.domain.events.bus_events import (
     LONGEST_PAUSE,
@@ -32,8 +33,9 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.faults.choke_point import Crash
 from support.faults.hooked_store import HookedStore
+from support.faults.threads import eager_switching
 from support.published import PublishedEvents, entries, outbox_events
-from support.values.changes import new, then
+from support.values.changes import new, plant, then
 from support.worlds.world import WORKSPACE, World, agent, human
 
 AUDITOR = agent("auditor")
@@ -390,3 +392,48 @@ def test_nothing_of_a_task_shows_that_the_outside_was_told(outside: PublishedEve
     outside.stream()
     assert (outside.world.task(task_id), outside.world.trail(task_id)) == before
     approve_task(outside.world.deps, human(), task_id, before[0].revision)
+
+
+# Several at once
+
+
+def busy_world(count: int) -> tuple[PublishedEvents, list[str]]:
+    """So many tasks, each with three events."""
+    world = World().settle()
+    plant(world.store, (new(f"task_{number:02d}") for number in range(count)))
+    ids = [f"task_{number:02d}" for number in range(count)]
+    for step in (1, 2):
+        for each in ids:
+            world.store.commit(WORKSPACE, then(world.task(each), type_=f"step_{step}"))
+    return PublishedEvents(world), ids
+
+
+def test_several_workers_tell_each_event_once_and_each_task_in_order() -> None:
+    outside, ids = busy_world(60)
+    outside.world.clock.advance(120)
+    with eager_switching():
+        this = publish_overdue(outside.world.deps, outside.bus, workers=Threads(8))
+    assert (this.published, this.failed, this.complete) == (180, 0, True)
+    assert this.oldest_seconds == 120.0
+    for each in ids:
+        assert [seq for task_id, seq in outside.told() if task_id == each] == [1, 2, 3]
+    assert outside.waiting() == []
+
+
+def test_several_workers_note_what_the_stream_brought() -> None:
+    outside, _ = busy_world(60)
+    brought = outside.waiting()
+    with eager_switching():
+        this = publish_fresh(outside.world.deps, outside.bus, brought, Threads(8))
+    assert (this.published, this.failed) == (180, 0)
+    assert outside.waiting() == []
+
+
+def test_a_bus_out_of_reach_stops_all_workers() -> None:
+    outside, ids = busy_world(60)
+    outside.world.clock.advance(120)
+    outside.bus.is_away = True
+    this = publish_overdue(outside.world.deps, outside.bus, workers=Threads(4))
+    assert (this.published, this.complete) == (0, False)
+    outside.bus.is_away = False
+    assert outside.tick().published == 3 * len(ids)

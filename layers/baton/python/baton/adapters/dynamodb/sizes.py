@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.domain import errors
 
+Item = Mapping[str, Any]
 MAX_ITEM_BYTES = 400 * 1_024
+# Of what a transaction puts: the less of what DynamoDB's 4 MB may mean, as it also counts what is updated.
+MAX_TOGETHER_BYTES = 4_000_000
 _PER_COLLECTION, _PER_MEMBER = 3, 1
 _FIELDS = {
     keys.BODY: "context",
@@ -22,19 +25,31 @@ _FIELDS = {
 }
 
 
-def must_fit(items: Iterable[Mapping[str, Any]]) -> None:
+def must_fit(items: Iterable[Item]) -> None:
     """Raises ``TooLarge`` for the first item above DynamoDB's limit, before anything is sent: no retry could succeed.
     ``items``: in DynamoDB's format."""
     for item in items:
         if size_of(item) > MAX_ITEM_BYTES:
-            pk, sk = item["pk"]["S"], item["sk"]["S"]
-            field = _FIELDS.get(sk.partition("#")[0]) or _FIELDS.get(keys.kind_of(pk), "body")
             raise errors.TooLarge(
-                field, f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes"
+                _field_of(item), f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes"
             )
 
 
-def size_of(item: Mapping[str, Any]) -> int:
+def must_fit_together(items: Sequence[Item]) -> None:
+    """The same for all items that a transaction puts. Names the field of the largest."""
+    if sum(map(size_of, items)) > MAX_TOGETHER_BYTES:
+        raise errors.TooLarge(
+            _field_of(max(items, key=size_of)),
+            f"is too large beside the others: what is kept at once is at most {MAX_TOGETHER_BYTES} bytes",
+        )
+
+
+def _field_of(item: Item) -> str:
+    pk, sk = item["pk"]["S"], item["sk"]["S"]
+    return _FIELDS.get(sk.partition("#")[0]) or _FIELDS.get(keys.kind_of(pk), "body")
+
+
+def size_of(item: Item) -> int:
     """Returns bytes by DynamoDB's rules, numbers rounded up."""
     return sum(len(name.encode()) + _size(value) for name, value in item.items())
 

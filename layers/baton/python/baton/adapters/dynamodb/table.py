@@ -44,7 +44,7 @@ from baton.adapters.dynamodb.item_writes import (
 from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.schema import TODAY, Schema
 from baton.adapters.dynamodb.shards import Shards
-from baton.adapters.dynamodb.sizes import must_fit
+from baton.adapters.dynamodb.sizes import must_fit, must_fit_together
 from baton.adapters.dynamodb.together import Together, in_turn
 from baton.adapters.dynamodb.trail_items import entries_of, written_by
 from baton.domain import errors
@@ -505,6 +505,7 @@ def _must_fit(writes: Sequence[ItemWrite]) -> None:
     if len({write.key for write in writes}) < len(writes):
         raise ValueError("one item twice in one transaction")
     must_fit(write.request["Item"] for write in writes if write.kind == "Put")
+    must_fit_together([write.request["Item"] for write in writes if write.kind == "Put" and not write.comes_first])
 
 
 def _key_names(condition: str, prefix: str = "") -> dict[str, str]:

@@ -3,7 +3,7 @@ doesn't accept stays in the outbox."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby, takewhile
@@ -24,6 +24,7 @@ from baton.domain.events.bus_events import (
 from baton.domain.tasks.task import ENDED, Task
 from baton.ports.deps import Deps
 from baton.ports.events import Bus, PendingTask, PublishResult
+from baton.ports.system import Workers, in_turn
 
 Tasks = Mapping[tuple[str, str], Task | None]
 
@@ -37,43 +38,73 @@ class PublishReport:
     oldest_seconds: float = 0.0  # the longest time that an overdue event had waited
     complete: bool = True  # False if the bus was out of reach, or time ran out; the next run resumes
 
+    def add(self, part: PublishReport) -> None:
+        self.published += part.published
+        self.failed += part.failed
+        self.oldest_seconds = max(self.oldest_seconds, part.oldest_seconds)
+        self.complete = self.complete and part.complete
 
-def publish_records(deps: Deps, bus: Bus, records: Sequence[Mapping[str, Any]]) -> PublishReport:
+
+def publish_records(
+    deps: Deps, bus: Bus, records: Sequence[Mapping[str, Any]], workers: Workers = in_turn
+) -> PublishReport:
     """Publishes the events in a batch of the table's stream. Raises ``Busy``."""
-    return publish_fresh(deps, bus, deps.store.fresh_events(records))
+    return publish_fresh(deps, bus, deps.store.fresh_events(records), workers)
 
 
-def publish_fresh(deps: Deps, bus: Bus, outbox_events: Sequence[OutboxEvent]) -> PublishReport:
+def publish_fresh(
+    deps: Deps, bus: Bus, outbox_events: Sequence[OutboxEvent], workers: Workers = in_turn
+) -> PublishReport:
     """Publishes new events. An event that isn't accepted now is overdue in a minute. Raises ``Busy``."""
     result = PublishReport()
     delivery = _publish(deps, bus, outbox_events, _tasks_of(deps, outbox_events), result)
-    for _, events in _by_task(outbox_events):
-        told = _told(events, delivery)
-        _note(deps, events, told)
+    of_each_task = [events for _, events in _by_task(outbox_events)]
+    workers(of_each_task, lambda events: _note(deps, events, _told(events, delivery)))
     return result
 
 
-def publish_overdue(deps: Deps, bus: Bus, may_go_on: Callable[[], bool] = lambda: True) -> PublishReport:
+def publish_overdue(
+    deps: Deps, bus: Bus, may_go_on: Callable[[], bool] = lambda: True, workers: Workers = in_turn
+) -> PublishReport:
     """Publishes the events that the stream should have brought, and didn't. Safe to run twice at once, and to stop
-    anywhere: some events are then published twice. Raises ``Busy``."""
+    anywhere: some events are then published twice. A task's events are in one page, which one worker publishes in
+    order. Raises ``Busy``."""
     result, now = PublishReport(), deps.clock.now()
-    for page in deps.store.pending_tasks(now - OVERDUE_AFTER):
-        if not may_go_on():
-            result.complete = False
-            break
-        events = [event for each in page for event in each.events]
-        waited = [(now - each.event.at).total_seconds() for each in events]
-        result.oldest_seconds = max([result.oldest_seconds, *waited])
-        tasks = {(each.workspace, each.task_id): each.task for each in page}
-        delivery = _publish(deps, bus, events, tasks, result)
-        for each in page:
-            if not each.is_readable:
-                result.failed += 1
-                deps.log("an event can't be read", action="event_unreadable", task_id=each.task_id)
-            _settle(deps, each, delivery, now)
-        if not result.complete:
-            break
+    for part in workers(_pages(deps, result, now, may_go_on), lambda page: _publish_page(deps, bus, page, result)):
+        result.add(part)
     return result
+
+
+def _pages(
+    deps: Deps, result: PublishReport, now: datetime, may_go_on: Callable[[], bool]
+) -> Iterator[Sequence[PendingTask]]:
+    """Yields pages while there is time, and the bus is in reach."""
+    pages = iter(deps.store.pending_tasks(now - OVERDUE_AFTER))
+    while result.complete:
+        page = next(pages, None)
+        if page is None:
+            return
+        if may_go_on():
+            yield page
+        else:
+            result.complete = False
+
+
+def _publish_page(deps: Deps, bus: Bus, page: Sequence[PendingTask], result: PublishReport) -> PublishReport:
+    """Also tells ``result`` when the bus is out of reach, so that no other page is taken."""
+    part, now = PublishReport(), deps.clock.now()
+    events = [event for each in page for event in each.events]
+    part.oldest_seconds = max([0.0, *((now - each.event.at).total_seconds() for each in events)])
+    tasks = {(each.workspace, each.task_id): each.task for each in page}
+    delivery = _publish(deps, bus, events, tasks, part)
+    if not part.complete:
+        result.complete = False
+    for each in page:
+        if not each.is_readable:
+            part.failed += 1
+            deps.log("an event can't be read", action="event_unreadable", task_id=each.task_id)
+        _settle(deps, each, delivery, now)
+    return part
 
 
 def _tasks_of(deps: Deps, outbox_events: Iterable[OutboxEvent]) -> Tasks:
