@@ -227,6 +227,12 @@ def the_defaults_deploy_into_a_new_account(template: Template) -> Problems:
         yield f"{answering} of {NEW_ACCOUNT} concurrent executions may all answer notices"
 
 
+@check_of(GATEWAY)
+def waiting_is_not_paid_for_memory_that_nobody_uses(template: Template) -> Problems:
+    if functions(template)["Wait"].get("MemorySize", 1_024) > 256:
+        yield "a worker that waits costs more than a small server"
+
+
 @check
 def timeouts_fit_what_calls_them(template: Template) -> Problems:
     every = functions(template)

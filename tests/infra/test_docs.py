@@ -10,8 +10,9 @@ from baton.domain.access.settings import SETTING_NAMES
 from baton.domain.tasks.task import Flag
 from infra.citations import ROOT
 from infra.docs import LIMITS, MOST_LINES, README, linked, pages, rows, wrong_limits
-from infra.template import load, of_type
+from infra.template import FRONT_DOORS, load, of_type, shaped
 
+COST = (ROOT / "docs/cost.md").read_text(encoding="utf-8")
 OPERATIONS = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
 CODE = "../layers/baton/python/baton/domain/tasks/task.py"
 
@@ -78,3 +79,30 @@ def test_every_limit_is_the_codes() -> None:
 )
 def test_a_wrong_limit_is_noticed(limit: str, name: str, wrong: int) -> None:
     assert len(wrong_limits(f"| a thing | {limit} | [`{name}`]({CODE}) | 422 |", {})) == wrong
+
+
+@pytest.mark.parametrize("front_door", FRONT_DOORS)
+def test_what_alarms_cost_is_told(front_door: str) -> None:
+    """AWS asks for each metric that an alarm watches."""
+    alarms = of_type(shaped(load(), front_door), "AWS::CloudWatch::Alarm").values()
+    watched = sum("MetricStat" in each for alarm in alarms for each in alarm.get("Metrics", [{"MetricStat": alarm}]))
+    (row,) = [text for text in COST.splitlines() if text.startswith("| alarms")]
+    assert f"{watched} with `{front_door}`" in row
+    assert f"{watched / 10:.2f}" in row
+
+
+def test_every_metric_that_costs_at_rest_is_told() -> None:
+    """Those that a round without work counts."""
+    handlers = [
+        (ROOT / f"functions/{name}/handler.py").read_text() for name in ("sweep_stale_claims", "publish_events")
+    ]
+    counted = {name for text in handlers for name in re.findall(r'add_metric\("(\w+)"', text)}
+    (row,) = [text for text in COST.splitlines() if text.startswith("| metrics of its own")]
+    assert counted == {name for name in re.findall(r"`(\w+)`", row)} - {"Swept_"}
+    assert f"{len(counted) * 0.3:.2f}" in row
+
+
+def test_the_month_at_rest_is_the_sum_of_its_parts() -> None:
+    section = COST.split("\n## A month at rest\n")[1].split("\nA worker that waits")[0]
+    amounts = [float(amount.strip("*")) for _, amount, _ in rows(section, 3) if re.fullmatch(r"\**[\d.]+\**", amount)]
+    assert sum(amounts[:-1]) == pytest.approx(amounts[-1])

@@ -536,6 +536,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("/Parameters/MaximumConcurrency/Default", 10),
     ),
     (service_checks.waiting_never_starves_work, "unbounded", drop("Wait/ReservedConcurrentExecutions")),
+    (service_checks.waiting_is_not_paid_for_memory_that_nobody_uses, "as all others", drop("Wait/MemorySize")),
     (service_checks.timeouts_fit_what_calls_them, "waits too long", put("Wait/Timeout", 30)),
     (service_checks.there_is_one_front_door, "both", drop("/Resources/HttpApi/Condition")),
     (service_checks.there_is_one_front_door, "always the URL", drop("/Resources/AllRoutesUrl/Condition")),
