@@ -91,8 +91,8 @@ class Configs(Contacts):
         return self._rosters.get(workspace)
 
     def keep_roster(self, workspace: str, roster: Roster) -> None:
+        self._rosters.pop(workspace, None)
         self._rosters[workspace] = roster
-        self._rosters.move_to_end(workspace)
         while (
             len(self._rosters) > 1 and sum(len(each.agents) for each in list(self._rosters.values())) > MAX_KEPT_AGENTS
         ):
