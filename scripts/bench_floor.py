@@ -119,12 +119,14 @@ def show_floor(stack: Stack) -> None:
 
 
 def _rates(callers: list[Caller]) -> tuple[float, float, float]:
-    """Handoffs a second, and as many requests of the floor and of the empty function. In turns, for the same reason."""
+    """Handoffs a second, and as many requests of the floor and of the empty function. In turns, for the same reason;
+    the first one, in which functions start, doesn't count."""
     kinds: list[Callable[[Caller], Operation]] = [_handoff, _floors, lambda caller: _floors(caller, "empty")]
     totals = [0.0, 0.0, 0.0]
-    for _ in range(TURNS):
+    for turn in range(1 + TURNS):
         for number, kind in enumerate(kinds):
-            totals[number] += per_second(driven([kind(caller) for caller in callers], TURN_SECONDS)) / TURNS
+            rate = per_second(driven([kind(caller) for caller in callers], TURN_SECONDS))
+            totals[number] += rate / TURNS if turn else 0
     handoffs, floors, empties = totals
     return handoffs, floors, empties
 
