@@ -1,10 +1,15 @@
-"""Baton's administration from the outside: for whoever may write to its table.
+"""Baton's administration from the outside: for whoever may write to its table, whose name is in BATON_TABLE.
 
-    baton_admin.py bootstrap --workspace acme --human alice
+    baton_admin.py bootstrap --workspace acme --human alice     a workspace and its first human's token
+    baton_admin.py export --workspace acme > acme.jsonl         everything of the workspace, as JSON lines
+    baton_admin.py prune --workspace acme --older-than 365 --yes
+    baton_admin.py remove --workspace acme --yes
 
-makes a workspace and its first human's token: the key that opens everything else over the API. It needs the table's
-name in BATON_TABLE and credentials that may write to it. The token is printed once and stored only as a digest; a lost
-one is replaced by running it again with --new-tokens, and the old one is revoked with DELETE /tokens/{id}.
+The token opens everything else over the API. It is printed once and stored only as a digest; a lost one is replaced by
+running bootstrap again with --new-tokens, and the old one is revoked with DELETE /tokens/{id}.
+
+The last three scan the whole table (docs/operations.md). With the stack's name in BATON_SECRETS_PREFIX, remove deletes
+the workspace's secret as well.
 """
 
 from __future__ import annotations
@@ -13,18 +18,24 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
+import boto3
+
 from baton.bootstrap import wire
-from baton.config import ConfigError
+from baton.config import ConfigError, load
 from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import BatonError
 from baton.domain.ids import is_slug
+from baton.domain.numbers import dumps
 from baton.ports.deps import Deps
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
+from workspace_data import NotEmptied, StillClaimed, WorkspaceData, remove_secret
 
+MAX_DAYS = 36_500
 DEMO_AGENTS: dict[str, dict[str, Any]] = {
     "scout": {"name": "Client Health Scout", "description": "Watches clients, escalates what it finds."},
     "auditor": {
@@ -60,21 +71,44 @@ def _token(deps: Deps, by: Principal, kind: Kind, subject: str) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Baton's administration")
-    command = parser.add_subparsers(required=True).add_parser("bootstrap", help="a workspace and its first token")
-    command.add_argument("--workspace", required=True, type=_slug)
-    command.add_argument("--human", default="admin", type=_slug, help="the name that approvals will be signed with")
-    command.add_argument("--new-tokens", action="store_true", help="even if the workspace has some")
-    command.add_argument("--demo", action="store_true", help="three agents, and a token for everybody")
-    command.add_argument("--json", action="store_true", help="for a program to read")
-    asked = parser.parse_args()
+    asked = _parser().parse_args()
     os.environ.setdefault("POWERTOOLS_SERVICE_NAME", "baton_admin")
     os.environ.setdefault("BATON_LOG_LEVEL", "WARNING")
     try:
-        made = bootstrap(wire(), asked.workspace, asked.human, new_tokens=asked.new_tokens, demo=asked.demo)
-    except (BatonError, ConfigError) as error:
+        run: Callable[[argparse.Namespace], int] = asked.run
+        return run(asked)
+    except (BatonError, ConfigError, StillClaimed, NotEmptied) as error:
         print(error, file=sys.stderr)
         return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Baton's administration")
+    commands = parser.add_subparsers(required=True)
+
+    def command(name: str, run: Callable[[argparse.Namespace], int], what: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=what)
+        added.set_defaults(run=run)
+        added.add_argument("--workspace", required=True, type=_slug)
+        return added
+
+    first = command("bootstrap", _bootstrap, "a workspace and its first token")
+    first.add_argument("--human", default="admin", type=_slug, help="the name that approvals will be signed with")
+    first.add_argument("--new-tokens", action="store_true", help="even if the workspace has some")
+    first.add_argument("--demo", action="store_true", help="three agents, and a token for everybody")
+    first.add_argument("--json", action="store_true", help="for a program to read")
+    command("export", _export, "everything of a workspace as JSON lines; verify_trail.py --export checks them")
+    prune = command("prune", _prune, "delete transcripts and late results of tasks that ended long ago")
+    prune.add_argument("--older-than", required=True, type=_days, metavar="DAYS")
+    prune.add_argument("--yes", action="store_true", help="really delete")
+    remove = command("remove", _remove, "delete everything of a workspace, for good")
+    remove.add_argument("--yes", action="store_true", help="really delete")
+    remove.add_argument("--force", action="store_true", help="even if workers hold claims")
+    return parser
+
+
+def _bootstrap(asked: argparse.Namespace) -> int:
+    made = bootstrap(wire(), asked.workspace, asked.human, new_tokens=asked.new_tokens, demo=asked.demo)
     if asked.json:
         print(json.dumps(made))
     else:
@@ -83,10 +117,59 @@ def main() -> int:
     return 0
 
 
+def _export(asked: argparse.Namespace) -> int:
+    for line in _data(asked).export():
+        print(dumps(line, ensure_ascii=False))
+    return 0
+
+
+def _prune(asked: argparse.Namespace) -> int:
+    if not _is_meant(
+        asked, f"deletes what was said in tasks of {asked.workspace} that ended {asked.older_than} days ago"
+    ):
+        return 1
+    for what, count in _data(asked).prune(asked.older_than).items():
+        print(f"{count} {what} deleted.")
+    return 0
+
+
+def _remove(asked: argparse.Namespace) -> int:
+    if not _is_meant(asked, f"deletes everything of {asked.workspace} for good; `export` it first"):
+        return 1
+    print(f"{_data(asked).remove(force=asked.force)} items deleted.")
+    prefix, secrets = load().secrets_prefix, _client("secretsmanager")
+    if not prefix:
+        print("The secret with Notion's token, if there is one, is still there: BATON_SECRETS_PREFIX isn't set.")
+    elif remove_secret(secrets, f"{prefix}/{asked.workspace}/notion"):
+        print("The secret with Notion's token will be gone in a week.")
+    return 0
+
+
+def _is_meant(asked: argparse.Namespace, what: str) -> bool:
+    if not asked.yes:
+        print(f"This {what}. Add --yes if that is what you want.", file=sys.stderr)
+    return bool(asked.yes)
+
+
+def _data(asked: argparse.Namespace) -> WorkspaceData:
+    return WorkspaceData(wire(), _client("dynamodb"), load().table, asked.workspace)
+
+
 def _slug(text: str) -> str:
     if not is_slug(text):
         raise argparse.ArgumentTypeError("must be 1 to 63 of a-z, 0-9 and hyphens")
     return text
+
+
+def _client(service: str) -> Any:
+    """The operator's own, which repeats by itself."""
+    return boto3.client(service)  # type: ignore[call-overload] # of either service
+
+
+def _days(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_DAYS:
+        raise argparse.ArgumentTypeError(f"must be from 1 to {MAX_DAYS}")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 verify_trail.py trail.json                     what GET /tasks/{id}/events answered
 verify_trail.py < trail.jsonl                  the same from standard input
 verify_trail.py --expect-hash 3f… trail.json   and that it ends with the hash that was noted elsewhere
+verify_trail.py --export workspace.jsonl       every trail of what `baton_admin.py export` wrote, and that it is whole
 
 Several answers after each other are one trail, and a bare array of entries is one too. Exit status: 0 intact, 1 broken,
 2 not readable.
@@ -39,7 +40,7 @@ class Broken(Exception):
 
     def __init__(self, number: int, why: str) -> None:
         super().__init__(f"entry {number} {why}")
-        self.number = number
+        self.number, self.why = number, why
 
 
 @dataclass(frozen=True)
@@ -151,16 +152,43 @@ def _constant(name: str) -> Any:
     raise ValueError(f"{name} isn't JSON")
 
 
+def verify_export(text: str) -> str:
+    """Verifies the trail of each task of an export, and that the export reached its end. Raises ``Broken`` for the
+    first task that doesn't hold, and ``NotATrail``."""
+    lines = list(_documents(text))
+    if not all(isinstance(line, dict) for line in lines):
+        raise NotATrail("it isn't an export: each line is an object")
+    if not lines or lines[0].get("kind") != "workspace" or lines[-1].get("kind") != "end":
+        raise NotATrail("the export is cut short: it has no beginning or no end")
+    tasks = [line for line in lines if line.get("kind") == "task"]
+    unreadable = [line for line in lines if line.get("kind") == "unreadable task"]
+    if len(tasks) + len(unreadable) != lines[-1].get("tasks"):
+        raise NotATrail(f"it has {len(tasks)} tasks, and its end tells of {_shown(lines[-1].get('tasks'))}")
+    entries = 0
+    for line in tasks:
+        listed = line.get("events")
+        if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
+            raise NotATrail(f"{_shown(line.get('id'))} has no events")
+        try:
+            entries += verify(listed, str(line.get("head_hash"))).entries
+        except Broken as exc:
+            raise Broken(exc.number, f"of {_shown(line.get('id'))} {exc.why}") from exc
+    left_out = f"; {len(unreadable)} could not be read" if unreadable else ""
+    return f"{len(tasks)} trails with {entries} entries, as of {_shown(lines[0].get('begun_at'))}{left_out}."
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Verify an exported audit trail offline.")
     parser.add_argument(
         "file", nargs="?", default="-", help="what GET /tasks/{id}/events answered; - is standard input"
     )
     parser.add_argument("--expect-hash", metavar="H", type=str.lower, help="the hash that the trail has to end with")
+    parser.add_argument("--export", action="store_true", help="the file is an export of a workspace")
     given = parser.parse_args(arguments)
     try:
         raw = sys.stdin.buffer.read() if given.file == "-" else Path(given.file).read_bytes()
-        seen = verify(read(raw.decode("utf-8-sig")), given.expect_hash)
+        text = raw.decode("utf-8-sig")
+        seen = verify_export(text) if given.export else verify(read(text), given.expect_hash)
     except Broken as exc:
         print(f"Broken: {exc}.")
         return BROKEN

@@ -29,6 +29,11 @@ class Key(NamedTuple):
     sk: str
 
 
+def of_workspace(workspace: str) -> str:
+    """What the partitions of all its items begin with, but those of its tokens: for an operator's scan."""
+    return f"WS#{workspace}#"
+
+
 # A task. Items that are read together share a partition, HEAD among them; the trail has a partition of its own.
 
 
@@ -50,6 +55,7 @@ MIRROR = "MIRROR"
 OUTPUT = "OUTPUT"
 RETRY = "RETRY"
 FOLLOWED = "FOLLOWED"
+TOKEN = "TOKEN"  # noqa: S105 - a sort key
 _ERRANDS = {"JOIN": JobKind.JOIN, "CASCADE": JobKind.CASCADE}
 RECOVERIES = ("RECOVERY#", "RECOVERY#" + _END)
 
@@ -327,7 +333,7 @@ def tokens(workspace: str) -> str:
 
 def token(token_id: str) -> Key:
     """A token, found by its id alone. The workspace in the item is the one that counts."""
-    return Key(f"TOKEN#{token_id}", "TOKEN")
+    return Key(f"TOKEN#{token_id}", TOKEN)
 
 
 # Listings in the queue index, as places of items that never change: the day's is BEGINNING's, the agent's BODY's.
