@@ -10,6 +10,7 @@ import pytest
 from infra import account_checks, alarm_checks, data_checks, release_checks, service_checks
 from infra.register import CHECKS, Check, problems
 from infra.template import FRONT_DOORS, Template, load, of_type, shaped
+from infra.translated import translated
 
 Mutation = Callable[[Template], object]
 
@@ -817,6 +818,14 @@ def test_the_front_doors_share_what_does_the_work() -> None:
     assert kinds[0] ^ kinds[1] == {"CreateHandoffMarker", "Api", "Wait", "NotionWebhook", "AllRoutes"}
     assert load()["Parameters"]["FrontDoor"]["AllowedValues"] == list(FRONT_DOORS)
     assert load()["Parameters"]["FrontDoor"]["Default"] == "ApiGateway"
+
+
+def test_sam_hands_on_which_functions_may_have_long_chains() -> None:
+    made = of_type(translated(load()), "AWS::Lambda::Function")
+    assert {name for name, each in made.items() if each.get("RecursiveLoop") == "Allow"} == {
+        "ProcessTask",
+        "SyncTracker",
+    }
 
 
 def test_every_check_is_shown_to_reject_something() -> None:
