@@ -68,6 +68,7 @@ CLAIMS = (
     ),
     _bug(
         "a sweep ends live claims",
+        ("domain/tasks/sweep_rules.py", "    if is_early(task, at):\n", "    if False:\n"),
         ("domain/tasks/sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
     ),
     _bug(
