@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
+from threading import get_ident
 from typing import Any
 
 import pytest
 
+from baton.bootstrap import WORKERS_AT_ONCE
 from baton.services.tasks.sweep import SweepReport, sweep
+from support.clock import FakeClock
 from support.context import FakeContext
+from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.store import InMemoryStore
 from support.worlds.world import World
 from sweep_stale_claims import handler
 
@@ -81,3 +87,21 @@ def test_sweeper_stops_while_there_is_time_to_tell(world: World) -> None:
     context = FakeContext(left=[60_000, 10_000])
     this = sweep(world.deps, lambda: handler.has_time(context))
     assert (this.looked_at, this.complete) == (1, False)
+
+
+def test_a_process_looks_at_tasks_in_threads(dynamo: FakeDynamo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of which there are fewer than the connections that a client keeps."""
+    world = World(store=InMemoryStore(dynamo), clock=FakeClock(datetime(2020, 1, 1, tzinfo=UTC))).settle()
+    world.claimed(lease_seconds=15)
+    writers: set[int] = set()
+    write = dynamo.transact_write_items
+
+    def noticed(**request: Any) -> Any:
+        writers.add(get_ident())
+        return write(**request)
+
+    monkeypatch.setattr(dynamo, "transact_write_items", noticed)
+    assert handler.lambda_handler({}, FakeContext())["reasons"] == {"lease_over": 1}
+    assert writers
+    assert get_ident() not in writers
+    assert 2 <= WORKERS_AT_ONCE < 10
