@@ -67,5 +67,5 @@ def test_malformed_messages_are_given_up_with_their_reason(deployed: Deployed, b
     deployed.notify(*bodies)
     given_up = deployed.take_dead_letters(len(bodies))
     assert sorted(body for body, _ in given_up) == sorted(bodies)
-    assert {reason.split()[0] for _, reason in given_up} == {"not"}
+    assert {reason.split()[0] for _, reason in given_up} <= {"not", "without"}
     deployed.await_silence()
