@@ -122,14 +122,6 @@ CLAIMS = (
         ),
     ),
     _bug(
-        "a slot that was given back is never taken again",
-        (
-            "adapters/dynamodb/tasks/change_writes.py",
-            "put(slot, SLOT_IS_FREE, errors.SlotTaken, free=True)",
-            "put(slot, NOT_THERE_YET, errors.SlotTaken)",
-        ),
-    ),
-    _bug(
         "a claimer takes a task whose lease was extended",
         ("domain/tasks/task.py", "self.claim.agent == agent and self.claim.is_over(now)", "self.claim.agent == agent"),
         ("domain/tasks/sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
