@@ -1,5 +1,5 @@
 """Values that only a newer version of Baton knows: during a deployment, or after a return to an older version, two
-versions work on the same items (docs/operations.md#releases)."""
+versions work on the same items (docs/operations.md#upgrades)."""
 
 from __future__ import annotations
 
