@@ -124,6 +124,7 @@ CLAIMS = (
     _bug(
         "a claimer takes a task whose lease was extended",
         ("domain/tasks/task.py", "self.claim.agent == agent and self.claim.is_over(now)", "self.claim.agent == agent"),
+        ("domain/tasks/sweep_rules.py", "    if is_early(task, at):\n", "    if False:\n"),
         ("domain/tasks/sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
         (
             "services/tasks/sweep.py",
