@@ -113,7 +113,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, canned: Canned) -> None:
         self.close_connection = True
         self._wait(canned.pause)
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(canned.content)), **canned.headers}
+        size = str(len(canned.content))
+        # Said, or a client may send its next request over a connection that is about to be closed.
+        headers = {"Content-Type": "application/json", "Content-Length": size, "Connection": "close", **canned.headers}
         lines = [f"HTTP/1.1 {canned.status} Said", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
         self._write("\r\n".join(lines).encode(), canned.drip if canned.drips_headers else 0)
         self._write(canned.content[: canned.breaks_after], 0 if canned.drips_headers else canned.drip)
