@@ -12,6 +12,7 @@ import pytest
 
 import stack
 from background import StackError, free_port
+from support.smoke import left_open, smoked
 from support.worlds.deployed import Deployed, problem
 from support.worlds.tenant import Tenant, new_workspace
 
@@ -103,6 +104,13 @@ def test_pages_of_other_origins_are_kept_out_as_at_the_gateway(at_its_url: Deplo
     assert by_url.human.send("GET", "/tasks", headers=headers).status_code == 403
     assert by_url.human.send("GET", "/_ministack/health").status_code == 403
     assert "access-control-allow-origin" not in by_url.human.send("GET", "/tasks").headers
+
+
+def test_a_smoke_test_finds_all_in_order(by_url: Tenant) -> None:
+    """And with the sweeper where `make soak` runs it: here it has its schedule."""
+    status, said = smoked(by_url, SLOW=os.environ.get("SOAK", ""))
+    assert status == 0, said
+    assert left_open(by_url) == []
 
 
 def test_a_front_door_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,68 @@
+"""`make smoke` against the local stack, which it asks nothing that it wouldn't ask a deployment in AWS."""
+
+from __future__ import annotations
+
+import signal
+
+from smoke import FAILED, HOLDS, INTERRUPTED, UNFIT
+from smoke_checks import ALL
+from support.smoke import left_open, smoked, smoking
+from support.worlds.deployed import CANARY
+from support.worlds.tenant import Tenant, Workspaces
+
+
+def test_all_holds_and_nothing_is_left_open(workspace: Workspaces) -> None:
+    tenant = workspace(dispatch_delay_seconds=1)
+    others = tenant.approved()
+    status, said = smoked(tenant)
+    assert status == HOLDS, said
+    assert [line[15:] for line in said.splitlines() if line.startswith("ok ")] == [each.what for each in ALL]
+    assert "left behind: 8 ended tasks, 3 agents switched off" in said
+    assert said.splitlines()[-1].startswith(f"All {len(ALL)} checks hold, in ")
+    assert left_open(tenant) == []
+    assert tenant.task(others)["state"] == "delegated"
+    assert "baton_" not in said.replace("baton_admin", "")
+    assert CANARY not in said
+
+
+def test_what_does_not_hold_is_named_and_the_rest_goes_on(tenant: Tenant) -> None:
+    """Nobody takes the notices for agents that Baton runs."""
+    lambdas = tenant.deployed.aws("lambda")
+    function = tenant.deployed.stack.functions["ProcessTask"]
+    (mapping,) = [
+        each for each in lambdas.list_event_source_mappings()["EventSourceMappings"] if function in each["FunctionArn"]
+    ]
+    lambdas.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+    try:
+        status, said = smoked(tenant)
+    finally:
+        lambdas.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
+    assert status == FAILED, said
+    (failed,) = [line for line in said.splitlines() if line.startswith("FAIL ")]
+    assert failed.endswith("an agent that Baton runs has its task done")
+    assert "look at docs/operations.md, A stuck queue" in said
+    assert said.splitlines()[-1].startswith(f"FAILED: 1 of {len(ALL)} checks, in ")
+    assert left_open(tenant) == []
+
+
+def test_it_cleans_up_when_it_is_stopped(tenant: Tenant) -> None:
+    with smoking(tenant.deployed.stack.api_url, tenant.human.token) as process:
+        assert process.stdout
+        while "claim" not in process.stdout.readline():  # tasks are open from here on
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=120)
+    assert process.returncode == INTERRUPTED, said
+    assert "left behind:" in said
+    assert left_open(tenant) == []
+
+
+def test_a_token_or_workspace_that_is_not_fit_is_named_before_anything_is_made(workspace: Workspaces) -> None:
+    tenant, slow = workspace(), workspace(dispatch_delay_seconds=60)
+    for token in (tenant.scout.token, tenant.service.token, "baton_of_nobody"):
+        status, said = smoked(tenant, token)
+        assert status == UNFIT
+        assert "TOKEN must be a human's" in said
+    status, said = smoked(slow)
+    assert (status, "dispatch_delay_seconds is 60" in said) == (UNFIT, True)
+    assert not any(each["slug"].startswith("smoke-") for each in tenant.human.get("/agents")["items"])
