@@ -151,6 +151,19 @@ def test_a_pointer_of_a_refused_change_points_at_what_head_still_has(rig: Rig) -
     must_be_found(rig)
 
 
+def test_a_receipt_that_is_newer_than_the_task_that_was_read_does_not_count(rig: Rig) -> None:
+    """Who decides on that state meets a conflict, and finds it then."""
+    rig.store.commit(WORKSPACE, then(a_full_tail(rig), title="t" * MAX_TAIL_BYTES))
+    was_read, _ = rig.store.load(WORKSPACE, TASK)
+    assert was_read.has_chunks
+    rig.store.commit(WORKSPACE, replace(then(was_read), asked=Asked(digest="asked", key="later")))
+    go_on(rig)
+    assert rig.store.receipt(was_read, "later") is None
+    assert rig.store.receipt(rig.store.load(WORKSPACE, TASK)[0], "later") is not None
+    with pytest.raises(Conflict):
+        rig.store.commit(WORKSPACE, then(was_read))
+
+
 @pytest.mark.parametrize("changes", [10, 1_000])
 def test_a_receipt_costs_the_same_at_any_length_of_the_trail(rig: Rig, changes: int) -> None:
     task = a_full_tail(rig)

@@ -108,8 +108,9 @@ def pointer(workspace: str, task_id: str, name: str, seq: int) -> Key:
     return Key(trail(workspace, task_id), f"POINTER#{name}#{seq:08d}")
 
 
-def pointers(name: str) -> tuple[str, str]:
-    return f"POINTER#{name}#", f"POINTER#{name}#" + _END
+def pointers(name: str, up_to: int) -> tuple[str, str]:
+    """``up_to``: the highest number of an event that counts."""
+    return f"POINTER#{name}#", f"POINTER#{name}#{up_to:08d}"
 
 
 def parse_pointer(sort_key: str) -> int:

@@ -221,8 +221,9 @@ class TaskReads(Registry):
         )
 
     def _pointed_at(self, task: Task, name: str) -> int | None:
-        """Returns the number of the latest event in a chunk that has a receipt of this name."""
-        first, last = keys.pointers(name)
+        """Returns the number of the latest event in a chunk that has a receipt of this name. One that came after the
+        task was read doesn't count: who decides on that state meets a conflict, and reads both again."""
+        first, last = keys.pointers(name, task.seq)
         found = self._table.query(
             "#pk = :pk AND #sk BETWEEN :first AND :last",
             {":pk": keys.trail(task.workspace, task.id), ":first": first, ":last": last},
