@@ -1,4 +1,4 @@
-"""What a worker costs while it waits, by the injected clock: as much as before it looked twice as often."""
+"""What a worker costs while it waits, by the injected clock."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from support.worlds.world import WORKSPACE, World, agent
 AUDITOR = agent("auditor")
 WAITING = Claimer(by=AUDITOR, agent="auditor", worker="worker-1")
 KEY = IdempotencyKey(AUDITOR, "/claims", "key", "hash")
-# By the wait's seconds: the read units of a wait in vain, which were 43, 13 and 5 when each look saw open work too.
-UNITS = {20: 42.5, 5: 13, 1: 5}
-# With a key: 84, 24 and 8.
-UNITS_WITH_KEY = {20: 50.5, 5: 16, 1: 7}
+# By the wait's seconds: the read units of a wait in vain, at most. One of five seconds may take a look less.
+UNITS = {20: 48.5, 5: 14.5, 1: 5.5}
+UNITS_WITH_KEY = {20: 57.5, 5: 17.5, 1: 7.5}
 
 
 class Waiting:
@@ -67,18 +66,18 @@ class MomentousClock(FakeClock):
 
 
 @pytest.mark.parametrize("seconds", UNITS)
-def test_a_wait_in_vain_costs_no_more_units_than_before(seconds: int) -> None:
+def test_a_wait_in_vain_costs_what_is_documented(seconds: int) -> None:
     found, usage = Waiting().wait(seconds)
     assert found is None
-    assert usage.read_units <= UNITS[seconds]
+    assert UNITS[seconds] - 0.5 <= usage.read_units <= UNITS[seconds]
     assert usage.all_write_units == 2, "the permit, taken and given back"
 
 
 @pytest.mark.parametrize("seconds", UNITS_WITH_KEY)
-def test_with_a_key_it_costs_less_than_before(seconds: int) -> None:
+def test_with_a_key_it_costs_what_is_documented(seconds: int) -> None:
     found, usage = Waiting().wait(seconds, KEY)
     assert found is None
-    assert usage.read_units <= UNITS_WITH_KEY[seconds]
+    assert UNITS_WITH_KEY[seconds] - 0.5 <= usage.read_units <= UNITS_WITH_KEY[seconds]
 
 
 @pytest.mark.parametrize("tasks", [1, 20])
@@ -92,12 +91,12 @@ def test_work_that_cannot_be_taken_costs_a_wait_nothing_more(tasks: int) -> None
 
 
 @pytest.mark.parametrize("after", [0.1, 1.0, 3.337, 19.5])
-def test_an_approval_is_noticed_within_a_third_of_a_second(after: float) -> None:
+def test_an_approval_is_noticed_within_three_tenths_of_a_second(after: float) -> None:
     waiting = Waiting()
     waiting.clock.at[after] = lambda: queued(waiting.store, "task_1", waiting.clock.now())
     found, _ = waiting.wait(20)
     assert found is not None
-    assert after <= waiting.waited <= after + 0.33
+    assert after <= waiting.waited <= after + 0.3
 
 
 @pytest.mark.parametrize("after", [0.5, 7.1])

@@ -32,8 +32,8 @@ SPREAD_OVER = 20
 # The most marks that one search looks behind: one page. What is left comes with the next search.
 MAX_MARKS = 25
 # Of a worker that waits: the pause between two looks at its agent's own queue, and how many such looks come to one that
-# also sees open work. Twenty seconds without work cost 42.5 read units (tests/contract/claims/test_waiting_cost.py).
-LOOK_SECONDS = 0.275
+# also sees open work. Twenty seconds without work cost 48.5 read units (tests/contract/claims/test_waiting_cost.py).
+LOOK_SECONDS = 0.24
 LOOK_JITTER = 0.2
 WHOLE_LOOK_EVERY = 12
 
