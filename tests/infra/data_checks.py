@@ -339,9 +339,9 @@ def the_webhook_touches_single_items_of_the_table(template: Template) -> Problem
 
 @check
 def the_publisher_changes_no_task(template: Template) -> Problems:
-    """It may take away an entry's place in the outbox, and make nothing new."""
+    """It reads HEADs and trails, may take away an entry's place in the outbox, and makes nothing new."""
     found = {(action, resource) for action, resource in grants(template, "PublishEvents") if "Table" in resource}
-    wanted = {(f"dynamodb:{verb}", "Table.Arn") for verb in ("BatchGetItem", "UpdateItem")}
+    wanted = {(f"dynamodb:{verb}", "Table.Arn") for verb in ("BatchGetItem", "Query", "UpdateItem")}
     wanted |= {("dynamodb:Query", "${Table.Arn}/index/wake")}
     if found - {(f"dynamodb:{action}", STREAM) for action in READING_A_STREAM} != wanted:
         yield f"PublishEvents may {sorted(found)}"

@@ -370,6 +370,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "one missing",
         drop("Table/GlobalSecondaryIndexes/0"),
     ),
+    (
+        data_checks.the_publisher_changes_no_task,
+        "reads no trail",
+        put("PublishEventsRole/" + STATEMENTS + "/2/Action", ["dynamodb:BatchGetItem", "dynamodb:UpdateItem"]),
+    ),
     (data_checks.the_publisher_changes_no_task, "writes", grant("PublishEvents", "dynamodb:PutItem", TABLE)),
     (
         data_checks.the_publisher_changes_no_task,

@@ -65,10 +65,13 @@ def bus_out_of_reach(deployed: Deployed) -> Iterator[None]:
         deployed.aws("iam").delete_role_policy(RoleName=role, PolicyName="away")
 
 
-def lived(tenant: Tenant) -> tuple[str, str]:
-    """A task and the id of its claim, from its making to its end."""
+def lived(tenant: Tenant, releases: int = 0) -> tuple[str, str]:
+    """A task and the id of its claim, from its making to its end; given back so often before."""
     task_id = tenant.needing()
     tenant.human.post(f"/tasks/{task_id}/approve")
+    for number in range(releases):
+        released = {"claim_id": tenant.claim(task_id)["claim_id"], "reason": f"{number} {'not now ' * 60}"}
+        tenant.reviewer.post(f"/tasks/{task_id}/release", released)
     claim = tenant.claim(task_id)
     tenant.reviewer.post(f"/tasks/{task_id}/heartbeat", {"claim_id": claim["claim_id"]})
     tenant.reviewer.post(f"/tasks/{task_id}/complete", {"claim_id": claim["claim_id"], "output": {"signed": True}})
@@ -96,8 +99,9 @@ def test_a_rule_hears_of_a_whole_task_in_order(tenant: Tenant, heard: Heard) -> 
 def test_with_the_bus_out_of_reach_tasks_go_on_and_the_outside_hears_later(tenant: Tenant, heard: Heard) -> None:
     deployed = tenant.deployed
     with bus_out_of_reach(deployed):
-        task_id, _ = lived(tenant)
-        assert tenant.task(task_id)["state"] == "done"
+        task_id, _ = lived(tenant, releases=2)
+        task = deployed.deps.store.load(tenant.name, task_id)[0]
+        assert (task.state, task.has_chunks) == ("done", True), "some events have left HEAD untold"
         trail = tenant.events(task_id)
         until(lambda: any('"bus_away"' in line for line in deployed.logs("PublishEvents")))
         overdue(deployed)
@@ -113,9 +117,20 @@ def overdue(deployed: Deployed) -> None:
     earlier, store = SystemClock().now() - seconds(120), deployed.deps.store
     for page in list(store.pending_tasks(earlier + timedelta(days=1))):
         for each in page:
-            for key in (keys.beginning(each.workspace, each.task_id), keys.head(each.workspace, each.task_id)):
+            task = (each.workspace, each.task_id)
+            for key in (keys.beginning(*task), keys.head(*task), *chunks(deployed, *task)):
                 aged(deployed, key, rfc3339(earlier))
             store.look_again(each.workspace, each.task_id, earlier)
+
+
+def chunks(deployed: Deployed, workspace: str, task_id: str) -> Iterator[keys.Key]:
+    """Of events that HEAD had before."""
+    trail = {":pk": keys.trail(workspace, task_id), ":first": keys.chunk_name(0), ":last": keys.chunk_name(10**8 - 1)}
+    asked = {"KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :last"}
+    found = deployed.dynamo.query(
+        TableName=deployed.stack.table, ExpressionAttributeValues=to_wire(trail), ConsistentRead=True, **asked
+    )
+    return (keys.Key(item["pk"]["S"], item["sk"]["S"]) for item in found["Items"])
 
 
 def aged(deployed: Deployed, key: keys.Key, at: str) -> None:
