@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 @dataclass(eq=False)
 class Request:
     """``effects``: the writes that it came to, by attempt, and how many there may be; ``answers``: what of them must
-    stay the same. ``word``: for a verb that ends a claim, the task, the claim, and by which entries of the trail it
-    ends."""
+    stay the same; ``first_answered_at``: at which step the first one came. ``word``: for a verb that ends a claim, the
+    task, the claim, and by which entries of the trail it ends."""
 
     name: str
     by: Principal
@@ -30,12 +30,21 @@ class Request:
     began_at: int = 0
     effects: dict[int, int] = field(default_factory=dict)
     answers: list[tuple[Any, ...]] = field(default_factory=list)
+    first_answered_at: int = 0
     word: tuple[str, str, frozenset[str]] | None = None
     content: Any = None
 
     @property
     def is_keyed(self) -> bool:
         return self.idempotency_key is not None
+
+    def answered(self, mark: tuple[Any, ...], step: int) -> None:
+        self.first_answered_at = self.first_answered_at if self.answers else step
+        self.answers.append(mark)
+
+    def was_answered_by(self, step: int) -> bool:
+        """Whoever begins to send it then is told the same."""
+        return bool(self.answers) and self.first_answered_at <= step
 
 
 @dataclass(frozen=True, slots=True)

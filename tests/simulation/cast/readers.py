@@ -131,8 +131,16 @@ class Reader:
         )
 
     def _inbox(self) -> None:
+        """Of one who was told anything, if there is one; looked into several times, as by whoever waits for more."""
+        listed = self._context.ledger.ever_listed
+        told = [slug for slug in ALL if listed["INBOX", slug]]
+        slug = self._sim.pick(told or ALL)
+        for _ in range(1 + self._draw(4)):
+            self._look_into_inbox(slug)
+
+    def _look_into_inbox(self, slug: str) -> None:
         """What became of the things that it handed off stays there until it says that it has seen it."""
-        sim, slug, ids = self._sim, self._sim.pick(ALL), list[str]()
+        sim, ids = self._sim, list[str]()
 
         def judge(began: int, page: Any) -> None:
             ids.extend(each.id for each in page.items)

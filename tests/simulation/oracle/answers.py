@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Decided again, or told in other words: never a caller's business.
 INTERNAL = {"Conflict", "KeyTaken", "SlotTaken"}
+# What a repeat is told in place of the first answer: nobody knows it now, the claim is over, the secret was shown.
+INSTEAD = {"Busy", "ClaimOver", "SecretAlreadyShown"}
 FAILURES = {"sweep_failed", "runner_raised", "contact_not_marked"}
 # What a simulation breaks on purpose.
 EXPECTED_FAILURES = {"Busy", "RuntimeError"}
@@ -50,7 +52,7 @@ class Answers:
             first = request.answers[0]
             self._must(mark == first, "{}: a repeat was answered {}, not {}", request.name, mark, first)
         if value is not None:  # that there was nothing to claim is no answer to keep
-            request.answers.append(mark)
+            request.answered(mark, self._sim.steps)
         for task in tasks:
             told = self._ledger.states.get(task.id, {}).get(task.seq)
             self._must(
@@ -78,6 +80,8 @@ class Answers:
         name = type(exc).__name__
         self._ledger.seen[f"refused: {name}"] += 1
         self._must(name not in INTERNAL, "{} was refused with {}, which is to be decided again", request.name, name)
+        was_answered = request.is_keyed and request.was_answered_by(self._sim.current.process.began_at)
+        self._must(not was_answered or name in INSTEAD, "{}: a repeat was refused with {}", request.name, name)
         if name == "StaleClaim" and request.word:
             is_own = self._ended_by(request) & request.word[2]
             self._must(not is_own, "{}: refused as stale, though it is what ended the claim", request.name)

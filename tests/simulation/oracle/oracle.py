@@ -96,9 +96,11 @@ class Oracle:
 
 
 def _is_effect(tx: Transaction) -> bool:
-    """Not the cascade that follows a cancel, nor a sweep on the way to a claim, nor what only moves something on."""
+    """Not the cascade that follows a cancel, nor a sweep on the way to a claim, nor what only moves something on. An
+    alert that comes with an entry of a trail is that entry's."""
     told = any(
         entry["principal_id"] != "sweeper" and (entry["type"] != "cancelled" or not entry["data"].get("ancestor"))
         for entry in tx.told
     )
-    return bool(tx.kinds["ONCE"] or tx.kinds["NOTES"] or tx.kinds["REVIEWS"] or told)
+    is_alert_alone = tx.kinds["ALERTS"] and not tx.told
+    return bool(tx.kinds["ONCE"] or tx.kinds["NOTES"] or tx.kinds["REVIEWS"] or told or is_alert_alone)

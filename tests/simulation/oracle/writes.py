@@ -204,7 +204,7 @@ class Writes:
     def _run(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk != "USAGE":
             self._sim.oracle.talks.is_said(task_id, old, new)
-        elif new and self._sim.habits.knows_tokens and any(new.get(n) != (old or {}).get(n) for n in COUNTED):
+        elif new and any(new.get(n) != (old or {}).get(n) for n in COUNTED):
             write = (task_id, new["written_by"])
             self._must(write not in self._ledger.spent, "{}: one write was spent twice", task_id)
             self._ledger.spent.add(write)

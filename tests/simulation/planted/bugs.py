@@ -328,8 +328,7 @@ REPEATS = (
     _bug(
         "an unclear attempt isn't barred",
         ("adapters/dynamodb/table.py", "if may_arrive and bar is not None and", "if False and"),
-        habits={"fault_share": 0.2, "knows_tokens": False, "has_tracker": False},
-        steps=200_000,
+        habits={"focus": Focus.ALERTS, "fault_share": 0.1, "knows_tokens": False, "has_tracker": False},
     ),
     _bug(
         "a token of its own for each attempt",
@@ -339,6 +338,8 @@ REPEATS = (
             "return lambda: self._client.transact_write_items(TransactItems=items, ClientRequestToken=uuid4().hex)",
         ),
         habits={"focus": Focus.RUNS, "fault_share": 0.15, "knows_tokens": True},
+        harmless="each transaction has an item whose condition fails once it was applied, but a revocation's, and that "
+        "sets the same again; in every fourth seed the table knows no tokens at all",
     ),
     _bug(
         "a batch read forgets what wasn't processed",
@@ -392,6 +393,7 @@ REPEATS = (
     _bug(
         "a change under a key keeps no receipt",
         ("steps/tasks/change_task.py", "asked=answers.asked_under(idempotency_key)", "asked=None"),
+        habits={"doubled_share": 0.8},
     ),
     _bug(
         "another word under a claim that is over gets the first one's answer",
@@ -494,6 +496,8 @@ DIRECTIONS = (
         steps=200_000,
     ),
 )
+# Whoever ends a task often dies between its output and HEAD, and somebody else has the time to end it in another way.
+_LOST_ENDS = {"focus": Focus.ENDS, "is_hot": False, "crash_share": 0.03, "fault_share": 0.08}
 OUTPUTS = (
     _bug(
         "all large outputs of a task have one place",
@@ -502,8 +506,7 @@ OUTPUTS = (
             "key = keys.output(task.workspace, task.id, digest)",
             'key = keys.output(task.workspace, task.id, "0")',
         ),
-        habits={"focus": Focus.ENDS, "is_hot": True},
-        steps=200_000,
+        habits=_LOST_ENDS,
     ),
     _bug(
         "an output's place follows from the fence, not from its content",
@@ -512,8 +515,7 @@ OUTPUTS = (
             "key = keys.output(task.workspace, task.id, digest)",
             "key = keys.output(task.workspace, task.id, str(task.fence))",
         ),
-        habits={"focus": Focus.ENDS, "is_hot": True},
-        steps=200_000,
+        habits=_LOST_ENDS,
     ),
     _bug(
         "a large output is put after HEAD, if at all",
@@ -549,11 +551,22 @@ INBOXES = (
             'if (head.get("queue_pk"), head.get("queue_sk")) == (entry["queue_pk"], entry["queue_sk"]):',
             "if head:",
         ),
-        steps=200_000,
+        habits={"has_readers": True, "focus": Focus.ENDS, "lag_ms": 600_000},
     ),
     _bug(
         "an acknowledgement takes along what lies between",
         ("adapters/dynamodb/handoffs/inboxes.py", 'if entry["queue_sk"] in wanted:', "if True:"),
+        habits={
+            "has_readers": True,
+            "focus": Focus.ENDS,
+            "workers": ("a",),
+            "is_hot": True,
+            "slowness": 1,
+            "fault_share": 0,
+            "crash_share": 0,
+            "has_tracker": False,
+            "steps": 2_000,
+        },
     ),
     _bug(
         "a page of an inbox goes on behind its neighbour",
@@ -599,13 +612,14 @@ FAMILIES = (
         habits={
             "focus": Focus.BRANCHES,
             "is_hot": True,
-            "slowness": 40,
-            "notices": NoticeFate.SHAKY,
+            "slowness": 1,
+            "notices": NoticeFate.KEPT,
             "fault_share": 0,
             "crash_share": 0,
-            "lag_ms": 2_000,
-            "skew_ms": 0,
+            "lag_ms": 0,
+            "doubled_share": 0,
             "has_tracker": False,
+            "steps": 2_000,
         },
         steps=100_000,
     ),
