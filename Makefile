@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup run stack stop test unit coverage soak fuzz simulate planted check bench openapi fmt lock deploy smoke clean
+.PHONY: help setup run stack stop test unit coverage soak fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
 
 PYTHON ?= python3
 
@@ -137,6 +137,10 @@ openapi: setup ## write docs/openapi.json from the code
 # STACK, REGION, PARAMS='Name=value …', TAGS, YES, RUNTIME, ARCHITECTURE, BATON_SCRIPT and BUILT reach it as they are.
 deploy: setup ## build for the cloud and deploy, with what the stack was given before (STACK, REGION, PARAMS, YES=1)
 	@$(bin)/python scripts/deploy.py
+
+# TABLE and REGION reach it as they are.
+adopt: setup ## give a restored table what AWS leaves out, so that a stack can work on it (TABLE, REGION)
+	@$(bin)/python scripts/existing_table.py
 
 # API, TOKEN and SLOW reach it as they are.
 smoke: $(env)/baton.stamp ## try a deployment through its API alone: API=… TOKEN=… (a human's; SLOW=1 waits for the sweeper)

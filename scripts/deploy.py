@@ -29,11 +29,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import botocore.session
-import yaml
 from botocore.exceptions import BotoCoreError, ClientError
 
 import deploy_answers as answers
 import deployment
+import existing_table
 import local_model
 from background import StackError
 from deploy_answers import Account, Parameters
@@ -43,13 +43,6 @@ FAILED = {"CREATE_FAILED", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}
 RUNTIME = deployment.RUNTIME
 ARCHITECTURE = "arm64"
 SCRIPT = "script.yaml"  # what layers/baton/Makefile calls one that was built in
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML with CloudFormation's short forms, which parameters have none of."""
-
-
-_Loader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
 
 
 @dataclass(frozen=True)
@@ -87,7 +80,7 @@ def main() -> int:
 def _deploy(environ: Mapping[str, str]) -> None:
     session = botocore.session.get_session()
     target = _target(session, environ)
-    template = yaml.load((deployment.ROOT / "template.yaml").read_text(encoding="utf-8"), _Loader)  # noqa: S506 - ours
+    template = deployment.template()
     before = answers.as_deployed(target.found, template)
     built = _built(before, environ, template["Parameters"]["Runtime"]["AllowedValues"])
     asks = not environ.get("YES")
@@ -102,6 +95,7 @@ def _deploy(environ: Mapping[str, str]) -> None:
         answers.refuse_too_large(wanted, before, account)
         if warned := answers.warning(wanted, account):
             print(warned, file=sys.stderr)
+    _refuse_unready_table(session, target, wanted, before)
     folder = Path(environ["BUILT"]) if environ.get("BUILT") else _sam_build(built, environ)
     wanted |= built | _local(environ)
     wanted["Release"] = answers.release(_digest(folder, wanted), before.get("Release", ""), target.failed_at)
@@ -140,6 +134,15 @@ def _account(session: Any, target: Target) -> Account | None:
         print(f"warning: the account's concurrency isn't known: {error}", file=sys.stderr)
         return None
     return Account(limit["ConcurrentExecutions"], limit["UnreservedConcurrentExecutions"])
+
+
+def _refuse_unready_table(session: Any, target: Target, wanted: Parameters, before: Parameters) -> None:
+    """Raises StackError. Goes on where the credentials may not ask."""
+    dynamodb = session.create_client("dynamodb", region_name=target.region)
+    try:
+        existing_table.refuse_unready(dynamodb, wanted, before)
+    except ClientError as error:
+        print(f"warning: whether the existing table is ready isn't known: {error}", file=sys.stderr)
 
 
 def _built(before: Parameters, environ: Mapping[str, str], known: list[str]) -> Parameters:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import botocore.session
+import yaml
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
@@ -32,6 +33,19 @@ HEARTBEAT_SECONDS = 4.0
 INPUTS = ("template.yaml", "samconfig.toml", "functions", "layers")
 
 Say = Callable[[str], None]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with CloudFormation's short forms, which nothing that is read so has."""
+
+
+_Loader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
+
+
+def template() -> dict[str, Any]:
+    """template.yaml, for its parameters and the table's properties."""
+    found: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text(encoding="utf-8"), _Loader)  # noqa: S506 - ours
+    return found
 
 
 def environment_of_tools() -> Path:

@@ -231,6 +231,6 @@ def a_budget_tells_somebody(template: Template) -> Problems:
     }
     if budget.get("Condition") != "HasBudget" or told != {("ACTUAL", 80), ("FORECASTED", 100)}:
         yield f"the budget is {budget.get('Condition')}, and tells of {sorted(told)}"
-    (rule,) = template.get("Rules", {"": {}}).values()
+    rule = template.get("Rules", {}).get("BudgetTellsSomebody", {})
     if rule.get("Assertions", [{}])[0].get("Assert") != {"Fn::Not": [{"Fn::Equals": [{"Ref": "AlarmTopicArn"}, ""]}]}:
         yield "a budget without a topic tells nobody, silently"

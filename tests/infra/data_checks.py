@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from fnmatch import fnmatch
 from typing import Any
 
+from baton.adapters.dynamodb import keys
 from infra.register import Problems, check, check_of
 from infra.template import (
     GATEWAY,
@@ -376,13 +378,6 @@ def the_table_is_protected_unless_asked_otherwise(template: Template) -> Problem
 
 
 @check
-def the_table_outlives_the_stack(template: Template) -> Problems:
-    table = template["Resources"]["Table"]
-    if {table.get("DeletionPolicy"), table.get("UpdateReplacePolicy")} != {"Retain"}:
-        yield "deleting or replacing the stack's table deletes the data"
-
-
-@check
 def the_table_is_paid_per_request(template: Template) -> Problems:
     if _table(template).get("BillingMode") != "PAY_PER_REQUEST":
         yield "the table costs while it is idle"
@@ -400,7 +395,30 @@ def the_table_has_two_sparse_indexes_that_hold_no_payload(template: Template) ->
         "wake": (["wake_pk", "wake_sk"], {"ProjectionType": "KEYS_ONLY"}),
     }
     if found != wanted:
-        yield f"the indexes are {found}"
+        yield f"the indexes are {found}: none is changed under its name, as decision 056 says"
+
+
+@check
+def index_names_carry_a_version(template: Template) -> Problems:
+    """``queue``, then ``queue-2``, by the same attributes: so one is added, filled and switched to, and then the other
+    goes. Meanwhile who may query one may query both, as the releases before and after do."""
+    indexes = {
+        index["IndexName"]: tuple(key["AttributeName"] for key in index["KeySchema"])
+        for index in _table(template)["GlobalSecondaryIndexes"]
+    }
+    for name, attributes in indexes.items():
+        if not re.fullmatch(r"[a-z]+(-([2-9]|[1-9]\d+))?", name) or attributes != keys.attributes_of(name):
+            yield f"{name} isn't a version of an index by {attributes}"
+    if missing := {keys.QUEUE_INDEX, keys.WAKE_INDEX} - indexes.keys():
+        yield f"the code reads {sorted(missing)}, which the table doesn't have"
+    for function in functions(template):
+        queried = {resource.split("/index/")[1] for _, resource in grants(template, function) if "/index/" in resource}
+        if queried != {name for name in indexes if _is_version_of(name, queried)}:
+            yield f"{function} may query {sorted(queried)}, and no other version"
+
+
+def _is_version_of(index: str, others: set[str]) -> bool:
+    return keys.attributes_of(index) in map(keys.attributes_of, others)
 
 
 @check

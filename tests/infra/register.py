@@ -10,6 +10,7 @@ Problems = Iterator[str]
 Check = Callable[[Template], Problems]
 CHECKS: list[Check] = []
 _ONLY: dict[Check, str] = {}
+_WHOLE: set[Check] = set()
 
 
 def check(function: Check) -> Check:
@@ -28,8 +29,17 @@ def check_of(front_door: str) -> Callable[[Check], Check]:
     return register
 
 
+def check_whole(function: Check) -> Check:
+    """Registers a promise about the template as it is written, with all of its branches."""
+    _WHOLE.add(function)
+    return check(function)
+
+
 def problems(promise: Check, template: Template) -> Problems:
-    """What is wrong with the template, with each front door that the promise is about."""
+    """What is wrong with the template, with each front door that the promise is about, and a table of its own."""
+    if promise in _WHOLE:
+        yield from promise(template)
+        return
     for front_door in FRONT_DOORS:
         if _ONLY.get(promise, front_door) == front_door:
             yield from promise(shaped(template, front_door))

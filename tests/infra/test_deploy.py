@@ -57,6 +57,9 @@ def test_parameters_are_given_as_a_shell_has_them() -> None:
         ("MaximumConcurrency=1001", "from 2 to 1000"),
         ("WaitConcurrency=few", "from 0"),
         ("Model='a\"b'", "quotation mark"),
+        ("ExistingTable=arn:aws:dynamodb:eu-west-1:111122223333:table/baton", "a table's name"),
+        ("ExistingTableStream=arn:aws:dynamodb:eu-west-1:111122223333:table/baton/stream/x", "the label of a stream"),
+        ("ExistingTableStream=2026-11-23", "the label of a stream"),
         ("Model='", "can't be read"),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra import account_checks, alarm_checks, data_checks, release_checks, service_checks
+from infra import account_checks, alarm_checks, data_checks, release_checks, restore_checks, service_checks
 from infra.register import CHECKS, Check, problems
 from infra.template import FRONT_DOORS, Template, load, of_type, shaped
 from infra.translated import translated
@@ -57,6 +57,12 @@ def authorize(template: Template) -> None:
 
 def add_topic(template: Template) -> None:
     template["Resources"]["Topic"] = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "alarms"}}
+
+
+def add_index(template: Template) -> None:
+    """A successor without the rights to it."""
+    indexes = template["Resources"]["Table"]["Properties"]["GlobalSecondaryIndexes"]
+    indexes.append({**indexes[0], "IndexName": "queue-2"})
 
 
 def _at(template: Template, path: str) -> tuple[Any, Any]:
@@ -357,8 +363,75 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "only when asked",
         put("/Parameters/DeletionProtection/Default", "false"),
     ),
-    (data_checks.the_table_outlives_the_stack, "deleted", drop("/Resources/Table/DeletionPolicy")),
-    (data_checks.the_table_outlives_the_stack, "replaced", put("/Resources/Table/UpdateReplacePolicy", "Delete")),
+    (
+        restore_checks.data_outlives_the_stack_but_not_a_creation_that_failed,
+        "deleted",
+        drop("/Resources/Table/DeletionPolicy"),
+    ),
+    (
+        restore_checks.data_outlives_the_stack_but_not_a_creation_that_failed,
+        "left behind",
+        put("/Resources/Table/DeletionPolicy", "Retain"),
+    ),
+    (
+        restore_checks.data_outlives_the_stack_but_not_a_creation_that_failed,
+        "replaced",
+        put("/Resources/Table/UpdateReplacePolicy", "Delete"),
+    ),
+    (
+        restore_checks.data_outlives_the_stack_but_not_a_creation_that_failed,
+        "without its key",
+        drop("/Resources/CallbackKey/DeletionPolicy"),
+    ),
+    (
+        restore_checks.an_existing_table_is_taken_wherever_the_own_one_would_be,
+        "but by the functions",
+        put("/Globals/Function/Environment/Variables/BATON_TABLE", {"Ref": "Table"}),
+    ),
+    (
+        restore_checks.an_existing_table_is_taken_wherever_the_own_one_would_be,
+        "but for a right",
+        put("WaitRole/" + STATEMENTS + "/2/Resource", TABLE),
+    ),
+    (
+        restore_checks.an_existing_table_is_taken_wherever_the_own_one_would_be,
+        "but for a refusal",
+        put("WaitRole/" + STATEMENTS + "/1/Resource", TABLE),
+    ),
+    (
+        restore_checks.an_existing_table_is_taken_wherever_the_own_one_would_be,
+        "but for an index",
+        put("SweepStaleClaimsRole/" + STATEMENTS + "/3/Resource", {"Fn::Sub": "${Table.Arn}/index/wake"}),
+    ),
+    (
+        restore_checks.an_existing_table_is_taken_wherever_the_own_one_would_be,
+        "another label",
+        put(f"{NEWS}/Stream/Fn::If/2", {"Fn::Sub": f"{restore_checks.ARN}/stream/${{Release}}"}),
+    ),
+    (
+        restore_checks.an_existing_table_is_taken_wherever_the_own_one_would_be,
+        "but for the dashboard",
+        put("Dashboard/DashboardBody/Fn::Sub/1/TableName", {"Ref": "Table"}),
+    ),
+    (
+        restore_checks.an_existing_table_is_taken_wherever_the_own_one_would_be,
+        "but for an output",
+        put("/Outputs/TableName/Value", {"Ref": "Table"}),
+    ),
+    (restore_checks.there_is_one_table, "two", drop("/Resources/Table/Condition")),
+    (restore_checks.there_is_one_table, "none to listen to", put(f"{NEWS}/Stream", STREAM)),
+    (
+        restore_checks.there_is_one_table,
+        "by the stream",
+        put("/Conditions/OwnTable", {"Fn::Equals": [{"Ref": "ExistingTableStream"}, ""]}),
+    ),
+    (restore_checks.an_existing_table_comes_with_its_stream, "without", drop("/Rules/ExistingTableHasAStream")),
+    (restore_checks.an_existing_table_comes_with_its_stream, "alone", drop("/Rules/StreamIsOfAnExistingTable")),
+    (
+        restore_checks.an_existing_table_comes_with_its_stream,
+        "somebody's",
+        put("/Parameters/ExistingTable/Default", "baton"),
+    ),
     (data_checks.the_table_is_paid_per_request, "provisioned", put("Table/BillingMode", "PROVISIONED")),
     (
         data_checks.the_table_has_two_sparse_indexes_that_hold_no_payload,
@@ -375,6 +448,27 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "reads no trail",
         put("PublishEventsRole/" + STATEMENTS + "/2/Action", ["dynamodb:BatchGetItem", "dynamodb:UpdateItem"]),
     ),
+    (
+        data_checks.index_names_carry_a_version,
+        "a name without a rule",
+        put("Table/GlobalSecondaryIndexes/0/IndexName", "queue_v2"),
+    ),
+    (
+        data_checks.index_names_carry_a_version,
+        "a first version with a number",
+        put("Table/GlobalSecondaryIndexes/0/IndexName", "queue-1"),
+    ),
+    (
+        data_checks.index_names_carry_a_version,
+        "switched to before the code is",
+        put("Table/GlobalSecondaryIndexes/0/IndexName", "queue-2"),
+    ),
+    (
+        data_checks.index_names_carry_a_version,
+        "other attributes",
+        put("Table/GlobalSecondaryIndexes/1/KeySchema/0/AttributeName", "queue_pk"),
+    ),
+    (data_checks.index_names_carry_a_version, "a version that nobody may read", add_index),
     (data_checks.the_publisher_changes_no_task, "writes", grant("PublishEvents", "dynamodb:PutItem", TABLE)),
     (
         data_checks.the_publisher_changes_no_task,

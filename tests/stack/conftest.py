@@ -11,6 +11,7 @@ import pytest
 import stack
 from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed
+from support.worlds.second_stack import SecondStack
 from support.worlds.tenant import Tenant, Workspaces, new_workspace
 
 HERE = "tests/stack/"
@@ -41,10 +42,10 @@ def group(item: pytest.Item) -> str:
 
 def turn(item: pytest.Item) -> int:
     """The quick tests of other folders come first. Deploying is tested before anything else happened to the stack, and
-    what the others left behind when they are through."""
+    what the others left behind when they are through. The second stack is removed after all that use it."""
     if not item.nodeid.startswith(HERE):
         return 0
-    return {"test_local_stack.py": 1, "test_afterwards.py": 3}.get(item.path.name, 2)
+    return {"test_local_stack.py": 1, "test_restore.py": 3, "test_afterwards.py": 4}.get(item.path.name, 2)
 
 
 @pytest.fixture(scope="session")
@@ -93,6 +94,19 @@ def deployed(stack_home: Path) -> Iterator[Deployed]:
         deployed.ledger.tokens |= set(running.tokens["agents"].values())
         deployed.schedule("DISABLED")
         yield deployed
+
+
+@pytest.fixture(scope="session")
+def second(deployed: Deployed) -> Iterator[SecondStack]:
+    """Made when a test asks for it first; the last one removes it."""
+    made = SecondStack(deployed)
+    try:
+        given = "LogLevel=DEBUG DeletionProtection=false BedrockModels=arn:aws:bedrock:us-east-1::foundation-model/a"
+        made.said = made.deploy(PARAMS=given, TAGS="team=agents")
+        deployed.schedule("DISABLED")
+        yield made
+    finally:
+        made.remove()
 
 
 @pytest.fixture

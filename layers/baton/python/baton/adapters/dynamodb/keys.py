@@ -5,6 +5,7 @@ its key: keys are compared whole, so ``client`` and ``client-repo-auditor`` neve
 from __future__ import annotations
 
 from datetime import date, datetime
+from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from baton.domain.tracker.page_sync import PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.queues import ReadyTask
 
+# The indexes that this release reads. A version that is added is queue-2, by the same two attributes
+# (docs/decisions/056-an-index-is-never-changed.md).
 QUEUE_INDEX = "queue"
 WAKE_INDEX = "wake"
 # One partition answers 3,000 consistent reads a second, and a handoff makes five.
@@ -27,6 +30,16 @@ _END = "~"
 class Key(NamedTuple):
     pk: str
     sk: str
+
+
+@cache
+def attributes_of(index: str | None) -> Key:
+    """Returns the names of the two attributes that an index is by, whichever version of it this is; the table's own for
+    None."""
+    if index is None:
+        return Key("pk", "sk")
+    name, _, _version = index.partition("-")
+    return Key(f"{name}_pk", f"{name}_sk")
 
 
 def of_workspace(workspace: str) -> str:

@@ -394,7 +394,7 @@ class Table:
         index = more.get("IndexName")
         request = {
             "KeyConditionExpression": condition,
-            "ExpressionAttributeNames": _key_names(condition, f"{index}_" if index else ""),
+            "ExpressionAttributeNames": _key_names(condition, index),
             "ExpressionAttributeValues": to_wire(values),
             "ConsistentRead": index is None,
             **more,
@@ -508,9 +508,10 @@ def _must_fit(writes: Sequence[ItemWrite]) -> None:
     must_fit_together([write.request["Item"] for write in writes if write.kind == "Put" and not write.comes_first])
 
 
-def _key_names(condition: str, prefix: str = "") -> dict[str, str]:
+def _key_names(condition: str, index: str | None) -> dict[str, str]:
     """Returns the names that the condition uses: DynamoDB refuses unused ones."""
-    return {f"#{name}": prefix + name for name in ("pk", "sk") if f"#{name}" in condition}
+    attributes = keys.attributes_of(index)._asdict()
+    return {f"#{name}": attribute for name, attribute in attributes.items() if f"#{name}" in condition}
 
 
 def _code(exc: Exception) -> str:

@@ -143,7 +143,7 @@ class Registry(Configs):
     ) -> tuple[list[dict[str, Any]], str | None]:
         """Returns a page of a partition whose sort keys are sortable ids, newest first, and the next page's cursor. Of
         a partition that is spread, each shard is read."""
-        sort_key, more = ("sk", {}) if index is None else (f"{index}_sk", {"IndexName": index})
+        sort_key, more = keys.attributes_of(index).sk, {} if index is None else {"IndexName": index}
         condition, values = "#pk = :pk", {}
         if cursor is not None:
             condition, values = condition + " AND #sk < :cursor", {":cursor": cursor}

@@ -32,7 +32,7 @@ class TrackerReads(Registry):
         return {sync.task_id: sync for sync in syncs}
 
     def page_syncs_due(self, workspace: str, now: datetime) -> Iterator[str]:
-        yield from self._due(keys.page_sync_queue(workspace), now, "queue")
+        yield from self._due(keys.page_sync_queue(workspace), now, keys.QUEUE_INDEX)
 
     def open_pages(self, workspace: str, now: datetime) -> Iterator[Sequence[tuple[Task, PageSync]]]:
         start, more = keys.EARLIEST, True
@@ -65,7 +65,7 @@ class TrackerReads(Registry):
         return tracker_items.tracker_circuit_from(workspace, self._table.get(keys.tracker_circuit(workspace)))
 
     def tracker_circuits_due(self, now: datetime) -> Iterator[str]:
-        yield from self._due(keys.WAKE_TRACKERS, now, "wake")
+        yield from self._due(keys.WAKE_TRACKERS, now, keys.WAKE_INDEX)
 
     def webhook(self, workspace: str) -> Webhook | None:
         return tracker_items.webhook_from(self._table.get(keys.webhook(workspace)))
@@ -85,9 +85,10 @@ class TrackerReads(Registry):
 
     def _due(self, partition: str, now: datetime, index: str) -> Iterator[str]:
         start, more = "0", True
+        sort_key = keys.attributes_of(index).sk
         while more:
             page = self._index_page(index, partition, start, ROWS_PAGE, until=keys.wake_until(now))
             for entry in page:
-                start = entry[f"{index}_sk"]
+                start = entry[sort_key]
                 yield keys.parse_due(start)
             more = len(page) == ROWS_PAGE
