@@ -82,7 +82,7 @@ def _implied(item: Item) -> Item:
     never changed."""
     workspace, task_id = keys.parse_task(item["pk"])
     is_root = item.get("master_task_id", task_id) == task_id
-    created_at = item.get("created_at") or _made_at(task_id)
+    made = _made_at(task_id)
     first_claim = _first_claim_at(item)
     return {
         **({"started_at": first_claim} if first_claim else {}),
@@ -93,9 +93,9 @@ def _implied(item: Item) -> Item:
         "master_task_id": task_id,
         "workflow_id": workflow_id_of(task_id),
         "depth": 1 if is_root else 0,
-        "created_at": _made_at(task_id),
+        "created_at": made,
         "created_by": f"agent:{item['source_agent']}",
-        "updated_at": _latest_at(item) or created_at,
+        "updated_at": _latest_at(item) or item.get("created_at") or made,
         "rings": 0,
         "runtime": "pull",
         "alert_after_seconds": 3_600,
@@ -166,7 +166,7 @@ def task_from(item: Item) -> Task:
     unread = {name: value for name, value in item.items() if name not in HEAD_ATTRIBUTES}
     item = {**_implied(item), **item}
     values = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _STATE_FIELDS}
-    task = trail.task_from_fields(
+    return trail.task_from_fields(
         {"target_agent": None, **values},  # None isn't stored, and it has no default
         chain=item["chain"],
         updated_at=times.parse_rfc3339(item["updated_at"]),
@@ -178,9 +178,9 @@ def task_from(item: Item) -> Task:
         has_chunks=item.get("has_chunks", False),
         tail=tuple(trail_items.entries_of(item)),
         unread=unread,
+        claim=claim_of(item) if "claim" in item else None,
         **{name: int(item[name]) for name in _BOOKKEEPING},
     )
-    return task.changed(claim=claim_of(item)) if "claim" in item else task
 
 
 def claim_of(head: Item) -> Claim:

@@ -487,14 +487,31 @@ def from_wire(item: Item) -> Item:
 
 
 def _value_to_wire(value: Any) -> Item:
-    """After texts, most values are small whole numbers, and the serializer asks for other types first."""
-    if type(value) is int and abs(value) < _LARGE:
+    """Most values are texts, small whole numbers, and maps and lists of these. The serializer asks for other types
+    first."""
+    kind = type(value)
+    if kind is str:
+        return {"S": value}
+    if kind is int and abs(value) < _LARGE:
         return {"N": str(value)}
+    if kind is dict:
+        return {"M": {name: _value_to_wire(each) for name, each in value.items()}}
+    if kind is list:
+        return {"L": [_value_to_wire(each) for each in value]}
     return dict(_serializer.serialize(value))
 
 
 def _value_from_wire(value: Any) -> Any:
-    return Decimal(value["N"]) if "N" in value else _deserializer.deserialize(value)
+    ((kind, inner),) = value.items()
+    if kind == "S":
+        return inner
+    if kind == "N":
+        return Decimal(inner)
+    if kind == "M":
+        return {name: _value_from_wire(each) for name, each in inner.items()}
+    if kind == "L":
+        return [_value_from_wire(each) for each in inner]
+    return _deserializer.deserialize(value)
 
 
 def _must_fit(writes: Sequence[ItemWrite]) -> None:

@@ -170,7 +170,7 @@ def set_fields(task: Task) -> dict[str, Any]:
 def task_from_fields(values: dict[str, Any], **bookkeeping: Any) -> Task:
     """The inverse of ``state_fields`` and ``set_fields``. Ignores fields that only a newer version knows."""
     recorded = {name: _from_json(name, value) for name, value in values.items() if name in _KNOWN}
-    return Task(**{**_UNSET, **recorded}, **bookkeeping)
+    return Task(**{**_UNSET, **recorded, **bookkeeping})
 
 
 def snapshot(task: Task) -> dict[str, Any]:
