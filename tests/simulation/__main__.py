@@ -79,6 +79,7 @@ def main() -> int:
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     gc.set_threshold(100_000, 20, 20)  # an episode lives in a few megabytes
+    gc.freeze()  # and what is there already stays
     if args.command == "run":
         return min(run(args), 1)
     play_it = shrunk if args.command == "shrink" else play

@@ -16,7 +16,7 @@ from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.steps.claims.take_task import Claimer
 from simulation.cast.people import ALL, SERVICE, agent, human
-from simulation.oracle.items import item_of
+from simulation.oracle.items import attributes_of
 from simulation.oracle.ledger import ENDED
 from simulation.ports import BEGIN, WORKSPACE
 from simulation.tracker import DATABASE
@@ -32,6 +32,8 @@ SWEEP_MS = 61_000
 TRACKERS = "WAKE#TRACKERS"
 # Where it has the pages of tasks that go on.
 OPEN_PAGES = f"WS#{WORKSPACE}#MIRRORS-OPEN"
+# What is asked of a task's HEAD, and of its page's row.
+SAID, SENT = ("seq", "state"), ("wanted", "sender")
 
 
 class CalmDays:
@@ -98,13 +100,14 @@ class CalmDays:
         """True for an open task's place in the outbox with nothing to tell: it is looked at for ever, in vain."""
         if key[1] != "BEGINNING":
             return False
-        place, head = item_of(self._sim.dynamo.item(key)), item_of(self._sim.dynamo.item((key[0], "HEAD")))
+        dynamo = self._sim.dynamo
+        place, head = attributes_of(dynamo.item(key), "told"), attributes_of(dynamo.item((key[0], "HEAD")), *SAID)
         return bool(place and head and place["told"] == head["seq"] and head["state"] not in ENDED)
 
     def _pages_due(self) -> list[int]:
         """When the tracker must be asked again: for a page to be sent, or to see what others have changed."""
         sim = self._sim
-        circuit = item_of(sim.dynamo.item((f"WS#{WORKSPACE}#TRACKER", "GATE")))
+        circuit = attributes_of(sim.dynamo.item((f"WS#{WORKSPACE}#TRACKER", "GATE")), "reconciled_ms")
         if circuit is None:
             return []
         is_seen = circuit.get("reconciled_ms", BEGIN_MS) - BEGIN_MS > sim.tracker.newest_ms()
@@ -115,7 +118,7 @@ class CalmDays:
         """When pages are looked at that are behind their tasks, or whose sender died."""
         dynamo, found = self._sim.dynamo, []
         for sk, key in dynamo.indexes["wake"].shown.get(OPEN_PAGES, []):
-            row, head = item_of(dynamo.item(key)), item_of(dynamo.item((key[0], "HEAD")))
+            row, head = attributes_of(dynamo.item(key), *SENT), attributes_of(dynamo.item((key[0], "HEAD")), *SAID)
             if row and head and (row["wanted"] < head["seq"] or "sender" in row):
                 found.append(max(self._sim.now_ms, int(sk.split("#")[0]) - BEGIN_MS))
         return found

@@ -12,7 +12,7 @@ Item = dict[str, Any]
 def plain(wire: Item) -> Any:
     ((kind, value),) = wire.items()
     if kind == "M":
-        return {name: plain(each) for name, each in value.items()}
+        return {name: each["S"] if "S" in each else plain(each) for name, each in value.items()}
     if kind == "L":
         return [plain(each) for each in value]
     if kind == "SS":
@@ -24,7 +24,14 @@ def plain(wire: Item) -> Any:
 
 def item_of(wire: Item | None) -> Item | None:
     """None also for one that only keeps its place from being taken by a transaction that may still arrive."""
-    return None if wire is None or "void" in wire else {name: plain(value) for name, value in wire.items()}
+    if wire is None or "void" in wire:
+        return None
+    return {name: value["S"] if "S" in value else plain(value) for name, value in wire.items()}
+
+
+def attributes_of(wire: Item | None, *names: str) -> Item | None:
+    """What ``item_of`` says of these attributes, those that are there."""
+    return None if wire is None else item_of({name: wire[name] for name in (*names, "void") if name in wire})
 
 
 def whole(pk: str, head: Item) -> Item:
