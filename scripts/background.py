@@ -14,18 +14,25 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
-READY_SECONDS = 60.0
+# A program answers within a second or two; on a machine with more to do than it can, one once took more than a minute.
+READY_SECONDS = 180.0
 STOP_SECONDS = 60.0
+PORTS_TRIED = 3
+T = TypeVar("T")
 _started_here: dict[int, subprocess.Popen[bytes]] = {}
 
 
 class StackError(Exception):
     """Something that the reader of the message can act on; shown without a traceback."""
+
+
+class NotListening(StackError):
+    """The port is another program's, or the program ended before it answered there."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class Background:
     ) -> int:
         """Its process id, once it answers. ``prepare`` is called when it is sure that no other one runs.
 
-        Raises StackError if one does, or if it doesn't come up within READY_SECONDS.
+        Raises StackError if one does, or if it doesn't come up within READY_SECONDS; NotListening if it ends before.
         """
         with self._lock_file() as lock, self.log.open("wb") as log:
             if not _acquire(lock, fcntl.LOCK_EX):
@@ -104,9 +111,11 @@ class Background:
             if is_ready():
                 return
             time.sleep(0.05)
-        how = "isn't ready" if process.poll() is None else f"ended with {process.returncode}"
+        said = f"the end of {self.log}:\n{tail(self.log) or '  (it is empty)'}"
+        if process.poll() is not None:
+            raise NotListening(f"{self.title} ended with {process.returncode} before it answered; {said}")
         process.terminate()
-        raise StackError(f"{self.title} {how}; the end of {self.log}:\n{tail(self.log)}")
+        raise StackError(f"{self.title} isn't ready after {READY_SECONDS:.0f} s; {said}")
 
     @contextmanager
     def _lock_file(self) -> Iterator[IO[str]]:
@@ -149,6 +158,17 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def on_any_port(start: Callable[[int], T]) -> tuple[T, int]:
+    """What ``start`` returns, and the port that it was called with. A port that was free may be another program's
+    before this one listens: then another is tried. Raises NotListening after the last."""
+    for _ in range(PORTS_TRIED - 1):
+        port = free_port()
+        with suppress(NotListening):
+            return start(port), port
+    port = free_port()
+    return start(port), port
 
 
 def tail(path: Path, lines: int = 30) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from background import Background, StackError, essentials, is_free, make_private
+from background import Background, NotListening, StackError, essentials, is_free, make_private
 from front_door import ENGINE_KEY, READY
 
 __all__ = ["REGION", "Access", "Engine", "StackError"]
@@ -61,10 +61,10 @@ class Engine:
     def start(self, port: int, *, keep_state: bool) -> int:
         """Start it on 127.0.0.1 and return its process id once it answers.
 
-        Raises StackError if the port is taken, or it doesn't come up.
+        Raises NotListening if the port is taken or the engine ends, StackError if it doesn't come up.
         """
         if not is_free(port):
-            raise StackError(f"port {port} is taken by another program; choose one: BATON_PORT={port + 1} make …")
+            raise NotListening(f"port {port} is taken by another program; choose one: BATON_PORT={port + 1} make …")
         shutil.rmtree(self.scratch, ignore_errors=True)
         for folder in (self.scratch, self.state):
             make_private(folder, deep=True)

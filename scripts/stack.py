@@ -26,11 +26,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -38,7 +39,7 @@ from botocore.config import Config
 
 import deployment
 import local_model
-from background import StackError, alone, free_port
+from background import StackError, alone, on_any_port
 from deployment import ROOT, Say
 from engine import REGION, Access, Engine
 from stand_in import StandIn, foreign_url, port_of, url_of
@@ -48,6 +49,7 @@ DEFAULT_PORT = 4566
 WORKSPACE = "demo"
 FRONT_DOORS = ("ApiGateway", "FunctionUrl")  # template.yaml: FrontDoor
 WORKING_SECONDS = 60.0
+T = TypeVar("T")
 # Of files that were written before there were these.
 UNKNOWN_YET = {"tracker_queue_url": "", "tracker_dlq_url": "", "notion_url": "", "engine_key": ""}
 
@@ -101,12 +103,12 @@ def up(
 ) -> Stack:
     """Start the stack under `home`, or bring the running one up to date, and return it once its API answers.
 
-    `port`: where the engine listens, else what BATON_PORT says, else 4566. `notion_port`: where the stand-in for Notion
-    does (0: on any that is free), else what BATON_NOTION_PORT says, else the engine's and one. Raises StackError with
-    the reason, and the end of the log that shows it.
+    `port`: where the engine listens (0: on any that is free), else what BATON_PORT says, else 4566. `notion_port`:
+    where the stand-in for Notion does (0: on any that is free), else what BATON_NOTION_PORT says, else the engine's and
+    one. Raises StackError with the reason, and the end of the log that shows it.
     """
-    engine = _engine(home)
-    port = port or _configured_port("BATON_PORT")
+    engine = engine_of(home)
+    port = _configured_port("BATON_PORT") if port is None else port
     notion_port = _configured_port("BATON_NOTION_PORT") if notion_port is None else notion_port
     front_door, model = _configured_front_door(), local_model.of_environment()
     with alone(home, say):
@@ -129,14 +131,14 @@ def up(
 def down(home: Path = HOME, *, say: Say = print) -> bool:
     """Stop what runs under `home`; its state is saved. False if nothing ran."""
     with alone(home, say):
-        stopped = [StandIn(home.resolve()).stop(), _engine(home).stop()]
+        stopped = [StandIn(home.resolve()).stop(), engine_of(home).stop()]
         return any(stopped)
 
 
 def current(home: Path = HOME) -> Stack:
     """The running stack. Raises StackError if there is none."""
     stack = _saved(home)
-    if stack is None or _engine(home).running() is None:
+    if stack is None or engine_of(home).running() is None:
         raise StackError("no stack runs: `make stack` starts one")
     return stack
 
@@ -145,7 +147,7 @@ def current(home: Path = HOME) -> Stack:
 def running(home: Path, *, say: Say = print) -> Iterator[Stack]:
     """A stack of its own under `home`, on a free port, that forgets everything at the end: for tests and the bench."""
     try:
-        yield up(home, free_port(), notion_port=0, keep_state=False, say=say)
+        yield up(home, 0, notion_port=0, keep_state=False, say=say)
     finally:
         down(home, say=say)
 
@@ -164,7 +166,7 @@ def _configured_front_door() -> str:
     return name
 
 
-def _engine(home: Path) -> Engine:
+def engine_of(home: Path) -> Engine:
     return Engine(home.resolve(), deployment.environment_of_tools() / "stack" / "bin" / "python")
 
 
@@ -176,13 +178,19 @@ def _started(engine: Engine, port: int | None, *, keep_state: bool, say: Say) ->
         engine.stop()
         port, found = port or found[1], None
     if found is None:
-        port = port or DEFAULT_PORT
-        pid = engine.start(port, keep_state=keep_state)
-        say(f"local engine started on 127.0.0.1:{port}")
-        return pid, port
-    if port not in {None, found[1]}:
+        found = _on_port(port, DEFAULT_PORT, partial(engine.start, keep_state=keep_state))
+        say(f"local engine started on 127.0.0.1:{found[1]}")
+    elif port not in {None, 0, found[1]}:
         raise StackError(f"the stack already runs on port {found[1]}; `make stop` first")
     return found
+
+
+def _on_port(port: int | None, usual_port: int, start: Callable[[int], T]) -> tuple[T, int]:
+    """What ``start`` returns, and its port: any that is free for 0."""
+    if port == 0:
+        return on_any_port(start)
+    port = port or usual_port
+    return start(port), port
 
 
 def _notion(home: Path, port: int | None, usual_port: int, *, keep_state: bool, say: Say) -> str:
@@ -194,7 +202,7 @@ def _notion(home: Path, port: int | None, usual_port: int, *, keep_state: bool, 
         return foreign
     found = stand_in.port()
     if found is None:
-        found = stand_in.start(usual_port if port is None else port or free_port(), keep_state=keep_state)
+        _, found = _on_port(port, usual_port, partial(stand_in.start, keep_state=keep_state))
         say(f"stand-in for Notion started on 127.0.0.1:{found}")
     elif port not in {None, 0, found}:
         raise StackError(f"the stand-in for Notion already runs on port {found}; `make stop` first")

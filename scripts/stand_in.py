@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from background import Background, StackError, essentials, is_free
+from background import Background, NotListening, StackError, essentials, is_free
 from baton.config import ConfigError, notion_url
 
 OK = 200
@@ -31,10 +31,11 @@ class StandIn:
         return found[1] if found is not None and _answers(found[1]) else None
 
     def start(self, port: int, *, keep_state: bool) -> int:
-        """Start it on 127.0.0.1, and return the port. Raises StackError if that is taken, or it doesn't come up."""
+        """Start it on 127.0.0.1, and return the port. Raises NotListening if that is taken or the program ends,
+        StackError if it doesn't come up."""
         self._process.stop()  # one that doesn't answer
         if not is_free(port):
-            raise StackError(
+            raise NotListening(
                 f"port {port}, for the stand-in for Notion, is taken by another program; choose one: "
                 f"BATON_NOTION_PORT={port + 1} make …"
             )

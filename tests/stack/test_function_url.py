@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 import stack
-from background import StackError, free_port
+from background import StackError
 from support.smoke import left_open, smoked
 from support.worlds.deployed import Deployed, problem
 from support.worlds.tenant import Tenant, new_workspace
@@ -20,12 +20,11 @@ from support.worlds.tenant import Tenant, new_workspace
 @pytest.fixture(scope="module")
 def at_its_url(another_home: Path) -> Iterator[Deployed]:
     """The stack in ``another_home``, whatever its front door was: it keeps what it knows."""
-    port = None if (another_home / "stack.json").exists() else free_port()
     with pytest.MonkeyPatch.context() as patch:
         for name in [each for each in os.environ if each.startswith(("AWS_", "BATON_", "POWERTOOLS_"))]:
             patch.delenv(name)
         patch.setenv("BATON_FRONT_DOOR", "FunctionUrl")
-        running = stack.up(another_home, port, notion_port=0)
+        running = stack.up(another_home, 0, notion_port=0)
     with running.http(timeout_seconds=45) as http:
         yield Deployed(running, http)
 

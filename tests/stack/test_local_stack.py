@@ -50,7 +50,7 @@ def script(another_home: Path, same_models: None, thinker: FakeThinker, monkeypa
 
 
 def brought_up(home: Path) -> stack.Stack:
-    return stack.up(home, None if (home / "stack.json").exists() else free_port(), notion_port=0)
+    return stack.up(home, 0, notion_port=0)
 
 
 def post(running: stack.Stack, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def test_a_stack_goes_on_where_it_was_stopped_on_another_port_with_the_script_as
         path.chmod(0o755 if path.is_dir() else 0o644)
     script.write_text(SCRIPT.format(words="Other words"))
 
-    second = stack.up(home, free_port(), notion_port=0)
+    second = stack.up(home, 0, notion_port=0)
     assert second.tokens == first.tokens
     assert is_open_to_others(home) == []
     assert databases_of_notion(second) == databases
