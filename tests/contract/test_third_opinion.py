@@ -36,12 +36,18 @@ TOO_LONG = (
     "test_what_is_done_in_one_workspace_is_not_done_in_the_other",
     "test_what_is_due_of_a_lower_priority_is_found_behind_more_than_a_page_of_what_is_not",
 )
-# Half a minute of the rest: under ``make soak`` alone. The fake and the local engine are held to them every time.
+# Long ones: under ``make soak`` alone. The fake and the local engine are held to them every time.
 LONG = (
+    "test_a_hundred_messages_are_acknowledged_at_once",
     "test_an_agents_many_claims_are_all_told",
     "test_claims_come_before_everything_else",
+    "test_events_are_read_from_any_entry_on",
+    "test_every_page_of_places_is_shown",
     "test_exactly_full_pages_end",
+    "test_many_open_pages_come_page_by_page_each_once_though_they_move",
+    "test_many_pages_of_work_and_marks_are_all_told",
     "test_much_open_work_is_read_to_the_end_and_leaves_with_its_claim",
+    "test_outputs_of_many_tasks_are_read_together",
     "test_rows_may_be_let_go_while_due_ones_are_read",
     "test_taking_tasks_while_reading_on_skips_none",
     "test_the_longest_due_come_first_in_their_shard",

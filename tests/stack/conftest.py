@@ -35,8 +35,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def group(item: pytest.Item) -> str:
-    """One worker runs all that share the session's stack; another one those that start stacks of their own."""
+    """One worker runs all that share the session's stack; another one those that start stacks of their own, or that
+    need nothing but the engine."""
     assert isinstance(item, pytest.Function)
+    if "engine_home" in item.fixturenames:
+        return "engine_alone"
     return "stacks_of_their_own" if {"home", "another_home"} & {*item.fixturenames} else "stack"
 
 
@@ -83,6 +86,12 @@ def another_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("another")
     yield home
     stack.down(home)
+
+
+@pytest.fixture(scope="session")
+def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where an engine runs in which nothing is deployed."""
+    return tmp_path_factory.mktemp("engine")
 
 
 @pytest.fixture(scope="session")

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.config import Config
 
+import deployment
+import stack
+from background import on_any_port
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
+from engine import Access
 from support.fakes.dynamo import Wire, all_items, create_table
 from support.same_store import contract
-from support.worlds.deployed import Deployed
 
 pytestmark = pytest.mark.stack
 TABLE = "baton-contract"
@@ -24,10 +30,16 @@ globals().update(contract(most_cases=2, without=TOO_LONG))
 
 
 @pytest.fixture(scope="module")
-def client(deployed: Deployed) -> Iterator[Any]:
-    create_table(deployed.dynamo, TABLE)
-    yield deployed.dynamo
-    deployed.dynamo.delete_table(TableName=TABLE)
+def client(engine_home: Path) -> Iterator[Any]:
+    """Of an engine in which nothing is deployed: so these tests needn't wait for those that share the stack."""
+    engine = stack.engine_of(engine_home)
+    try:
+        _, port = on_any_port(partial(engine.start, keep_state=False))
+        client = deployment.client("dynamodb", Access(port, engine.key), Config(parameter_validation=False))
+        create_table(client, TABLE)
+        yield client
+    finally:
+        engine.stop()
 
 
 @pytest.fixture
