@@ -1,7 +1,8 @@
 """Where the scenarios are played: the functions' own entry points, with everything around the process replaced at its
 outermost wire. This file alone names parts of the product; all else here speaks HTTP, messages and stored items.
 
-Replaced are AWS (what boto3's sessions hand out), Notion (httpx' transport), the clock and the randomness.
+Replaced are AWS (what boto3's sessions hand out), Notion (httpx' transport), the clock, the randomness, and the number of
+workers.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ import boto3
 import httpx
 import pytest
 
+from baton import bootstrap
 from baton.adapters.system import RandomIds, SystemClock
-from baton.bootstrap import forget_all
 from baton.domain.access.principal import Kind, Principal
 from fake_notion import FakeNotion
 from golden.aws import FakeBedrock, FakeEvents, FakeQueues, FakeSecrets
@@ -92,11 +93,11 @@ class Environment:
         self._replace(monkeypatch)
         with self.numbers.of("notion"):
             self.notion = FakeNotion(self.clock.now)
-        forget_all()
+        bootstrap.forget_all()
 
     def leave(self) -> None:
         """Nothing of it is left for other tests."""
-        forget_all()
+        bootstrap.forget_all()
         random.setstate(self._chance)
 
     def bearer(self, workspace: str, kind: str, name: str, scopes: frozenset[str]) -> str:
@@ -130,6 +131,7 @@ class Environment:
         monkeypatch.setattr(SystemClock, "now", lambda _self: self.clock.now())
         monkeypatch.setattr(SystemClock, "sleep", lambda _self, seconds: self.clock.sleep(seconds))
         monkeypatch.setattr(RandomIds, "new", self._counted(RandomIds.new))
+        monkeypatch.setattr(bootstrap, "WORKERS_AT_ONCE", 1)  # of two, either might draw its number first
 
     def _counted(self, new: Callable[[RandomIds, str, datetime], str]) -> Callable[[RandomIds, str, datetime], str]:
         def counted(ids: RandomIds, prefix: str, at: datetime) -> str:
