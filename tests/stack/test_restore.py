@@ -4,6 +4,8 @@ as it was."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from botocore.exceptions import ClientError
 
@@ -12,6 +14,8 @@ import verify_trail
 from baton.domain.numbers import dumps
 from baton.domain.tasks.task import State
 from baton.domain.times import parse_rfc3339
+from infra.template import load
+from infra.translated import translated
 from support.worlds.deployed import Deployed, until
 from support.worlds.second_stack import SecondStack
 from support.worlds.tenant import Tenant, new_workspace
@@ -19,6 +23,7 @@ from workspace_data import WorkspaceData
 
 RESTORED = "baton-second-restored"
 HOUR = 3600
+UNPROTECTED = [{"ParameterKey": "DeletionProtection", "ParameterValue": "false"}]
 FAR = parse_rfc3339("2100-01-01T00:00:00Z")
 
 
@@ -127,3 +132,17 @@ def test_a_removed_stack_leaves_its_tables_and_its_secrets_until_somebody_delete
     secrets.delete_secret(SecretId=made["CallbackKey"], RecoveryWindowInDays=7)
     with pytest.raises(ClientError, match="ResourceNotFound"):
         dynamo.describe_table(TableName=table)
+
+
+def test_a_first_deployment_that_fails_leaves_no_table_and_no_key(deployed: Deployed) -> None:
+    """What of the template holds data, beside something that AWS refuses."""
+    template = translated(load())
+    kept = {name: template["Resources"][name] for name in ("Table", "CallbackKey")}
+    refused = {"Type": "AWS::SQS::Queue", "DependsOn": [*kept], "Properties": {"VisibilityTimeout": 43_201}}
+    body = {**template, "Resources": {**kept, "Refused": refused}, "Outputs": {}}
+    cloudformation, name = deployed.aws("cloudformation"), "baton-refused"
+    cloudformation.create_stack(StackName=name, TemplateBody=json.dumps(body), Parameters=UNPROTECTED)
+    until(lambda: cloudformation.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"] == "ROLLBACK_COMPLETE")
+    assert [each for each in deployed.dynamo.list_tables()["TableNames"] if each.startswith(name)] == []
+    assert name not in str(deployed.aws("secretsmanager").list_secrets()["SecretList"])
+    cloudformation.delete_stack(StackName=name)
