@@ -1,8 +1,8 @@
 """Where the scenarios are played: the functions' own entry points, with everything around the process replaced at its
 outermost wire. This file alone names parts of the product; all else here speaks HTTP, messages and stored items.
 
-Replaced are AWS (what boto3's sessions hand out), Notion (httpx' transport), the clock, the randomness, and the number of
-workers.
+Replaced are AWS (what boto3's sessions hand out), Notion (httpx' transport), the clock, the randomness and how
+many workers there are.
 """
 
 from __future__ import annotations
