@@ -39,7 +39,7 @@ def adopt(dynamodb: Any, name: str, say: Say, sleep: Callable[[float], None] = t
     table = ExistingTable(dynamodb, name, _own_table())
     table.refuse_foreign()
     for what, give in table.lacks():
-        say(f"{name} has {what}: it gets that")
+        say(f"{name} has {what}: changing that")
         give()
         table.await_active(sleep)
     return table.stream_label
@@ -99,7 +99,7 @@ class ExistingTable:
             yield "a provisioned capacity", partial(self._update, BillingMode=self.wanted["BillingMode"])
         if found.get("SSEDescription", {}).get("Status") not in ON:
             yield "no encryption under a key of KMS", partial(self._update, SSESpecification={"Enabled": True})
-        for name in _by_name(self.wanted).keys() - _by_name(found).keys():
+        for name in sorted(_by_name(self.wanted).keys() - _by_name(found).keys()):
             yield f"no index {name}", partial(self._add_index, name)
         if found.get("StreamSpecification") != self._stream:
             yield "no stream", partial(self._update, StreamSpecification=self._stream)

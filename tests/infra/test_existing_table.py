@@ -55,7 +55,7 @@ def test_a_restored_table_gets_what_aws_left_out_and_then_lacks_nothing(dynamodb
     missing = ["no stream", "no deletion protection", "no TTL", "no point-in-time recovery"]
     assert refused(dynamodb).startswith(f"{NAME} has {', '.join(missing)}. `make adopt")
     label, said = adopted(dynamodb)
-    assert said == [f"{NAME} has {what}: it gets that" for what in missing]
+    assert said == [f"{NAME} has {what}: changing that" for what in missing]
     assert refused(dynamodb, label) == ""
 
     described = dynamodb.describe_table(TableName=NAME)["Table"]
