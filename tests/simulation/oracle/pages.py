@@ -86,13 +86,14 @@ class Pages:
         """The task's state, or what somebody else has made of the page since; also where the state has come back
         meanwhile to the one that the page was last written for: as far as Baton knows, where whoever wrote it later
         died before saying so. A page on which the task was ended stays theirs, whoever comes after that person and
-        before Baton learns of it; so does one that was closed before its import."""
+        before Baton learns of it; so does one that was closed before its import, also if a person has opened it and
+        Baton could only tell them that the task has ended."""
         at, by, word = page.edits[-1]
         is_later = at >= self._ledger.worded_ms[page.task_id] - 2 * self._sim.habits.skew_ms
         *_, earlier, last = [None, WORDS["needs"], *(each for _, who, each in page.edits if who == US)]
         shown = WORDS.get(self._row(page.task_id).get("shown_state", ""))
         ours = earlier if shown == earlier else last
-        was_closed_before = page.is_imported and word in CLOSING
+        was_closed_before = page.is_imported and (word in CLOSING or _is_told_beside(page))
         is_left_to_them = self._was_ended_there(page.task_id) or was_closed_before
         is_shown = word == WORDS[head["state"]]
         is_theirs = by != US and (is_later or is_left_to_them or ours == WORDS[head["state"]])
@@ -120,3 +121,9 @@ class Pages:
 
     def _all_of(self, task_id: str) -> list[Page]:
         return [page for page in self._sim.tracker.pages.values() if page.task_id == task_id]
+
+
+def _is_told_beside(page: Page) -> bool:
+    """Whoever opened the page is told that its task stays ended: it may have ended before that or just after, as edits
+    are known by their minute."""
+    return page.edits[0][2] in CLOSING and any("stays ended" in text for text in page.comments)
