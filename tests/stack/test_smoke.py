@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-
 from smoke import FAILED, HOLDS, INTERRUPTED, UNFIT
 from smoke_checks import ALL
 from support.smoke import left_open, smoked, smoking
@@ -50,7 +48,7 @@ def test_it_cleans_up_when_it_is_stopped(tenant: Tenant) -> None:
         assert process.stdout
         while "claim" not in process.stdout.readline():  # tasks are open from here on
             assert process.poll() is None
-        process.send_signal(signal.SIGINT)
+        process.terminate()  # as Ctrl-C, which a shell's background jobs don't hear
         said, _ = process.communicate(timeout=120)
     assert process.returncode == INTERRUPTED, said
     assert "left behind:" in said
