@@ -227,11 +227,10 @@ class Routes:
 
     def match(self, method: str, path: str, elsewhere: Mapping[str, str]) -> tuple[Endpoint, dict[str, str]]:
         """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with the methods of the path, in other functions too."""
-        found = [(route, match) for route in self.all if (match := route.pattern.match(path))]
-        for route, match in found:
-            if route.method == method:
+        for route in self.all:
+            if route.method == method and (match := route.pattern.match(path)):
                 return route, match.groupdict()
-        allowed = {route.method for route, _ in found}
+        allowed = {route.method for route in self.all if route.pattern.match(path)}
         allowed |= {other_method for template, other_method in elsewhere.items() if _pattern(template).match(path)}
         raise MethodNotAllowed(allowed) if allowed else UnknownRoute
 
