@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 import subprocess
@@ -224,7 +225,13 @@ def _build(folder: Path, inputs: str, say: Say, script: Path | None) -> None:
         BUILD_SECONDS,
         say,
     )
+    _write_as_json(folder / "template.yaml")
     stamp.write_text(inputs)
+
+
+def _write_as_json(template: Path) -> None:
+    """JSON is YAML, too: `sam deploy` reads the template several times, and takes a second for it if it isn't JSON."""
+    template.write_text(json.dumps(yaml.safe_load(template.read_text()), indent=1))
 
 
 def _inputs() -> Iterator[Path]:
