@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -45,10 +46,12 @@ def group(item: pytest.Item) -> str:
 
 def turn(item: pytest.Item) -> int:
     """The quick tests of other folders come first. Deploying is tested before anything else happened to the stack, and
-    what the others left behind when they are through. The second stack is removed after all that use it."""
+    what the others left behind when they are through. The second stack comes when nothing else is asked of the first,
+    and is removed after all that use it."""
     if not item.nodeid.startswith(HERE):
         return 0
-    return {"test_local_stack.py": 1, "test_restore.py": 3, "test_afterwards.py": 4}.get(item.path.name, 2)
+    last = {"test_deploy.py": 3, "test_restore.py": 4, "test_afterwards.py": 5}
+    return {"test_local_stack.py": 1, **last}.get(item.path.name, 2)
 
 
 @pytest.fixture(scope="session")
@@ -70,14 +73,20 @@ def same_models(scrubbed_environment: None, monkeypatch: pytest.MonkeyPatch, thi
 def stack_home(tmp_path_factory: pytest.TempPathFactory, thinker: FakeThinker) -> Iterator[Path]:
     """Where the session's stack runs."""
     home = tmp_path_factory.mktemp("stack")
+    with alone_with(thinker), stack.running(home):
+        yield home
+
+
+@contextmanager
+def alone_with(thinker: FakeThinker) -> Iterator[None]:
+    """A stack that is brought up within it is nobody's but ours."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in list(os.environ):  # the stack is nobody's but ours
+        for name in list(os.environ):
             if name.startswith(("AWS_", "BATON_", "POWERTOOLS_")):
                 patch.delenv(name)
         for name, value in thinker.environment.items():
             patch.setenv(name, value)
-        with stack.running(home):
-            yield home
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -106,13 +115,23 @@ def deployed(stack_home: Path) -> Iterator[Deployed]:
 
 
 @pytest.fixture(scope="session")
-def second(deployed: Deployed) -> Iterator[SecondStack]:
-    """Made when a test asks for it first; the last one removes it."""
-    made = SecondStack(deployed)
+def first(another_home: Path, thinker: FakeThinker) -> Iterator[Deployed]:
+    """The stack in ``another_home``, as the tests before have left it: another worker uses the session's meanwhile."""
+    with alone_with(thinker):
+        known = (another_home / "stack.json").exists()
+        running = stack.current(another_home) if known else stack.up(another_home, 0, notion_port=0)
+    with running.http(timeout_seconds=45) as http:
+        yield Deployed(running, http)
+
+
+@pytest.fixture(scope="session")
+def second(first: Deployed) -> Iterator[SecondStack]:
+    """Beside the first one. Made when a test asks for it first; the last one removes it."""
+    made = SecondStack(first)
     try:
         given = "LogLevel=DEBUG DeletionProtection=false BedrockModels=arn:aws:bedrock:us-east-1::foundation-model/a"
         made.said = made.deploy(PARAMS=given, TAGS="team=agents")
-        deployed.schedule("DISABLED")
+        first.schedule("DISABLED")
         yield made
     finally:
         made.remove()

@@ -1,4 +1,4 @@
-"""`make deploy` against the local engine: a second stack beside the session's, and the same once more."""
+"""`make deploy` against the local engine: a second stack beside another, and the same once more."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from support.worlds.second_stack import NAME, SecondStack, resources
 
 
 def test_a_second_stack_stands_beside_the_first_and_a_second_deployment_changes_nothing(
-    deployed: Deployed, second: SecondStack
+    first: Deployed, second: SecondStack
 ) -> None:
-    first = resources(deployed, deployment.STACK_NAME)
+    others = resources(first, deployment.STACK_NAME)
     given, made, tags = second.parameters(), second.resources(), second.described()["Tags"]
     assert (given["LogLevel"], given["DeletionProtection"], given["WaitConcurrency"]) == ("DEBUG", "false", "50")
     assert "WaitConcurrency=50" in second.said
     assert {each["Key"]: each["Value"] for each in tags} == {"application": "baton", "stack": NAME, "team": "agents"}
     part = {"HttpStage"}  # $default, within its API
-    assert {made[name] for name in made.keys() - part}.isdisjoint(first.values())
+    assert {made[name] for name in made.keys() - part}.isdisjoint(others.values())
 
     assert "No changes to deploy" in second.deploy()
     assert (second.parameters(), second.resources(), second.described()["Tags"]) == (given, made, tags)
-    assert resources(deployed, deployment.STACK_NAME) == first
+    assert resources(first, deployment.STACK_NAME) == others
 
     second.deploy(PARAMS="LogLevel=ERROR")
     assert second.parameters() == given | {"LogLevel": "ERROR", "Release": second.parameters()["Release"]}
-    live = deployed.aws("lambda").get_function_configuration(FunctionName=made["Api"], Qualifier="live")
+    live = first.aws("lambda").get_function_configuration(FunctionName=made["Api"], Qualifier="live")
     assert live["Environment"]["Variables"]["BATON_LOG_LEVEL"] == "ERROR"  # it reaches those who call

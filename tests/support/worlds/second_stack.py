@@ -1,4 +1,4 @@
-"""A second stack beside the session's, in the same account, as `make deploy` makes and changes one."""
+"""A second stack beside another, in the same account, as `make deploy` makes and changes one."""
 
 from __future__ import annotations
 
