@@ -90,6 +90,7 @@ def test_a_stack_goes_on_with_a_restored_table_and_what_came_later_never_happene
     second.deploy(PARAMS=f"{parameters}{adopted(second)}")
     after = second.opened()
     assert (after.stack.table, after.stack.api_url) == (RESTORED, before.stack.api_url)
+    assert verified(after, tenant.name).startswith("4 trails")
 
     states = {task_id: tenant.task(task_id)["state"] for task_id in (needing, done, held, ready)}
     assert list(states.values()) == ["needs", "done", "claimed", "delegated"]
