@@ -443,6 +443,7 @@ REPEATS = (
             "bool(self.moved)",
         ),
         habits={"doubled_share": 0.8, "focus": Focus.ENDS},
+        steps=200_000,
     ),
     _bug(
         "another's key is told before a used one",
