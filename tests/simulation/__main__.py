@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
             found += 1
             print(f"seed {seed} step {violations[0].step}: {violations[0].what}\n{violations[0].where}")
             print(f"Again, with what happened: make simulate REPLAY={seed}", flush=True)
+        sim.scheduler.let_go()
         seed += 1
     spent = time.monotonic() - began
     told = {

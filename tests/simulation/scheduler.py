@@ -6,7 +6,7 @@ import heapq
 from itertools import count
 from typing import TYPE_CHECKING
 
-from greenlet import getcurrent, greenlet
+from greenlet import GreenletExit, getcurrent, greenlet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,7 @@ class Scheduler:
         self._raised = raised
         self._queue: list[tuple[int, int, Actor, int]] = []
         self._order = count(1)
+        self._actors: list[Actor] = []
         self._hub = getcurrent()
         self._outside = Actor("outside", Process())
         self._is_dying = False
@@ -69,12 +70,13 @@ class Scheduler:
         def run() -> None:
             try:
                 act()
-            except Crash:
+            except (Crash, GreenletExit):
                 pass
             except BaseException as exc:  # noqa: BLE001 - the oracle judges it
                 self._raised(name, exc)
 
         actor.greenlet = greenlet(run, self._hub)
+        self._actors.append(actor)
         self._queue_up(actor, at_ms)
 
     def wake(self, actor: Actor, at_ms: int | None = None) -> None:
@@ -107,6 +109,14 @@ class Scheduler:
                 self.current = actor
                 actor.greenlet.throw(Crash)
         self._queue, self.current, self._is_dying = [], self._outside, False
+
+    def let_go(self) -> None:
+        """When nothing counts any more. What a crash left waiting would stay in memory, with all that it knows."""
+        for actor in self._actors:
+            while actor.greenlet:
+                self.current = actor
+                actor.greenlet.throw(GreenletExit)
+        self._actors, self._queue, self.current = [], [], self._outside
 
     @property
     def is_dying(self) -> bool:
