@@ -19,6 +19,7 @@ SUBJECTS = (
     "client_calls",
     "commit",
     "contacts",
+    "entries",
     "event_outbox",
     "forgetting",
     "isolation",

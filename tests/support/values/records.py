@@ -10,6 +10,8 @@ from baton.domain.agents.route import Route
 from baton.domain.alerts.alert import Alert, Severity
 from baton.domain.escalations.direction import Direction
 from baton.domain.escalations.review import Review
+from baton.domain.ids import RANDOM_BYTES, sortable_id
+from baton.domain.memory.entry import ChangedEntry, DecisionStatus, Entry, EntryType
 from baton.domain.tasks.task_items import Note
 from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import PageRef, PageSync
@@ -133,3 +135,29 @@ def add_page_syncs(store: Store, *rows: PageSync) -> None:
     """Rows in their first version, without their tasks; many in one transaction."""
     for start in range(0, len(rows), 90):
         store.commit(rows[0].workspace, *map(Save, rows[start : start + 90]))
+
+
+def an_entry(number: int = 1, workspace: str = WORKSPACE, **values: Any) -> Entry:
+    """An entry of the blackboard, posted so many seconds after noon."""
+    at = NOON + seconds(number)
+    usual: dict[str, Any] = {
+        "workspace": workspace,
+        "id": sortable_id("ent", at, number.to_bytes(RANDOM_BYTES)),
+        "scope": "project",
+        "entry_type": EntryType.FINDING,
+        "summary": f"finding {number}",
+        "posted_by": "agent:scout",
+        "posted_at": at,
+    }
+    if values.get("entry_type") is EntryType.DECISION:
+        usual |= {"status": DecisionStatus.ACTIVE, "rationale": "it is simpler"}
+    return Entry(**{**usual, **values})
+
+
+def add_entries(store: Store, *entries: Entry) -> None:
+    for each in entries:
+        store.commit(each.workspace, Insert(each))
+
+
+def a_changed_entry(number: int, entry: Entry) -> ChangedEntry:
+    return ChangedEntry(entry.workspace, sortable_id("chg", NOON, number.to_bytes(RANDOM_BYTES)), entry.id)

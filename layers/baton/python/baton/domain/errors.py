@@ -24,6 +24,7 @@ BatonError
 │   ├── ClaimFull         the claim has stored as many bytes as one may
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
 │   ├── LoopTripped       the loop guard stopped a handoff
+│   ├── EntryClosed       the entry was replaced, withdrawn or deleted
 │   ├── ToolSuspended     a service changed the tool's target: a human has to confirm the tool
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── TooMany               a limit per caller
@@ -403,6 +404,16 @@ class ConversationBusy(Refused):
             f"The conversation's last message is still being answered ({task_id} is {state}). Try again after that."
         )
         super().__init__(message, conversation_id=conversation_id, task_id=task_id, state=state)
+
+
+class EntryClosed(Refused):
+    """The decision that was to be replaced doesn't stand any more. ``superseded_by``: what replaced it, if anything."""
+
+    code = "entry_closed"
+
+    def __init__(self, entry_id: str, end: str, superseded_by: str | None) -> None:
+        message = f"The entry was {end}: read it, and what has replaced it, before you replace that."
+        super().__init__(message, entry_id=entry_id, end=str(end), superseded_by=superseded_by)
 
 
 class ToolSuspended(Refused):

@@ -27,6 +27,11 @@ def sortable_id(prefix: str, at: datetime, randomness: bytes) -> str:
     return f"{prefix}_{created}{_base32(int.from_bytes(randomness), _RANDOM_CHARACTERS)}"
 
 
+def beginning_at(prefix: str, at: datetime) -> str:
+    """Returns a text that sorts before every id made in this millisecond or later, and after all earlier ones."""
+    return f"{prefix}_{_base32(times.to_ms(at), _TIME_CHARACTERS)}"
+
+
 def made_at(id_: str) -> datetime | None:
     """Returns when the id was made, to the millisecond; None if it isn't one of these."""
     _, _, characters = id_.rpartition("_")

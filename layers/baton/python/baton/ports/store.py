@@ -17,6 +17,7 @@ from baton.ports.claims import ClaimStore
 from baton.ports.escalations import MarkerStore
 from baton.ports.events import EventStore
 from baton.ports.handoffs import HandoffStore, WorkflowStore
+from baton.ports.memory import MemoryStore
 from baton.ports.queues import QueueStore
 from baton.ports.tasks import TaskListStore, TaskStore
 from baton.ports.tracker import TrackerStore
@@ -42,6 +43,7 @@ class Store(
     TokenStore,
     TrackerStore,
     EventStore,
+    MemoryStore,
     Protocol,
 ):
     """All stores: one table."""

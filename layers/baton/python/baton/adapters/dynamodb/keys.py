@@ -8,10 +8,12 @@ from datetime import date, datetime
 from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
+from zlib import crc32
 
 from baton.domain import times
 from baton.domain.alerts.alert import Alert, AlertState, hour_of
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
+from baton.domain.memory.entry import EntryType
 from baton.domain.tasks.task import Claim, State, Task
 from baton.domain.tracker.page_sync import PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
@@ -23,6 +25,9 @@ QUEUE_INDEX = "queue"
 WAKE_INDEX = "wake"
 # One partition answers 3,000 consistent reads a second, and a handoff makes five.
 CONFIG_SHARDS = 4
+# One partition takes 1,000 write units a second, and posting a long entry takes ten. The number is part of an entry's
+# key: it never changes.
+BOARD_SHARDS = 4
 # Sorts after every character of an id.
 _END = "~"
 
@@ -301,6 +306,40 @@ def alerts_of_task(workspace: str, task_id: str | None) -> str:
 
 def alert_count(workspace: str, by: str, at: datetime) -> Key:
     return Key(f"WS#{workspace}#ALERTS-BY#{by}", f"HOUR#{hour_of(at):08d}")
+
+
+# The blackboard. An entry has no partition of its own: a reader that knows all of them reads on from the last id.
+
+
+def board(workspace: str, shard: int) -> str:
+    return f"WS#{workspace}#BOARD#{shard}"
+
+
+def board_shards(workspace: str) -> tuple[str, ...]:
+    return tuple(board(workspace, shard) for shard in range(BOARD_SHARDS))
+
+
+def board_entry(workspace: str, entry_id: str) -> Key:
+    return Key(board(workspace, crc32(entry_id.encode()) % BOARD_SHARDS), entry_id)
+
+
+def board_row(workspace: str, entry_id: str, depth: int) -> Key:
+    """The entry's row for the scope of so many segments that is above it, or its own."""
+    return Key(f"WS#{workspace}#BOARD-ROWS#{entry_id}", f"SCOPE#{depth}")
+
+
+def board_changes(workspace: str) -> str:
+    return f"WS#{workspace}#BOARD-CHANGES"
+
+
+def entries_below(workspace: str, entry_type: EntryType, scope: str) -> str:
+    """The active entries in the scope and below it, in the queue index."""
+    return f"WS#{workspace}#BELOW#{entry_type}#{scope}"
+
+
+def entries_at(workspace: str, entry_type: EntryType, scope: str) -> str:
+    """The active entries of exactly this scope, in the wake index."""
+    return f"WS#{workspace}#AT#{entry_type}#{scope}"
 
 
 def contacts(workspace: str) -> str:

@@ -15,6 +15,7 @@ from baton.adapters.dynamodb.claims.marks import move_mark
 from baton.adapters.dynamodb.claims.renewal import renew
 from baton.adapters.dynamodb.events.event_outbox import EventOutbox
 from baton.adapters.dynamodb.handoffs.workflows import Workflows
+from baton.adapters.dynamodb.memory.entries import Entries
 from baton.adapters.dynamodb.runs.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed
 from baton.adapters.dynamodb.tasks.queues import QueueReads
@@ -35,7 +36,7 @@ from baton.ports.writes import FinishJob, Write
 STILL_THE_SAME = "#stamp = :stamp"
 
 
-class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox):
+class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox, Entries):
     # Writing
 
     def commit(self, workspace: str, *writes: Write) -> None:

@@ -10,6 +10,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.alerts.alert_items import alert_item
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, Marker
+from baton.adapters.dynamodb.memory import entry_items
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
 from baton.adapters.dynamodb.tasks import task_items
 from baton.adapters.dynamodb.tracker import tracker_items
@@ -18,6 +19,7 @@ from baton.domain.alerts.alert import Alert
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.escalations.review import Review, ReviewRequest
 from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, RootHandoffs
+from baton.domain.memory.entry import ChangedEntry, Entry
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.task_items import Note, Retry, TaskBody
 from baton.domain.tracker.page_sync import PageLink, PageSync
@@ -57,6 +59,10 @@ def _latest_checkpoint(workspace: str, checkpoint: Checkpoint) -> list[ItemWrite
     return [put(handoff_items.checkpoint_item(key, checkpoint))]
 
 
+def _entry_rows(_workspace: str, entry: Entry) -> list[ItemWrite]:
+    return [put(row) for row in entry_items.row_items(entry)]
+
+
 STORED: dict[type, StoredType] = {
     # of a task
     TaskBody: StoredType(task_items.body_item),
@@ -73,6 +79,13 @@ STORED: dict[type, StoredType] = {
     Alert: StoredType(lambda _, alert: alert_item(alert), "alert", Marker.CHANGING, beside=_alert_listing),
     Review: StoredType(lambda _, review: items.review_item(review), "manual review", Marker.CHANGING),
     ReviewRequest: StoredType(task_items.review_request_item),
+    # of the shared memory
+    Entry: StoredType(
+        lambda _, entry: entry_items.entry_item(entry), "entry", Marker.CHANGING, has_new_id=True, beside=_entry_rows
+    ),
+    ChangedEntry: StoredType(
+        lambda _, changed: entry_items.changed_item(changed), marker=Marker.LASTING, has_new_id=True
+    ),
     # of the tracker
     PageSync: StoredType(lambda _, sync: tracker_items.page_sync_item(sync), "mirror", Marker.CHANGING),
     PageLink: StoredType(tracker_items.page_link_item, owner="task"),

@@ -45,7 +45,7 @@ from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.schema import TODAY, Schema
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit, must_fit_together
-from baton.adapters.dynamodb.together import Together, in_turn
+from baton.adapters.dynamodb.together import Calls, Together, in_turn
 from baton.adapters.dynamodb.trail_items import entries_of, written_by
 from baton.domain import errors
 from baton.domain.numbers import MAX_DIGITS
@@ -229,9 +229,16 @@ class Table:
                 return list(found.values())
             more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
-    def query_page(self, condition: str, values: Item, *, limit: int) -> tuple[list[Item], bool]:
+    def together(self, calls: Calls) -> None:
+        """Makes reads of this table that don't wait for each other. What the request rests on is settled before."""
+        self._settle()
+        self._together(calls)
+
+    def query_page(
+        self, condition: str, values: Item, *, limit: int, newest_first: bool = False
+    ) -> tuple[list[Item], bool]:
         """Returns at most ``limit`` items, as many as fit into one answer of 1 MB, and whether more may follow."""
-        answer = self._query_page(condition, values, Limit=limit + 1)
+        answer = self._query_page(condition, values, Limit=limit + 1, ScanIndexForward=not newest_first)
         found = list(self._items(answer["Items"]))
         return found[:limit], len(found) > limit or "LastEvaluatedKey" in answer
 

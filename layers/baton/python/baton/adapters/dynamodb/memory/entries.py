@@ -1,0 +1,157 @@
+"""The store's entries of the blackboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.item_writes import Item
+from baton.adapters.dynamodb.memory import entry_items
+from baton.adapters.dynamodb.table import MAX_BATCH
+from baton.domain import errors, ids
+from baton.domain.memory.entry import ChangedEntry, Entry, EntryType
+from baton.domain.memory.scope import above
+from baton.ports.paging import Page
+
+_PREFIX = "ent_"
+# Sorts after every id of an entry.
+_LAST = _PREFIX + "~"
+# So many more are read: of an index, as it may show entries that aren't active any more; of a shard, as one may have
+# more of a page than the others.
+_SPARE = 3
+_RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
+
+# A partition of an index: the index, and the partition's key.
+Place = tuple[str, str]
+
+
+class Entries(Registry):
+    def entry(self, workspace: str, entry_id: str) -> Entry:
+        item = self._table.get(keys.board_entry(workspace, entry_id))
+        if item is None:
+            raise errors.Unknown("entry")
+        return entry_items.entry_from(workspace, item)
+
+    def entries(self, workspace: str, entry_ids: Sequence[str]) -> dict[str, Entry]:
+        found: dict[str, Entry] = {}
+        for start in range(0, len(entry_ids), MAX_BATCH):
+            wanted = [keys.board_entry(workspace, each) for each in entry_ids[start : start + MAX_BATCH]]
+            items = self._table.get_many(wanted)
+            found |= {key.sk: entry_items.entry_from(workspace, items[key]) for key in wanted if key in items}
+        return found
+
+    def newest_entries(
+        self, workspace: str, since: datetime | None, until: datetime | None, limit: int, cursor: str | None
+    ) -> Page:
+        first, last = _first_of(since) or _PREFIX, cursor or _first_of(until) or _LAST
+        found = self._entries_in_shards(workspace, first, last, limit, newest_first=True)
+        return _page(workspace, _without(found, cursor), limit, newest_first=True)
+
+    def entries_after(self, workspace: str, after_id: str | None, limit: int) -> Page:
+        found = self._entries_in_shards(workspace, after_id or _PREFIX, _LAST, limit, newest_first=False)
+        return _page(workspace, _without(found, after_id), limit, newest_first=False)
+
+    def changed_after(self, workspace: str, mark: str | None, limit: int) -> tuple[ChangedEntry, ...]:
+        values = {":pk": keys.board_changes(workspace), ":mark": mark or keys.EARLIEST}
+        found = self._table.query("#pk = :pk AND #sk > :mark", values, limit=limit)
+        return tuple(entry_items.changed_from(workspace, item) for item in found)
+
+    def in_view(
+        self, workspace: str, scope: str, most: Mapping[EntryType, int], since: datetime | None = None
+    ) -> dict[EntryType, tuple[Entry, ...]]:
+        places = {kind: _places(workspace, kind, scope) for kind in most}
+        listed = self._newest_ids(
+            {place: most[kind] + _SPARE for kind, here in places.items() for place in here}, _first_of(since) or _PREFIX
+        )
+        newest = {kind: _newest([listed[place] for place in here]) for kind, here in places.items()}
+        return self._active_entries(workspace, newest, most)
+
+    def _entries_in_shards(
+        self, workspace: str, first: str, last: str, limit: int, *, newest_first: bool
+    ) -> list[_Shard]:
+        """Returns the ids of a range, ends included, as far as each shard's page goes."""
+        if first > last:
+            return []
+        size, found = limit // keys.BOARD_SHARDS + _SPARE, list[_Shard]()
+
+        def read(partition: str) -> None:
+            values = {":pk": partition, ":first": first, ":last": last}
+            found.append(_Shard(*self._table.query_page(_RANGE, values, limit=size, newest_first=newest_first)))
+
+        self._table.together([partial(read, partition) for partition in keys.board_shards(workspace)])
+        return found
+
+    def _newest_ids(self, wanted: Mapping[Place, int], first: str) -> dict[Place, list[str]]:
+        """Returns the newest ids of each place, so many at most."""
+        found: dict[Place, list[str]] = {}
+
+        def read(place: Place, limit: int) -> None:
+            index, partition = place
+            values = {":pk": partition, ":first": first, ":last": _LAST}
+            entries = self._table.query(_RANGE, values, limit=limit, newest_first=True, IndexName=index)
+            found[place] = [entry[f"{index}_sk"] for entry in entries]
+
+        self._table.together([partial(read, *each) for each in wanted.items()])
+        return found
+
+    def _active_entries(
+        self, workspace: str, newest: Mapping[EntryType, list[str]], most: Mapping[EntryType, int]
+    ) -> dict[EntryType, tuple[Entry, ...]]:
+        """Reads so many of each type, and the spare ones of a type only if some of those aren't active any more."""
+        read = self.entries(workspace, [each for kind, ids_ in newest.items() for each in ids_[: most[kind]]])
+        short = {kind for kind, ids_ in newest.items() if len(_active(read, ids_)) < len(ids_[: most[kind]])}
+        if short:
+            read |= self.entries(workspace, [each for kind in sorted(short) for each in newest[kind][most[kind] :]])
+        return {kind: tuple(_active(read, ids_)[: most[kind]]) for kind, ids_ in newest.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shard:
+    """What was read of one shard, and whether there is more of the range in it."""
+
+    items: list[Item]
+    has_more: bool
+
+
+def _without(shards: Iterable[_Shard], entry_id: str | None) -> list[_Shard]:
+    return [replace(shard, items=[item for item in shard.items if item["sk"] != entry_id]) for shard in shards]
+
+
+def _page(workspace: str, shards: Sequence[_Shard], limit: int, *, newest_first: bool) -> Page:
+    """Returns the page that begins with all of these. Nothing is shown beyond the end of a shard that has more: what
+    follows in it may come before."""
+    ends = [shard.items[-1]["sk"] for shard in shards if shard.has_more]
+    until = (max(ends) if newest_first else min(ends)) if ends else None
+    ordered = sorted((item for shard in shards for item in shard.items), key=_id_of, reverse=newest_first)
+    reached = [
+        item for item in ordered if until is None or (item["sk"] >= until if newest_first else item["sk"] <= until)
+    ]
+    shown = tuple(entry_items.entry_from(workspace, item) for item in reached[:limit])
+    return Page(shown, shown[-1].id if until is not None or len(reached) > limit else None)
+
+
+def _places(workspace: str, kind: EntryType, scope: str) -> list[Place]:
+    """Returns where the active entries are that the scope sees: at each scope above it, and from it down."""
+    at = [(keys.WAKE_INDEX, keys.entries_at(workspace, kind, each)) for each in above(scope)]
+    return [*at, (keys.QUEUE_INDEX, keys.entries_below(workspace, kind, scope))]
+
+
+def _newest(listed: Iterable[list[str]]) -> list[str]:
+    return sorted({each for ids_ in listed for each in ids_}, reverse=True)
+
+
+def _first_of(at: datetime | None) -> str | None:
+    """Returns what sorts before every id of this millisecond or later, and after all earlier ones."""
+    return None if at is None else ids.beginning_at("ent", at)
+
+
+def _active(read: Mapping[str, Entry], entry_ids: Iterable[str]) -> list[Entry]:
+    return [read[each] for each in entry_ids if each in read and read[each].is_active]
+
+
+def _id_of(item: Item) -> str:
+    return str(item["sk"])

@@ -1,0 +1,50 @@
+"""The store of the shared memory: the entries of the blackboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from baton.domain.memory.entry import ChangedEntry, Entry, EntryType
+from baton.ports.paging import Page
+
+
+class MemoryStore(Protocol):
+    """Entries are written by commits: an ``Insert`` of a new one, a ``Save`` of the next version with the ``Insert`` of
+    a ``ChangedEntry``.
+
+    Ids sort by the clock of who posted, and a commit takes its time: an entry, or the mark of a change, may show up to
+    ``LATE_SECONDS`` after one with a later id. Who goes on from where it was reads that much again."""
+
+    def entry(self, workspace: str, entry_id: str) -> Entry:
+        """Returns the entry, as it is when it was withdrawn or deleted. One read. Raises ``Unknown``."""
+
+    def entries(self, workspace: str, entry_ids: Sequence[str]) -> dict[str, Entry]:
+        """Returns the entries that exist, by id. One read per hundred."""
+
+    def newest_entries(
+        self, workspace: str, since: datetime | None, until: datetime | None, limit: int, cursor: str | None
+    ) -> Page:
+        """Returns entries posted at ``since`` or later and before ``until``, newest first. A page may have fewer than
+        ``limit`` and a cursor all the same."""
+
+    def entries_after(self, workspace: str, after_id: str | None, limit: int) -> Page:
+        """Returns entries with a later id, in the order of their ids; None: from the first on. ``cursor`` is the last
+        id, or None if there are no more. A page may have fewer than ``limit`` and a cursor all the same."""
+
+    def changed_after(self, workspace: str, mark: str | None, limit: int) -> tuple[ChangedEntry, ...]:
+        """Returns the marks of changes with a later id, in the order of their ids; None: from the first on. At most
+        ``limit``: if there are as many, there may be more."""
+
+    def in_view(
+        self, workspace: str, scope: str, most: Mapping[EntryType, int], since: datetime | None = None
+    ) -> dict[EntryType, tuple[Entry, ...]]:
+        """Returns the newest active entries of types among ``SNAPSHOT_TYPES`` that the scope sees, so many of each at
+        most, newest first; posted at ``since`` or later. What it costs depends on the scope's depth, and not on how
+        many entries there are. The index lags, the entries don't: one posted milliseconds before may be missing, one
+        that isn't active any more never shows."""
+
+
+# The longest that a function runs, and what clocks differ by.
+LATE_SECONDS = 60

@@ -1,0 +1,1 @@
+"""Steps that the memory's use cases share."""
