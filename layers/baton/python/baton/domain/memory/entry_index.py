@@ -1,0 +1,182 @@
+"""The search index of one workspace's entries. It holds their words and what decides their rank, not their texts: who
+has found an id reads the entry."""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from baton.domain import times
+from baton.domain.memory import ranking
+from baton.domain.memory.entry import STANDING, Entry, EntryType
+from baton.domain.memory.scope import ROOT, sees, steps_between
+from baton.domain.memory.word_index import WordIndex
+from baton.domain.memory.words import words
+
+# Of one entry, the summary's first; later ones aren't found.
+MAX_WORDS = 800
+# How much a word counts in each field.
+_SUMMARY, _TAGS, _SCOPE, _TEXT = 3, 2, 1, 1
+# What the words of a replaced decision count for the one that holds in its place.
+_INHERITED = 0.9
+# A longer history of one decision isn't followed.
+_MAX_STEPS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is looked for. ``scope``: only what it sees, the closer the better; the root sees all alike."""
+
+    text: str
+    scope: str = ROOT
+    entry_types: frozenset[EntryType] = frozenset()  # none: of any type
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``score``: the higher, the better the entry fits; only to be compared with others of the same question."""
+
+    entry_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    posted_ms: int
+    entry_type: EntryType
+    scope: str
+    holds: bool  # False for a decision that was replaced
+    weight: float  # of what it is
+
+
+class EntryIndex:
+    """``most``: so many entries are kept, the newest."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._words = WordIndex()
+        self._facts: dict[str, _Facts] = {}
+        self._heirs: dict[str, str] = {}  # of each decision that was replaced: by which one
+        self._ids: list[str] = []  # sorted, and so by time
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def put(self, entry: Entry) -> None:
+        """Adds the entry, or replaces the one with its id. One that isn't shown is removed."""
+        if not entry.is_shown:
+            self.remove(entry.id)
+            return
+        if entry.id not in self._facts:
+            insort(self._ids, entry.id)
+        self._facts[entry.id] = _facts(entry)
+        if entry.superseded_by is not None:
+            self._heirs[entry.id] = entry.superseded_by
+        self._words.put(entry.id, _weights(entry))
+        while len(self) > self._most:
+            self.remove(self._ids[0])
+
+    def remove(self, entry_id: str) -> None:
+        """An id that isn't there is no mistake."""
+        if self._facts.pop(entry_id, None) is not None:
+            del self._ids[bisect_left(self._ids, entry_id)]
+            self._heirs.pop(entry_id, None)
+            self._words.remove(entry_id)
+
+    def find(self, question: Question, now: datetime) -> list[Found]:
+        """Returns the best entries, the best first; the newer first of two equals."""
+        rank = self._rank(question, times.to_ms(now))
+        ranked = ((score * rank(self._facts[entry_id]), entry_id) for entry_id, score in self._fits(question.text))
+        best = heapq.nlargest(question.limit, (each for each in ranked if each[0] > 0))
+        return [Found(entry_id, score) for score, entry_id in best]
+
+    def about(self, path: str, entry_types: frozenset[EntryType]) -> list[str]:
+        """Returns the ids of the entries of these types that hold for a file or folder, newest first: those in its
+        view, and those that name it. One of the whole project must name it. What was replaced gives way to what
+        replaced it."""
+        names = list(words(path.rpartition("/")[2]))[-1:]
+        holding = {
+            self._heir(entry_id)
+            for entry_id, facts in self._facts.items()
+            if facts.entry_type in entry_types and (self._touches(facts, path) or self._is_named(entry_id, names))
+        }
+        return sorted((each for each in holding if self._facts[each].holds), reverse=True)
+
+    def _touches(self, facts: _Facts, path: str) -> bool:
+        return facts.scope == path if ROOT in {facts.scope, path} else sees(path, facts.scope)
+
+    def _is_named(self, entry_id: str, names: list[str]) -> bool:
+        return any(self._words.holds(entry_id, name) for name in names)
+
+    def _fits(self, text: str) -> Iterable[tuple[str, float]]:
+        """Returns how well each entry's words fit. What was replaced lends its words to what replaced it: asked in the
+        words of yesterday, today's decision answers."""
+        fits = self._words.scores(islice(words(text), MAX_WORDS))
+        for entry_id in self._heirs:
+            heir, lent = self._heir(entry_id), fits.get(entry_id, 0.0) * _INHERITED
+            if heir != entry_id and lent > fits.get(heir, 0.0):
+                fits[heir] = lent
+        return fits.items()
+
+    def _heir(self, entry_id: str) -> str:
+        """Returns the entry that holds in place of this one: itself, if it wasn't replaced."""
+        for _ in range(_MAX_STEPS):
+            following = self._heirs.get(entry_id)
+            if following is None or following not in self._facts:
+                break
+            entry_id = following
+        return entry_id
+
+    def _rank(self, question: Question, now_ms: int) -> Callable[[_Facts], float]:
+        closeness: dict[str, float] = {}
+
+        def rank(facts: _Facts) -> float:
+            if question.entry_types and facts.entry_type not in question.entry_types:
+                return 0.0
+            near = closeness.get(facts.scope)
+            if near is None:
+                near = closeness[facts.scope] = _closeness(question.scope, facts.scope)
+            return near * facts.weight * ranking.weight_of_age(now_ms - facts.posted_ms)
+
+        return rank
+
+
+def _facts(entry: Entry) -> _Facts:
+    return _Facts(
+        posted_ms=times.to_ms(entry.posted_at),
+        entry_type=entry.entry_type,
+        scope=sys.intern(entry.scope),
+        holds=entry.status in {None, *STANDING},
+        weight=ranking.weight_of_type(entry.entry_type) * ranking.weight_of_status(entry.status),
+    )
+
+
+def _closeness(asked: str, scope: str) -> float:
+    return 1.0 if asked == ROOT else ranking.weight_of_distance(steps_between(asked, scope))
+
+
+def _weights(entry: Entry) -> Counter[str]:
+    weights: Counter[str] = Counter()
+    left = MAX_WORDS
+    for weight, text in _fields(entry):
+        found = list(islice(words(text), left))
+        left -= len(found)
+        weights.update(found * weight)
+    return weights
+
+
+def _fields(entry: Entry) -> Iterator[tuple[int, str]]:
+    yield _SUMMARY, entry.summary
+    yield from ((_TAGS, tag) for tag in entry.tags)
+    if entry.scope != ROOT:
+        yield _SCOPE, entry.scope
+    yield from ((_TEXT, reference) for reference in entry.relates_to)
+    yield _TEXT, entry.detail
+    yield _TEXT, entry.rationale or ""

@@ -1,0 +1,66 @@
+"""The words of a text, as the search compares them: without case, accents and endings. Any text is taken as it is."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain
+
+from baton.domain.memory.stems import stem
+
+# A longer run of characters counts by its beginning: an encoded picture is no word.
+MAX_WORD = 40
+# Runs whose words are remembered; most runs of a workspace come again.
+KNOWN_RUNS = 20_000
+
+# Letters and digits, with the underscores between them: a word, or a name of code.
+_RUN = re.compile(rf"([^\W_]\w{{0,{MAX_WORD - 1}}})\w*")
+# camelCase, HTTPServer, utf8: where a part of a name ends.
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+# Scripts that write without spaces: their words are pairs of characters.
+_UNSPACED = re.compile("([\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+)")
+
+# Words that say nothing of what an entry is about.
+_STOP_WORDS = (
+    "a about after all also an and any are as at be because been before between both but by can could did do does each "
+    "every for from had has have how i if in into is it its me my no not of on or other our should so some such than "
+    "that the their them then there these they this those through to us very was we were what when where which while "
+    "who whose why will with would you your"
+)
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+
+def words(text: str) -> Iterator[str]:
+    """Returns the words in their order. A name of code gives its parts and itself: ``retryOnConflict`` gives ``retry``,
+    ``conflict`` and ``retryonconflict``, each as its stem."""
+    runs = _RUN.findall(text if text.isascii() else _plain(text))
+    return chain.from_iterable(map(_words_of, runs))
+
+
+def _plain(text: str) -> str:
+    """Returns the text without accents, in the characters that look and mean the same."""
+    apart = unicodedata.normalize("NFKD", text)
+    return unicodedata.normalize("NFC", "".join(each for each in apart if not unicodedata.combining(each)))
+
+
+@lru_cache(KNOWN_RUNS)
+def _words_of(run: str) -> tuple[str, ...]:
+    if not run.isascii():
+        return tuple(word for part in _UNSPACED.split(run) for word in _foreign(part))
+    parts = [part.lower() for part in _PARTS.findall(run)]
+    found = [stem(part) for part in parts if part not in STOP_WORDS]
+    if len(parts) > 1:
+        found.append(stem("".join(parts)))
+    return tuple(found)
+
+
+def _foreign(part: str) -> Iterator[str]:
+    """Yields the words of a part in one script."""
+    if _UNSPACED.match(part):
+        yield from (part[at : at + 2] for at in range(max(1, len(part) - 1)))
+        return
+    for word in filter(None, part.casefold().split("_")):
+        if word not in STOP_WORDS:
+            yield stem(word)

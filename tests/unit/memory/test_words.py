@@ -1,0 +1,81 @@
+"""The words of a text, as the search compares them."""
+
+from __future__ import annotations
+
+import pytest
+
+from baton.domain.memory.stems import stem
+from baton.domain.memory.words import MAX_WORD, words
+from support.faults.cpu import MOST_SECONDS, least_seconds
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        "migrate migrates migrated migrating migration migrations migrator",
+        "authenticate authenticated authentication authenticator",
+        "retry retries retried retrying",
+        "cache caches cached caching",
+        "stop stops stopped stopping",
+        "configure configures configured configuration",
+        "repeat repeats repeated repeating",
+        "deploy deploys deployed deployment deployments",
+        "expire expires expired expiring",
+        "validate validates validated validating validation validator",
+        "process processes processed processing processor",
+        "class classes",
+        "authorize authorized authorizer authorization",
+    ],
+)
+def test_forms_of_one_word_have_one_stem(family: str) -> None:
+    assert len({stem(word) for word in family.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    "word", ["bus", "status", "process", "s", "ss", "ing", "ed", "ies", "es", "red", "king", "this"]
+)
+def test_a_stem_is_never_empty(word: str) -> None:
+    assert stem(word)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("retryOnConflict", ["retri", "conflict", "retryonconflict"]),
+        ("retry_on_conflict", ["retri", "conflict", "retryonconflict"]),
+        ("HTTPServer", ["http", "serv", "httpserv"]),
+        ("src/auth/token.py", ["src", "auth", "token", "py"]),
+        ("__init__", ["init"]),
+        ("utf8", ["utf", "8", "utf8"]),
+        ("Größe Straße", ["gross", "strass"]),
+        ("naïve", ["naiv"]),
+        ("ﬁle \uff26\uff29\uff2c\uff25", ["fil", "fil"]),
+        ("日本語", ["日本", "本語"]),
+        ("日", ["日"]),
+        ("токены Токены", ["токены", "токены"]),
+        ("the of and", []),
+        ("", []),
+        ("!?\x00\u202e \ud800", []),
+    ],
+)
+def test_words_are_split_and_folded(text: str, found: list[str]) -> None:
+    assert list(words(text)) == found
+
+
+@pytest.mark.parametrize("asked", ["invoice", "sequence", "invoicesequence", "InvoiceSequence", "invoice_sequence"])
+def test_a_symbol_is_found_by_its_parts_and_whole(asked: str) -> None:
+    assert set(words(asked)) & set(words("InvoiceSequence"))
+
+
+def test_a_very_long_word_counts_by_its_beginning() -> None:
+    assert list(words("x" * 100_000 + " y")) == ["x" * (MAX_WORD - 1), "y"]
+
+
+@pytest.mark.parametrize(
+    "text", ["x" + "_" * 200_000, "_" * 200_000 + "x", "xY" * 100_000, "ﷺ" * 10_000, "é" * 100_000]
+)
+def test_no_text_takes_long(text: str) -> None:
+    seconds, found = least_seconds(lambda: list(words(text)))
+
+    assert found
+    assert seconds < MOST_SECONDS
