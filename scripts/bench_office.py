@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import permutations
 from typing import Any
 
+from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Approval, Runtime
@@ -138,6 +139,7 @@ class Office:
         self.worker = Principal(self.workspace, Kind.AGENT, self.target)
         self.deps = Deps(
             store=self.store,
+            search=LexicalSearch(self.store, self.clock),
             dispatch_queue=self.dispatch_queue,
             clock=self.clock,
             ids=RandomIds(),

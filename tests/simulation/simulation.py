@@ -14,6 +14,7 @@ from baton.adapters.dynamodb.shards import Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.adapters.dynamodb.together import Calls
+from baton.adapters.lexical_search import LexicalSearch
 from baton.domain.runs import account as account_module
 from baton.domain.runs.account import MAX_ACCOUNTS
 from baton.ports.deps import Deps
@@ -133,8 +134,10 @@ class Simulation:
             left.pop(0 if self.weather.is_calm or len(left) == 1 else self.draw(len(left)))()
 
     def _container(self, shards: Shards) -> tuple[Deps, SimulatedRunner]:
+        store = DynamoStore(Table(self._client, TABLE, self.sleep, Layout(shards), self._in_any_order))
         deps = Deps(
-            store=DynamoStore(Table(self._client, TABLE, self.sleep, Layout(shards), self._in_any_order)),
+            store=store,
+            search=LexicalSearch(store, self.clock),
             dispatch_queue=self.queue,
             clock=self.clock,
             ids=self.ids,

@@ -18,6 +18,7 @@ from botocore.config import Config
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, from_wire, to_wire
+from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports.deps import Deps
 from deployment import STACK_NAME
@@ -183,8 +184,10 @@ class Deployed:
     def deps(self) -> Deps:
         """The use cases on the stack's table, in this process, with notices that nobody takes."""
         clock = SystemClock()
+        store = DynamoStore(Table(self.dynamo, self.stack.table, clock.sleep))
         return Deps(
-            store=DynamoStore(Table(self.dynamo, self.stack.table, clock.sleep)),
+            store=store,
+            search=LexicalSearch(store, clock),
             dispatch_queue=FakeDispatchQueue(),
             clock=clock,
             ids=RandomIds(),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import RandomIds
 from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Approval, Runtime
@@ -70,6 +71,7 @@ class World:
     def __post_init__(self) -> None:
         self.deps = Deps(
             store=self.store,
+            search=LexicalSearch(self.store, self.clock),
             dispatch_queue=self.dispatch_queue,
             clock=self.clock,
             ids=RandomIds(),

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.adapters.models.bedrock import BedrockClient
+    from baton.domain.memory.entry import EntryType
+    from baton.domain.memory.entry_index import Found, Question
     from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import runs
     from baton.ports.events import Bus
     from baton.ports.queues import DeadLetters
+    from baton.ports.search import Search
     from baton.ports.system import CallbackKey, Workers
     from baton.ports.tracker import Secrets, Tracker, Trackers
 
@@ -72,7 +75,8 @@ def wire() -> Deps:
     settings = config.load()
     clock = SystemClock()
     return Deps(
-        store=DynamoStore(_table()),
+        store=_store(),
+        search=_Search(),
         dispatch_queue=SqsDispatchQueue(_client("sqs", MESSAGES), settings.queue_url, log_line),
         clock=clock,
         ids=RandomIds(),
@@ -156,11 +160,26 @@ def _client(service: str, settings: ClientConfig = CLIENT) -> Any:
 
 
 @cache
+def _store() -> DynamoStore:
+    return DynamoStore(_table())
+
+
+@cache
 def _table() -> Table:
     settings = config.load()
     client, together = _client("dynamodb"), SideBySide(CALLS_AT_ONCE - 1)
     layout = Layout(settings.shards, replace(TODAY, noticed=partial(count, "WrittenByNewer")))
     return Table(client, settings.table, SystemClock().sleep, layout, together)
+
+
+class _Search:
+    """Made at the first use: most calls search for nothing."""
+
+    def find(self, workspace: str, question: Question) -> list[Found]:
+        return _search().find(workspace, question)
+
+    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> list[str]:
+        return _search().about(workspace, path, entry_types)
 
 
 class _Trackers:
@@ -187,6 +206,13 @@ class _CallbackKey:
 
     def get(self) -> bytes:
         return _callback_key().get()
+
+
+@cache
+def _search() -> Search:
+    from baton.adapters.lexical_search import LexicalSearch
+
+    return LexicalSearch(_store(), SystemClock())
 
 
 @cache
@@ -268,7 +294,7 @@ def forget_all() -> None:
     """Clears every cache, for tests that change the environment."""
     parts: list[Callable[..., object]] = [
         *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_bus, wire_workers, wire_runner, wire_models),
-        *(_bedrock_client, _client, _session, _table, _notion, _secrets_manager, _callback_key),
+        *(_bedrock_client, _client, _session, _store, _table, _search, _notion, _secrets_manager, _callback_key),
     ]
     for part in [*parts, config.load, config.metrics_namespace]:
         part.cache_clear()  # type: ignore[attr-defined]

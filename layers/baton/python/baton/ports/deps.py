@@ -13,6 +13,7 @@ from baton.domain.recent import Recent
 # Each function imports this module, and none needs the ports' classes: they are a twentieth of a cold import.
 if TYPE_CHECKING:
     from baton.ports.queues import DispatchQueue
+    from baton.ports.search import Search
     from baton.ports.store import Store
     from baton.ports.system import CallbackKey, Clock, Ids
     from baton.ports.tracker import Secrets, TrackerQueue, Trackers
@@ -26,6 +27,7 @@ class Deps:
     """All ports, wired once per process by ``bootstrap``."""
 
     store: Store
+    search: Search
     dispatch_queue: DispatchQueue
     clock: Clock
     ids: Ids

@@ -22,7 +22,7 @@ from baton.domain.memory.words import words
 # Of one entry, the summary's first; later ones aren't found.
 MAX_WORDS = 800
 # How much a word counts in each field.
-_SUMMARY, _TAGS, _SCOPE, _TEXT = 3, 2, 1, 1
+_SUMMARY, _TAGS, _REST = 3, 2, 1
 # What the words of a replaced decision count for the one that holds in its place.
 _INHERITED = 0.9
 # A longer history of one decision isn't followed.
@@ -68,6 +68,9 @@ class EntryIndex:
 
     def __len__(self) -> int:
         return len(self._ids)
+
+    def __contains__(self, entry_id: object) -> bool:
+        return entry_id in self._facts
 
     def put(self, entry: Entry) -> None:
         """Adds the entry, or replaces the one with its id. One that isn't shown is removed."""
@@ -173,10 +176,7 @@ def _weights(entry: Entry) -> Counter[str]:
 
 
 def _fields(entry: Entry) -> Iterator[tuple[int, str]]:
+    scope = "" if entry.scope == ROOT else entry.scope
     yield _SUMMARY, entry.summary
-    yield from ((_TAGS, tag) for tag in entry.tags)
-    if entry.scope != ROOT:
-        yield _SCOPE, entry.scope
-    yield from ((_TEXT, reference) for reference in entry.relates_to)
-    yield _TEXT, entry.detail
-    yield _TEXT, entry.rationale or ""
+    yield _TAGS, " ".join(entry.tags)
+    yield _REST, "\n".join((scope, *entry.relates_to, entry.detail, entry.rationale or ""))

@@ -1,0 +1,24 @@
+"""The search in a workspace's entries. What finds by words can be replaced by what finds by meaning."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from baton.domain.memory.entry import EntryType
+from baton.domain.memory.entry_index import Found, Question
+
+
+class Search(Protocol):
+    """It finds ids: who shows an entry reads it from the store, which alone says what it is now. It may just have been
+    withdrawn or deleted.
+
+    What was posted before the question is found, unless its commit took longer than two seconds or clocks differ by
+    more: then within 15 seconds. Raises ``Busy``."""
+
+    def find(self, workspace: str, question: Question) -> list[Found]:
+        """Returns the entries that fit best, the best first (docs/spec/memory.md §3). Withdrawn and deleted ones are
+        never found."""
+
+    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> list[str]:
+        """Returns the ids of the entries of these types that hold for a file or folder, newest first: those in its
+        view, and those that name it. What was replaced gives way to what replaced it."""

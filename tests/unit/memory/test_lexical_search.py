@@ -1,0 +1,262 @@
+"""The search by words: what each process finds, whoever posts, changes and deletes meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from baton.adapters.lexical_search import LexicalSearch, SearchLimits
+from baton.domain import errors
+from baton.domain.ids import RANDOM_BYTES, sortable_id
+from baton.domain.memory.entry import ChangedEntry, Entry, EntryType
+from baton.domain.memory.entry_index import Question
+from baton.ports.memory import LATE_SECONDS
+from baton.ports.writes import Insert, Save
+from support.faults.choke_point import at_call, no_fault
+from support.faults.threads import all_at_once
+from support.values.records import add_entries, an_entry
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, human
+
+QUEUE = Question(text="queue", limit=100)
+
+
+class Board:
+    """A blackboard that one process searches and others write to."""
+
+    def __init__(self, limits: SearchLimits | None = None) -> None:
+        self.rig = Rig()
+        self.clock = self.rig.clock
+        self.search = LexicalSearch(self.rig.store, self.clock, limits or SearchLimits())
+        self._numbers = iter(range(1, 100_000))
+
+    def post(self, text: str = "queue", seconds_ago: float = 0, workspace: str = WORKSPACE, **values: Any) -> Entry:
+        number = next(self._numbers)
+        at = self.clock.now() - timedelta(seconds=seconds_ago)
+        id_ = sortable_id("ent", at, number.to_bytes(RANDOM_BYTES))
+        entry = an_entry(number, workspace, summary=text, id=id_, posted_at=at, **values)
+        add_entries(self.rig.other_store, entry)
+        return entry
+
+    def change(self, after: Entry, seconds_ago: float = 0) -> Entry:
+        at = self.clock.now() - timedelta(seconds=seconds_ago)
+        mark = sortable_id("chg", at, next(self._numbers).to_bytes(RANDOM_BYTES))
+        self.rig.other_store.commit(WORKSPACE, Save(after), Insert(ChangedEntry(WORKSPACE, mark, after.id)))
+        return after
+
+    def withdraw(self, entry: Entry, seconds_ago: float = 0) -> None:
+        self.change(entry.withdrawn_by(human(), self.clock.now()), seconds_ago)
+
+    def found(self, question: Question = QUEUE, workspace: str = WORKSPACE) -> set[str]:
+        return {each.entry_id for each in self.search.find(workspace, question)}
+
+    def calls(self) -> list[str]:
+        return self.rig.count(self.found)
+
+
+@pytest.fixture
+def board() -> Board:
+    return Board()
+
+
+def test_what_others_post_is_found_at_once(board: Board) -> None:
+    first = board.post()
+    assert board.found() == {first.id}
+
+    second = board.post()
+    assert board.found() == {first.id, second.id}
+
+    board.clock.advance(3_600)
+    third = board.post()
+    assert board.found() == {first.id, second.id, third.id}
+
+
+def test_an_empty_board_finds_nothing_and_then_what_is_posted(board: Board) -> None:
+    assert board.found() == set()
+
+    posted = board.post()
+
+    assert board.found() == {posted.id}
+
+
+def test_what_is_withdrawn_or_deleted_is_found_no_more(board: Board) -> None:
+    withdrawn, deleted, kept = board.post(), board.post(), board.post()
+    assert len(board.found()) == 3
+
+    board.withdraw(withdrawn)
+    board.change(deleted.deleted_by(human(), board.clock.now()))
+
+    assert board.found() == {kept.id}
+    board.clock.advance(20)
+    assert board.found() == {kept.id}
+
+
+def test_what_was_withdrawn_before_the_process_began_is_never_found(board: Board) -> None:
+    board.withdraw(board.post())
+
+    assert board.found() == set()
+    board.clock.advance(20)
+    assert board.found() == set()
+
+
+def test_a_decision_that_was_replaced_counts_less_at_once(board: Board) -> None:
+    old = board.post("the queue", entry_type=EntryType.DECISION)
+    warning = board.post("the queue", entry_type=EntryType.WARNING)
+    asked = Question(text="queue", limit=100)
+    assert board.search.find(WORKSPACE, asked)[0].entry_id == old.id
+
+    new = board.post("the stream", entry_type=EntryType.DECISION, supersedes=old.id)
+    board.change(old.replaced_by(new, human()))
+
+    order = [each.entry_id for each in board.search.find(WORKSPACE, asked)]
+    assert order.index(warning.id) < order.index(old.id)
+    assert new.id in order
+
+
+@pytest.mark.parametrize("seconds_late", [1, 2, 10, LATE_SECONDS - 16])
+def test_a_commit_that_shows_late_is_found_within_fifteen_seconds(board: Board, seconds_late: float) -> None:
+    board.post()
+    board.found()
+    board.clock.advance(seconds_late)
+    board.post()
+    board.found()
+
+    late = board.post(seconds_ago=seconds_late)
+    board.clock.advance(15)
+
+    assert late.id in board.found()
+
+
+@pytest.mark.parametrize("seconds_late", [1, 10, LATE_SECONDS - 16])
+def test_a_withdrawal_that_shows_late_counts_within_fifteen_seconds(board: Board, seconds_late: float) -> None:
+    entry = board.post()
+    board.found()
+    board.clock.advance(seconds_late)
+    board.found()
+
+    board.withdraw(entry, seconds_ago=seconds_late)
+    board.clock.advance(15)
+
+    assert board.found() == set()
+
+
+def test_what_a_clock_ahead_has_posted_hides_nothing(board: Board) -> None:
+    ahead = board.post(seconds_ago=-30)
+    assert board.found() == {ahead.id}
+
+    entry = board.post()
+
+    assert board.found() == {ahead.id, entry.id}
+
+
+def test_a_process_that_slept_for_hours_finds_all_that_happened(board: Board) -> None:
+    gone = board.post()
+    board.found()
+    board.clock.advance(7_200)
+    entries = {board.post(seconds_ago=60 * minute).id for minute in range(100)}
+    board.withdraw(gone, seconds_ago=3_600)
+    board.clock.advance(7_200)
+
+    assert board.found() == entries
+
+
+def test_nothing_is_found_in_another_workspace(board: Board) -> None:
+    here, there = board.post(), board.post(workspace="other")
+
+    assert board.found() == {here.id}
+    assert board.found(workspace="other") == {there.id}
+    assert board.found(workspace="third") == set()
+
+
+def test_only_the_newest_entries_are_searched() -> None:
+    board = Board(SearchLimits(per_workspace=10))
+    entries = [board.post(seconds_ago=100 - number).id for number in range(15)]
+    assert board.found() == set(entries[5:])
+
+    entries.append(board.post().id)
+
+    assert board.found() == set(entries[6:])
+
+
+def test_the_workspace_that_wasnt_asked_for_longest_is_forgotten() -> None:
+    board = Board(SearchLimits(kept=25))
+    for workspace in ("one", "two", "three"):
+        for _ in range(10):
+            board.post(workspace=workspace)
+    for workspace in ("one", "two", "one", "three"):
+        assert len(board.found(workspace=workspace)) == 10
+
+    assert list(board.search._boards) == ["one", "three"]
+    assert len(board.found(workspace="two")) == 10
+
+
+def test_a_large_workspace_is_kept_by_itself() -> None:
+    board = Board(SearchLimits(kept=5))
+    for _ in range(10):
+        board.post()
+    board.found()
+
+    assert len(board.calls()) == 5
+
+
+@pytest.mark.parametrize("number", range(1, 11))
+def test_a_reading_that_fails_loses_nothing(board: Board, number: int) -> None:
+    entries = {board.post(seconds_ago=10).id for _ in range(20)}
+    board.rig.choked.plan = at_call(number, "error_before")
+    for _ in range(2):
+        with_fault(board)
+    board.rig.choked.plan = no_fault
+    entries.add(board.post().id)
+    gone = board.post()
+    board.withdraw(gone)
+
+    assert board.found() == entries
+
+
+def with_fault(board: Board) -> None:
+    try:
+        board.found()
+    except errors.Busy:
+        board.clock.advance(1)
+
+
+def test_an_older_reading_of_another_thread_brings_nothing_back(board: Board) -> None:
+    entry = board.post()
+    board.found()
+    behind = board.search._boards[WORKSPACE]
+    before = behind._entries_from(board.clock.now() - timedelta(seconds=10))
+    board.withdraw(entry)
+    assert board.found() == set()
+
+    behind._apply(before, {"chg_old": replace(entry, version=1)})
+
+    assert behind.ask(lambda index: len(index)) == 0
+
+
+def test_many_threads_ask_and_post_at_once(board: Board) -> None:
+    entries = {board.post().id for _ in range(50)}
+
+    answers = all_at_once([board.found, lambda: {board.post().id}] * 4)
+
+    sets = [answer for answer in answers if isinstance(answer, set)]
+    assert len(sets) == len(answers)
+    assert sum(found >= entries for found in sets) == len(sets) / 2
+    assert board.found() == entries.union(*sets)
+
+
+def test_a_question_costs_five_reads_and_as_many_again_for_what_is_new(board: Board) -> None:
+    for _ in range(300):
+        board.post(seconds_ago=1_000)
+    cold = board.calls()
+    assert cold == ["query"] * 4
+
+    assert board.calls() == ["query"] * 5
+    board.post()
+    assert board.calls() == ["query"] * 5
+
+    board.withdraw(board.post())
+    assert board.calls() == ["query"] * 5 + ["batch_get_item"]
+    assert board.calls() == ["query"] * 5
