@@ -38,6 +38,7 @@ THINGS = {
     "workflow_id": "workflow",
     "conversation_id": "conversation",
     "name": "tool",
+    "entry_id": "entry",
 }
 # The same for secrets: they are never logged, and only the first answer shows them.
 SECRETS = {"secret": "webhook", "token": "callback"}

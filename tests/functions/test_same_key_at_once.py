@@ -102,6 +102,18 @@ def on_alert(verb: str) -> Prepared:
     return prepared
 
 
+def withdrawal(_: World, gateway: Gateway) -> Call:
+    posted = gateway.post(SCOUT, "/blackboard", BODIES["create_entry"]).json
+    return Call(SCOUT, f"/blackboard/{posted['id']}/withdraw", {"reason": "was wrong"})
+
+
+def decision(_: World, gateway: Gateway) -> Call:
+    """One that replaces another."""
+    body = {"entry_type": "decision", "summary": "One table", "rationale": "Fewer calls"}
+    before = gateway.post(SCOUT, "/blackboard", body).json
+    return Call(SCOUT, "/blackboard", {**body, "summary": "Two tables", "supersedes": before["id"]})
+
+
 def several(world: World, _: Gateway) -> Call:
     """One that can be approved, and two that can't."""
     items = [{"task_id": "task_unknown"}, {"task_id": world.needing()}, {"task_id": approved_once(world)}]
@@ -129,6 +141,8 @@ CASES: dict[str, Prepared] = {
     "create_alert": at("/alerts", BODIES["create_alert"], SCOUT),
     "acknowledge_an_alert": on_alert("acknowledge"),
     "resolve_an_alert": on_alert("resolve"),
+    "create_entry": decision,
+    "withdraw_an_entry": withdrawal,
     "approve_several": several,
     "create_conversation": at("/conversations", BODIES["create_conversation"]),
     "create_message": say,

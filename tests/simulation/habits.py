@@ -23,6 +23,7 @@ class Focus(StrEnum):
     RUNS = "runs"
     ALERTS = "alerts"
     TALKS = "talks"
+    BOARD = "board"
 
 
 class NoticeFate(StrEnum):

@@ -16,6 +16,7 @@ from baton.domain.errors import Conflict, PageHeld
 from baton.domain.escalations.direction import Direction
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.memory.entry import EntryType
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
@@ -26,7 +27,19 @@ from baton.ports.store import Store
 from baton.ports.writes import FinishJob, Insert, OpenEscalation, Put, Require, Save, SaveResponse, UnderClaim
 from support.clock import NOON
 from support.values.changes import claimed, new, queued, stored, then
-from support.values.records import PAGE_ID, a_circuit, a_page_sync, a_route, a_webhook, add_alert, add_review, add_token
+from support.values.records import (
+    PAGE_ID,
+    a_board_entry,
+    a_changed_board_entry,
+    a_circuit,
+    a_page_sync,
+    a_route,
+    a_webhook,
+    add_alert,
+    add_board_entries,
+    add_review,
+    add_token,
+)
 from support.values.runs import a_profile, a_step, a_tool, an_entry, fill_runs, spent
 from support.values.task_items import a_job, fill_task_items
 from support.values.tasks import an_agent
@@ -60,6 +73,9 @@ def fill(store: Store, workspace: str) -> None:
     add_alert(store, 1, workspace, task_id="task_1")
     store.save_route(a_route(workspace=workspace), store.routes(workspace))
     fill_runs(store, workspace)
+    add_board_entries(store, a_board_entry(1, workspace, scope="src"), a_board_entry(2, workspace))
+    over = a_board_entry(2, workspace).withdrawn_by(human(workspace), NOON)
+    store.commit(workspace, Save(over), Insert(a_changed_board_entry(1, over)))
     dead = Save(a_page_sync("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
     about_tracker = [Save(a_circuit(workspace=workspace)), Save(a_webhook(workspace=workspace))]
     store.commit(workspace, dead, Insert(PageLink(PAGE_ID, "task_2"), PageHeld), *about_tracker)
@@ -144,6 +160,13 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "mirrors waiting": lambda store, w: store.count_waiting_page_syncs(w, 10),
     "dead mirrors": lambda store, w: store.dead_page_syncs(w, 10, None),
     "page holders": lambda store, w: store.page_holders(w, [PAGE_ID]),
+    "entry": lambda store, w: store.entry(w, a_board_entry().id),
+    "entries": lambda store, w: store.entries(w, [a_board_entry().id]),
+    "newest entries": lambda store, w: store.newest_entries(w, None, None, 10, None),
+    "entries after": lambda store, w: store.entries_after(w, None, 10),
+    "changed entries": lambda store, w: store.changed_after(w, None, 10),
+    "entries below a scope": lambda store, w: store.in_view(w, "project", {EntryType.FINDING: 3}),
+    "entries above a scope": lambda store, w: store.in_view(w, "src/auth", {EntryType.FINDING: 3}),
     "circuit": lambda store, w: store.circuit(w),
     "webhook": lambda store, w: store.webhook(w),
 }

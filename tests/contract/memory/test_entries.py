@@ -16,13 +16,13 @@ from baton.ports.paging import Page
 from baton.ports.store import Store
 from baton.ports.writes import Insert, Save
 from support.clock import NOON
-from support.values.records import a_changed_entry, add_entries, an_entry
+from support.values.records import a_board_entry, a_changed_board_entry, add_board_entries
 from support.worlds.world import WORKSPACE, agent, human
 
 DECISION, WARNING, FINDING = EntryType.DECISION, EntryType.WARNING, EntryType.FINDING
 MOST = {DECISION: 5, WARNING: 3, FINDING: 3}
 SECOND = timedelta(seconds=1)
-FULL = an_entry(
+FULL = a_board_entry(
     scope="src/café/#1",
     entry_type=DECISION,
     summary="Use one table 🔎",
@@ -33,7 +33,7 @@ FULL = an_entry(
     supersedes="ent_0",
     changes=(EntryEvent(EntryChange.OVERRIDDEN, "human:alice", NOON + SECOND, "ent_2"),),
 )
-GONE = an_entry(1, entry_type=WARNING).withdrawn_by(human(), NOON, "was wrong").deleted_by(human(), NOON + SECOND)
+GONE = a_board_entry(1, entry_type=WARNING).withdrawn_by(human(), NOON, "was wrong").deleted_by(human(), NOON + SECOND)
 
 
 def seen(store: Store, scope: str, **options: Any) -> dict[EntryType, list[str]]:
@@ -51,7 +51,7 @@ def pages(read: Callable[[str | None], Page]) -> Iterable[Page]:
             return
 
 
-@pytest.mark.parametrize("entry", [FULL, GONE, an_entry()])
+@pytest.mark.parametrize("entry", [FULL, GONE, a_board_entry()])
 def test_an_entry_is_read_back_as_it_was_posted(store: Store, entry: Entry) -> None:
     posted = replace(entry, version=1)
     store.commit(WORKSPACE, Insert(posted))
@@ -64,18 +64,18 @@ def test_an_entry_is_read_back_as_it_was_posted(store: Store, entry: Entry) -> N
 
 
 def test_an_entry_changes_only_from_the_version_that_was_read(store: Store) -> None:
-    add_entries(store, an_entry())
-    gone = an_entry().withdrawn_by(agent("scout"), NOON)
-    store.commit(WORKSPACE, Save(gone), Insert(a_changed_entry(1, gone)))
+    add_board_entries(store, a_board_entry())
+    gone = a_board_entry().withdrawn_by(agent("scout"), NOON)
+    store.commit(WORKSPACE, Save(gone), Insert(a_changed_board_entry(1, gone)))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, Save(gone), Insert(a_changed_entry(2, gone)))
+        store.commit(WORKSPACE, Save(gone), Insert(a_changed_board_entry(2, gone)))
     assert store.entry(WORKSPACE, gone.id) == gone
-    assert [each.id for each in store.changed_after(WORKSPACE, None, 10)] == [a_changed_entry(1, gone).id]
+    assert [each.id for each in store.changed_after(WORKSPACE, None, 10)] == [a_changed_board_entry(1, gone).id]
 
 
 def test_entries_are_listed_newest_first_however_they_are_spread(store: Store) -> None:
-    entries = [an_entry(number) for number in range(40)]
-    add_entries(store, *entries)
+    entries = [a_board_entry(number) for number in range(40)]
+    add_board_entries(store, *entries)
     for limit in (1, 3, 7, 100):
         read = partial(store.newest_entries, WORKSPACE, None, None, limit)
         found = list(pages(read))
@@ -84,8 +84,8 @@ def test_entries_are_listed_newest_first_however_they_are_spread(store: Store) -
 
 
 def test_a_span_of_time_has_its_beginning_and_not_its_end(store: Store) -> None:
-    entries = [an_entry(number) for number in range(10)]
-    add_entries(store, *entries)
+    entries = [a_board_entry(number) for number in range(10)]
+    add_board_entries(store, *entries)
     read = partial(store.newest_entries, WORKSPACE)
     assert read(NOON + 3 * SECOND, NOON + 6 * SECOND, 10, None).items == tuple(entries[3:6][::-1])
     assert read(NOON + 8 * SECOND, None, 10, None).items == tuple(entries[8:][::-1])
@@ -94,8 +94,8 @@ def test_a_span_of_time_has_its_beginning_and_not_its_end(store: Store) -> None:
 
 
 def test_a_reader_goes_on_from_the_last_id_that_it_knows(store: Store) -> None:
-    entries = [an_entry(number) for number in range(40)]
-    add_entries(store, *entries)
+    entries = [a_board_entry(number) for number in range(40)]
+    add_board_entries(store, *entries)
     for limit in (1, 9, 100):
         read = partial(store.entries_after, WORKSPACE, limit=limit)
         assert [each for page in pages(read) for each in page.items] == entries
@@ -104,9 +104,9 @@ def test_a_reader_goes_on_from_the_last_id_that_it_knows(store: Store) -> None:
 
 
 def test_changes_are_read_in_their_order_from_a_mark_on(store: Store) -> None:
-    entries = [an_entry(number) for number in range(3)]
-    add_entries(store, *entries)
-    marks = [a_changed_entry(number, each) for number, each in enumerate(entries)]
+    entries = [a_board_entry(number) for number in range(3)]
+    add_board_entries(store, *entries)
+    marks = [a_changed_board_entry(number, each) for number, each in enumerate(entries)]
     for mark, entry in zip(marks, entries, strict=True):
         store.commit(WORKSPACE, Save(entry.withdrawn_by(human(), NOON)), Insert(mark))
     assert store.changed_after(WORKSPACE, None, 2) == tuple(marks[:2])
@@ -115,8 +115,8 @@ def test_changes_are_read_in_their_order_from_a_mark_on(store: Store) -> None:
 
 def test_a_scope_sees_the_newest_of_each_type_above_and_below_it(store: Store) -> None:
     scopes = ("project", "src", "src/auth", "src/auth/jwt", "src/authz", "docs")
-    add_entries(store, *(an_entry(number, scope=each, summary=each) for number, each in enumerate(scopes)))
-    add_entries(store, an_entry(9, entry_type=EntryType.STATUS, summary="status"))
+    add_board_entries(store, *(a_board_entry(number, scope=each, summary=each) for number, each in enumerate(scopes)))
+    add_board_entries(store, a_board_entry(9, entry_type=EntryType.STATUS, summary="status"))
     assert seen(store, "src/auth")[FINDING] == ["src/auth/jwt", "src/auth", "src"]
     assert seen(store, "src/auth/jwt/keys")[FINDING] == ["src/auth/jwt", "src/auth", "src"]
     assert seen(store, "src/authz")[FINDING] == ["src/authz", "src", "project"]
@@ -126,23 +126,25 @@ def test_a_scope_sees_the_newest_of_each_type_above_and_below_it(store: Store) -
 
 def test_a_scope_sees_so_many_of_each_type(store: Store) -> None:
     posted = {
-        kind: [an_entry(100 * turn + number, entry_type=kind, scope="src") for number in range(10)]
+        kind: [a_board_entry(100 * turn + number, entry_type=kind, scope="src") for number in range(10)]
         for turn, kind in enumerate(MOST)
     }
-    add_entries(store, *(entry for entries in posted.values() for entry in entries))
+    add_board_entries(store, *(entry for entries in posted.values() for entry in entries))
     found = store.in_view(WORKSPACE, "src/auth", MOST)
     assert found == {kind: tuple(entries[::-1][: MOST[kind]]) for kind, entries in posted.items()}
 
 
 def test_a_view_may_begin_at_a_time(store: Store) -> None:
-    add_entries(store, *(an_entry(number, scope=each) for number, each in enumerate(("project", "src", "src/auth"))))
+    add_board_entries(
+        store, *(a_board_entry(number, scope=each) for number, each in enumerate(("project", "src", "src/auth")))
+    )
     assert seen(store, "src", since=NOON + SECOND)[FINDING] == ["finding 2", "finding 1"]
     assert seen(store, "src", since=NOON + SECOND + timedelta(milliseconds=1))[FINDING] == ["finding 2"]
 
 
 def ended(entry: Entry, status: DecisionStatus) -> Entry:
     by = agent(entry.posted_by.partition(":")[2]) if status is DecisionStatus.SUPERSEDED else human()
-    return entry.replaced_by(an_entry(99, entry_type=DECISION), by)
+    return entry.replaced_by(a_board_entry(99, entry_type=DECISION), by)
 
 
 @pytest.mark.parametrize("scope", ["project", "src", "src/auth"])
@@ -158,18 +160,18 @@ def ended(entry: Entry, status: DecisionStatus) -> Entry:
 def test_what_is_over_leaves_every_view_and_the_older_ones_show(
     store: Store, scope: str, end: Callable[[Entry], Entry]
 ) -> None:
-    entries = [an_entry(number, entry_type=DECISION, scope=scope, summary=str(number)) for number in range(12)]
-    add_entries(store, *entries)
+    entries = [a_board_entry(number, entry_type=DECISION, scope=scope, summary=str(number)) for number in range(12)]
+    add_board_entries(store, *entries)
     for number in range(2, 12):
         over = end(entries[number])
-        store.commit(WORKSPACE, Save(over), Insert(a_changed_entry(number, over)))
+        store.commit(WORKSPACE, Save(over), Insert(a_changed_board_entry(number, over)))
     for viewer in ("project", "src", "src/auth", "src/auth/jwt"):
         assert seen(store, viewer)[DECISION] == ["1", "0"], viewer
 
 
 def test_a_provisional_decision_is_in_no_view(store: Store) -> None:
-    add_entries(store, an_entry(entry_type=DECISION, scope="a/b", status=DecisionStatus.PROVISIONAL))
+    add_board_entries(store, a_board_entry(entry_type=DECISION, scope="a/b", status=DecisionStatus.PROVISIONAL))
     assert seen(store, "a")[DECISION] == []
-    later = replace(an_entry(entry_type=DECISION, scope="a/b"), status=DecisionStatus.PROVISIONAL)
-    store.commit(WORKSPACE, Save(later.withdrawn_by(human(), NOON)), Insert(a_changed_entry(1, later)))
+    later = replace(a_board_entry(entry_type=DECISION, scope="a/b"), status=DecisionStatus.PROVISIONAL)
+    store.commit(WORKSPACE, Save(later.withdrawn_by(human(), NOON)), Insert(a_changed_board_entry(1, later)))
     assert seen(store, "a")[DECISION] == []

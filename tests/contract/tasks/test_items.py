@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents import route_items
 from baton.adapters.dynamodb.alerts import alert_items
+from baton.adapters.dynamodb.memory import entry_items
 from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.domain.agents.agent import Runtime
@@ -23,6 +24,8 @@ from baton.domain.alerts.alert import Alert, AlertState, Severity
 from baton.domain.escalations.marker import Priority
 from baton.domain.handoffs.handoff import handoff_id_of
 from baton.domain.ids import sortable_id
+from baton.domain.memory.entry import SNAPSHOT_TYPES, DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
+from baton.domain.memory.scope import line_of
 from baton.domain.tasks.task import (
     MAX_BRANCHES,
     MAX_LEASE_SECONDS,
@@ -185,6 +188,32 @@ webhooks = st.builds(
     verified_at=st.none() | moments,
     removed=st.booleans(),
     version=st.integers(1, 10**9),
+)
+entry_events = st.builds(
+    EntryEvent,
+    what=st.sampled_from(EntryChange),
+    by=texts,
+    at=moments,
+    entry_id=st.none() | ids,
+    reason=st.none() | texts,
+)
+board_entries = st.builds(
+    Entry,
+    workspace=ids,
+    id=ids,
+    scope=st.sampled_from(["project", "src", "src/auth/jwt", "ü/[id]"]),
+    entry_type=st.sampled_from(EntryType),
+    summary=texts,
+    detail=texts,
+    tags=st.lists(texts, max_size=3).map(tuple),
+    relates_to=st.lists(texts, max_size=3).map(tuple),
+    rationale=st.none() | texts,
+    status=st.none() | st.sampled_from(DecisionStatus),
+    supersedes=st.none() | ids,
+    posted_by=texts,
+    posted_at=moments,
+    changes=st.lists(entry_events, max_size=3).map(tuple),
+    version=counts,
 )
 alerts = st.builds(
     Alert,
@@ -354,6 +383,18 @@ def test_a_webhook_survives_its_item(webhook: Webhook) -> None:
 
 
 @settings(max_examples=scaled(200), derandomize=True, deadline=None)
+@given(board_entries)
+def test_an_entry_survives_its_item_and_is_where_it_is_looked_for(entry: Entry) -> None:
+    item = wired(entry_items.entry_item(entry))
+    assert entry_items.entry_from(entry.workspace, item) == entry
+    is_in_view = entry.is_active and entry.entry_type in SNAPSHOT_TYPES
+    assert ("queue_pk" in item, "wake_pk" in item) == (is_in_view, is_in_view)
+    rows = list(map(wired, entry_items.row_items(entry)))
+    assert [row["queue_pk"].rpartition("#")[2] for row in rows if "queue_pk" in row] == (
+        list(line_of(entry.scope)[1:]) if is_in_view else []
+    )
+
+
 @given(alerts)
 def test_an_alert_survives_its_item_and_is_where_it_is_looked_for(alert: Alert) -> None:
     item = wired(alert_items.alert_item(alert))

@@ -59,6 +59,7 @@ class PopulatedWorkspace:
         self.needing = self.asked("POST", "/handoffs", handoff, agent("scout"))["task"]
         about = {"kind": "odd", "severity": "info", "message": WORD, "task_id": self.needing["id"]}
         self.alert = self.asked("POST", "/alerts", about)["id"]
+        self.entry = self.asked("POST", "/blackboard", {"entry_type": "need", "summary": WORD}, agent("auditor"))["id"]
         self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
 
     def of_its_own(self, operation: Operation) -> PopulatedWorkspace:
@@ -174,6 +175,7 @@ class PopulatedWorkspace:
             "review_id": self.review,
             "token_id": self.token,
             "alert_id": self.alert,
+            "entry_id": self.entry,
             "work_type": "audits",
             "handoff_id": (self.failed if self.of.method == "POST" else self.held)["handoff_id"],
             "workflow_id": self.held["workflow_id"],

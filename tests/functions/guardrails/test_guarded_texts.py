@@ -47,6 +47,7 @@ NAMED = {
     "completion_id": "computed: what is given is ignored",
     "failure_id": "computed: what is given is ignored",
     "handoff_id": "computed, or has to be the task's",
+    "supersedes": "has to be the id of a decision",
     "source_digest_url": "has to be an address; one with a secret in it is refused (test_guardrails.py)",
     "client_relation_ids": "have to be ids of the tracker's pages",
     "project_relation_ids": "have to be ids of the tracker's pages",
@@ -139,6 +140,11 @@ def raised(http_agents: HttpAgents, verb: str) -> Said:
     return ALICE, f"/alerts/{alert['id']}/{verb}", {}
 
 
+def posted(http_agents: HttpAgents) -> Said:
+    entry = http_agents.gateway.post(WORKER, "/blackboard", {"entry_type": "finding", "summary": "Cold"}).json
+    return WORKER, f"/blackboard/{entry['id']}/withdraw", {}
+
+
 def talking(http_agents: HttpAgents) -> Said:
     begun = http_agents.gateway.post(ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}).json
     http_agents.gateway.post(ALICE, f"/tasks/{begun['task']['id']}/resolve", {"output": {"message": "Hi"}})
@@ -152,6 +158,7 @@ def defined(http_agents: HttpAgents, world: World) -> Said:
     return ALICE, "/tools/handoff_to_qa/dry-run", {"arguments": {}}
 
 
+DECISION = {"entry_type": "decision", "summary": "One table"}
 BRANCH = {"target": {"agent": "ciso", "reason": "Look"}}
 MARKER = {
     "source_agent": "architect",
@@ -191,6 +198,8 @@ SAID: dict[str, Callable[[HttpAgents, World], Said]] = {
         "/handoffs",
         {"source": {"agent": "architect"}, "target": {"agent": "ciso", "reason": "Look"}},
     ),
+    "create_entry": lambda http_agents, world: (WORKER, "/blackboard", DECISION),
+    "withdraw_an_entry": lambda http_agents, world: posted(http_agents),
     "cancel": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/cancel", {}),
     "dismiss": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/dismiss", {"reason": "No"}),
     "resolve": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/resolve", {}),

@@ -92,7 +92,7 @@ class CalmDays:
         for index in self._sim.dynamo.indexes.values():
             index.catch_up(1 << 60)
         shown = self._sim.dynamo.indexes["wake"].shown
-        tasks = (rows for partition, rows in shown.items() if partition not in (TRACKERS, OPEN_PAGES))
+        tasks = (rows for partition, rows in shown.items() if partition != TRACKERS and partition.startswith("WAKE#"))
         entries = ((sk, key) for rows in tasks for sk, key in rows)
         return [int(sk.split("#")[0]) - BEGIN_MS for sk, key in entries if not self._is_told(key)]
 

@@ -10,6 +10,8 @@ from baton.domain.access.principal import Kind
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.alerts.alert import Severity
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.memory.draft import EntryDraft
+from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.tasks.calls import HumanCall
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
@@ -22,6 +24,9 @@ from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.handoffs.split_task import split_task
+from baton.services.memory.end_entry import delete_entry, withdraw_entry
+from baton.services.memory.list_entries import EntryFilter, list_entries
+from baton.services.memory.post_entry import post_entry
 from baton.services.tasks.approve_many import ApprovalRequest, approve_many
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
@@ -80,7 +85,7 @@ class Client:
         return own.get(self._focus, [self._mark, self._mark, self._hand_off, self._talk])
 
     def _deciding(self) -> list[Callable[[], object]]:
-        seldom = self._sim.pick([self._change_agent, self._raise_alert, self._handle_alert])
+        seldom = self._sim.pick([self._change_agent, self._raise_alert, self._handle_alert, self._use_board])
         deciding = [self._decide, self._decide, self._approve_many]
         usual = [*deciding, self._end, self._retry, self._let_through, self._call_back, seldom]
         more: dict[Focus, list[Callable[[], object]]] = {
@@ -89,6 +94,7 @@ class Client:
             Focus.WAITS: [self._call_back] * 20,
             Focus.MARKERS: [self._end] * 9,
             Focus.RUNS: [self._decide] * 9,
+            Focus.BOARD: [self._use_board] * 20,
             Focus.ALERTS: [*[self._raise_alert] * 20, *[self._handle_alert] * 5],
         }
         return usual + more.get(self._focus, [])
@@ -200,6 +206,33 @@ class Client:
             alert, handle = sim.pick(page.items), sim.pick([acknowledge_alert, resolve_alert])
             self._context.ask(
                 "handle alert", by, lambda idempotency_key: handle(sim.deps, by, alert.id, "seen", idempotency_key)
+            )
+
+    def _use_board(self) -> None:
+        """Decisions that replace each other, and entries that are taken back or deleted."""
+        page = self._context.look(lambda: list_entries(self._sim.deps, human(), EntryFilter(), 10, None))
+        known = page.items if page else ()
+        for _ in range(1 + self._draw(3)):
+            if known and self._draw(3) == 2:
+                self._end_entry(self._sim.pick(known))
+            else:
+                self._post([entry.id for entry in known if entry.status is not None])
+
+    def _post(self, decisions: list[str]) -> None:
+        sim, by = self._sim, self._sim.pick([agent(self._sim.pick(ALL)), SERVICE, human()])
+        kind = sim.pick([EntryType.DECISION, EntryType.DECISION, EntryType.WARNING, EntryType.STATUS])
+        replaced = sim.pick(decisions) if kind is EntryType.DECISION and decisions and self._draw(3) else None
+        scope = sim.pick(["project", "src", "src/auth", "src/auth/jwt"])
+        draft = EntryDraft(entry_type=kind, summary="look", scope=scope, supersedes=replaced)
+        self._context.ask("post", by, lambda idempotency_key: post_entry(sim.deps, by, draft, idempotency_key))
+
+    def _end_entry(self, entry: Entry) -> None:
+        sim, by = self._sim, self._sim.pick([human(), agent(self._sim.pick(ALL))])
+        if self._draw(3) == 2:
+            self._context.ask("delete", by, lambda _: delete_entry(sim.deps, by, entry.id), is_keyed=False)
+        else:
+            self._context.ask(
+                "withdraw", by, lambda idempotency_key: withdraw_entry(sim.deps, by, entry.id, "no", idempotency_key)
             )
 
     def _end(self) -> None:

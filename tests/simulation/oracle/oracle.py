@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from simulation.oracle.alerts import Alerts
 from simulation.oracle.answers import Answers
+from simulation.oracle.board import Board
 from simulation.oracle.items import item_of, whole
 from simulation.oracle.ledger import Ledger, Transaction
 from simulation.oracle.pages import Pages
@@ -35,6 +36,7 @@ class Oracle:
         self.answers = Answers(sim, self.verdict, self.ledger)
         self.spending = Spending(sim, self.verdict, self.ledger)
         self.alerts = Alerts(sim, self.verdict, self.ledger)
+        self.board = Board(sim, self.verdict)
         self.talks = Talks(sim, self.verdict, self.ledger)
         self.registry = Registry(sim, self.verdict)
         self.readings = Readings(sim, self.verdict, self.ledger)

@@ -49,6 +49,7 @@ class Writes:
             "ROUTE-VERSIONS": self._version_of("route"),
             "ALERTS": self._alert,
             "ALERTS-OF-TASK": self._alert_of_task,
+            "BOARD": self._board,
             "SETTINGS": self._settings,
             "ROUTES": self._route,
             "PAGE": self._page,
@@ -241,6 +242,9 @@ class Writes:
 
     def _alert_of_task(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         tx.alerts[task_id] += old is None
+
+    def _board(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._sim.oracle.board.is_written(sk, old, new)
 
     def _page(self, tx: Transaction, page_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         self._sim.oracle.pages.is_held(page_id, old, new)

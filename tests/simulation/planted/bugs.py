@@ -861,6 +861,28 @@ MEMBERS = (
         ("adapters/dynamodb/handoffs/workflows.py", "if root_id is not None and root_id not in parents:", "if False:"),
     ),
 )
+_ON_BOARD = {"focus": Focus.BOARD}
+ENTRIES = (
+    _bug(
+        "a decision is replaced twice",
+        ("domain/memory/entry.py", "if not self.is_shown or self.status not in STANDING:", "if not self.is_shown:"),
+        habits=_ON_BOARD,
+    ),
+    _bug(
+        "what was replaced stays in the views of its scope",
+        (
+            "adapters/dynamodb/memory/entry_items.py",
+            "    if not entry.is_active:\n        return key\n",
+            "",
+        ),
+        habits=_ON_BOARD,
+    ),
+    _bug(
+        "an agent replaces what a human decided",
+        ("domain/memory/entry.py", 'by.must_be_human("replace what a human decided")', "pass"),
+        habits=_ON_BOARD,
+    ),
+)
 SHARDS = (
     _bug(
         "readers look at no more shards than are written",
@@ -941,6 +963,7 @@ BUGS = (
         *RUNS,
         *TRAILS,
         *MEMBERS,
+        *ENTRIES,
         *SHARDS,
         *PAGES,
     ),

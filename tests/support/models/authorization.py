@@ -127,6 +127,12 @@ DECISIONS: dict[str, Row] = {
     "get_alert": read(),
     "acknowledge_an_alert": by_human("200+"),
     "resolve_an_alert": by_human("200+"),
+    # The blackboard: for everybody here, but services that don't act for agents
+    "create_entry": Row(elsewhere="201", own="201", other="201", act_as="201", service="201", human="201"),
+    "list_blackboard": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),
+    "get_entry": Row(elsewhere=GONE, own="200+", other="200+", act_as="200+", service=GONE, human="200+"),
+    "withdraw_an_entry": Row(elsewhere=GONE, own="200+", other=HUMAN, act_as=HUMAN, service=GONE, human="200+"),
+    "delete_an_entry": by_human("200"),
     # Tools: of an agent, those that it was given
     "put_tool": Row(elsewhere="422 unknown_agent", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
     "list_tools": listed(),

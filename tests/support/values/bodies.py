@@ -20,6 +20,7 @@ IDS = {
     "workflow_id": "wf_unknown",
     "conversation_id": "wf_unknown",
     "name": "unknown_tool",
+    "entry_id": "ent_unknown",
     "token": f"bm90aGluZw.{SECRET}",
 }
 CLAIM = {"claim_id": "c"}
@@ -45,6 +46,7 @@ BODIES: dict[str, Any] = {
     "create_token": {"kind": "human", "subject": "x"},
     "put_tracker_token": {"token": "ntn_fake"},
     "create_alert": {"kind": "disk-full", "severity": "info", "message": "full"},
+    "create_entry": {"entry_type": "finding", "summary": "The cache is cold"},
     "put_tool": {"description": "Hands over", "config": {"target_agent": "auditor"}},
     "create_conversation": {"agent": "auditor", "message": "Hello"},
     "create_message": {"message": "And then?"},

@@ -137,7 +137,7 @@ def add_page_syncs(store: Store, *rows: PageSync) -> None:
         store.commit(rows[0].workspace, *map(Save, rows[start : start + 90]))
 
 
-def an_entry(number: int = 1, workspace: str = WORKSPACE, **values: Any) -> Entry:
+def a_board_entry(number: int = 1, workspace: str = WORKSPACE, **values: Any) -> Entry:
     """An entry of the blackboard, posted so many seconds after noon."""
     at = NOON + seconds(number)
     usual: dict[str, Any] = {
@@ -154,10 +154,10 @@ def an_entry(number: int = 1, workspace: str = WORKSPACE, **values: Any) -> Entr
     return Entry(**{**usual, **values})
 
 
-def add_entries(store: Store, *entries: Entry) -> None:
+def add_board_entries(store: Store, *entries: Entry) -> None:
     for each in entries:
         store.commit(each.workspace, Insert(each))
 
 
-def a_changed_entry(number: int, entry: Entry) -> ChangedEntry:
+def a_changed_board_entry(number: int, entry: Entry) -> ChangedEntry:
     return ChangedEntry(entry.workspace, sortable_id("chg", NOON, number.to_bytes(RANDOM_BYTES)), entry.id)

@@ -146,6 +146,11 @@ class OperationsWorld:
         return made
 
     @cached_property
+    def entry(self) -> str:
+        made: str = self.tenant.human.post("/blackboard", {"entry_type": "finding", "summary": CANARY})["id"]
+        return made
+
+    @cached_property
     def work_type(self) -> str:
         made: str = self.tenant.human.put("/routes/spare", {"agent": "reviewer", "mode": "manual"})["work_type"]
         return made
@@ -165,7 +170,7 @@ class OperationsWorld:
     def prepare(self) -> OperationsWorld:
         """Makes all of it, so that from here on nothing is written but by what is tried."""
         assert all((self.tasks, self.handed, self.review, self.token_id, self.alert, self.work_type))
-        assert all((self.tool, self.conversation))
+        assert all((self.tool, self.conversation, self.entry))
         return self
 
     def path(self, of: Operation, slug: str = "reviewer") -> str:
@@ -176,6 +181,7 @@ class OperationsWorld:
             "review_id": self.review,
             "token_id": self.token_id,
             "alert_id": self.alert,
+            "entry_id": self.entry,
             "work_type": self.work_type,
             "handoff_id": self.handed["handoff_id"],
             "workflow_id": self.handed["workflow_id"],

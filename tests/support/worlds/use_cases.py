@@ -16,6 +16,8 @@ from baton.domain.alerts.alert import Severity
 from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
 from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.memory.draft import EntryDraft
+from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
@@ -36,6 +38,8 @@ from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
+from baton.services.memory.end_entry import delete_entry, withdraw_entry
+from baton.services.memory.post_entry import post_entry
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
@@ -139,6 +143,15 @@ def find_nothing(world: World, _: Task) -> Any:
 def alerted(world: World, task_id: str | None = None, idempotency_key: IdempotencyKey | None = None) -> str:
     request = AlertRequest(kind="disk-full", severity=Severity.INFO, message="full", task_id=task_id)
     return raise_alert(world.deps, SCOUT, request, idempotency_key).id
+
+
+def posted(world: World, idempotency_key: IdempotencyKey | None = None, **values: Any) -> Entry:
+    draft = EntryDraft(entry_type=EntryType.DECISION, summary="One table", scope="src/auth", **values)
+    return post_entry(world.deps, SCOUT, draft, idempotency_key)
+
+
+def replacing(world: World, before: Entry, idempotency_key: IdempotencyKey | None = None) -> Entry:
+    return posted(world, idempotency_key, supersedes=before.id)
 
 
 def unclaimed(world: World) -> None:
@@ -298,6 +311,13 @@ USE_CASES: dict[str, UseCase] = {
     "acknowledgement without key": UseCase(alerted, lambda w, a: acknowledge_alert(w.deps, human(), a, "mine")),
     "resolution": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a, None, ONCE)),
     "resolution without key": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a)),
+    "entry": UseCase(nothing, lambda w, _: posted(w, ONCE)),
+    "entry without key": UseCase(nothing, lambda w, _: posted(w), keyed=False),
+    "decision that replaces another": UseCase(posted, lambda w, before: replacing(w, before, ONCE)),
+    "decision that replaces another, without key": UseCase(posted, replacing, keyed=False),
+    "withdrawal": UseCase(posted, lambda w, entry: withdraw_entry(w.deps, SCOUT, entry.id, "was wrong", ONCE)),
+    "withdrawal without key": UseCase(posted, lambda w, entry: withdraw_entry(w.deps, SCOUT, entry.id)),
+    "deletion": UseCase(posted, lambda w, entry: delete_entry(w.deps, human(), entry.id)),
     "route": UseCase(
         nothing,
         lambda w, _: change_route(w.deps, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT}, 0),
@@ -324,6 +344,7 @@ _CHANCE = re.compile(
     r"(?:[a-z]+_)?\b[0-9a-hjkmnp-tv-z]{26}\b"
     r"|[a-z]+_t?[0-9a-hjkmnp-tv-z]{26}\b"
     r"|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b"
+    r"|(?<=#BOARD#)\d"  # the shard, which follows from the id
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z"
     r"|\b0\d{14}\b"
     r"|(?<=WAKE#OTHER#)\d+|(?<=WAKE#CLAIMED#)\d+|(?<=WAKE#ERRANDS#)\d+|(?<=WAKE#EVENTS#)\d+"
@@ -368,6 +389,8 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
             told["events"] = [
                 {name: entry[name] for name in entry.keys() - {"prev", "write"}} for entry in told["events"]
             ]
+        if "changes" in told:
+            told["changes"] = [{name: each[name] for name in each.keys() - {"at"}} for each in told["changes"]]
         if "escalations" in told:
             told["escalations"] = len(told["escalations"])
         texts.append(_CHANCE.sub("*", json.dumps(told, default=str, sort_keys=True)))

@@ -10,6 +10,7 @@ from enum import StrEnum
 from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.alerts.alert import Alert
 from baton.domain.escalations.review import Review
+from baton.domain.memory.entry import Entry
 from baton.domain.tasks.task import Task
 
 
@@ -64,3 +65,9 @@ def has_asked(by: Principal, review: Review) -> bool:
 
 def has_raised(by: Principal, alert: Alert) -> bool:
     return alert.raised_by == by.key
+
+
+def may_read_entry(by: Principal, entry: Entry) -> bool:
+    """True if the principal may read what is on the blackboard: agents read it all, whatever they read of each other's
+    work. A service without ``act_as`` reads what it has posted."""
+    return reads_all(by) or by.kind is Kind.AGENT or entry.posted_by == by.key

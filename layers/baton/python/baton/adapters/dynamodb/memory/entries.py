@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -47,13 +47,15 @@ class Entries(Registry):
     def newest_entries(
         self, workspace: str, since: datetime | None, until: datetime | None, limit: int, cursor: str | None
     ) -> Page:
-        first, last = _first_of(since) or _PREFIX, cursor or _first_of(until) or _LAST
+        first = _first_of(since) or _PREFIX
+        last = _first_of(until) or _LAST if cursor is None else _before(cursor)
         found = self._entries_in_shards(workspace, first, last, limit, newest_first=True)
-        return _page(workspace, _without(found, cursor), limit, newest_first=True)
+        return _page(workspace, found, limit, newest_first=True)
 
     def entries_after(self, workspace: str, after_id: str | None, limit: int) -> Page:
-        found = self._entries_in_shards(workspace, after_id or _PREFIX, _LAST, limit, newest_first=False)
-        return _page(workspace, _without(found, after_id), limit, newest_first=False)
+        first = _PREFIX if after_id is None else _after(after_id)
+        found = self._entries_in_shards(workspace, first, _LAST, limit, newest_first=False)
+        return _page(workspace, found, limit, newest_first=False)
 
     def changed_after(self, workspace: str, mark: str | None, limit: int) -> tuple[ChangedEntry, ...]:
         values = {":pk": keys.board_changes(workspace), ":mark": mark or keys.EARLIEST}
@@ -117,10 +119,6 @@ class _Shard:
     has_more: bool
 
 
-def _without(shards: Iterable[_Shard], entry_id: str | None) -> list[_Shard]:
-    return [replace(shard, items=[item for item in shard.items if item["sk"] != entry_id]) for shard in shards]
-
-
 def _page(workspace: str, shards: Sequence[_Shard], limit: int, *, newest_first: bool) -> Page:
     """Returns the page that begins with all of these. Nothing is shown beyond the end of a shard that has more: what
     follows in it may come before."""
@@ -142,6 +140,17 @@ def _places(workspace: str, kind: EntryType, scope: str) -> list[Place]:
 
 def _newest(listed: Iterable[list[str]]) -> list[str]:
     return sorted({each for ids_ in listed for each in ids_}, reverse=True)
+
+
+# BETWEEN includes both ends, and a page of the store may have no other item than the one that it begins after.
+def _after(entry_id: str) -> str:
+    """Returns a text that sorts between the id and every later one. All ids have one length."""
+    return entry_id + " "
+
+
+def _before(entry_id: str) -> str:
+    """Returns a text that sorts between the id and every earlier one."""
+    return entry_id[:-1] + chr(ord(entry_id[-1]) - 1) + "~"
 
 
 def _first_of(at: datetime | None) -> str | None:

@@ -1,0 +1,65 @@
+"""An entry is taken back by who posted it or by a human, or deleted by a human (docs/spec/memory.md §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from baton.domain.access.principal import Principal
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.memory.entry import Entry
+from baton.ports.deps import Deps
+from baton.steps import idempotency
+from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.memory.change_entry import changed
+from baton.steps.memory.readable_entry import readable_entry
+
+
+def withdraw_entry(
+    deps: Deps, by: Principal, entry_id: str, reason: str | None = None, idempotency_key: IdempotencyKey | None = None
+) -> Entry:
+    """Takes the entry back: no list, view or search has it any more. One that was taken back or deleted before stays as
+    it is. Raises ``Unknown``, ``HumanNeeded`` and ``GuardrailRefused``."""
+
+    def withdrawn(entry: Entry, now: datetime) -> Entry:
+        checked: str | None = apply_guardrails(deps, by.workspace, {"reason": reason})["reason"]
+        return entry.withdrawn_by(by, now, checked)
+
+    return _ended(deps, by, entry_id, withdrawn, idempotency_key)
+
+
+def delete_entry(deps: Deps, by: Principal, entry_id: str) -> Entry:
+    """Removes the entry's texts; what is left says that it was, and who deleted it. One that was deleted before stays
+    as it is. Raises ``HumanNeeded`` and ``Unknown``."""
+    by.must_be_human("delete an entry")
+    return _ended(deps, by, entry_id, lambda entry, now: entry.deleted_by(by, now), None)
+
+
+def _ended(
+    deps: Deps,
+    by: Principal,
+    entry_id: str,
+    end: Callable[[Entry, datetime], Entry],
+    idempotency_key: IdempotencyKey | None,
+) -> Entry:
+    """A repeat is answered with the entry as it is now: nothing but its deletion can follow."""
+
+    def read() -> tuple[None, SavedResponse | None]:
+        return idempotency.response_alone(deps, idempotency_key)
+
+    def decide(_: None) -> Entry:
+        before, now = readable_entry(deps, by, entry_id), deps.clock.now()
+        after = end(before, now)
+        writes = [] if after is before else changed(deps, after, now)
+        saved = idempotency.save_response(idempotency_key, {})
+        if writes or saved:
+            deps.store.commit(by.workspace, *saved, *writes)
+        if writes:
+            deps.log("entry ended", action="entry_ended", entry_id=entry_id, end=str(after.changes[-1].what))
+        return after
+
+    def replay(_: dict[str, Any]) -> Entry:
+        return readable_entry(deps, by, entry_id)
+
+    return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)

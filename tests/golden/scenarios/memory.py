@@ -1,0 +1,56 @@
+"""What the members of a workspace let each other know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from golden.play import Play
+
+DECISION: dict[str, Any] = {
+    "entry_type": "decision",
+    "scope": "src/auth",
+    "summary": "Tokens are opaque",
+    "detail": "They are looked up with each request.",
+    "rationale": "A signed one can't be revoked",
+    "tags": ["security", "Prüfung", "security"],
+    "relates_to": ["src/auth/token.py"],
+}
+
+
+def blackboard(play: Play) -> None:
+    """Posted, listed, superseded, overridden, withdrawn, deleted."""
+    play.crew("scout", "auditor")
+    first = play("agent:scout", "POST /blackboard", DECISION, key="b-1")["id"]
+    play("agent:scout", "POST /blackboard", DECISION, key="b-1")
+    play.wait(1)
+    warning = {"entry_type": "warning", "summary": "The clock of the build machine is late"}
+    warned = play("agent:auditor", "POST /blackboard", warning)["id"]
+    play.wait(1)
+    second = play("agent:auditor", "POST /blackboard", {**DECISION, "summary": "Signed", "supersedes": first})["id"]
+    play("agent:scout", "POST /blackboard", {**DECISION, "supersedes": first})
+    play.wait(1)
+    third = play("human:alice", "POST /blackboard", {**DECISION, "summary": "Opaque again", "supersedes": second})["id"]
+    play("agent:scout", "POST /blackboard", {**DECISION, "supersedes": third})
+    play("agent:scout", "POST /blackboard", {**DECISION, "supersedes": warned})
+    play("agent:scout", "POST /blackboard", {**DECISION, "supersedes": "ent_unknown"})
+    play("agent:scout", "POST /blackboard", {**warning, "rationale": "x"})
+    play("agent:scout", "POST /blackboard", {**warning, "scope": "a/../b"})
+    play("service:ci", "POST /blackboard", {"entry_type": "status", "summary": "Build 7 is green", "tags": ["build"]})
+    play("agent:scout", "GET /blackboard")
+    play("agent:scout", "GET /blackboard?limit=2")
+    play("agent:scout", "GET /blackboard?scope=src/auth/jwt&entry_type=decision,warning")
+    play("agent:scout", "GET /blackboard?scope=src/authz&tag=security")
+    play("human:alice", "GET /blackboard?since=2026-11-18T12:00:01Z&until=2026-11-18T12:00:02Z")
+    play("human:alice", "GET /blackboard?since=2026-11-18T12:00:01Z&until=2026-11-18T12:00:01Z")
+    play("agent:scout", f"POST /blackboard/{warned}/withdraw", {})
+    play("agent:auditor", f"POST /blackboard/{warned}/withdraw", {"reason": "It was set"}, key="w-1")
+    play("agent:auditor", f"POST /blackboard/{warned}/withdraw", {"reason": "It was set"}, key="w-1")
+    play("agent:auditor", f"DELETE /blackboard/{warned}")
+    play("human:alice", f"DELETE /blackboard/{warned}")
+    play("human:alice", f"DELETE /blackboard/{warned}")
+    for entry in (first, second, third, warned):
+        play("agent:scout", f"GET /blackboard/{entry}")
+    play("agent:scout", "GET /blackboard/ent_unknown")
+    play("human:bob@other", f"GET /blackboard/{first}")
+    play("human:bob@other", "GET /blackboard")

@@ -1,0 +1,115 @@
+"""The blackboard: what was posted stays as it is until it is over, is over once, and is in view exactly as long as it
+holds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from simulation.oracle.items import item_of
+from simulation.ports import WORKSPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulation.oracle.ledger import Item
+    from simulation.oracle.verdict import Verdict
+    from simulation.simulation import Simulation
+
+PREFIX = f"WS#{WORKSPACE}#"
+SHARDS = 4
+IN_VIEW = ("decision", "warning", "finding")
+# What a change may touch: of any entry, of a decision that is replaced, of an entry that is deleted.
+CHANGES = {"changes", "version", "written_by", "queue_pk", "queue_sk", "wake_pk", "wake_sk"}
+TEXTS = {"summary", "detail", "tags", "relates_to", "rationale"}
+ENDS = {"superseded": {"status"}, "overridden": {"status"}, "withdrawn": set(), "deleted": TEXTS}
+HUMANS_ONLY = ("overridden", "deleted")
+
+
+class Board:
+    def __init__(self, sim: Simulation, verdict: Verdict) -> None:
+        self._sim = sim
+        self._must = verdict.must
+
+    def is_written(self, entry_id: str, old: Item | None, new: Item | None) -> None:
+        self._must(new, "entry {} was deleted from the table", entry_id)
+        if new is None:
+            return
+        if old is None:
+            self._is_posted(entry_id, new)
+        else:
+            self._is_changed(entry_id, old, new)
+        is_placed = ("queue_pk" in new, "wake_pk" in new)
+        self._must(is_placed == (_holds(new), _holds(new)), "entry {} ({}) is in view: {}", entry_id, new, is_placed)
+
+    def _is_posted(self, entry_id: str, new: Item) -> None:
+        self._must(new["version"] == 1 and not new["changes"], "entry {} is over from the start", entry_id)
+        request = self._sim.current.process.request
+        is_own = request is None or new["posted_by"] == request.by.key
+        self._must(is_own, "entry {} is told of {}", entry_id, new["posted_by"])
+
+    def _is_changed(self, entry_id: str, old: Item, new: Item) -> None:
+        """By one line of its trail, which says how."""
+        before, after = old["changes"], new["changes"]
+        is_next = after[:-1] == _bare(before, after) and new["version"] == old["version"] + 1
+        self._must(is_next, "entry {}: its trail was rewritten: {}, {}", entry_id, before, after)
+        end = after[-1]
+        changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+        wrong = changed - CHANGES - ENDS[end["what"]]
+        self._must(not wrong, "entry {}, {}: {} changed", entry_id, end["what"], wrong)
+        ends = [each["what"] for each in after]
+        self._must(len(ends) == len(set(ends)), "entry {} came to an end twice: {}", entry_id, ends)
+        is_human = end["by"].startswith("human:")
+        self._must(
+            is_human or end["what"] not in HUMANS_ONLY, "entry {} was {} by {}", entry_id, end["what"], end["by"]
+        )
+        is_let = is_human or end["what"] != "superseded" or not new["posted_by"].startswith("human:")
+        self._must(is_let, "decision {} of a human was replaced by {}", entry_id, end["by"])
+        replaced = [each["entry"] for each in after if "entry" in each]
+        self._must(len(replaced) < 2, "decision {} was replaced by {}", entry_id, replaced)
+
+    def is_shown(self) -> None:
+        """When all is quiet: every view has exactly what holds, and what replaced a decision names it."""
+        below, at = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+        entries = dict(self._entries())
+        for entry_id, entry in entries.items():
+            for replaced in [each["entry"] for each in entry["changes"] if "entry" in each]:
+                is_named = entries.get(replaced, {}).get("supersedes") == entry_id
+                self._must(is_named, "{} has replaced {}, and doesn't name it", replaced, entry_id)
+            if _holds(entry):
+                at[f"{entry['entry_type']}#{entry['scope']}"].add(entry_id)
+                for scope in _line(entry["scope"]):
+                    below[f"{entry['entry_type']}#{scope}"].add(entry_id)
+        for index, word, expected in (("queue", "BELOW", below), ("wake", "AT", at)):
+            shown = self._index(index, f"{PREFIX}{word}#")
+            self._must(shown == dict(expected), "{} shows {}, and {} hold", word, shown, dict(expected))
+
+    def _index(self, name: str, prefix: str) -> dict[str, set[str]]:
+        partitions = self._sim.dynamo.indexes[name].shown
+        return {
+            pk.removeprefix(prefix): {sk for sk, _ in rows}
+            for pk, rows in partitions.items()
+            if pk.startswith(prefix) and rows
+        }
+
+    def _entries(self) -> Iterator[tuple[str, Item]]:
+        for shard in range(SHARDS):
+            for sk, wire in self._sim.dynamo.items.get(f"{PREFIX}BOARD#{shard}", {}).items():
+                yield sk, item_of(wire) or {}
+
+
+def _holds(entry: Item) -> bool:
+    is_over = any(each["what"] in ("withdrawn", "deleted") for each in entry["changes"])
+    return entry["entry_type"] in IN_VIEW and not is_over and entry.get("status") in (None, "active")
+
+
+def _line(scope: str) -> list[str]:
+    parts = [] if scope == "project" else scope.split("/")
+    return ["project", *("/".join(parts[:length]) for length in range(1, len(parts) + 1))]
+
+
+def _bare(before: list[Item], after: list[Item]) -> list[Item]:
+    """A deletion takes the reasons out."""
+    if after and after[-1]["what"] == "deleted":
+        return [{name: value for name, value in each.items() if name != "reason"} for each in before]
+    return before
