@@ -13,7 +13,7 @@ from baton.domain.memory.entry_index import MAX_WORDS, EntryIndex, Question
 from support.clock import NOON
 from support.faults.cpu import MOST_SECONDS, least_seconds
 from support.values.judged_set import judged_entries
-from support.values.records import an_entry
+from support.values.records import a_board_entry
 
 DECISIONS = frozenset({EntryType.DECISION, EntryType.CONSTRAINT})
 LATER = NOON + timedelta(hours=1)
@@ -37,9 +37,9 @@ def superseded(old: Entry, new: Entry) -> Entry:
 
 
 def test_a_word_counts_most_in_the_summary_then_in_tags_then_in_detail() -> None:
-    detail = an_entry(3, summary="one", detail="queue", tags=("two",))
-    tag = an_entry(2, summary="one", detail="two", tags=("queue",))
-    summary = an_entry(1, summary="queue", detail="one", tags=("two",))
+    detail = a_board_entry(3, summary="one", detail="queue", tags=("two",))
+    tag = a_board_entry(2, summary="one", detail="two", tags=("queue",))
+    summary = a_board_entry(1, summary="queue", detail="one", tags=("two",))
 
     assert found(index_of(detail, tag, summary)) == [summary.id, tag.id, detail.id]
 
@@ -48,21 +48,21 @@ def test_a_word_counts_most_in_the_summary_then_in_tags_then_in_detail() -> None
     "values", [{"rationale": "the queue was slow"}, {"relates_to": ("src/queue.py",)}, {"scope": "src/queues"}]
 )
 def test_every_text_of_an_entry_is_found(values: dict[str, Any]) -> None:
-    entry = an_entry(1, entry_type=EntryType.DECISION, **values)
+    entry = a_board_entry(1, entry_type=EntryType.DECISION, **values)
 
     assert found(index_of(entry)) == [entry.id]
 
 
 def test_of_two_equals_the_newer_comes_first() -> None:
-    entries = [an_entry(number, summary="queue", posted_at=NOON) for number in range(4)]
+    entries = [a_board_entry(number, summary="queue", posted_at=NOON) for number in range(4)]
 
     assert found(index_of(*entries)) == [each.id for each in reversed(entries)]
 
 
 def test_a_newer_entry_is_preferred_and_an_old_one_still_found() -> None:
-    old = an_entry(1, summary="the queue", posted_at=NOON - timedelta(days=300))
-    new = an_entry(2, summary="the queue", posted_at=NOON)
-    best = an_entry(0, summary="the dead letter queue", posted_at=NOON - timedelta(days=300))
+    old = a_board_entry(1, summary="the queue", posted_at=NOON - timedelta(days=300))
+    new = a_board_entry(2, summary="the queue", posted_at=NOON)
+    best = a_board_entry(0, summary="the dead letter queue", posted_at=NOON - timedelta(days=300))
 
     assert found(index_of(old, new)) == [new.id, old.id]
     assert found(index_of(old, new, best), "dead letters queue")[0] == best.id
@@ -71,21 +71,24 @@ def test_a_newer_entry_is_preferred_and_an_old_one_still_found() -> None:
 def test_decisions_and_warnings_come_before_the_talk_of_the_day() -> None:
     kinds = [EntryType.STATUS, EntryType.FINDING, EntryType.WARNING, EntryType.CONSTRAINT, EntryType.DECISION]
     entries = [
-        an_entry(9 - number, summary="queue", entry_type=kind, rationale=None) for number, kind in enumerate(kinds)
+        a_board_entry(9 - number, summary="queue", entry_type=kind, rationale=None) for number, kind in enumerate(kinds)
     ]
 
     assert found(index_of(*entries)) == [each.id for each in reversed(entries)]
 
 
 def test_only_the_asked_types_are_found() -> None:
-    finding, decision = an_entry(1, summary="queue"), an_entry(2, summary="queue", entry_type=EntryType.DECISION)
+    finding, decision = (
+        a_board_entry(1, summary="queue"),
+        a_board_entry(2, summary="queue", entry_type=EntryType.DECISION),
+    )
 
     assert found(index_of(finding, decision), entry_types=frozenset({EntryType.FINDING})) == [finding.id]
 
 
 def test_a_scope_finds_what_it_sees_and_the_closest_first() -> None:
     scopes = ["project", "src", "src/auth/jwt/keys/old", "src/auth", "src/authz", "docs"]
-    entries = {scope: an_entry(number, summary="queue", scope=scope) for number, scope in enumerate(scopes)}
+    entries = {scope: a_board_entry(number, summary="queue", scope=scope) for number, scope in enumerate(scopes)}
     index = index_of(*entries.values())
 
     assert found(index, scope="src/auth") == [
@@ -95,22 +98,22 @@ def test_a_scope_finds_what_it_sees_and_the_closest_first() -> None:
 
 
 def test_what_was_replaced_comes_after_what_replaced_it() -> None:
-    new = an_entry(2, summary="Kafka carries the events", entry_type=EntryType.DECISION)
-    old = superseded(an_entry(1, summary="a queue carries the events", entry_type=EntryType.DECISION), new)
+    new = a_board_entry(2, summary="Kafka carries the events", entry_type=EntryType.DECISION)
+    old = superseded(a_board_entry(1, summary="a queue carries the events", entry_type=EntryType.DECISION), new)
 
     assert found(index_of(old, new), "which queue carries the events") == [new.id, old.id]
 
 
 def test_the_words_of_what_was_replaced_find_what_replaced_it() -> None:
-    newest = an_entry(3, summary="Kafka", entry_type=EntryType.DECISION)
-    middle = superseded(an_entry(2, summary="Redis", entry_type=EntryType.DECISION), newest)
-    oldest = superseded(an_entry(1, summary="queue", entry_type=EntryType.DECISION), middle)
+    newest = a_board_entry(3, summary="Kafka", entry_type=EntryType.DECISION)
+    middle = superseded(a_board_entry(2, summary="Redis", entry_type=EntryType.DECISION), newest)
+    oldest = superseded(a_board_entry(1, summary="queue", entry_type=EntryType.DECISION), middle)
 
     assert found(index_of(oldest, middle, newest)) == [newest.id, oldest.id]
 
 
 def test_a_circle_of_replacements_ends() -> None:
-    one, two = (an_entry(number, summary="queue", entry_type=EntryType.DECISION) for number in (1, 2))
+    one, two = (a_board_entry(number, summary="queue", entry_type=EntryType.DECISION) for number in (1, 2))
     index = index_of(superseded(one, two), superseded(two, one))
 
     assert set(found(index)) == {one.id, two.id}
@@ -118,8 +121,8 @@ def test_a_circle_of_replacements_ends() -> None:
 
 
 def test_what_was_withdrawn_is_forgotten_with_its_heirs() -> None:
-    new = an_entry(2, summary="Kafka", entry_type=EntryType.DECISION)
-    old = superseded(an_entry(1, summary="queue", entry_type=EntryType.DECISION), new)
+    new = a_board_entry(2, summary="Kafka", entry_type=EntryType.DECISION)
+    old = superseded(a_board_entry(1, summary="queue", entry_type=EntryType.DECISION), new)
     index = index_of(old, new)
 
     index.put(replace(new, changes=(WITHDRAWN,)))
@@ -129,22 +132,22 @@ def test_what_was_withdrawn_is_forgotten_with_its_heirs() -> None:
 
 
 def test_a_changed_entry_is_found_by_its_new_words_only() -> None:
-    index = index_of(an_entry(1, summary="queue"))
-    index.put(an_entry(1, summary="stream"))
+    index = index_of(a_board_entry(1, summary="queue"))
+    index.put(a_board_entry(1, summary="stream"))
 
     assert found(index) == []
     assert len(found(index, "streams")) == len(index) == 1
 
 
 def test_the_oldest_go_when_there_are_too_many() -> None:
-    entries = [an_entry(number, summary="queue") for number in (3, 1, 2, 4)]
+    entries = [a_board_entry(number, summary="queue") for number in (3, 1, 2, 4)]
     index = index_of(*entries, most=3)
 
     assert found(index) == [entries[3].id, entries[0].id, entries[2].id]
 
 
 def test_an_old_entry_that_comes_again_stays_out() -> None:
-    entries = [an_entry(number, summary="queue") for number in range(4)]
+    entries = [a_board_entry(number, summary="queue") for number in range(4)]
     index = index_of(*entries[1:], most=3)
 
     index.put(entries[0])
@@ -154,7 +157,7 @@ def test_an_old_entry_that_comes_again_stays_out() -> None:
 
 
 def test_words_beyond_the_limit_arent_found() -> None:
-    entry = an_entry(1, summary="first", detail="filler " * (MAX_WORDS - 2) + "last queue")
+    entry = a_board_entry(1, summary="first", detail="filler " * (MAX_WORDS - 2) + "last queue")
 
     assert found(index_of(entry), "last") == [entry.id]
     assert found(index_of(entry)) == []
@@ -162,7 +165,7 @@ def test_words_beyond_the_limit_arent_found() -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "the of", "?!", "\ud800", "\x00"])
 def test_a_question_without_words_finds_nothing(text: str) -> None:
-    assert found(index_of(an_entry(1, summary="queue")), text) == []
+    assert found(index_of(a_board_entry(1, summary="queue")), text) == []
 
 
 @pytest.mark.parametrize(
@@ -182,15 +185,15 @@ def test_a_question_without_words_finds_nothing(text: str) -> None:
     ],
 )
 def test_what_is_about_a_path(path: str, values: dict[str, Any], is_about: bool) -> None:
-    entry = an_entry(1, **{"entry_type": EntryType.DECISION, **values})
+    entry = a_board_entry(1, **{"entry_type": EntryType.DECISION, **values})
 
     assert index_of(entry).about(path, DECISIONS) == ([entry.id] if is_about else [])
 
 
 def test_what_is_about_a_path_is_what_holds_newest_first() -> None:
-    new = an_entry(3, scope="docs", entry_type=EntryType.DECISION)
-    old = superseded(an_entry(1, scope="src", entry_type=EntryType.DECISION), new)
-    constraint = an_entry(2, scope="src", entry_type=EntryType.CONSTRAINT)
+    new = a_board_entry(3, scope="docs", entry_type=EntryType.DECISION)
+    old = superseded(a_board_entry(1, scope="src", entry_type=EntryType.DECISION), new)
+    constraint = a_board_entry(2, scope="src", entry_type=EntryType.CONSTRAINT)
 
     assert index_of(old, new, constraint).about("src/a.py", DECISIONS) == [new.id, constraint.id]
 
@@ -200,7 +203,7 @@ def test_ten_thousand_entries_are_searched_in_milliseconds() -> None:
     index = EntryIndex(10_000)
     for number in range(10_000):
         index.put(
-            an_entry(number, summary=texts[number % 500], detail=texts[number * 7 % 500] + texts[number * 3 % 500])
+            a_board_entry(number, summary=texts[number % 500], detail=texts[number * 7 % 500] + texts[number * 3 % 500])
         )
 
     seconds, hits = least_seconds(

@@ -17,7 +17,7 @@ from baton.ports.memory import LATE_SECONDS
 from baton.ports.writes import Insert, Save
 from support.faults.choke_point import at_call, no_fault
 from support.faults.threads import all_at_once
-from support.values.records import add_entries, an_entry
+from support.values.records import a_board_entry, add_board_entries
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, human
 
@@ -37,8 +37,8 @@ class Board:
         number = next(self._numbers)
         at = self.clock.now() - timedelta(seconds=seconds_ago)
         id_ = sortable_id("ent", at, number.to_bytes(RANDOM_BYTES))
-        entry = an_entry(number, workspace, summary=text, id=id_, posted_at=at, **values)
-        add_entries(self.rig.other_store, entry)
+        entry = a_board_entry(number, workspace, summary=text, id=id_, posted_at=at, **values)
+        add_board_entries(self.rig.other_store, entry)
         return entry
 
     def change(self, after: Entry, seconds_ago: float = 0) -> Entry:
