@@ -18,6 +18,7 @@ HANDLERS = {
     "CreateHandoffMarker": "create_handoff_marker",
     "Api": "api",
     "Wait": "wait",
+    "McpDoor": "mcp_door",
     "AllRoutes": "all_routes",
     "ProcessTask": "process_task",
     "SweepStaleClaims": "sweep_stale_claims",

@@ -6,11 +6,12 @@ from typing import Any
 
 from api.handler import app as everything_else
 from create_handoff_marker.handler import app as markers
+from mcp_door.handler import app as mcp
 from notion_webhook.handler import app as webhook
 from wait.handler import app as polls
 
-# The first three have what the gateway sends to functions of their own. The last one answers whatever else comes.
-APPS = (markers, polls, webhook, everything_else)
+# The first four have what the gateway sends to functions of their own. The last one answers whatever else comes.
+APPS = (markers, polls, mcp, webhook, everything_else)
 
 
 def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:

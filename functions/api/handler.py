@@ -55,6 +55,7 @@ ELSEWHERE = {
     "/tasks/{task_id}/events/wait": "GET",
     "/agents/{slug}/claims/wait": "POST",
     "/notion/webhook/{secret}": "POST",
+    "/mcp": "POST",
 }
 
 app = App(routes, wire, elsewhere=ELSEWHERE)

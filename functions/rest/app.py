@@ -87,11 +87,18 @@ class App:
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
         if route.needs_token:
             caller_must_have_room(deps, by, request.size)
-        if not route.while_off:
-            caller_must_be_on(deps, by)
-        call = route.call(request, by, params, deps.clock.now())
-        logger().append_keys(**{name: value for name, value in params.items() if name in routing.THINGS})
-        answer = route.handler(deps, call)
-        if route.waits:
-            caller_must_be_on(deps, by)
-        return answer
+        return answered(route, params, deps, by, request)
+
+
+def answered(
+    route: routing.Endpoint, params: Mapping[str, str], deps: Deps, by: Principal, request: Request
+) -> answers.Answer:
+    """Returns the route's answer to a caller who was let in. Raises whatever refuses the request."""
+    if not route.while_off:
+        caller_must_be_on(deps, by)
+    call = route.call(request, by, params, deps.clock.now())
+    logger().append_keys(**{name: value for name, value in params.items() if name in routing.THINGS})
+    answer = route.handler(deps, call)
+    if route.waits:
+        caller_must_be_on(deps, by)
+    return answer

@@ -48,6 +48,7 @@ PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
     "name": NAME_PATTERN,
     "secret": SLUG_PATTERN.removesuffix("$") + r"\.[0-9a-f]{64}$",
     "token": r"^[A-Za-z0-9_-]{1,300}\.[0-9a-f]{64}$",
+    "proxy": r"(?s)^.+$",  # whatever follows, slashes too
 }
 
 # The message for a malformed name in the path of a PUT.
@@ -237,7 +238,8 @@ class Routes:
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path) + r"\Z")
+    parts = re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", re.escape(path).replace(r"\{", "{").replace(r"\}", "}"))
+    return re.compile(re.sub(r"{(\w+)\\\+}", r"(?P<\1>.+)", parts) + r"\Z", re.DOTALL)
 
 
 def whole(body: JsonBody) -> Any:

@@ -12,6 +12,7 @@ import openapi
 from api import handler as api
 from baton.domain.errors import Busy
 from create_handoff_marker import handler as create_handoff_marker
+from mcp_door import handler as mcp_door
 from notion_webhook import handler as notion_webhook
 from rest.routing import CONVERSERS, Endpoint
 from support.faults.hooked_store import FailingStore
@@ -22,6 +23,8 @@ from support.values.tokens import bearer
 from support.worlds.world import World, agent, human, marker_body, service
 from wait import handler as wait
 
+# Public, and answered with 404.
+NOT_THERE = {"/.well-known/{proxy+}", "/mcp/.well-known/{proxy+}"}
 ALICE = human()
 STRANGER = human("other")
 HUMAN_ONLY = [route for route in ROUTES if route.only not in {None, CONVERSERS}]
@@ -151,6 +154,8 @@ def test_unknown_route_is_a_problem(gateway: Gateway) -> None:
         ("DELETE", "/agents/auditor", "GET, PUT"),
         ("PATCH", "/tokens", "GET, POST"),
         ("GET", "/handoff-markers", "POST"),
+        ("GET", "/mcp", "POST"),
+        ("DELETE", "/mcp", "POST"),
         ("POST", "/tasks/task_1/await", "GET"),
         ("GET", "/agents/auditor/claims/wait", "POST"),
         ("GET", f"/notion/webhook/{IDS['secret']}", "POST"),
@@ -167,9 +172,8 @@ def test_other_methods_are_refused_with_what_is_allowed(gateway: Gateway, method
 
 
 def test_what_the_api_says_of_other_functions_is_so() -> None:
-    elsewhere = {
-        route.path: route.method for route in [*create_handoff_marker.routes, *wait.routes, *notion_webhook.routes]
-    }
+    others = [*create_handoff_marker.routes, *wait.routes, *notion_webhook.routes, *mcp_door.routes]
+    elsewhere = {route.path: route.method for route in others if route.path not in NOT_THERE}
     assert elsewhere == api.ELSEWHERE
 
 

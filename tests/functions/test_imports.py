@@ -14,7 +14,7 @@ def test_no_function_without_models_loads_pydantic() -> None:
 
 
 def test_no_function_loads_the_router_that_it_does_not_use() -> None:
-    names = ("api", "wait", "create_handoff_marker", "notion_webhook")
+    names = ("api", "wait", "create_handoff_marker", "mcp_door", "notion_webhook")
     assert not loaded_with(names, "aws_lambda_powertools.event_handler")
 
 
@@ -32,8 +32,8 @@ def test_what_a_function_loads_is_seen() -> None:
 def test_nothing_happens_at_import() -> None:
     """No environment is read and no client made before the first call."""
     functions = (
-        *("all_routes", "api", "wait", "create_handoff_marker", "notion_webhook", "process_task", "sync_tracker"),
-        *("publish_events", "sweep_stale_claims"),
+        *("all_routes", "api", "wait", "create_handoff_marker", "mcp_door", "notion_webhook", "process_task"),
+        *("publish_events", "sweep_stale_claims", "sync_tracker"),
     )
     program = "; ".join(f"import {function}.handler" for function in functions)
     subprocess.run([sys.executable, "-W", "error", "-c", program], env=_bare(), check=True)

@@ -22,6 +22,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs/openapi.json"
 ELSEWHERE = (
     ("create_handoff_marker", r"POST /handoff-markers"),
     ("wait", r"GET /tasks/[^/]+/await|GET /tasks/[^/]+/events/wait|POST /agents/[^/]+/claims/wait"),
+    ("mcp_door", r".* /mcp|GET /(mcp/)?\.well-known/.*"),
     ("notion_webhook", r"POST /notion/webhook/[^/]+"),
 )
 WORKSPACE = "acme"

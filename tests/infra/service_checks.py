@@ -28,14 +28,20 @@ RINGING_THE_TRACKER = GRANTED_ONLY_TO[("sqs:SendMessage", TRACKER)]
 ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
 GIVING_OUT_NO_WORK = {"NotionWebhook", "PublishEvents"}
 EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
-OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}", "POST /callbacks/{token}"}
-# Its routes are those of functions that aren't there beside it.
-PACKAGED_WITH = {"AllRoutes": ("api", "create_handoff_marker", "notion_webhook", "wait")}
+WELL_KNOWN = {"GET /.well-known/{proxy+}", "GET /mcp/.well-known/{proxy+}"}
+OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}", "POST /callbacks/{token}", *WELL_KNOWN}
+# The first has the routes of functions that aren't there beside it; the second plays theirs.
+PACKAGED_WITH = {
+    "AllRoutes": ("api", "create_handoff_marker", "mcp_door", "notion_webhook", "wait"),
+    "McpDoor": ("api", "create_handoff_marker", "wait"),
+}
 ROUTED = {
     "POST /handoff-markers": "CreateHandoffMarker",
     "GET /tasks/{task_id}/await": "Wait",
     "GET /tasks/{task_id}/events/wait": "Wait",
     "POST /agents/{slug}/claims/wait": "Wait",
+    "POST /mcp": "McpDoor",
+    **dict.fromkeys(WELL_KNOWN, "McpDoor"),
     "POST /notion/webhook/{secret}": "NotionWebhook",
     "POST /callbacks/{token}": "Api",
     "GET /healthz": "Api",
@@ -209,9 +215,10 @@ def no_secret_is_in_the_environment(template: Template) -> Problems:
 @check_of(GATEWAY)
 def waiting_never_starves_work(template: Template) -> Problems:
     """A reserve bounds it, too, where the account has room for one (scripts/deploy_answers.py)."""
-    reserved = template["Resources"]["Wait"]["Properties"].get("ReservedConcurrentExecutions")
-    if reserved != {"Fn::If": ["ReservesWait", {"Ref": "WaitConcurrency"}, {"Ref": "AWS::NoValue"}]}:
-        yield f"Wait reserves {reserved}"
+    for name, whose in (("Wait", "Wait"), ("McpDoor", "Mcp")):
+        reserved = template["Resources"][name]["Properties"].get("ReservedConcurrentExecutions")
+        if reserved != {"Fn::If": [f"Reserves{whose}", {"Ref": f"{whose}Concurrency"}, {"Ref": "AWS::NoValue"}]}:
+            yield f"{name} reserves {reserved}"
 
 
 @check
@@ -219,7 +226,7 @@ def the_defaults_deploy_into_a_new_account(template: Template) -> Problems:
     """It may have ten concurrent executions. AWS refuses any reserve then, and what the queues may take at most has to
     leave some to the API and to what runs every minute."""
     parameters = template["Parameters"]
-    for name in ("WaitConcurrency", "UrlConcurrency"):
+    for name in ("WaitConcurrency", "McpConcurrency", "UrlConcurrency"):
         if (parameters[name]["Default"], parameters[name].get("MinValue")) != (0, 0):
             yield f"{name} reserves what a new account doesn't have"
     answering = sum(parameters[name]["Default"] for name in ("MaximumConcurrency", "TrackerConcurrency"))
@@ -229,8 +236,9 @@ def the_defaults_deploy_into_a_new_account(template: Template) -> Problems:
 
 @check_of(GATEWAY)
 def waiting_is_not_paid_for_memory_that_nobody_uses(template: Template) -> Problems:
-    if functions(template)["Wait"].get("MemorySize", 1_024) > 256:
-        yield "a worker that waits costs more than a small server"
+    for name, most in (("Wait", 256), ("McpDoor", 512)):
+        if functions(template)[name].get("MemorySize", 1_024) > most:
+            yield f"{name}: a worker that waits costs more than a small server"
 
 
 @check

@@ -636,7 +636,9 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("/Parameters/MaximumConcurrency/Default", 10),
     ),
     (service_checks.waiting_never_starves_work, "unbounded", drop("Wait/ReservedConcurrentExecutions")),
+    (service_checks.waiting_never_starves_work, "models' too", drop("McpDoor/ReservedConcurrentExecutions")),
     (service_checks.waiting_is_not_paid_for_memory_that_nobody_uses, "as all others", drop("Wait/MemorySize")),
+    (service_checks.waiting_is_not_paid_for_memory_that_nobody_uses, "models' waiting", drop("McpDoor/MemorySize")),
     (service_checks.timeouts_fit_what_calls_them, "waits too long", put("Wait/Timeout", 30)),
     (service_checks.there_is_one_front_door, "both", drop("/Resources/HttpApi/Condition")),
     (service_checks.there_is_one_front_door, "always the URL", drop("/Resources/AllRoutesUrl/Condition")),
@@ -914,7 +916,7 @@ def test_a_template_that_breaks_it_is_rejected(check: Check, mutate: Mutation) -
 def test_the_front_doors_share_what_does_the_work() -> None:
     """They differ in the functions that callers reach, and in what leads there."""
     kinds = [set(of_type(shaped(load(), front_door), "AWS::Serverless::Function")) for front_door in FRONT_DOORS]
-    assert kinds[0] ^ kinds[1] == {"CreateHandoffMarker", "Api", "Wait", "NotionWebhook", "AllRoutes"}
+    assert kinds[0] ^ kinds[1] == {"CreateHandoffMarker", "Api", "Wait", "McpDoor", "NotionWebhook", "AllRoutes"}
     assert load()["Parameters"]["FrontDoor"]["AllowedValues"] == list(FRONT_DOORS)
     assert load()["Parameters"]["FrontDoor"]["Default"] == "ApiGateway"
 

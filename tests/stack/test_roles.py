@@ -17,13 +17,14 @@ FUNCTIONS = [
     "CreateHandoffMarker",
     "Api",
     "Wait",
+    "McpDoor",
     "NotionWebhook",
     "ProcessTask",
     "SyncTracker",
     "PublishEvents",
     "SweepStaleClaims",
 ]
-ASKING_THE_TRACKER = ["CreateHandoffMarker", "Api", "SyncTracker"]
+ASKING_THE_TRACKER = ["CreateHandoffMarker", "Api", "McpDoor", "SyncTracker"]
 KEY = {"pk": {"S": "ROLES"}, "sk": {"S": "ROLES"}}
 
 

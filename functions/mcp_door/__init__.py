@@ -1,0 +1,1 @@
+"""POST /mcp: the API as tools of the Model Context Protocol (docs/spec/mcp.md)."""

@@ -1,0 +1,119 @@
+"""The door for clients of the Model Context Protocol: one message per request, no session (docs/spec/mcp.md)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+
+from baton.bootstrap import wire
+from baton.domain import errors
+from baton.ports.deps import Deps
+from mcp_door.eras import speaks_modern, version_of
+from mcp_door.messages import Message, message_from
+from mcp_door.methods import Asked, refused_call, result_of, stamped
+from mcp_door.origins import must_not_be_foreign
+from mcp_door.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError, error_body
+from mcp_door.tools.catalogue import ALL, WHO
+from mcp_door.tools.inner_call import Caller
+from rest import answers, routing
+from rest.app import App
+from rest.errors import InvalidFields, UnknownRoute
+from rest.request import Request
+
+routes = routing.Routes()
+
+
+def _request(request: Request) -> Request:
+    return request
+
+
+def _who(pairs: list[tuple[str, str]]) -> str:
+    """Reads ``tools``, which narrows the list of tools."""
+    given = dict(pairs)
+    if given.keys() - {"tools"} or len(pairs) > 1:
+        raise InvalidFields([("query", "takes tools, once")])
+    who = given.get("tools", ALL)
+    if who not in WHO:
+        raise InvalidFields([("tools", f"must be one of {', '.join(WHO)}")])
+    return who
+
+
+@routes.post(
+    "/mcp",
+    body=routing.InputReader(object, _request),
+    query=routing.InputReader(object, _who),
+    answers={200: object, 202: None},
+    is_idempotent=False,
+    raw=True,
+    while_off=True,
+)
+def answer_a_message(deps: Deps, call: routing.Call[Request, str]) -> answers.Answer:
+    """Answer one JSON-RPC message. What an agent that is switched off may do is decided per tool."""
+    must_not_be_foreign(deps, call.body)
+    try:
+        message = message_from(call.body)
+    except RpcError as exc:
+        return _error(exc, None, is_modern=False)
+    try:
+        version = version_of(message, call.body)
+        if message.is_notification:
+            return answers.Answer(HTTPStatus.ACCEPTED)
+        result = result_of(Asked(Caller(deps, call.by, call.body), message, call.query), version)
+    except RpcError as exc:
+        return _error(exc, message, is_modern=speaks_modern(message, call.body))
+    return answers.ok({"jsonrpc": "2.0", "id": message.id, "result": result})
+
+
+def _error(exc: RpcError, message: Message | None, *, is_modern: bool) -> answers.Answer:
+    body = error_body(message.id if message else None, exc.code, exc.message, exc.data)
+    return answers.Answer(exc.status(is_modern=is_modern), body)
+
+
+@routes.get("/.well-known/{proxy+}", answers={}, needs_token=False)
+def find_nothing_well_known(_deps: Deps, _call: routing.Call[None, None]) -> answers.Answer:
+    """404: there is no authorization server. Clients ask before they use the token that they were given."""
+    raise UnknownRoute
+
+
+@routes.get("/mcp/.well-known/{proxy+}", answers={}, needs_token=False)
+def find_nothing_well_known_below(_deps: Deps, _call: routing.Call[None, None]) -> answers.Answer:
+    """The same below this path, where some clients ask."""
+    raise UnknownRoute
+
+
+def refused(answer: answers.Answer) -> answers.Answer:
+    """Returns a refusal of the request itself as an error of JSON-RPC, under its HTTP status. A token that isn't good
+    is 401 here, as clients expect; the problem is in ``data``."""
+    problem = dict(answer.body or {})
+    status, headers = answer.status, dict(answer.headers)
+    if problem["code"] == "token_refused":
+        status = problem["status"] = int(HTTPStatus.UNAUTHORIZED)
+        headers["WWW-Authenticate"] = 'Bearer error="invalid_token"'
+    elif status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    code = INTERNAL_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else INVALID_REQUEST
+    body = error_body(None, code, problem["detail"], problem)
+    return replace(answer, status=status, headers=headers, body=body, content_type=answers.JSON)
+
+
+class Door(App):
+    """Whether an agent is switched off is known with its token, and that is judged while its tool is played, for the
+    whole request. Its model is told as of any other refusal."""
+
+    def _answer(self, request: Request) -> answers.Answer:
+        try:
+            return super()._answer(request)
+        except errors.InactiveAgent as exc:
+            message = message_from(request)
+            if message.method != "tools/call":
+                raise
+            result = stamped(refused_call(exc, {}), version_of(message, request))
+            return answers.ok({"jsonrpc": "2.0", "id": message.id, "result": result})
+
+
+app = Door(routes, wire, refused=refused)
+
+
+def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    return app(event)

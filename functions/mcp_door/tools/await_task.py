@@ -1,0 +1,52 @@
+"""Waits for a task's end, or for a state."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.handoffs.requests import LEFT_OUT
+from baton.domain.tasks.task import State
+from mcp_door.tools import tasks_shown
+from mcp_door.tools.arguments import Arguments
+from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
+
+# Many clients give a call up after a minute.
+MAX_SECONDS = 25
+
+
+class AwaitArguments(Arguments):
+    task_id: str
+    state: Annotated[State, Field(description="default: any end")] = LEFT_OUT
+    timeout_seconds: Annotated[int, Field(ge=0, le=MAX_SECONDS)] = LEFT_OUT
+
+
+def await_task(call: ToolCall[AwaitArguments]) -> Said:
+    given = call.arguments.given()
+    query = {"timeout": given.get("timeout_seconds", MAX_SECONDS)} | (
+        {"state": given["state"]} if "state" in given else {}
+    )
+    task = call.play("await_a_task", params={"task_id": given["task_id"]}, query=query)
+    said = f"Not yet; state: {task['state']}" if task["timed_out"] else f"State: {task['state']}"
+    lines = [said, *tasks_shown.head_lines(task), *tasks_shown.outcome_lines(task)]
+    data = {**tasks_shown.brief(task), "timed_out": task["timed_out"], "output": task["output"]}
+    step = "call await_task again with the same arguments; nothing is lost in between"
+    return Said(lines, step if task["timed_out"] else tasks_shown.NEXT_STEPS[task["state"]], data)
+
+
+TOOL = Tool(
+    name="await_task",
+    description="Wait up to 25 seconds for a task; if it says not yet, call again.",
+    arguments=AwaitArguments,
+    answer=(
+        "task_id",
+        "state",
+        "timed_out",
+        "output",
+    ),
+    plays=("await_a_task",),
+    handler=await_task,
+    of=frozenset({SENDER}),
+    reads=True,
+)

@@ -1,0 +1,98 @@
+"""Claims work: the agent's best task, or a certain one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from api.handoffs.requests import LEFT_OUT
+from mcp_door.tools import tasks_shown, texts
+from mcp_door.tools.arguments import Arguments
+from mcp_door.tools.keys import key_of
+from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
+
+MAX_WAIT_SECONDS = 20
+
+
+class ClaimArguments(Arguments):
+    agent: Annotated[str, Field(description="default: you")] = LEFT_OUT
+    task_id: Annotated[str, Field(description="only this one")] = LEFT_OUT
+    wait_seconds: Annotated[int, Field(ge=0, le=MAX_WAIT_SECONDS)] = LEFT_OUT
+    lease_seconds: int = LEFT_OUT
+    worker: Annotated[str, Field(description="your name in logs")] = LEFT_OUT
+    request_id: Annotated[str, Field(description="same id: same claim")] = LEFT_OUT
+
+
+def claim_next(call: ToolCall[ClaimArguments]) -> Said:
+    claimed = _claimed(call)
+    if claimed is None:
+        return nothing(call.agent)
+    data = {"claimed": True, **claim_data(claimed)}
+    return Said(["Claimed.", *claim_lines(claimed)], next_step(claimed), data)
+
+
+def _claimed(call: ToolCall[ClaimArguments]) -> Any:
+    given = call.arguments.given()
+    key = key_of("claim_next", given.get("request_id"))
+    body = {name: given[name] for name in ("agent", "worker", "lease_seconds") if name in given}
+    if "task_id" in given:
+        return call.play("claim", body, params={"task_id": given["task_id"]}, key=key)
+    params = {"slug": call.agent}
+    if not given.get("wait_seconds"):
+        return call.play("claim_the_next", body, params=params, key=key)
+    return call.play("wait_for_a_claim", body, params=params, query={"timeout": given["wait_seconds"]}, key=key)
+
+
+def nothing(agent: str) -> Said:
+    lines = [f"There is no work for {texts.line(agent)} now."]
+    step = f"call claim_next again; wait_seconds, at most {MAX_WAIT_SECONDS}, waits for work"
+    return Said(lines, step, {"claimed": False})
+
+
+def claim_lines(claimed: dict[str, Any]) -> list[str]:
+    """Returns all that a worker needs. What was asked, saved or reported is its author's."""
+    task = claimed["task"]
+    lease = f"lease of {claimed['lease_seconds']} seconds"
+    back = [
+        f"It came back from {texts.line(each['prior_worker'])}: {texts.quoted(each['reason'])}"
+        for each in claimed["recoveries"][-1:]
+    ]
+    lines = [
+        *tasks_shown.head_lines(task),
+        f"claim_id: {claimed['claim_id']} · until {claimed['expires_at']} ({lease})",
+        *texts.block(task["source_agent"], "request", claimed["body"]),
+        *back,
+    ]
+    if claimed["checkpoint"]:
+        lines += texts.block("the last worker", "checkpoint to go on from", claimed["checkpoint"])
+    for result in claimed["results"]:
+        lines += texts.block(result["agent"] or "a branch", f"result of {result['call_id']}", result)
+    if claimed["interaction_id"]:
+        lines += texts.block("the outside", "callback", claimed["callback"])
+    return lines
+
+
+def claim_data(claimed: dict[str, Any]) -> dict[str, Any]:
+    names = ("claim_id", "expires_at", "lease_seconds", "fence", "body", "checkpoint", "results", "callback")
+    return {"task_id": claimed["task"]["id"], "task": tasks_shown.brief(claimed["task"])} | {
+        name: claimed[name] for name in names
+    }
+
+
+def next_step(claimed: dict[str, Any]) -> str:
+    seconds = claimed["lease_seconds"] // 2
+    return f"do the work; heartbeat every {seconds} seconds with task_id and claim_id; end with complete or fail"
+
+
+TOOL = Tool(
+    name="claim_next",
+    description="Claim your best ready task. The claim is yours alone until its lease ends.",
+    arguments=ClaimArguments,
+    answer=("claimed",),
+    plays=("claim_the_next", "wait_for_a_claim", "claim"),
+    handler=claim_next,
+    of=frozenset({WORKER}),
+    repeatable=False,
+    renamed={"Idempotency-Key": "request_id"},
+)

@@ -1,0 +1,39 @@
+"""Shows a task, or the chain that it is part of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.handoffs.requests import LEFT_OUT
+from mcp_door.tools import tasks_shown, texts
+from mcp_door.tools.arguments import Arguments
+from mcp_door.tools.tool import Said, Tool, ToolCall
+
+
+class TaskArguments(Arguments):
+    task_id: str
+    chain: Annotated[bool, Field(description="with all handoffs of its workflow")] = LEFT_OUT
+
+
+def get_task(call: ToolCall[TaskArguments]) -> Said:
+    task = call.play("get_task", params={"task_id": call.arguments.task_id})
+    lines = [f"State: {task['state']}", *tasks_shown.head_lines(task), *tasks_shown.outcome_lines(task)]
+    data = {**tasks_shown.brief(task), "output": task["output"], "failure": task["failure"], "url": task["url"]}
+    if call.arguments.given().get("chain"):
+        params = {"workflow_id": task["workflow_id"]}
+        data["chain"] = call.play("get_chain", params=params, query={"format": "text"})
+        lines += texts.block("its agents", "chain", data["chain"])
+    return Said(lines, tasks_shown.NEXT_STEPS[task["state"]], data)
+
+
+TOOL = Tool(
+    name="get_task",
+    description="Show a task: state, output, failure.",
+    arguments=TaskArguments,
+    answer=("task_id", "state", "output", "failure"),
+    plays=("get_task", "get_chain"),
+    handler=get_task,
+    reads=True,
+)

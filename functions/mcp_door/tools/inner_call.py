@@ -1,0 +1,68 @@
+"""Plays a route of the API in this process, as a request over HTTP would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from api.claims import ending_routes
+from api.claims import routes as claim_routes
+from api.handoffs import routes as handoff_routes
+from api.handoffs import workflow_routes
+from api.tasks import routes as task_routes
+from baton.domain.access.principal import Principal
+from baton.domain.numbers import dumps
+from baton.ports.deps import Deps
+from create_handoff_marker.handler import routes as marker_routes
+from rest.app import answered
+from rest.request import Request
+from rest.routing import Endpoint
+from wait.handler import routes as wait_routes
+
+_PLAYABLE = (
+    *claim_routes.routes,
+    *ending_routes.routes,
+    *handoff_routes.routes,
+    *workflow_routes.routes,
+    *task_routes.routes,
+    *marker_routes,
+    *wait_routes,
+)
+ROUTES: dict[str, Endpoint] = {route.name: route for route in _PLAYABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls a tool, and by which request."""
+
+    deps: Deps
+    by: Principal
+    request: Request
+
+    def play(
+        self,
+        route: str,
+        body: Any = None,
+        *,
+        params: dict[str, str] | None = None,
+        query: dict[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Any:
+        """Plays a route as this caller. ``params``, ``query`` and ``key`` are its path parameters, its query and its
+        idempotency key. Returns the answer's body: an object, a text, or None. Raises what the route raises.
+
+        The route is named, not looked up by a path: no argument can lead to another one.
+        """
+        endpoint, named = ROUTES[route], params or {}
+        request = Request(
+            {
+                "rawPath": endpoint.path.format(**named),
+                "rawQueryString": urlencode(query or {}),
+                "headers": {"content-type": "application/json", **({"idempotency-key": key} if key else {})},
+                "requestContext": {**self.request.event["requestContext"], "http": {"method": endpoint.method}},
+                "body": None if body is None else dumps(body, ensure_ascii=False),
+            }
+        )
+        answer = answered(endpoint, named, self.deps, self.by, request)
+        return answer.body if answer.text is None else answer.text

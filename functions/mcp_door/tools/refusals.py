@@ -1,0 +1,72 @@
+"""What a tool says when its route refuses: the reason, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from baton.domain import errors
+from mcp_door.tools import texts
+
+MAX_LISTED = 50
+# By code; what isn't here goes by its class.
+STEPS = {
+    "stale_claim": "stop this work: the claim is over, and maybe another worker's; claim_next gets you work",
+    "claim_over": "this claim has ended; call claim_next without that request_id",
+    "already_claimed": "another worker has it; claim_next gets you other work",
+    "not_claimable": "it can't be taken now; claim_next gets you what can, get_task shows its state",
+    "at_capacity": "finish what you hold, then call claim_next",
+    "task_ended": "it has ended; get_task shows how",
+    "criteria_unreported": "call complete again with a report in criteria for each of them, by its exact text",
+    "claim_required": "add the claim_id of the task that this work belongs to",
+    "capability_mismatch": "name one of the able agents as target, or ask for another deliverable",
+    "unknown_agent": "check the agent's name, or leave target out for any able agent",
+    "inactive_agent": "this agent is switched off: name another, or ask a human to switch it on",
+    "loop_guard": "don't hand this on again: finish it yourself, fail it, or wait for a human's release",
+    "own_handoff": "leave it to another agent: this one handed it off itself",
+    "guardrail": "take the refused text out, say where it is kept instead, and call again",
+    "idempotency_key_reused": "use a new request_id for a new request, or the very same arguments",
+    "human_required": "ask a human: no agent may do this",
+    "scope_required": "ask a human for a token with this scope, or act as yourself",
+    "not_your_agent": "act as yourself: leave the agent out",
+    "claim_full": "end the claim: it has stored as much as one may",
+}
+_CLASSES: tuple[tuple[type[errors.BatonError], str], ...] = (
+    (errors.InvalidInput, "correct the named argument and call again"),
+    (errors.Forbidden, "you may not do this; ask a human who may"),
+    (errors.Unknown, "check the id; list_tasks and claim_next show ids that you may use"),
+    (errors.TooMany, "wait, then call again with the same arguments"),
+    (errors.Refused, "get_task shows the present state; decide by that"),
+)
+_LATER = "call again with the same arguments in a few seconds"
+
+
+def refusal(exc: errors.BatonError, renamed: Mapping[str, str]) -> str:
+    """Returns the refusal in a model's words. ``renamed``: a field of the route → the tool's argument."""
+    if isinstance(exc, errors.InvalidInput):
+        exc.rename(renamed)
+    lines = [f"Refused ({exc.code}): {texts.line(exc.message)}"]
+    problems = [
+        f"- {texts.line(each['field'])}: {texts.line(each['message'])}" for each in exc.fields.get("errors", [])
+    ]
+    lines += problems if len(problems) > 1 else []
+    for name, value in exc.fields.items():
+        if name in _TOLD:
+            lines += _told(name, value)
+    return "\n".join([*lines, f"next: {_step(exc)}"])
+
+
+def _told(name: str, value: Any) -> list[str]:
+    """Returns a field of the refusal. Each text of a list is told whole, as it may have to be repeated exactly."""
+    if not isinstance(value, list):
+        return [f"{name}: {texts.line(str(value))}"]
+    return [f"{name}:", *(f"- {texts.exact(str(each))}" for each in value[:MAX_LISTED])]
+
+
+_TOLD = ("state", "agent", "expires_at", "criteria", "missing", "able", "review_id", "rule", "retry_after")
+
+
+def _step(exc: errors.BatonError) -> str:
+    if exc.code in STEPS:
+        return STEPS[exc.code]
+    return next((step for kind, step in _CLASSES if isinstance(exc, kind)), _LATER)

@@ -1,0 +1,53 @@
+"""Tasks and outcomes in the words of a tool's answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_door.tools import texts
+
+NEXT_STEPS = {
+    "needs": "a human has to approve it; await_task waits",
+    "delegated": "no agent has taken it yet; await_task waits for its end",
+    "next": "no agent has taken it yet; await_task waits for its end",
+    "claimed": "it is being worked on; await_task waits for its end",
+    "waiting": "it waits for parts or for an answer from outside; await_task waits for its end",
+    "done": "use the output",
+    "failed": "read the failure; a human or the agent that handed it off may retry it",
+    "rejected": "read the reason; hand it to another agent, or change what is asked",
+    "cancelled": "nothing more comes of it",
+}
+_BRIEF = ("state", "kind", "title", "source_agent", "target_agent", "priority", "updated_at")
+
+
+def brief(task: dict[str, Any]) -> dict[str, Any]:
+    return {"task_id": task["id"], **{name: task[name] for name in (*_BRIEF, "handoff_id", "workflow_id")}}
+
+
+def head_lines(task: dict[str, Any]) -> list[str]:
+    """Returns what Baton knows of a task. Its title is its author's."""
+    source, target = texts.line(task["source_agent"]), texts.line(task["target_agent"] or "any able agent")
+    attempts = f"attempt {task['attempt']} of {task['max_attempts']}"
+    return [
+        f"task_id: {task['id']} · handoff_id: {task['handoff_id']} · workflow_id: {task['workflow_id']}",
+        f"title, by {source}: {texts.quoted(task['title'])}",
+        f"{task['kind']} from {source} to {target}, priority {task['priority']}, {attempts}",
+    ]
+
+
+def outcome_lines(task: dict[str, Any]) -> list[str]:
+    """Returns output and failure, each with its author."""
+    author = task["target_agent"] or "its worker"
+    shown: list[str] = []
+    if task.get("output") is not None:
+        shown += texts.block(author, "output", task["output"])
+    if task.get("failure") is not None:
+        shown += texts.block(author, "failure", task["failure"])
+    return shown
+
+
+def row(task: dict[str, Any]) -> str:
+    """Returns a task in one line of a list."""
+    to = texts.line(task["target_agent"] or "any able agent")
+    by = texts.line(task["source_agent"])
+    return f"{task['id']} {task['state']} {task['priority']} {by} → {to} {texts.quoted(task['title'])}"

@@ -1,0 +1,93 @@
+"""A tool: what a model is told of it, and how it plays the API's routes. Whatever a route demands of its caller, its
+tool demands: there is no other way to a use case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from mcp_door.tools.arguments import Arguments, reader_of, shown_schema
+from mcp_door.tools.inner_call import Caller
+from rest.strict_json import JsonBody
+
+ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
+WORKER, SENDER = "worker", "sender"
+BOTH = frozenset({WORKER, SENDER})
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a tool answers: lines for a model, the next step, and the same as data."""
+
+    lines: list[str]
+    next_step: str
+    data: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        return "\n".join([*self.lines, f"next: {self.next_step}"])
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall(Generic[ArgumentsT]):
+    """A tool's call with its arguments, as its function gets it."""
+
+    caller: Caller
+    arguments: ArgumentsT
+
+    @property
+    def own_name(self) -> str:
+        return self.caller.by.id
+
+    @property
+    def agent(self) -> str:
+        """Returns the agent that the caller means: by default itself."""
+        return str(self.arguments.given().get("agent") or self.own_name)
+
+    def play(self, route: str, body: Any = None, **options: Any) -> Any:
+        """Plays a route of the API as this caller, as ``Caller.play`` says."""
+        return self.caller.play(route, body, **options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """``renamed``: a field of a route → the argument that it comes from, for refusals. ``answer``: the fields that are
+    always there."""
+
+    name: str
+    description: str
+    arguments: type[Arguments]
+    answer: tuple[str, ...]
+    plays: tuple[str, ...]
+    handler: Callable[[ToolCall[Any]], Said]
+    of: frozenset[str] = BOTH
+    reads: bool = False
+    destroys: bool = False
+    repeatable: bool = True
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def shown(self) -> dict[str, Any]:
+        """Returns the tool as ``tools/list`` shows it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": shown_schema(self.arguments),
+            "outputSchema": {"type": "object", "required": list(self.answer)},
+            "annotations": {
+                "readOnlyHint": self.reads,
+                "destructiveHint": self.destroys,
+                "idempotentHint": self.repeatable,
+                "openWorldHint": False,
+            },
+        }
+
+    @cached_property
+    def _read(self) -> Callable[[JsonBody], Arguments]:
+        return reader_of(self.arguments)
+
+    def call(self, caller: Caller, arguments: JsonBody) -> Said:
+        """Raises ``InvalidFields`` for wrong arguments, and what its routes raise."""
+        return self.handler(ToolCall(caller, self._read(arguments)))

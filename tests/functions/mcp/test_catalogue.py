@@ -1,0 +1,79 @@
+"""What every conversation pays for: the list of tools (docs/spec/mcp.md §3)."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from mcp_door.tools.catalogue import TOOLS, tools_of
+from mcp_door.tools.inner_call import ROUTES
+from mcp_door.tools.tool import Tool
+from support.worlds.mcp_client import McpClient, compact, tools_shown
+from support.worlds.world import human
+
+ALICE = human()
+MOST_TOKENS = 2_500
+# A public tokenizer makes 4.0 characters of such a list one token. Counted is a fifth more than that.
+CHARACTERS_PER_TOKEN = 3.3
+HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+APPROVALS = {"approve", "approve_next", "approve_several", "undo", "release_manual_review", "resolve", "dismiss"}
+
+
+def tokens(shown: Any) -> int:
+    return ceil(len(compact(shown)) / CHARACTERS_PER_TOKEN)
+
+
+def test_all_tools_together_cost_at_most_2500_tokens(client: McpClient) -> None:
+    assert tokens(tools_shown(client, ALICE)) <= MOST_TOKENS
+
+
+def test_each_half_of_the_tools_costs_less_than_all(client: McpClient) -> None:
+    for_all = tools_shown(client, ALICE)
+    for who in ("worker", "sender"):
+        narrowed = tools_shown(client, ALICE, who)
+        assert tokens(narrowed) <= 0.75 * tokens(for_all)
+        assert [each for each in for_all if each in narrowed] == narrowed
+
+
+def test_a_tool_outside_of_the_asked_half_is_unknown(client: McpClient) -> None:
+    message = client.request("tools/call", name="claim_next", arguments={})
+    reply = client.post(ALICE, message, query="tools=sender", **client.headers("tools/call", "claim_next"))
+    assert reply.json["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_is_shown_with_valid_schemas_and_all_hints(tool: Tool) -> None:
+    shown = tool.shown
+    assert shown["annotations"].keys() == HINTS
+    for name in ("inputSchema", "outputSchema"):
+        assert shown[name]["type"] == "object"
+        Draft202012Validator.check_schema(shown[name])
+    assert "$ref" not in compact(shown)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_arguments_are_flat_but_for_free_content_and_reports(tool: Tool) -> None:
+    nested = {
+        name
+        for name, schema in tool.shown["inputSchema"]["properties"].items()
+        if "properties" in schema or "$ref" in schema
+    }
+    assert nested == set()
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_plays_routes_that_there_are_and_reads_or_writes_as_it_hints(tool: Tool) -> None:
+    methods = {ROUTES[name].method for name in tool.plays}
+    assert tool.reads == (methods == {"GET"})
+
+
+def test_no_tool_approves() -> None:
+    assert not APPROVALS & {name for tool in TOOLS for name in tool.plays}
+    assert not APPROVALS & ROUTES.keys()
+
+
+def test_every_tool_is_of_one_half_at_least() -> None:
+    assert tools_of("worker").keys() | tools_of("sender").keys() == {tool.name for tool in TOOLS}

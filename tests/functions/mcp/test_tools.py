@@ -1,0 +1,269 @@
+"""What the tools do, in both eras: handing over, working, waiting; their words, and their repeats."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mcp_door.tools import claim_next as claim_tool
+from mcp_door.tools.catalogue import TOOLS
+from support.worlds.http_agents import CRITERIA
+from support.worlds.mcp_client import McpClient
+from support.worlds.world import World, agent, human, service
+
+ALICE, ARCHITECT, CODER, QA = human(), agent("architect"), agent("auto-code"), agent("qa")
+UNDO_SECONDS = 60
+REPORT = [{"criterion": each, "met": True, "evidence": "seen"} for each in CRITERIA]
+
+
+def handed(client: McpClient, /, **arguments: Any) -> Any:
+    given = {"reason": "It writes code", "summary": "Build the parser", "target": "auto-code", **arguments}
+    return client.done(ARCHITECT, "handoff", **given)
+
+
+def held(client: McpClient, /, **arguments: Any) -> dict[str, str]:
+    """The ids of a claim on a task that was handed over."""
+    handed(client, **arguments)
+    claim = client.done(CODER, "claim_next")
+    return {"task_id": claim["task_id"], "claim_id": claim["claim_id"]}
+
+
+def test_work_goes_from_one_agent_to_another_and_back(client: McpClient) -> None:
+    made = handed(client, deliverable="code", criteria=CRITERIA, context={"branch": "main"}, priority="P0")
+    claim = client.done(CODER, "claim_next", lease_seconds=600)
+    assert (claim["task_id"], claim["body"]["context"]["state"]) == (made["task_id"], {"branch": "main"})
+    ids = {"task_id": claim["task_id"], "claim_id": claim["claim_id"]}
+    assert client.done(CODER, "heartbeat", **ids)["fence"] == claim["fence"]
+    assert client.done(CODER, "checkpoint", **ids, step_name="half", state={"done": 1})["checkpoint_id"]
+    assert client.done(CODER, "complete", **ids, output={"files": 3}, criteria=REPORT)["state"] == "done"
+    waited = client.done(ARCHITECT, "await_task", task_id=made["task_id"])
+    assert (waited["timed_out"], waited["output"]) == (False, {"files": 3})
+    seen = client.done(ARCHITECT, "get_task", task_id=made["task_id"], chain=True)
+    assert seen["state"] == "done"
+    assert "Build the parser" in seen["chain"]
+    listed = client.done(ARCHITECT, "list_tasks", agent="auto-code")
+    assert [each["task_id"] for each in listed["tasks"]] == [made["task_id"]]
+
+
+def test_every_answer_is_short_and_ends_with_the_next_step(client: McpClient) -> None:
+    made = client.call(ARCHITECT, "handoff", reason="It writes code", summary="Build it", target="auto-code")
+    claim = client.call(CODER, "claim_next")
+    ids = {"task_id": claim.data["task_id"], "claim_id": claim.data["claim_id"]}
+    told = [
+        made,
+        claim,
+        client.call(CODER, "heartbeat", **ids),
+        client.call(CODER, "checkpoint", **ids, step_name="half", state={}),
+        client.call(CODER, "complete", **ids, output="done"),
+        client.call(CODER, "claim_next"),
+        client.call(ARCHITECT, "get_task", task_id=ids["task_id"]),
+        client.call(ARCHITECT, "await_task", task_id=ids["task_id"]),
+        client.call(ARCHITECT, "list_tasks", agent="auto-code"),
+    ]
+    for each in told:
+        lines = each.text.splitlines()
+        assert not each.is_error, each.text
+        assert 2 <= len(lines) <= 15, each.text
+        assert lines[-1].startswith("next: "), each.text
+
+
+def test_a_failure_that_may_be_retried_gives_the_task_back(client: McpClient, world: World) -> None:
+    ids = held(client)
+    told = client.done(CODER, "fail", **ids, type="error", description="The disk is full", retryable=True)
+    assert told["state"] == "delegated"
+    world.clock.advance(3_600)
+    assert client.done(CODER, "claim_next")["task_id"] == ids["task_id"]
+
+
+def test_a_rollback_and_partial_progress_go_under_advanced(client: McpClient) -> None:
+    ids = held(client)
+    advanced = {
+        "failure": {"partial_progress": {"completed": ["the lexer"]}},
+        "rollback_request": {"reason": "The grammar is missing", "questions": ["Which grammar?"]},
+    }
+    told = client.done(CODER, "fail", **ids, type="blocker", description="No grammar", advanced=advanced)
+    assert told["state"] == "failed"
+    back = client.done(ARCHITECT, "claim_next")
+    assert back["body"]["rollback_request"]["questions"] == ["Which grammar?"]
+
+
+def test_the_next_task_is_claimed_with_the_end_of_the_last(client: McpClient) -> None:
+    ids = held(client)
+    second = handed(client, summary="Build the printer")
+    told = client.call(CODER, "complete", **ids, output="done", claim_next=True)
+    assert told.data["next_claim"]["task_id"] == second["task_id"]
+    assert told.data["next_claim"]["claim_id"] in told.text
+    last = client.done(CODER, "complete", **{**ids, **_ids(told.data["next_claim"])}, claim_next=True)
+    assert last["next_claim"] is None
+
+
+def _ids(claim: dict[str, Any]) -> dict[str, str]:
+    return {"task_id": claim["task_id"], "claim_id": claim["claim_id"]}
+
+
+def test_one_task_is_claimed_by_its_id(client: McpClient) -> None:
+    handed(client)
+    second = handed(client, summary="Build the printer")
+    assert client.done(CODER, "claim_next", task_id=second["task_id"])["task_id"] == second["task_id"]
+
+
+def test_a_worker_that_waits_is_told_when_there_is_nothing(client: McpClient) -> None:
+    assert client.done(CODER, "claim_next", wait_seconds=claim_tool.MAX_WAIT_SECONDS) == {"claimed": False}
+    handed(client)
+    assert client.done(CODER, "claim_next", wait_seconds=1)["claimed"] is True
+
+
+def test_a_wait_that_is_not_over_is_begun_again_with_the_same_arguments(client: McpClient) -> None:
+    made = handed(client)
+    told = client.call(ARCHITECT, "await_task", task_id=made["task_id"], timeout_seconds=1)
+    assert told.data["timed_out"] is True
+    assert "call await_task again with the same arguments" in told.text
+    client.done(CODER, "complete", **_ids(client.done(CODER, "claim_next")), output=7)
+    assert client.done(ARCHITECT, "await_task", task_id=made["task_id"], timeout_seconds=1)["output"] == 7
+
+
+def test_open_work_is_taken_by_an_agent_that_is_able(client: McpClient, world: World) -> None:
+    given = {"reason": "Anybody who codes", "deliverable": "code", "criteria": ["It runs"]}
+    made = client.done(ARCHITECT, "handoff", **given)
+    assert made["state"] == "needs"
+    client.gateway.post(ALICE, f"/tasks/{made['task_id']}/approve", {})
+    world.clock.advance(UNDO_SECONDS)
+    claim = client.done(CODER, "claim_next")
+    assert claim["task_id"] == made["task_id"]
+
+
+def test_a_list_goes_on_with_its_cursor(client: McpClient, world: World) -> None:
+    made = []
+    for number in range(3):
+        made.append(handed(client, summary=f"Part {number}")["task_id"])
+        world.clock.advance(1)
+    first = client.done(ARCHITECT, "list_tasks", agent="auto-code", limit=2)
+    second = client.done(ARCHITECT, "list_tasks", agent="auto-code", limit=2, cursor=first["next_cursor"])
+    assert [each["task_id"] for each in first["tasks"] + second["tasks"]] == made[::-1]
+    assert client.done(ARCHITECT, "list_tasks", agent="auto-code", state="done")["tasks"] == []
+
+
+def test_a_marker_gives_the_block_to_paste(client: McpClient) -> None:
+    given = {
+        "target_agent": "qa",
+        "escalation_reason": "Unsigned commits",
+        "source_digest_url": "https://notes.example/1",
+        "task_priority": "P0",
+    }
+    told = client.call(ARCHITECT, "create_handoff_marker", **given)
+    assert told.data["task_created"] is True
+    assert "Escalated To: qa" in told.text
+    again = client.call(ARCHITECT, "create_handoff_marker", **given)
+    assert again.data["duplicate_prevented"] is True
+
+
+def test_a_human_and_a_service_act_for_an_agent_that_they_name(client: McpClient, world: World) -> None:
+    for by in (ALICE, service()):
+        made = client.done(by, "handoff", agent="architect", target="auto-code", reason="It writes code")
+        world.clock.advance(UNDO_SECONDS)
+        claim = client.done(by, "claim_next", agent="auto-code")
+        assert claim["task_id"] == made["task_id"]
+        assert claim["task"]["source_agent"] == "architect"
+        assert client.done(by, "complete", **_ids(claim))["state"] == "done"
+
+
+def test_null_counts_as_left_out(client: McpClient) -> None:
+    given = {"reason": "It writes code", "target": "auto-code", "criteria": None, "advanced": None, "claim_id": None}
+    assert client.done(ARCHITECT, "handoff", **given)["state"]
+
+
+def test_numbers_stay_as_they_were_written(client: McpClient) -> None:
+    ids = held(client)
+    message = client.request("tools/call", name="complete", arguments={**ids, "output": {"n": "EXACT"}})
+    text = json.dumps(message).replace('"EXACT"', "12345678901234567890.10")
+    reply = client.post(CODER, text, **client.headers("tools/call", "complete"))
+    assert reply.json["result"]["isError"] is False, reply.text
+    shown = client.gateway.get(CODER, f"/tasks/{ids['task_id']}")
+    assert '"n":12345678901234567890.10' in shown.text
+
+
+# ---- repeats ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_verb_that_is_sent_again_has_one_effect_and_one_answer(client: McpClient) -> None:
+    ids = held(client)
+    saved = [client.done(CODER, "checkpoint", **ids, step_name="half", state={"n": 1}) for _ in range(2)]
+    assert saved[0] == saved[1]
+    assert client.done(CODER, "checkpoint", **ids, step_name="half", state={"n": 2}) != saved[0]
+    ended = [client.done(CODER, "complete", **ids, output={"n": 1}) for _ in range(2)]
+    assert ended[0] == ended[1]
+    assert client.call(CODER, "complete", **ids, output={"n": 2}).code == "stale_claim"
+
+
+def test_a_request_id_makes_one_handoff_of_two_calls(client: McpClient) -> None:
+    first, second = (handed(client, request_id="job-7") for _ in range(2))
+    assert first == second
+    assert handed(client)["task_id"] != handed(client)["task_id"]
+    other = client.call(ARCHITECT, "handoff", reason="Another", target="auto-code", request_id="job-7")
+    assert other.code == "idempotency_key_reused"
+    assert "request_id" in other.text
+    assert "Idempotency-Key" not in other.text
+
+
+def test_a_request_id_makes_one_claim_of_two_calls(client: McpClient) -> None:
+    handed(client)
+    handed(client, summary="Build the printer")
+    first, second = (client.done(CODER, "claim_next", request_id="turn-1") for _ in range(2))
+    assert first["claim_id"] == second["claim_id"]
+    assert client.done(CODER, "claim_next", request_id="turn-2")["claim_id"] != first["claim_id"]
+
+
+# ---- refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "tool", [each for each in TOOLS if "claim_id" in each.shown["inputSchema"].get("required", [])]
+)
+def test_a_claim_that_is_over_stops_the_worker(client: McpClient, tool: Any) -> None:
+    ids = held(client)
+    client.done(CODER, "complete", **ids)
+    given = {"step_name": "x", "state": {}, "type": "error", "description": "x", "output": "other"}
+    needed = {name: given[name] for name in given if name in tool.shown["inputSchema"]["properties"]}
+    told = client.call(CODER, tool.name, **ids, **needed)
+    assert told.code in {"stale_claim", "task_ended"}
+    assert told.text.splitlines()[-1].startswith("next: ")
+
+
+def test_a_criterion_without_a_report_is_named(client: McpClient) -> None:
+    ids = held(client, deliverable="code", criteria=CRITERIA)
+    told = client.call(CODER, "complete", **ids, output="done")
+    assert told.code == "criteria_unreported"
+    assert all(each in told.text for each in CRITERIA)
+    assert "criteria" in told.text.splitlines()[-1]
+
+
+def test_wrong_arguments_are_named_as_the_tool_names_them(client: McpClient) -> None:
+    told = client.call(ARCHITECT, "handoff", reason="", target="nobody", priority="P7", colour="red")
+    assert told.code == "invalid_input"
+    for name in ("priority", "colour"):
+        assert f"- {name}: " in told.text
+    unknown = client.call(ARCHITECT, "handoff", reason="It codes", target="nobody")
+    assert unknown.code == "unknown_agent"
+    assert "target.agent" not in unknown.text
+
+
+def test_a_refused_call_changes_nothing(client: McpClient, world: World) -> None:
+    before = world.stored()
+    assert client.call(ARCHITECT, "handoff", reason="It codes", target="nobody").is_error
+    assert client.call(CODER, "complete", task_id="task_1", claim_id="c").is_error
+    assert world.stored() == before
+
+
+def test_an_agent_that_nobody_registered_gets_no_work(client: McpClient) -> None:
+    told = client.call(agent("stranger"), "claim_next")
+    assert told.code == "not_found"
+    assert "next: " in told.text
+
+
+def test_an_agent_that_is_switched_off_is_told_so_and_may_still_fail(client: McpClient) -> None:
+    ids = held(client)
+    assert client.gateway.put(ALICE, "/agents/auto-code", {"active": False}).status == 200
+    assert client.call(CODER, "heartbeat", **ids).code == "inactive_agent"
+    assert client.done(CODER, "fail", **ids, type="error", description="Switched off")["state"] == "failed"

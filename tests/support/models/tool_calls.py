@@ -1,0 +1,41 @@
+"""How each route that a tool plays is asked for by that tool, with the arguments of a request to the route. A route
+that a tool begins to play, and that isn't here, is a failure (tests/functions/mcp/test_tool_matrices.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Ids = dict[str, str]
+Asked = tuple[str, dict[str, Any]]
+
+
+def under_claim(tool: str) -> Callable[[Ids, Any], Asked]:
+    return lambda ids, body: (tool, {"task_id": ids["task_id"], **body})
+
+
+def _handoff(_ids: Ids, body: Any) -> Asked:
+    target = body["target"]
+    return "handoff", {"agent": body["source"]["agent"], "target": target["agent"], "reason": target["reason"]}
+
+
+def _fail(ids: Ids, body: Any) -> Asked:
+    failure = body["failure"]
+    return "fail", {"task_id": ids["task_id"], "claim_id": body["claim_id"], **failure}
+
+
+CALLS: dict[str, Callable[[Ids, Any], Asked]] = {
+    "create_a_handoff": _handoff,
+    "create_marker": lambda _, body: ("create_handoff_marker", {**body, "task_priority": "P0"}),
+    "claim_the_next": lambda ids, _: ("claim_next", {"agent": ids["slug"]}),
+    "wait_for_a_claim": lambda ids, _: ("claim_next", {"agent": ids["slug"], "wait_seconds": 1}),
+    "claim": lambda ids, _: ("claim_next", {"task_id": ids["task_id"]}),
+    "heartbeat": under_claim("heartbeat"),
+    "checkpoint": under_claim("checkpoint"),
+    "complete": under_claim("complete"),
+    "fail": _fail,
+    "get_task": lambda ids, _: ("get_task", {"task_id": ids["task_id"]}),
+    "get_chain": lambda ids, _: ("get_task", {"task_id": ids["task_id"], "chain": True}),
+    "list_tasks": lambda _ids, _: ("list_tasks", {}),
+    "await_a_task": lambda ids, _: ("await_task", {"task_id": ids["task_id"], "timeout_seconds": 0}),
+}

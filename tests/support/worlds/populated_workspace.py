@@ -1,0 +1,203 @@
+"""A workspace with one of everything, and everybody who may ask for it."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from baton.domain.access.principal import CONVERSE, Kind, Principal
+from baton.services.tasks.sweep import sweep
+from support.fakes.store import InMemoryStore
+from support.gateway import Gateway, Reply
+from support.values.bodies import BODIES, IDS
+from support.worlds.operations import WITH_TOKEN, WORKER_VERBS, Operation
+from support.worlds.world import WORKSPACE, World, human, marker_body, service
+
+WORD = "zanzibar"
+ALICE = human()
+# The agent that an operation is about, where that isn't the task's target.
+SCOUT_S = {
+    *("retry_a_handoff", "cancel", "create_marker", "create_a_handoff", "list_inbox", "acknowledge_inbox"),
+    *("get_manual_review", "list_manual_reviews", "create_alert", "list_all_alerts", "get_alert"),
+    *("create_conversation", "create_message"),
+}
+
+
+def agent(slug: str) -> Principal:
+    """With the one scope that an agent may have."""
+    return Principal(WORKSPACE, Kind.AGENT, slug, frozenset({CONVERSE}))
+
+
+@dataclass
+class PopulatedWorkspace:
+    """One of everything; the word is in all that somebody wrote. ``of``: what somebody asks for."""
+
+    world: World
+    of: Operation
+
+    def __post_init__(self) -> None:
+        self.gateway = Gateway(self.world.deps)
+        self.world.settle()
+        self.asked("PUT", "/agents/stranger", {"name": "Stranger"})
+        self.tool = self.asked("PUT", "/tools/to_runner", {"description": WORD, "config": {"target_agent": "runner"}})
+        self.asked("PUT", "/agents/auditor", {"system_prompt": WORD, "tools": ["to_runner"]})
+        self.asked("PUT", "/workspace/settings", {"guardrails": {"forbidden_patterns": [f"{WORD}?forbidden"]}})
+        self.asked("PUT", "/routes/audits", {"agent": "auditor", "mode": "manual"})
+        self.conversation = self.talked()
+        self.failed = self.ended("fail", failure={"type": "error", "description": WORD})
+        self.review = self.capped()
+        self.held, self.claim_id = self.worked_on()
+        handoff = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": WORD}}
+        self.needing = self.asked("POST", "/handoffs", handoff, agent("scout"))["task"]
+        about = {"kind": "odd", "severity": "info", "message": WORD, "task_id": self.needing["id"]}
+        self.alert = self.asked("POST", "/alerts", about)["id"]
+        self.entry = self.asked("POST", "/blackboard", {"entry_type": "need", "summary": WORD}, agent("auditor"))["id"]
+        self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
+
+    def of_its_own(self, operation: Operation) -> PopulatedWorkspace:
+        """Returns a copy in the state that the operation asks for: making one takes longer than all that follows."""
+        workspace, world = copy(self), World()
+        assert isinstance(world.store, InMemoryStore)
+        assert isinstance(self.world.store, InMemoryStore)
+        world.store.dynamo.take_over(self.world.store.dynamo)
+        world.clock.time = self.world.clock.time
+        workspace.of, workspace.world, workspace.gateway = operation, world, Gateway(world.deps)
+        if of_now := {"undo": workspace.approved, "claim": workspace.ready, "claim_the_next": workspace.ready}.get(
+            operation.id
+        ):
+            of_now()
+        if operation.id == "wait_for_a_claim":
+            workspace.ready()
+        return workspace
+
+    # What there is
+
+    def talked(self) -> str:
+        made = self.asked("POST", "/conversations", {"agent": "auditor", "message": WORD}, agent("scout"))
+        self.asked("POST", f"/tasks/{made['task']['id']}/approve", {})
+        self.world.clock.advance(5)
+        claim = self.asked("POST", f"/tasks/{made['task']['id']}/claim", {}, agent("auditor"))
+        path = f"/tasks/{made['task']['id']}/complete"
+        self.asked("POST", path, {"claim_id": claim["claim_id"], "output": WORD}, agent("auditor"))
+        return str(made["conversation_id"])
+
+    def handed(self) -> dict[str, Any]:
+        """To the auditor, and taken by it."""
+        said = {
+            "source": {"agent": "scout"},
+            "target": {"agent": "auditor", "reason": WORD},
+            "context": {"state": {"said": WORD}},
+        }
+        made = self.asked("POST", "/handoffs", said)
+        self.world.clock.advance(5)
+        claimed: dict[str, Any] = self.asked("POST", f"/tasks/{made['task']['id']}/claim", {}, agent("auditor"))
+        return claimed
+
+    def ended(self, verb: str, **said: Any) -> dict[str, Any]:
+        claim = self.handed()
+        task_id = claim["task"]["id"]
+        done: dict[str, Any] = self.asked(
+            "POST", f"/tasks/{task_id}/{verb}", {"claim_id": claim["claim_id"], **said}, agent("auditor")
+        )
+        return done
+
+    def worked_on(self) -> tuple[dict[str, Any], str]:
+        """Lost by a worker that answers late, taken again; with a note."""
+        first = self.handed()
+        path = f"/tasks/{first['task']['id']}"
+        self.world.clock.advance(301)
+        assert sweep(self.world.deps).failed == 0
+        late = {"claim_id": first["claim_id"], "output": WORD}
+        assert self.gateway.post(agent("auditor"), f"{path}/complete", late).code == "stale_claim"
+        self.world.clock.advance(600)
+        claim = self.asked("POST", f"{path}/claim", {}, agent("auditor"))
+        self.asked("POST", f"{path}/notes", {"claim_id": claim["claim_id"], "text": WORD}, agent("auditor"))
+        return claim["task"], str(claim["claim_id"])
+
+    def marked(self, by: Principal, target: str) -> str:
+        body = marker_body(target_agent=target, escalation_reason=WORD, source_digest_url=f"https://{WORD}.example/1")
+        made: dict[str, Any] = self.asked("POST", "/handoff-markers", body, by)
+        return str(made["task_id"])
+
+    def capped(self) -> str:
+        for _ in range(2):
+            self.asked("POST", f"/tasks/{self.marked(agent('scout'), 'runner')}/cancel", {})
+        self.marked(agent("scout"), "runner")
+        return str(self.asked("GET", "/manual-reviews")["items"][0]["id"])
+
+    def approved(self) -> None:
+        self.asked("POST", f"/tasks/{self.needing['id']}/approve", {})
+
+    def ready(self) -> None:
+        self.approved()
+        self.world.clock.advance(5)
+
+    def asked(self, method: str, path: str, body: Any = None, by: Principal = ALICE) -> Any:
+        reply = self.gateway.send(by, method, path, body)
+        assert reply.status in {200, 201}, f"{method} {path}: {reply.text}"
+        return reply.json
+
+    # Who calls
+
+    @property
+    def own(self) -> str:
+        return "scout" if self.of.id in SCOUT_S else "auditor"
+
+    def caller(self, name: str) -> Principal:
+        if name == "off":
+            self.asked("PUT", f"/agents/{self.own}", {"active": False})
+        return {
+            "elsewhere": human("globex"),
+            "own": agent(self.own),
+            "other": agent("stranger"),
+            "off": agent(self.own),
+            "act_as": service(),
+            "service": Principal(WORKSPACE, Kind.SERVICE, "narrow"),
+            "human": ALICE,
+        }[name]
+
+    # What is sent
+
+    def ids(self) -> dict[str, str]:
+        is_about_held = self.of.id in WORKER_VERBS or self.of.method == "GET"
+        task = self.held if is_about_held else self.needing
+        return IDS | {
+            "task_id": task["id"],
+            "slug": self.own,
+            "review_id": self.review,
+            "token_id": self.token,
+            "alert_id": self.alert,
+            "entry_id": self.entry,
+            "work_type": "audits",
+            "handoff_id": (self.failed if self.of.method == "POST" else self.held)["handoff_id"],
+            "workflow_id": self.held["workflow_id"],
+            "conversation_id": self.conversation,
+            "name": "to_runner",
+        }
+
+    @cached_property
+    def body(self) -> Any:
+        usual = BODIES.get(self.of.id)
+        if self.of.id in WORKER_VERBS:
+            usual = {**BODIES[self.of.id], "claim_id": self.claim_id}
+        asked = {
+            "create_alert": {**BODIES["create_alert"], "task_id": self.needing["id"]},
+            "approve_several": {"items": [{"task_id": self.needing["id"]}]},
+            "create_a_handoff": {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "look"}},
+            "create_marker": marker_body(target_agent="stranger"),
+            "put_tool": {"config": {"target_agent": "runner"}},
+            "split": {"parts": [{"summary": WORD}, {"summary": "the rest"}]},
+        }
+        return asked.get(self.of.id, usual)
+
+    def send(self, by: Principal, ids: dict[str, str]) -> Reply:
+        query = "timeout=0" if "timeout" in self.of.parameters("query") else ""
+        path = self.of.path.format_map(ids)
+        return self.gateway.send(by, self.of.method, path, self.body, query=query)
+
+
+@cache
+def populated_workspace() -> PopulatedWorkspace:
+    return PopulatedWorkspace(World(), WITH_TOKEN[0])
