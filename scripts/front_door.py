@@ -38,7 +38,7 @@ _THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
 # No more than what the engine itself takes for a deployed API: any other name would reach its AWS services.
 _DEPLOYED_API = re.compile(r"([a-f0-9]{8}\.execute-api|[a-z0-9]{32}\.lambda-url\.us-east-1)\.localhost(:[0-9]+)?")
 # First segments of paths that the engine answers under any name, so that they never reach the deployed API.
-_ENGINES_OWN = re.compile(r"(_|iceberg|v[0-9]|[A-Z]).*|health|oauth2|login|logout|restapis|\.well-known")
+_ENGINES_OWN = re.compile(r"(_|iceberg|v[0-9]|[A-Z]).*|health|oauth2|login|logout|restapis")
 # Of API Gateway.
 _LARGEST_BODY = 10_000_000
 

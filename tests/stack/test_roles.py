@@ -94,7 +94,7 @@ def test_nobody_may_scan_or_change_the_table_or_delete_from_it(deployed: Deploye
 def test_each_index_is_read_by_those_that_work_with_it(deployed: Deployed, roles: dict[str, Role]) -> None:
     table = deployed.stack.table
     who = those_that_may(roles, "dynamodb", "query", **query(table, "queue"))
-    assert who == ["Api", "Wait", "ProcessTask", "SyncTracker"]
+    assert who == ["Api", "Wait", "McpDoor", "ProcessTask", "SyncTracker"]
     who = those_that_may(roles, "dynamodb", "query", **query(table, "wake"))
     assert sorted(who) == ["PublishEvents", "SweepStaleClaims", "SyncTracker"]
 
@@ -161,7 +161,7 @@ def test_the_webhook_searches_nothing(deployed: Deployed, roles: dict[str, Role]
 def test_the_webhook_gives_no_work_to_agents(deployed: Deployed, roles: dict[str, Role]) -> None:
     notice = json.dumps({"workspace": "roles", "agent": "nobody", "task_id": "task_none"})
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.queue_url, MessageBody=notice)
-    assert who == ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SyncTracker", "SweepStaleClaims"]
+    assert who == ["CreateHandoffMarker", "Api", "Wait", "McpDoor", "ProcessTask", "SyncTracker", "SweepStaleClaims"]
 
 
 def test_only_the_publisher_tells_the_outside_and_only_on_the_stacks_bus(

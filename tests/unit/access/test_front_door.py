@@ -108,7 +108,7 @@ def test_of_another_site_only_a_link_that_a_person_follows_is_taken(
 
 
 def test_the_deployed_api_asks_for_no_key() -> None:
-    for path in ("/", "/tasks", "/handoff-markers", "/callbacks/cb_1", "/healthz", "/console/app.js"):
+    for path in ("/", "/tasks", "/handoff-markers", "/callbacks/cb_1", "/healthz", "/console/app.js", "/.well-known/x"):
         assert engine_refusal("POST", path, asked(API), KEY) is None
 
 
