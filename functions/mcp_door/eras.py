@@ -68,12 +68,12 @@ def _must_be_whole(message: Message) -> None:
 
 
 def _must_agree(header: str, given: str | None, said: object) -> None:
-    if given is None or given != said:
+    if given is None or given.strip(" \t") != said:
         raise RpcError(HEADER_MISMATCH, f"The header {header} has to say the same as the body")
 
 
 def _decoded(value: str | None) -> str | None:
-    encoded = _ENCODED.match(value or "")
+    encoded = _ENCODED.match((value or "").strip(" \t"))
     if encoded is None:
         return value
     try:

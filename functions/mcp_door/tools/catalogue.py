@@ -13,6 +13,7 @@ from mcp_door.tools import (
     handoff,
     heartbeat,
     list_tasks,
+    remember,
 )
 from mcp_door.tools.tool import SENDER, WORKER, Tool
 
@@ -29,6 +30,7 @@ TOOLS: tuple[Tool, ...] = (
     get_task.TOOL,
     list_tasks.TOOL,
     await_task.TOOL,
+    remember.TOOL,
 )
 
 

@@ -16,8 +16,8 @@ from support.worlds.world import human
 
 ALICE = human()
 MOST_TOKENS = 2_500
-# A public tokenizer makes 4.0 characters of such a list one token. Counted is a fifth more than that.
-CHARACTERS_PER_TOKEN = 3.3
+# A public tokenizer makes 4.0 characters of such a list one token. Counted is an eighth more than that.
+CHARACTERS_PER_TOKEN = 3.5
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 APPROVALS = {"approve", "approve_next", "approve_several", "undo", "release_manual_review", "resolve", "dismiss"}
 

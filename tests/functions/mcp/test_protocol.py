@@ -84,7 +84,13 @@ def test_headers_that_are_missing_are_refused(modern: McpClient, left_out: str) 
 
 @pytest.mark.parametrize(
     ("name", "status"),
-    [("list_tasks", 200), ("get_task", 400), ("=?base64?bGlzdF90YXNrcw==?=", 200), ("=?base64?%%?=", 400)],
+    [
+        ("list_tasks", 200),
+        ("get_task", 400),
+        (" list_tasks\t", 200),
+        ("=?base64?bGlzdF90YXNrcw==?=", 200),
+        ("=?base64?%%?=", 400),
+    ],
 )
 def test_the_name_header_has_to_name_the_tool(modern: McpClient, name: str, status: int) -> None:
     message = modern.request("tools/call", name="list_tasks", arguments={})

@@ -62,6 +62,7 @@ def called(workspace: PopulatedWorkspace, by: Any, route: str, ids: dict[str, st
 NAMED = {
     *("claim_id", "agent", "target", "target_agent", "source_agent", "task_id", "cursor", "day", "advanced"),
     "source_digest_url",  # one with a secret in it is refused by the marker's own rules
+    "supersedes",  # has to be a decision's id
     "request_id",  # only its hash is kept
 }
 NEEDED: dict[str, dict[str, Any]] = {
@@ -74,6 +75,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     },
     "checkpoint": {"step_name": "half", "state": {}},
     "fail": {"type": "error", "description": "No"},
+    "remember": {"entry_type": "decision", "summary": "We parse by hand"},
 }
 
 

@@ -159,6 +159,18 @@ def test_a_marker_gives_the_block_to_paste(client: McpClient) -> None:
     assert again.data["duplicate_prevented"] is True
 
 
+def test_what_is_remembered_is_there_for_all_and_a_decision_replaces_another(client: McpClient) -> None:
+    given = {"entry_type": "decision", "scope": "src/parser", "rationale": "It is small", "tags": ["parser"]}
+    first = client.done(ARCHITECT, "remember", **given, summary="We parse by hand", request_id="d-1")
+    assert client.done(ARCHITECT, "remember", **given, summary="We parse by hand", request_id="d-1") == first
+    told = client.call(CODER, "remember", **given, summary="We take a generator", supersedes=first["entry_id"])
+    assert f"It replaces {first['entry_id']}." in told.text
+    seen = client.gateway.get(QA, f"/blackboard/{first['entry_id']}").json
+    assert (seen["status"], seen["superseded_by"]) == ("superseded", told.data["entry_id"])
+    late = client.call(QA, "remember", **given, summary="We take another", supersedes=first["entry_id"])
+    assert late.code == "entry_closed"
+
+
 def test_a_human_and_a_service_act_for_an_agent_that_they_name(client: McpClient, world: World) -> None:
     for by in (ALICE, service()):
         made = client.done(by, "handoff", agent="architect", target="auto-code", reason="It writes code")
