@@ -157,7 +157,7 @@ class Rejection(MayRollBack):
     reason: requests.Line
 
 
-class TransferRequest(requests.Piece):
+class TransferRequest(requests.WithMemory):
     """The new task keeps this task's expectations."""
 
     claim_id: models.Id
@@ -171,7 +171,7 @@ class TransferRequest(requests.Piece):
         return handoff_message.message_from(models.without(models.plain(self), {"claim_id"}))
 
 
-class BranchRequest(requests.Piece):
+class BranchRequest(requests.WithMemory):
     """``call_id``: the caller's own name for the branch; left out, ``call_1``, ``call_2`` … by its position."""
 
     call_id: models.Id = requests.LEFT_OUT

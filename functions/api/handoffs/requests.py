@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
 
+from api.memory.requests import ScopePath
 from baton.domain import times
 from baton.domain.handoffs import handoff_message
 from rest import models
@@ -179,9 +180,19 @@ def _creatable_kind(kind: Any) -> Any:
 AskedKind = Annotated[Literal["transfer", "delegation", "continuation", "rollback"], BeforeValidator(_creatable_kind)]
 
 
-class HandoffRequest(Piece):
+class WithMemory(Piece):
+    """``scope``: what part of the work it is about, a path such as ``src/auth``. ``auto_snapshot``: the newest active
+    decisions, warnings and findings that the scope sees go with it, and its claimer is told what has changed since."""
+
+    scope: ScopePath = LEFT_OUT
+    auto_snapshot: bool = LEFT_OUT
+
+
+class HandoffRequest(WithMemory):
     """``claim_id``: the claim that the handoff is made under; required of an agent while it holds any. ``work_type``:
-    if no target is named, the routes name it."""
+    if no target is named, the routes name it. ``scope``: what part of the work it is about, a path such as
+    ``src/auth``. ``auto_snapshot``: the newest active decisions, warnings and findings that the scope sees go with it,
+    and its claimer is told what has changed since."""
 
     source: Source
     target: Target

@@ -11,6 +11,7 @@ from baton.domain.handoffs.handoff import status_of
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
+from rest.claims.memory_views import SnapshotView
 from rest.shape import ViewShape
 from rest.tasks import outcome_views
 from rest.tasks import views as task_views
@@ -93,7 +94,8 @@ class ListedHandoff(TypedDict):
 
 class HandoffView(TypedDict):
     """The handoff's message and its outcome. ``context``: merged with the context of the handoffs before it.
-    ``completion`` and ``failure``: of its task; ``escalation``: the request of a handoff marker; ``rolls_back``,
+    ``snapshot``: what its scope saw when it was made. ``completion`` and ``failure``: of its task;
+    ``escalation``: the request of a handoff marker; ``rolls_back``,
     ``retries``, ``continues``, ``part_of``: the handoff or task that it came from."""
 
     handoff_id: str
@@ -111,6 +113,8 @@ class HandoffView(TypedDict):
     rollback: dict[str, Any] | None
     metadata: dict[str, Any]
     budget: dict[str, Any] | None
+    scope: NotRequired[str]
+    snapshot: NotRequired[SnapshotView]
     escalation: NotRequired[dict[str, Any]]
     rolls_back: NotRequired[RollsBackView]
     retries: NotRequired[RetriesView]
@@ -139,6 +143,7 @@ class HandoffPage(TypedDict):
 
 
 _ORIGINS = ("retries", "continues", "part_of")
+_OF_MEMORY = ("scope", "snapshot")
 _OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
 
 
@@ -201,7 +206,7 @@ def _metadata(task: Task) -> dict[str, Any]:
 
 
 def _origin(task: Task, body: dict[str, Any]) -> dict[str, Any]:
-    found = {name: body[name] for name in _ORIGINS if name in body}
+    found = {name: body[name] for name in (*_OF_MEMORY, *_ORIGINS) if name in body}
     if task.is_escalation:
         found["escalation"] = {name: body[name] for name in _OF_MARKERS if name in body}
     if "rolls_back" in body:

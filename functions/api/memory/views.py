@@ -8,11 +8,8 @@ from typing_extensions import TypedDict
 
 from baton.domain import times
 from baton.domain.memory.entry import Entry, EntryEvent
+from rest.claims.memory_views import EntryKind
 from rest.shape import ViewShape
-
-EntryKind = Literal[
-    "need", "offer", "finding", "decision", "constraint", "question", "answer", "status", "artifact", "warning"
-]
 
 
 class EntryView(TypedDict):

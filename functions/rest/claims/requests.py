@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from baton.domain import errors
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
 from baton.ports.deps import Deps
 from baton.services.claims.claim_task import agent_to_claim_for
 from baton.steps.claims.take_task import Claimer
+from baton.steps.memory.claim_memory import MAX_MEMORIES
 from rest import models, routing
 
 
 class ClaimRequest(models.Body):
     """``agent``: whom a service or human with the scope ``act_as`` claims for. ``worker``: a name for logs and
-    recoveries, by default the caller's. ``lease_seconds``: until the claim ends without a heartbeat."""
+    recoveries, by default the caller's. ``lease_seconds``: until the claim ends without a heartbeat.
+    ``auto_memories``: so many entries of the blackboard that fit the work come with the claim."""
 
     agent: models.Slug | None = None
     worker: models.Worker | None = None
     lease_seconds: models.LeaseSeconds = DEFAULT_LEASE_SECONDS
+    auto_memories: Annotated[int, Field(ge=0, le=MAX_MEMORIES)] = 0
 
 
 def next_claimer(call: routing.Call[ClaimRequest, Any]) -> Claimer:
@@ -36,4 +41,7 @@ def claimer_of(deps: Deps, call: routing.Call[ClaimRequest, Any]) -> Claimer:
 
 def _claimer(call: routing.Call[ClaimRequest, Any], agent: str) -> Claimer:
     worker = call.body.worker or call.by.id
-    return Claimer(by=call.by, agent=agent, worker=worker, lease_seconds=call.body.lease_seconds)
+    body = call.body
+    return Claimer(
+        by=call.by, agent=agent, worker=worker, lease_seconds=body.lease_seconds, memories=body.auto_memories
+    )

@@ -11,6 +11,7 @@ from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.task import Claim
 from baton.ports.deps import Deps
 from baton.steps.claims.take_task import Claimed
+from rest.claims.memory_views import ClaimMemoryView, claim_memory_view
 from rest.tasks import outcome_views
 from rest.tasks import views as task_views
 
@@ -42,7 +43,8 @@ class CheckpointState(TypedDict):
 class ClaimAnswer(TypedDict):
     """All that a worker needs. ``claim_id`` is shown here and nowhere else. After a wait there are the branches'
     ``results``, or the value posted to the ``callback`` with its ``interaction_id``; null if none came in time.
-    ``checkpoint``: the latest one."""
+    ``checkpoint``: the latest one. ``memory``: null unless the handoff has a snapshot, or the request asked for
+    ``auto_memories``."""
 
     task: task_views.TaskView
     body: dict[str, Any]
@@ -55,7 +57,7 @@ class ClaimAnswer(TypedDict):
     callback: Any
     interaction_id: str | None
     checkpoint: CheckpointState | None
-    drift: None
+    memory: ClaimMemoryView | None
 
 
 class Beat(TypedDict):
@@ -81,7 +83,7 @@ def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
         "callback": resume_payload.get("callback"),
         "interaction_id": resume_payload.get("interaction_id"),
         "checkpoint": checkpoint_state(details.checkpoint) if details.checkpoint else None,
-        "drift": None,
+        "memory": None if claimed.memory is None else claim_memory_view(claimed.memory),
     }
 
 

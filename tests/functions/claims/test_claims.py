@@ -23,14 +23,14 @@ def test_claim_next_answers_with_all_that_the_worker_needs(world: World, gateway
     assert reply.status == 200
     told = reply.json
     assert set(told) == {
-        *("task", "body", "claim_id", "fence", "expires_at", "lease_seconds", "recoveries", "checkpoint", "drift"),
+        *("task", "body", "claim_id", "fence", "expires_at", "lease_seconds", "recoveries", "checkpoint", "memory"),
         *("results", "callback", "interaction_id"),
     }
     assert (told["task"]["id"], told["fence"], told["lease_seconds"]) == (task_id, 1, 60)
     assert told["expires_at"] == "2026-11-18T12:01:03.000Z"
     assert told["task"]["claim"]["worker"] == "w-1"
     assert told["body"]["escalation_reason"].startswith("Stale spike")
-    assert (told["recoveries"], told["checkpoint"], told["drift"]) == ([], None, None)
+    assert (told["recoveries"], told["checkpoint"], told["memory"]) == ([], None, None)
     assert (told["results"], told["callback"], told["interaction_id"]) == ([], None, None)
 
 

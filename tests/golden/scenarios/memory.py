@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from golden.bodies import handed, say, target
+
 if TYPE_CHECKING:
     from golden.play import Play
 
@@ -16,6 +18,25 @@ DECISION: dict[str, Any] = {
     "tags": ["security", "Prüfung", "security"],
     "relates_to": ["src/auth/token.py"],
 }
+
+
+def snapshots(play: Play) -> None:
+    """Taken with a handoff, a transfer; compared at the claim."""
+    play.crew("scout", "auditor", "fixer")
+    first = play("agent:scout", "POST /blackboard", DECISION)["id"]
+    play("agent:scout", "POST /blackboard", {"entry_type": "warning", "summary": "The build machine is slow"})
+    play("agent:scout", "POST /blackboard", {"entry_type": "finding", "summary": "Tokens are read 40 times a second"})
+    play.wait(1)
+    handed(play, summary="Audit the tokens", scope="src/auth/jwt", auto_snapshot=True)
+    play("human:alice", "POST /blackboard", {**DECISION, "summary": "Tokens are signed", "supersedes": first})
+    play(
+        "agent:scout", "POST /blackboard", {"entry_type": "warning", "summary": "Keys rotate on Friday", "scope": "src"}
+    )
+    claim = play("agent:auditor", "POST /agents/auditor/claims", {"worker": "w", "auto_memories": 2})
+    play("human:alice", f"GET /handoffs/{claim['task']['handoff_id']}")
+    part = {"target": target("fixer"), "scope": "src", "auto_snapshot": True}
+    say(play, claim, "transfer", {**part, "scope": "a//b"})
+    say(play, claim, "transfer", part)
 
 
 def blackboard(play: Play) -> None:

@@ -14,6 +14,7 @@ from baton.domain.access.principal import Kind
 from baton.domain.agents.route import Mode
 from baton.domain.alerts.alert import Severity
 from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.draft import EntryDraft
@@ -38,6 +39,7 @@ from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.memory.end_entry import delete_entry, withdraw_entry
 from baton.services.memory.post_entry import post_entry
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
@@ -64,6 +66,7 @@ class UseCase:
     keyed: bool = True
     repeat_may_raise: tuple[type[BatonError], ...] = ()
     beats: bool = False
+    leaves_out: bool = False  # what can't be read after the commit isn't in the answer
 
 
 def capped(world: World) -> None:
@@ -152,6 +155,24 @@ def posted(world: World, idempotency_key: IdempotencyKey | None = None, **values
 
 def replacing(world: World, before: Entry, idempotency_key: IdempotencyKey | None = None) -> Entry:
     return posted(world, idempotency_key, supersedes=before.id)
+
+
+def with_snapshot(world: World, idempotency_key: IdempotencyKey | None = None) -> Any:
+    said = {
+        "source": {"agent": "scout"},
+        "target": {"agent": "auditor", "reason": "look"},
+        "scope": "src",
+        "auto_snapshot": True,
+    }
+    return create_handoff(world.deps, human(), CreateHandoff(message=message_from(said)), idempotency_key)
+
+
+def known_work(world: World) -> None:
+    """Whose decision was replaced since it was handed over."""
+    before = posted(world)
+    with_snapshot(world)
+    replacing(world, before)
+    world.clock.advance(5)
 
 
 def unclaimed(world: World) -> None:
@@ -311,6 +332,10 @@ USE_CASES: dict[str, UseCase] = {
     "acknowledgement without key": UseCase(alerted, lambda w, a: acknowledge_alert(w.deps, human(), a, "mine")),
     "resolution": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a, None, ONCE)),
     "resolution without key": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a)),
+    "handoff with a snapshot": UseCase(posted, lambda w, _: with_snapshot(w, ONCE)),
+    "claim of a handoff with a snapshot": UseCase(
+        known_work, lambda w, _: claim_next(w.deps, CLAIMER, ONCE), leaves_out=True
+    ),
     "entry": UseCase(nothing, lambda w, _: posted(w, ONCE)),
     "entry without key": UseCase(nothing, lambda w, _: posted(w), keyed=False),
     "decision that replaces another": UseCase(posted, lambda w, before: replacing(w, before, ONCE)),

@@ -22,7 +22,7 @@ from baton.steps import idempotency
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.mark_contact import mark_contact
 from baton.steps.claims.poll_until import Poll, poll_until
-from baton.steps.claims.take_task import Claimed, Claimer, take_task
+from baton.steps.claims.take_task import Claimed, Claimer, claimed_with_memory, take_task
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
 
 MAX_CANDIDATES = 200
@@ -288,4 +288,4 @@ def _replayed(deps: Deps, claimer: Claimer, answer: dict[str, Any]) -> Claimed:
     claim = details.task.claim
     if claim is None or claim.claim_id != answer["claim_id"]:
         raise errors.ClaimOver(details.task.id)
-    return Claimed(details, claim.claim_id)
+    return claimed_with_memory(deps, claimer, details, claim.claim_id)

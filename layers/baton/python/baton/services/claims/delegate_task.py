@@ -21,6 +21,7 @@ from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, wait_for
+from baton.steps.memory.snapshots import with_snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ def _planned(deps: Deps, by: Principal, branch: BranchMessage, number: int, inpu
         source=handoff_message.SourcePart({"agent": source}),
         metadata=message.metadata.with_default_priority(task.priority),
     )
+    completed = with_snapshot(deps, by.workspace, completed, field)
     draft = HandoffDraft(
         kind=Kind.DELEGATION,
         source=source,

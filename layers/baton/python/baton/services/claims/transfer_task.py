@@ -20,6 +20,7 @@ from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output
+from baton.steps.memory.snapshots import with_snapshot
 
 
 def transfer_task(deps: Deps, call: WorkerCall, transfer: handoff_message.HandoffMessage) -> TaskDetails:
@@ -61,6 +62,7 @@ def _planned(
     )
     requires = message.requires
     resolve_agents.must_be_able(deps, by.workspace, agent, requires, source)
+    message = with_snapshot(deps, by.workspace, message)
     message = message.with_context(record.context.merged_with(content.context))
     if conversation := history.conversation_in(record):
         message = conversation.handed_on(History.FULL, task.id, history.WHOLE, source, "").put_into(message)

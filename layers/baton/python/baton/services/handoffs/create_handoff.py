@@ -26,6 +26,7 @@ from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.claims.held_claims import find_claim, holds_claims
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
+from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.tasks.change_task import page_sync_of
 
 
@@ -166,6 +167,7 @@ def _planned(deps: Deps, by: Principal, request: CreateHandoff, read: _Read, par
     source, inputs = read.source, read.inputs
     message = checked_message(request.message, inputs.settings.guardrails)
     message.must_be_ahead(deps.clock.now())
+    message = with_snapshot(deps, by.workspace, message)
     mode, rank = Mode.DISPATCH, None
     target = request.target
     if target is None and request.work_type is not None:

@@ -11,6 +11,7 @@ from baton.domain import errors
 from baton.domain.access.principal import SWEEPER, Principal, system
 from baton.domain.agents.agent import Agent
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.memory.snapshot import ClaimMemory
 from baton.domain.tasks import commands, trail
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, Claim, Recovery, State, Task
@@ -20,6 +21,7 @@ from baton.ports.details import TaskDetails
 from baton.ports.queues import ReadyTask
 from baton.steps import idempotency
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
+from baton.steps.memory.claim_memory import claim_memory
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 # A claim that is refused for what the task, the agent or the claimer is: the sweep of a lost lease is due all the same.
@@ -41,6 +43,7 @@ class Claimed:
 
     details: TaskDetails
     claim_id: str
+    memory: ClaimMemory | None = None  # None if neither the handoff nor the claimer has asked for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,7 @@ class Claimer:
     agent: str
     worker: str
     lease_seconds: int = DEFAULT_LEASE_SECONDS
+    memories: int = 0  # so many entries that fit the work come with the claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,4 +171,11 @@ def _claimed_with(
     commit(deps, change, *idempotency.save_response(idempotency_key, answer))
     page_sync = page_sync_of(deps, change.task)
     details = replace(found.details, task=change.task, recoveries=found.recoveries, page_sync=page_sync)
-    return Claimed(details, command.claim_id)
+    return claimed_with_memory(deps, claimer, details, command.claim_id)
+
+
+def claimed_with_memory(deps: Deps, claimer: Claimer, details: TaskDetails, claim_id: str) -> Claimed:
+    """Returns the claim with what its claimer gets of the memory, read now. Agents that Baton runs have the snapshot in
+    their task's body."""
+    memory = None if claimer.by.is_own_part else claim_memory(deps, details, claimer.memories)
+    return Claimed(details, claim_id, memory)

@@ -1,0 +1,112 @@
+"""What a handoff's scope knew when it was made, and what has changed since (docs/spec/memory.md §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from baton.domain import times
+from baton.domain.memory.entry import Entry, EntryChange, EntryEvent, EntryType
+from baton.domain.memory.scope import ROOT
+
+MOST = {EntryType.DECISION: 5, EntryType.WARNING: 3, EntryType.FINDING: 3}
+# Of the warnings that were added since, the newest.
+MOST_ADDED = 3
+# An index may lag, and clocks may differ: a warning that was posted so long before a snapshot may be missing in it.
+MAY_BE_MISSING = times.seconds(2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The newest active decisions, warnings and findings in view of the scope, newest first. ``summaries``: the same,
+    as ``Decision: …``, ``Warning: …``, ``Finding: …``."""
+
+    scope: str
+    taken_at: datetime
+    decision_ids: tuple[str, ...] = ()
+    warning_ids: tuple[str, ...] = ()
+    finding_ids: tuple[str, ...] = ()
+    summaries: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """Returns JSON, for the handoff's record."""
+        return {
+            "scope": self.scope,
+            "taken_at": times.rfc3339(self.taken_at),
+            "decision_ids": list(self.decision_ids),
+            "warning_ids": list(self.warning_ids),
+            "finding_ids": list(self.finding_ids),
+            "summaries": list(self.summaries),
+        }
+
+    @property
+    def warnings_from(self) -> datetime:
+        """From when on a warning may be one that the snapshot hasn't."""
+        return self.taken_at - MAY_BE_MISSING
+
+    def is_added(self, warning: Entry) -> bool:
+        """True if the snapshot hasn't the warning, and didn't leave it out as too old."""
+        if warning.id in self.warning_ids:
+            return False
+        is_full = len(self.warning_ids) == MOST[EntryType.WARNING]
+        return not is_full or warning.id > min(self.warning_ids)
+
+
+def snapshot_of(scope: str, at: datetime, found: Mapping[EntryType, tuple[Entry, ...]]) -> Snapshot:
+    """``found``: by type, newest first, no more than ``MOST``."""
+    ids = {entry_type: tuple(entry.id for entry in found.get(entry_type, ())) for entry_type in MOST}
+    summaries = (
+        f"{entry_type.capitalize()}: {entry.summary}" for entry_type in MOST for entry in found.get(entry_type, ())
+    )
+    return Snapshot(
+        scope=scope,
+        taken_at=at,
+        decision_ids=ids[EntryType.DECISION],
+        warning_ids=ids[EntryType.WARNING],
+        finding_ids=ids[EntryType.FINDING],
+        summaries=tuple(summaries),
+    )
+
+
+def snapshot_from(kept: Mapping[str, Any]) -> Snapshot:
+    """The inverse of ``plain``."""
+    return Snapshot(
+        scope=str(kept.get("scope", ROOT)),
+        taken_at=times.parse_rfc3339(kept["taken_at"]),
+        decision_ids=tuple(kept["decision_ids"]),
+        warning_ids=tuple(kept["warning_ids"]),
+        finding_ids=tuple(kept["finding_ids"]),
+        summaries=tuple(kept["summaries"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EndedDecision:
+    """A decision of the snapshot that holds no more."""
+
+    decision: Entry
+    end: EntryEvent
+    heir: Entry | None  # the decision that replaced it, unless that isn't shown any more
+
+    @property
+    def how(self) -> EntryChange:
+        return self.end.what
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What has changed since a snapshot."""
+
+    decisions: tuple[EndedDecision, ...] = ()
+    warnings: tuple[Entry, ...] = ()  # newest first
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMemory:
+    """What a claimer gets of the memory. ``drift``: None if it couldn't be looked at."""
+
+    snapshot: Snapshot | None = None
+    drift: Drift | None = None
+    memories: tuple[Entry, ...] = ()  # those that fit the work best, the best first

@@ -1,0 +1,54 @@
+"""What a claimer gets of the memory with its claim, so that it needs no second call (docs/spec/memory.md §4)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import chain
+
+from baton.domain import errors
+from baton.domain.handoffs.handoff_message import HandoffMessage
+from baton.domain.memory.entry import Entry
+from baton.domain.memory.entry_index import Question
+from baton.domain.memory.scope import ROOT
+from baton.domain.memory.snapshot import ClaimMemory, Drift, snapshot_from
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.steps.memory.snapshots import SCOPE, SNAPSHOT, drift_since
+
+MAX_MEMORIES = 5
+# Of the work's texts, which may be long.
+MAX_QUESTION = 2_000
+
+
+def claim_memory(deps: Deps, details: TaskDetails, most_memories: int) -> ClaimMemory | None:
+    """Returns what the handoff's snapshot holds, what has changed since, and the entries that fit the work best: so
+    many at most. None, without a read, if there is no snapshot and nothing else is asked for. What can't be read now is
+    left out: the claim has happened."""
+    message = details.message
+    kept = message.more.get(SNAPSHOT)
+    if kept is None and most_memories == 0:
+        return None
+    workspace = details.task.workspace
+    snapshot, drift = None if kept is None else snapshot_from(kept), None
+    with suppress(errors.Busy):
+        drift = Drift() if snapshot is None else drift_since(deps, workspace, snapshot)
+    memories: tuple[Entry, ...] = ()
+    with suppress(errors.Busy):
+        memories = _memories(deps, workspace, message, most_memories) if most_memories else ()
+    return ClaimMemory(snapshot, drift, memories)
+
+
+def _memories(deps: Deps, workspace: str, message: HandoffMessage, most: int) -> tuple[Entry, ...]:
+    question = Question(text=_about(message), scope=message.more.get(SCOPE, ROOT), limit=most)
+    found = [each.entry_id for each in deps.search.find(workspace, question)]
+    entries = deps.store.entries(workspace, found) if found else {}
+    return tuple(entries[each] for each in found if each in entries and entries[each].is_shown)
+
+
+def _about(message: HandoffMessage) -> str:
+    """The texts that say what the work is: summary, reason, deliverables with their files."""
+    deliverables = message.expectations.deliverables
+    files = chain.from_iterable(each.get("files", ()) for each in deliverables)
+    said = (each["description"] for each in deliverables if "description" in each)
+    texts = (message.summary, message.target.reason, message.escalation_reason, *said, *files)
+    return " ".join(filter(None, texts))[:MAX_QUESTION]

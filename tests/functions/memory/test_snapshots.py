@@ -1,0 +1,162 @@
+"""What a handoff's scope knew, and what a claimer is told of it (docs/spec/memory.md §4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.gateway import Gateway
+from support.worlds.world import World, agent, human
+
+ALICE, SCOUT, AUDITOR = human(), agent("scout"), agent("auditor")
+HANDOFF = {"target": {"agent": "auditor", "reason": "Audit the token store"}, "summary": "Audit"}
+
+
+def posted(gateway: Gateway, kind: str, summary: str, by: Any = SCOUT, **more: Any) -> str:
+    reply = gateway.post(by, "/blackboard", {"entry_type": kind, "summary": summary, **more})
+    assert reply.status == 201, reply.text
+    return str(reply.json["id"])
+
+
+def handed_off(world: World, gateway: Gateway, **more: Any) -> dict[str, Any]:
+    reply = gateway.post(ALICE, "/handoffs", {**HANDOFF, "source": {"agent": "alice"}, **more})
+    assert reply.status == 201, reply.text
+    world.clock.advance(5)
+    handoff: dict[str, Any] = reply.json["handoff"]
+    return handoff
+
+
+def claimed(gateway: Gateway, **more: Any) -> dict[str, Any]:
+    reply = gateway.post(AUDITOR, "/agents/auditor/claims", more)
+    assert reply.status == 200, reply.text
+    answer: dict[str, Any] = reply.json
+    return answer
+
+
+def test_a_handoff_that_asks_for_no_snapshot_has_none(world: World, gateway: Gateway) -> None:
+    posted(gateway, "decision", "One table")
+    handoff = handed_off(world, gateway)
+    assert "snapshot" not in handoff
+    assert "scope" not in handoff
+    assert claimed(gateway)["memory"] is None
+
+
+def test_a_snapshot_has_the_newest_of_what_its_scope_sees(world: World, gateway: Gateway) -> None:
+    known: dict[str, list[str]] = {"decision": [], "warning": [], "finding": []}
+    for number in range(7):
+        world.clock.advance(1)
+        for kind, ids in known.items():
+            ids.append(posted(gateway, kind, f"{kind} {number}", scope=("project", "src", "src/auth/jwt")[number % 3]))
+            posted(gateway, kind, "elsewhere", scope="src/authz")
+    posted(gateway, "status", "no part of it")
+    handoff = handed_off(world, gateway, scope="./src/auth/", auto_snapshot=True)
+    snapshot = handoff["snapshot"]
+    assert (handoff["scope"], snapshot["scope"]) == ("src/auth", "src/auth")
+    assert snapshot["decision_ids"] == known["decision"][:1:-1]
+    assert snapshot["warning_ids"] == known["warning"][:3:-1]
+    assert snapshot["finding_ids"] == known["finding"][:3:-1]
+    assert snapshot["summaries"] == [
+        *(f"Decision: decision {number}" for number in (6, 5, 4, 3, 2)),
+        *(f"Warning: warning {number}" for number in (6, 5, 4)),
+        *(f"Finding: finding {number}" for number in (6, 5, 4)),
+    ]
+    assert gateway.get(ALICE, f"/handoffs/{handoff['handoff_id']}").json["snapshot"] == snapshot
+    memory = claimed(gateway)["memory"]
+    assert memory["snapshot"] == snapshot
+    assert memory["drift"] == {"decisions_superseded": [], "warnings_added": []}
+
+
+def test_only_what_is_active_is_in_it(world: World, gateway: Gateway) -> None:
+    first = posted(gateway, "decision", "One table")
+    second = posted(gateway, "decision", "Two tables", supersedes=first)
+    posted(gateway, "decision", "Three tables", status="provisional")
+    gone = posted(gateway, "warning", "Slow")
+    gateway.post(SCOUT, f"/blackboard/{gone}/withdraw", {})
+    snapshot = handed_off(world, gateway, auto_snapshot=True)["snapshot"]
+    assert (snapshot["decision_ids"], snapshot["warning_ids"]) == ([second], [])
+    assert snapshot["summaries"] == ["Decision: Two tables"]
+
+
+def test_a_claimer_is_told_what_has_changed_since(world: World, gateway: Gateway) -> None:
+    ids = []
+    for summary in ("kept", "replaced", "undone"):
+        ids.append(posted(gateway, "decision", summary, scope="src"))
+        world.clock.advance(1)
+    kept, replaced, undone = ids
+    old = posted(gateway, "warning", "Known already")
+    handed_off(world, gateway, scope="src/auth", auto_snapshot=True)
+    heir = posted(gateway, "decision", "Better", ALICE, scope="src", supersedes=replaced)
+    gateway.post(SCOUT, f"/blackboard/{undone}/withdraw", {})
+    added = posted(gateway, "warning", "New", scope="src/auth/jwt", detail="x" * 600)
+    posted(gateway, "warning", "Not in view", scope="docs")
+    posted(gateway, "finding", "No warning", scope="src")
+    memory = claimed(gateway)["memory"]
+    assert memory["snapshot"]["decision_ids"] == [undone, replaced, kept]
+    assert memory["snapshot"]["warning_ids"] == [old]
+    assert memory["drift"]["decisions_superseded"] == [
+        {
+            "id": undone,
+            "summary": "undone",
+            "how": "withdrawn",
+            "by": SCOUT.key,
+            "superseded_by": None,
+            "instead": None,
+        },
+        {
+            "id": replaced,
+            "summary": "replaced",
+            "how": "overridden",
+            "by": ALICE.key,
+            "superseded_by": heir,
+            "instead": "Better",
+        },
+    ]
+    (warning,) = memory["drift"]["warnings_added"]
+    assert (warning["id"], warning["detail"], warning["posted_by"]) == (added, "x" * 500, SCOUT.key)
+
+
+def test_old_warnings_that_a_full_snapshot_left_out_are_no_drift(world: World, gateway: Gateway) -> None:
+    for number in range(6):
+        posted(gateway, "warning", str(number))
+        world.clock.advance(milliseconds=100)
+    handed_off(world, gateway, auto_snapshot=True)
+    assert claimed(gateway)["memory"]["drift"]["warnings_added"] == []
+
+
+def test_the_newest_three_of_many_new_warnings_are_told(world: World, gateway: Gateway) -> None:
+    handed_off(world, gateway, auto_snapshot=True)
+    for number in range(9):
+        posted(gateway, "warning", str(number))
+        world.clock.advance(1)
+    added = claimed(gateway)["memory"]["drift"]["warnings_added"]
+    assert [warning["summary"] for warning in added] == ["8", "7", "6"]
+
+
+def test_a_claim_brings_the_entries_that_fit_its_work_if_it_asks(world: World, gateway: Gateway) -> None:
+    fitting = posted(gateway, "constraint", "The token store is append only", detail="Never update a token")
+    posted(gateway, "constraint", "The lighthouse needs paint")
+    handed_off(world, gateway)
+    memory = claimed(gateway, auto_memories=3)["memory"]
+    assert (memory["snapshot"], memory["drift"]) == (None, {"decisions_superseded": [], "warnings_added": []})
+    assert [entry["id"] for entry in memory["auto_memories"]] == [fitting]
+
+
+@pytest.mark.parametrize("verb", ["transfer", "delegate"])
+def test_what_a_worker_hands_on_may_take_a_snapshot_too(world: World, gateway: Gateway, verb: str) -> None:
+    decision = posted(gateway, "decision", "One table", scope="src")
+    handed_off(world, gateway)
+    claim = claimed(gateway)
+    part = {"target": {"agent": "runner", "reason": "go on"}, "scope": "src", "auto_snapshot": True}
+    body = part if verb == "transfer" else {"branches": [part]}
+    reply = gateway.post(AUDITOR, f"/tasks/{claim['task']['id']}/{verb}", {"claim_id": claim["claim_id"], **body})
+    assert reply.status == 200, reply.text
+    newest = gateway.get(ALICE, "/handoffs", query="target=runner").json["items"][0]
+    handoff = gateway.get(ALICE, f"/handoffs/{newest['handoff_id']}").json
+    assert handoff["snapshot"]["decision_ids"] == [decision]
+
+
+@pytest.mark.parametrize(("scope", "field"), [("a//b", "scope"), ("", "scope")])
+def test_a_scope_that_is_no_path_is_refused(gateway: Gateway, scope: str, field: str) -> None:
+    refused = gateway.post(ALICE, "/handoffs", {**HANDOFF, "source": {"agent": "alice"}, "scope": scope})
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, field)
