@@ -155,8 +155,10 @@ def _parameters(route: Endpoint, schemas: Schemas) -> list[dict[str, Any]]:
         for name in re.findall(r"{(\w+)}", route.path)
     ]
     if route.query is not None:
-        for name, schema in schemas.shape(route.query.schema)["properties"].items():
-            found.append({"name": name, "in": "query", "required": False, "schema": _without_null(schema)})
+        shape = schemas.shape(route.query.schema)
+        for name, schema in shape["properties"].items():
+            is_required = name in shape.get("required", ())
+            found.append({"name": name, "in": "query", "required": is_required, "schema": _without_null(schema)})
     named = {"IdempotencyKey": route.is_idempotent, "NotionSignature": route.raw and not route.any_value}
     headers = ["RequestId", *(name for name, is_taken in named.items() if is_taken)]
     return [*found, *({"$ref": f"#/components/parameters/{name}"} for name in headers)]

@@ -13,7 +13,7 @@ from all_routes import handler as all_routes
 from baton.domain.access.principal import Principal
 from rest.routing import Endpoint
 from support.gateway import ROUTES, Gateway, Reply, gateway_event, route_of, undocumented
-from support.values.bodies import BODIES, IDS
+from support.values.bodies import BODIES, IDS, QUERIES
 from support.worlds.world import World, agent, human, marker_body
 
 URL_ID = "p0q1r2s3t4u5v6w7x8y9z0a1b2c3d4e5"
@@ -53,7 +53,7 @@ def send(world: World, gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> Sen
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_each_route_is_answered_by_the_app_that_has_it(send: Send, gateway: Gateway, route: Endpoint) -> None:
     path, body = route.path.format(**IDS), BODIES.get(route.name)
-    query = "timeout=0" if route.waits or route.name == "wait_for_a_claim" else ""
+    query = "timeout=0" if route.waits or route.name == "wait_for_a_claim" else QUERIES.get(route.name, "")
     at_the_gateway = gateway.send(ALICE, route.method, path, body, query=query)
     by_the_url = send(ALICE, route.method, path, body, query=query)
     assert by_the_url.status not in {405, 500}

@@ -28,6 +28,7 @@ IDS = {
     "workflow_id": "wf_1",
     "conversation_id": "wf_1",
     "name": "go",
+    "entry_id": "ent_1",
 }
 STILL = {
     ("POST", "/tasks/{task_id}/release"),

@@ -25,6 +25,8 @@ IDS = {
 }
 CLAIM = {"claim_id": "c"}
 TARGET = {"agent": "runner", "reason": "somebody has to"}
+# What a route can't be asked without.
+QUERIES = {"recall_entries": "q=cache", "explain_path": "path=src/cache.py"}
 BODIES: dict[str, Any] = {
     "create_marker": marker_body(),
     "create_a_handoff": {"source": {"agent": "alice"}, "target": {"agent": "auditor", "reason": "look into it"}},

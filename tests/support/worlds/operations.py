@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from support.values.bodies import QUERIES
 from support.worlds.deployed import CANARY
 from support.worlds.tenant import Tenant, marker_body
 
@@ -147,7 +148,9 @@ class OperationsWorld:
 
     @cached_property
     def entry(self) -> str:
-        made: str = self.tenant.human.post("/blackboard", {"entry_type": "finding", "summary": CANARY})["id"]
+        made: str = self.tenant.human.post(
+            "/blackboard", {"entry_type": "decision", "summary": f"{CANARY} cache", "scope": "src"}
+        )["id"]
         return made
 
     @cached_property
@@ -191,7 +194,8 @@ class OperationsWorld:
             "secret": f"{self.tenant.name}.{'0' * 64}",
         }
         path = of.path.format_map({name: ids[name] for name in of.parameters("path")})
-        return path + ("?timeout=0" if "timeout" in of.parameters("query") else "")
+        query = "timeout=0" if "timeout" in of.parameters("query") else QUERIES.get(of.id)
+        return path if query is None else f"{path}?{query}"
 
     def body(self, of: Operation) -> dict[str, Any] | None:
         """Everything that the route requires."""

@@ -11,7 +11,7 @@ from baton.domain.access.principal import CONVERSE, Kind, Principal
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, Reply
-from support.values.bodies import BODIES, IDS
+from support.values.bodies import BODIES, IDS, QUERIES
 from support.worlds.operations import WITH_TOKEN, WORKER_VERBS, Operation
 from support.worlds.world import WORKSPACE, World, human, marker_body, service
 
@@ -53,7 +53,12 @@ class PopulatedWorkspace:
         self.needing = self.asked("POST", "/handoffs", handoff, agent("scout"))["task"]
         about = {"kind": "odd", "severity": "info", "message": WORD, "task_id": self.needing["id"]}
         self.alert = self.asked("POST", "/alerts", about)["id"]
-        self.entry = self.asked("POST", "/blackboard", {"entry_type": "need", "summary": WORD}, agent("auditor"))["id"]
+        self.entry = self.asked(
+            "POST",
+            "/blackboard",
+            {"entry_type": "decision", "summary": f"No {WORD} in the cache", "scope": "src"},
+            agent("auditor"),
+        )["id"]
         self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
 
     def of_its_own(self, operation: Operation) -> PopulatedWorkspace:
@@ -193,7 +198,7 @@ class PopulatedWorkspace:
         return asked.get(self.of.id, usual)
 
     def send(self, by: Principal, ids: dict[str, str]) -> Reply:
-        query = "timeout=0" if "timeout" in self.of.parameters("query") else ""
+        query = "timeout=0" if "timeout" in self.of.parameters("query") else QUERIES.get(self.of.id, "")
         path = self.of.path.format_map(ids)
         return self.gateway.send(by, self.of.method, path, self.body, query=query)
 

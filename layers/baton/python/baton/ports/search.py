@@ -16,7 +16,7 @@ class Search(Protocol):
     more: then within 15 seconds. Raises ``Busy``."""
 
     def find(self, workspace: str, question: Question) -> list[Found]:
-        """Returns the entries that fit best, the best first (docs/spec/memory.md §3). Withdrawn and deleted ones are
+        """Returns the entries that fit best, the best first (docs/spec/memory.md §8). Withdrawn and deleted ones are
         never found."""
 
     def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> list[str]:

@@ -22,13 +22,22 @@ _NOT_SEGMENTS = frozenset({".", ".."})
 def parse_scope(text: str, field: str = "scope") -> str:
     """Returns the scope in its one form: no slash at either end, no ``./`` before it, in Unicode's composed form. A
     leading ``project`` is the root: ``project/src`` is ``src``. Raises ``InvalidInput``."""
+    path = parse_path(text, field)
+    if path.count(_SEPARATOR) >= MAX_DEPTH:
+        raise errors.InvalidInput(field, f"must have at most {MAX_DEPTH} segments and {MAX_SCOPE} characters")
+    return path
+
+
+def parse_path(text: str, field: str) -> str:
+    """Returns the path of a file or folder in the form of a scope. It may be deeper than one. Raises
+    ``InvalidInput``."""
     composed = unicodedata.normalize("NFC", text)
     path = composed.removeprefix("./").strip(_SEPARATOR)
     segments = path.split(_SEPARATOR)
     if len(segments) > 1 and segments[0] == ROOT:
         segments = segments[1:]
-    if len(segments) > MAX_DEPTH or len(path) > MAX_SCOPE:
-        raise errors.InvalidInput(field, f"must have at most {MAX_DEPTH} segments and {MAX_SCOPE} characters")
+    if len(path) > MAX_SCOPE:
+        raise errors.InvalidInput(field, f"must have at most {MAX_SCOPE} characters")
     if not all(map(_is_segment, segments)):
         shape = f"must be a path with / between segments of 1 to {MAX_SEGMENT} printable characters, none . or .."
         raise errors.InvalidInput(field, shape)

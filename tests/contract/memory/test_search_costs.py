@@ -1,0 +1,93 @@
+"""What a search costs: once in a process, by the size of the workspace; from then on the same in any."""
+
+from __future__ import annotations
+
+import pytest
+
+from baton.adapters.dynamodb.memory import entry_items
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
+from baton.adapters.lexical_search import PAGE
+from baton.domain.memory.draft import EntryDraft
+from baton.domain.memory.entry import EntryType
+from baton.domain.memory.entry_index import Question
+from baton.services.memory.post_entry import post_entry
+from baton.services.memory.recall import recall, why
+from bench_meter import Meter, Usage
+from support.clock import NOON, FakeClock
+from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.store import TABLE
+from support.faults.soak import scaled
+from support.values.full_board import QUESTION, many_entries
+from support.worlds.world import World, agent, human
+
+SCOUT, AUDITOR = agent("scout"), agent("auditor")
+# Read units for each entry of about 70 words, read once in a process.
+COLD_UNITS = 0.2
+SIZES = {"100 entries": 100, "10,000 entries": 10_000}
+
+
+class Searched:
+    def __init__(self, size: int) -> None:
+        dynamo = FakeDynamo()
+        for entry in many_entries(size):
+            dynamo.put(DEFAULT_SHARDS.placed(to_wire(entry_items.entry_item(entry))))
+        self.meter, self.size = Meter(dynamo), size
+        clock = FakeClock(NOON)
+        self.world = World(store=DynamoStore(Table(self.meter, TABLE, clock.sleep)), clock=clock).settle()
+        self.meter.taken()
+
+    def recall(self) -> Usage:
+        """In a process that knows the workspace's agents and settings."""
+        assert recall(self.world.deps, AUDITOR, Question(text=QUESTION, scope="src", limit=10))
+        return self.meter.taken()
+
+
+@pytest.fixture(scope="module", params=list(SIZES.values()), ids=list(SIZES))
+def searched(request: pytest.FixtureRequest) -> Searched:
+    return Searched(request.param if request.param == 100 else scaled(request.param))
+
+
+def cost(usage: Usage) -> tuple[int, int, float]:
+    return usage.reads, usage.writes, usage.read_units
+
+
+def test_the_first_question_of_a_process_reads_the_workspace_once(searched: Searched) -> None:
+    cold = searched.recall()
+
+    pages = -(-searched.size // PAGE) + 1
+    assert cold.writes == 0
+    assert cold.reads <= 4 * pages + 1
+    assert cold.read_units <= COLD_UNITS * searched.size + 30
+
+
+def test_every_other_costs_the_same_in_a_workspace_of_any_size(searched: Searched) -> None:
+    searched.recall()
+
+    assert cost(searched.recall()) == (6, 0, 15)
+    assert why(searched.world.deps, AUDITOR, "src/auth/token.py", 10)
+    assert cost(searched.meter.taken()) == (6, 0, 15)
+
+
+def test_what_is_new_is_read_once(searched: Searched) -> None:
+    searched.recall()
+    draft = EntryDraft(entry_type=EntryType.STATUS, summary="x" * 200)
+    for _ in range(20):
+        post_entry(searched.world.deps, SCOUT, draft)
+    searched.meter.taken()
+
+    after = searched.recall()
+    searched.world.clock.advance(20)
+    searched.recall()
+
+    assert after.reads == 6
+    searched.world.clock.advance(5)
+    assert cost(searched.recall()) == (6, 0, 15)
+
+
+def test_a_question_that_finds_nothing_costs_five_reads(searched: Searched) -> None:
+    searched.recall()
+
+    recall(searched.world.deps, human(), Question(text="zanzibar"))
+
+    assert cost(searched.meter.taken()) == (5, 0, 5)
