@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup run stack stop test unit coverage soak fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
+.PHONY: help setup run stack stop test unit coverage soak conformance fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
 
 PYTHON ?= python3
 
@@ -53,8 +53,12 @@ $(env)/stack.stamp: requirements/stack.txt $(env)/uv.stamp
 	$(call environment,stack)
 	@touch $@
 
+$(env)/node.stamp: requirements/node.txt $(env)/uv.stamp
+	$(call environment,node)
+	@touch $@
+
 lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with the newest versions allowed
-	@for name in layers/dependencies/requirements requirements/dev requirements/stack requirements/sam requirements/uv; do \
+	@for name in layers/dependencies/requirements requirements/dev requirements/stack requirements/sam requirements/node requirements/uv; do \
 	  echo "lock: $$name.txt"; \
 	  $(uv) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --no-emit-find-links --custom-compile-command "make lock" --output-file $$name.txt $$name.in || exit 1; \
@@ -95,6 +99,10 @@ coverage: setup ## the gate: branches that unit, contract and function tests tak
 
 soak: setup ## the largest tests at their full size, which `make test` plays at a tenth
 	@SOAK=1 $(pytest) $(with_sizes) -m soak -n 2 --dist loadgroup --timeout=3600 $(PYTEST_ARGS)
+
+# Not part of `make test`: the suite comes from npm at its first run.
+conformance: setup $(env)/node.stamp ## the public suite of the Model Context Protocol, in both eras, against POST /mcp
+	@PYTHONPATH=tests $(bin)/python -m conformance $(env)/node/bin/python .baton/conformance
 
 FUZZ_CASES ?= 1000
 FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')
