@@ -10,6 +10,7 @@ from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.keys import key_of
+from mcp_door.tools.memory_shown import memory_lines
 from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
 
 MAX_WAIT_SECONDS = 20
@@ -20,6 +21,7 @@ class ClaimArguments(Arguments):
     task_id: Annotated[str, Field(description="only this one")] = LEFT_OUT
     wait_seconds: Annotated[int, Field(ge=0, le=MAX_WAIT_SECONDS)] = LEFT_OUT
     lease_seconds: int = LEFT_OUT
+    auto_memories: Annotated[int, Field(description="so many entries that fit")] = LEFT_OUT
     worker: Annotated[str, Field(description="your name in logs")] = LEFT_OUT
     request_id: Annotated[str, Field(description="same id: same claim")] = LEFT_OUT
 
@@ -35,7 +37,7 @@ def claim_next(call: ToolCall[ClaimArguments]) -> Said:
 def _claimed(call: ToolCall[ClaimArguments]) -> Any:
     given = call.arguments.given()
     key = key_of("claim_next", given.get("request_id"))
-    body = {name: given[name] for name in ("agent", "worker", "lease_seconds") if name in given}
+    body = {name: given[name] for name in ("agent", "worker", "lease_seconds", "auto_memories") if name in given}
     if "task_id" in given:
         return call.play("claim", body, params={"task_id": given["task_id"]}, key=key)
     params = {"slug": call.agent}
@@ -63,6 +65,7 @@ def claim_lines(claimed: dict[str, Any]) -> list[str]:
         f"claim_id: {claimed['claim_id']} · until {claimed['expires_at']} ({lease})",
         *texts.block(task["source_agent"], "request", claimed["body"]),
         *back,
+        *memory_lines(claimed["memory"]),
     ]
     if claimed["checkpoint"]:
         lines += texts.block("the last worker", "checkpoint to go on from", claimed["checkpoint"])
@@ -74,7 +77,7 @@ def claim_lines(claimed: dict[str, Any]) -> list[str]:
 
 
 def claim_data(claimed: dict[str, Any]) -> dict[str, Any]:
-    names = ("claim_id", "expires_at", "lease_seconds", "fence", "body", "checkpoint", "results", "callback")
+    names = ("claim_id", "expires_at", "lease_seconds", "fence", "body", "checkpoint", "results", "callback", "memory")
     return {"task_id": claimed["task"]["id"], "task": tasks_shown.brief(claimed["task"])} | {
         name: claimed[name] for name in names
     }

@@ -21,6 +21,7 @@ class HandoffArguments(Arguments):
     context: Annotated[dict[str, Any], Field(description="what it has to know")] = LEFT_OUT
     deliverable: Annotated[str, Field(description="its type")] = LEFT_OUT
     criteria: Annotated[list[str], models.few(50), Field(description="of the deliverable")] = LEFT_OUT
+    scope: Annotated[str, Field(description="path like src/auth: takes along what is known of it")] = LEFT_OUT
     priority: Literal["P0", "P1", "P2"] = LEFT_OUT
     claim_id: Annotated[str, Field(description="your claim, if you hold one")] = LEFT_OUT
     agent: Annotated[str, Field(description="act for it")] = LEFT_OUT
@@ -41,6 +42,8 @@ class HandoffArguments(Arguments):
             metadata={"priority": given["priority"]} if "priority" in given else None,
             claim_id=given.get("claim_id"),
         )
+        if "scope" in given:
+            flat |= {"scope": given["scope"], "auto_snapshot": given.get("advanced", {}).get("auto_snapshot", True)}
         return merged(given.get("advanced", {}), flat)
 
     def _expectations(self, given: dict[str, Any]) -> dict[str, Any] | None:

@@ -69,6 +69,17 @@ def test_a_result_comes_to_its_reader_as_data(client: McpClient, name: str) -> N
         assert "output, written by auto-code" in told.text
 
 
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_the_others_know_comes_as_data(client: McpClient, name: str) -> None:
+    said = HOSTILE[name]
+    posted = {"entry_type": "warning", "scope": "src", "summary": said[:150], "detail": said[:4_000]}
+    told = client.call(ARCHITECT, "remember", **posted)
+    client.done(ARCHITECT, "handoff", target="auto-code", reason="It codes", scope="src")
+    client.call(ARCHITECT, "remember", **posted)
+    for text in (told.text, client.call(CODER, "claim_next", auto_memories=3).text):
+        _must_be_harmless(text)
+
+
 def _must_be_harmless(text: str) -> None:
     own = outside_of_fences(text)
     assert UNSEEN.search(text) is None

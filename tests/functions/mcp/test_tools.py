@@ -171,6 +171,30 @@ def test_what_is_remembered_is_there_for_all_and_a_decision_replaces_another(cli
     assert late.code == "entry_closed"
 
 
+def test_a_handoff_takes_along_what_its_scope_knows_and_the_claimer_sees_what_has_changed(client: McpClient) -> None:
+    decided = {"entry_type": "decision", "scope": "src/parser"}
+    first = client.done(ARCHITECT, "remember", **decided, summary="We parse by hand")
+    handed(client, scope="src/parser")
+    client.done(QA, "remember", **decided, summary="We take a generator", supersedes=first["entry_id"])
+    client.done(QA, "remember", entry_type="warning", scope="src", summary="The build is slow", detail="An hour")
+    claim = client.call(CODER, "claim_next", auto_memories=2)
+    assert claim.data["memory"]["snapshot"]["summaries"] == ["Decision: We parse by hand"]
+    for told in (
+        "known of src/parser at the handoff, written by members of the workspace",
+        "Decision: We parse by hand",
+        '"We parse by hand" was superseded by agent:qa; instead: "We take a generator"',
+        'in src by agent:qa: "The build is slow" · An hour',
+        "may help, written by members of the workspace",
+    ):
+        assert told in claim.text
+
+
+def test_a_handoff_may_name_its_scope_and_take_nothing_along(client: McpClient) -> None:
+    client.done(ARCHITECT, "remember", entry_type="decision", scope="src", summary="We parse by hand")
+    handed(client, scope="src", advanced={"auto_snapshot": False})
+    assert client.done(CODER, "claim_next")["memory"] is None
+
+
 def test_a_human_and_a_service_act_for_an_agent_that_they_name(client: McpClient, world: World) -> None:
     for by in (ALICE, service()):
         made = client.done(by, "handoff", agent="architect", target="auto-code", reason="It writes code")

@@ -1,0 +1,45 @@
+"""What a workspace knows, in the words of a tool's answer. Each line names its author; all of it is theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_door.tools import texts
+
+MEMBERS = "members of the workspace"
+
+
+def memory_lines(memory: dict[str, Any] | None) -> list[str]:
+    """Returns what a claim brings: what was known at the handoff, what has changed since, and what fits the work."""
+    if memory is None:
+        return []
+    lines: list[str] = []
+    if memory["snapshot"] and memory["snapshot"]["summaries"]:
+        known = "\n".join(map(texts.line, memory["snapshot"]["summaries"]))
+        lines += texts.block(MEMBERS, f"known of {texts.line(memory['snapshot']['scope'])} at the handoff", known)
+    if changed := _changed(memory["drift"]):
+        lines += texts.block(MEMBERS, "changed since", "\n".join(changed))
+    if memory["auto_memories"]:
+        lines += texts.block(MEMBERS, "may help", "\n".join(map(entry_line, memory["auto_memories"])))
+    return lines
+
+
+def _changed(drift: dict[str, Any] | None) -> list[str]:
+    if drift is None:
+        return []
+    ended = [
+        f"{each['id']} {texts.quoted(each['summary'])} was {each['how']} by {texts.line(each['by'])}{_instead(each)}"
+        for each in drift["decisions_superseded"]
+    ]
+    return [*ended, *(f"new {entry_line(each)}" for each in drift["warnings_added"])]
+
+
+def _instead(ended: dict[str, Any]) -> str:
+    return f"; instead: {texts.quoted(ended['instead'])}" if ended["instead"] else ""
+
+
+def entry_line(entry: dict[str, Any]) -> str:
+    """Returns an entry in one line."""
+    place = f"{entry['entry_type']} {entry['id']} in {texts.line(entry['scope'])} by {texts.line(entry['posted_by'])}"
+    detail = f" · {texts.line(entry['detail'])}" if entry["detail"] else ""
+    return f"{place}: {texts.quoted(entry['summary'])}{detail}"
