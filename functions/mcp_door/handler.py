@@ -70,16 +70,12 @@ def _error(exc: RpcError, message: Message | None, *, is_modern: bool) -> answer
     return answers.Answer(exc.status(is_modern=is_modern), body)
 
 
-@routes.get("/.well-known/{proxy+}", answers={}, needs_token=False)
-def find_nothing_well_known(_deps: Deps, _call: routing.Call[None, None]) -> answers.Answer:
-    """404: there is no authorization server. Clients ask before they use the token that they were given."""
-    raise UnknownRoute
-
-
-@routes.get("/mcp/.well-known/{proxy+}", answers={}, needs_token=False)
-def find_nothing_well_known_below(_deps: Deps, _call: routing.Call[None, None]) -> answers.Answer:
-    """The same below this path, where some clients ask."""
-    raise UnknownRoute
+@routes.get("/.well-known/{proxy+}", answers={404: answers.Problem}, needs_token=False)
+@routes.get("/mcp/.well-known/{proxy+}", answers={404: answers.Problem}, needs_token=False)
+def find_nothing_well_known(_deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
+    """404: there is no authorization server. Clients ask, also below this path, before they use the token that they
+    were given."""
+    return answers.problem(UnknownRoute(), call.request_id)
 
 
 def refused(answer: answers.Answer) -> answers.Answer:

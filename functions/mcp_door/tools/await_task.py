@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
-from baton.domain.tasks.task import State
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
@@ -18,7 +17,7 @@ MAX_SECONDS = 25
 
 class AwaitArguments(Arguments):
     task_id: str
-    state: Annotated[State, Field(description="default: any end")] = LEFT_OUT
+    state: Annotated[str, Field(description="default: ended")] = LEFT_OUT
     timeout_seconds: Annotated[int, Field(ge=0, le=MAX_SECONDS)] = LEFT_OUT
 
 

@@ -13,6 +13,7 @@ from mcp_door.tools import (
     handoff,
     heartbeat,
     list_tasks,
+    recall,
     remember,
 )
 from mcp_door.tools.tool import SENDER, WORKER, Tool
@@ -31,6 +32,7 @@ TOOLS: tuple[Tool, ...] = (
     list_tasks.TOOL,
     await_task.TOOL,
     remember.TOOL,
+    recall.TOOL,
 )
 
 

@@ -10,6 +10,7 @@ from api.claims import ending_routes
 from api.claims import routes as claim_routes
 from api.handoffs import routes as handoff_routes
 from api.handoffs import workflow_routes
+from api.memory import recall_routes
 from api.memory import routes as memory_routes
 from api.tasks import routes as task_routes
 from baton.domain.access.principal import Principal
@@ -28,6 +29,7 @@ _PLAYABLE = (
     *workflow_routes.routes,
     *task_routes.routes,
     *memory_routes.routes,
+    *recall_routes.routes,
     *marker_routes,
     *wait_routes,
 )

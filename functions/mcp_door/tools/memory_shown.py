@@ -43,3 +43,16 @@ def entry_line(entry: dict[str, Any]) -> str:
     place = f"{entry['entry_type']} {entry['id']} in {texts.line(entry['scope'])} by {texts.line(entry['posted_by'])}"
     detail = f" · {texts.line(entry['detail'])}" if entry["detail"] else ""
     return f"{place}: {texts.quoted(entry['summary'])}{detail}"
+
+
+def found_lines(entries: list[dict[str, Any]]) -> list[str]:
+    """Returns entries that were found, each with its reasons and what it replaced."""
+    return texts.block(MEMBERS, "what is known", "\n".join(each for entry in entries for each in _whole(entry)))
+
+
+def _whole(entry: dict[str, Any]) -> list[str]:
+    status = f" [{entry['status']}]" if entry["status"] else ""
+    lines = [f"{entry_line(entry)}{status}"]
+    if entry["rationale"]:
+        lines.append(f"  because {texts.line(entry['rationale'])}")
+    return [*lines, *(f"  instead of {each['id']} {texts.quoted(each['summary'])}" for each in entry["replaced"])]

@@ -76,7 +76,8 @@ def test_what_the_others_know_comes_as_data(client: McpClient, name: str) -> Non
     told = client.call(ARCHITECT, "remember", **posted)
     client.done(ARCHITECT, "handoff", target="auto-code", reason="It codes", scope="src")
     client.call(ARCHITECT, "remember", **posted)
-    for text in (told.text, client.call(CODER, "claim_next", auto_memories=3).text):
+    recalled = [client.call(CODER, "recall", **asked).text for asked in ({"query": said[:500]}, {"why": "src"})]
+    for text in (told.text, client.call(CODER, "claim_next", auto_memories=3).text, *recalled):
         _must_be_harmless(text)
 
 

@@ -274,7 +274,8 @@ def test_a_token_that_was_revoked_is_401_at_the_next_request(modern: McpClient) 
 def test_there_is_no_authorization_server_and_everybody_is_told_so(
     modern: McpClient, path: str, by: Principal | None
 ) -> None:
-    assert modern.send(by, "GET", path).status == 404
+    reply = modern.send(by, "GET", path)
+    assert (reply.status, reply.code, reply.headers["Content-Type"]) == (404, "not_found", "application/problem+json")
 
 
 @pytest.mark.parametrize(

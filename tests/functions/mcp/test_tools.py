@@ -189,6 +189,26 @@ def test_a_handoff_takes_along_what_its_scope_knows_and_the_claimer_sees_what_ha
         assert told in claim.text
 
 
+def test_what_was_remembered_is_recalled_with_what_it_replaced(client: McpClient) -> None:
+    decided = {"entry_type": "decision", "scope": "src/parser", "relates_to": ["src/parser/lexer.py"]}
+    first = client.done(ARCHITECT, "remember", **decided, summary="The lexer is written by hand")
+    new = {**decided, "summary": "The lexer is generated", "rationale": "The grammar grows"}
+    second = client.done(QA, "remember", **new, supersedes=first["entry_id"])
+    for asked in ({"query": "how is the lexer made?"}, {"why": "src/parser/lexer.py"}):
+        told = client.call(CODER, "recall", **asked)
+        entry = told.data["entries"][0]
+        assert (entry["id"], [each["id"] for each in entry["replaced"]]) == (second["entry_id"], [first["entry_id"]])
+        for said in ('"The lexer is generated"', "because The grammar grows", "instead of", "by agent:qa"):
+            assert said in told.text
+    assert client.done(CODER, "recall", query="lexer", scope="docs")["entries"] == []
+    assert client.done(CODER, "recall", query="lexer", entry_type="warning")["entries"] == []
+
+
+@pytest.mark.parametrize("given", [{}, {"query": "x", "why": "y"}, {"why": "src", "scope": "src"}])
+def test_one_question_is_asked_at_a_time(client: McpClient, given: dict[str, str]) -> None:
+    assert client.call(CODER, "recall", **given).code == "invalid_input"
+
+
 def test_a_handoff_may_name_its_scope_and_take_nothing_along(client: McpClient) -> None:
     client.done(ARCHITECT, "remember", entry_type="decision", scope="src", summary="We parse by hand")
     handed(client, scope="src", advanced={"auto_snapshot": False})

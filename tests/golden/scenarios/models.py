@@ -60,6 +60,7 @@ def models_hand_over_and_work(play: Play) -> None:
     marker = {"target_agent": "auditor", "escalation_reason": "Stale", "source_digest_url": "https://notes.example/1"}
     model.call("agent:scout", "create_handoff_marker", **marker, task_priority="P1")
     model.call("agent:auditor", "remember", entry_type="warning", summary="The parser is slow", scope="src/parser")
+    model.call("agent:scout", "recall", query="slow parser")
     model.call("agent:scout", "list_tasks", colour="red")
 
 

@@ -37,6 +37,8 @@ CALLS: dict[str, Callable[[Ids, Any], Asked]] = {
     "get_task": lambda ids, _: ("get_task", {"task_id": ids["task_id"]}),
     "get_chain": lambda ids, _: ("get_task", {"task_id": ids["task_id"], "chain": True}),
     "list_tasks": lambda _ids, _: ("list_tasks", {}),
+    "recall_entries": lambda _ids, _: ("recall", {"query": "zanzibar"}),
+    "explain_path": lambda _ids, _: ("recall", {"why": "src/cache.py"}),
     "create_entry": lambda _, body: ("remember", body),
     "await_a_task": lambda ids, _: ("await_task", {"task_id": ids["task_id"], "timeout_seconds": 0}),
 }

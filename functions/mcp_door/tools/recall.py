@@ -1,0 +1,57 @@
+"""Finds what the workspace knows, or why a file is as it is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from api.handoffs.requests import LEFT_OUT
+from mcp_door.tools.arguments import Arguments
+from mcp_door.tools.memory_shown import found_lines
+from mcp_door.tools.tool import Said, Tool, ToolCall
+from rest.errors import InvalidFields
+
+USUAL = 5
+
+
+class RecallArguments(Arguments):
+    query: Annotated[str, Field(description="words, files, symbols")] = LEFT_OUT
+    why: Annotated[str, Field(description="or a file: what was decided about it")] = LEFT_OUT
+    scope: str = LEFT_OUT
+    entry_type: Annotated[str, Field(description="as in remember")] = LEFT_OUT
+    limit: int = LEFT_OUT
+
+
+def recall(call: ToolCall[RecallArguments]) -> Said:
+    found = _found(call, call.arguments.given())
+    if not found:
+        return Said(["Nothing is known of it."], "find it out, and tell the others with remember", {"entries": []})
+    replaced = sum(len(each["replaced"]) for each in found)
+    lines = [f"{len(found)} entries{f', which replace {replaced}' if replaced else ''}:", *found_lines(found)]
+    return Said(lines, "take what holds into account; replace what doesn't with remember", {"entries": found})
+
+
+def _found(call: ToolCall[RecallArguments], given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Raises ``InvalidFields`` unless one of the two questions is asked."""
+    if ("query" in given) is ("why" in given):
+        raise InvalidFields([("query", "is required, or why in its place")])
+    limit = {"limit": given.get("limit", USUAL)}
+    if "why" in given:
+        if others := sorted({"scope", "entry_type"} & given.keys()):
+            raise InvalidFields([(name, "isn't for why") for name in others])
+        return list(call.play("explain_path", query={"path": given["why"], **limit})["items"])
+    narrowed = {name: given[name] for name in ("scope", "entry_type") if name in given}
+    return list(call.play("recall_entries", query={"q": given["query"], **narrowed, **limit})["items"])
+
+
+TOOL = Tool(
+    name="recall",
+    description="Ask what the workspace's agents know, or why a file is as it is.",
+    arguments=RecallArguments,
+    answer=("entries",),
+    plays=("recall_entries", "explain_path"),
+    handler=recall,
+    reads=True,
+    renamed={"q": "query", "path": "why"},
+)
