@@ -17,6 +17,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from api import handler as api
+from api.handoffs.twining_routes import TwiningProblem
 from create_handoff_marker import handler as create_handoff_marker
 from create_handoff_marker.shapes import MarkerProblem
 from notion_webhook import handler as notion_webhook
@@ -26,6 +27,7 @@ from wait import handler as wait
 
 TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
 REF = "#/components/schemas/{model}"
+PROBLEMS: dict[str, type] = {"marker": MarkerProblem, "twining": TwiningProblem, "problem": Problem}
 INTRODUCTION = """Serverless handoffs between AI agents. Times are RFC 3339 in UTC with milliseconds. Lists are \
 `{items, next_cursor}`; a cursor belongs to the listing that gave it. Every answer of Baton's carries `X-Request-Id`. \
 What doesn't reach Baton is answered by AWS's gateway or Function URL before it, with a body and headers of AWS's own: \
@@ -96,7 +98,7 @@ class Schemas:
 
 def document() -> dict[str, Any]:
     routes = [*create_handoff_marker.routes, *api.routes, *wait.routes, *notion_webhook.routes]
-    used = {Problem, MarkerProblem}
+    used = set(PROBLEMS.values())
     for route in routes:
         used |= {shape for shape in route.answers.values() if shape is not None}
         used |= {reader.schema for reader in (route.body, route.query) if reader is not None} - {object}
@@ -164,6 +166,12 @@ def _parameters(route: Endpoint, schemas: Schemas) -> list[dict[str, Any]]:
     return [*found, *({"$ref": f"#/components/parameters/{name}"} for name in headers)]
 
 
+def _kind_of(route: Endpoint) -> str:
+    if route.path == "/handoff-markers":
+        return "marker"
+    return next(kind for kind, shape in PROBLEMS.items() if shape is route.problem)
+
+
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     """A parameter is left out, never null."""
     kept = [each for each in schema.get("anyOf", []) if each != {"type": "null"}]
@@ -174,7 +182,7 @@ def _responses(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
     found = {str(status): _response(status, shape, schemas) for status, shape in route.answers.items()}
     if route.may_be_text:
         found["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
-    kind = "marker" if route.path == "/handoff-markers" else "problem"
+    kind = _kind_of(route)
     refusals = {str(status): {"$ref": f"#/components/responses/{kind}-{status}"} for status in _refusals(route)}
     if route.raw and not route.any_value:
         refusals["401"] = {"$ref": "#/components/responses/unsigned-401"}
@@ -206,7 +214,7 @@ def _all_refusals(schemas: Schemas) -> dict[str, Any]:
     unsigned = {"description": UNSIGNED, "content": {PROBLEM_JSON: {"schema": schemas.reference(Problem)}}}
     return {"unsigned-401": unsigned} | {
         f"{kind}-{status}": _refusal(status, schemas.reference(shape))
-        for kind, shape in (("marker", MarkerProblem), ("problem", Problem))
+        for kind, shape in PROBLEMS.items()
         for status in MEANINGS
         if status >= HTTPStatus.BAD_REQUEST and (kind == "problem" or status != HTTPStatus.NOT_FOUND)
     }

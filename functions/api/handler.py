@@ -13,7 +13,7 @@ from api.claims import callback_routes, ending_routes
 from api.claims import routes as claim_routes
 from api.conversations import routes as conversation_routes
 from api.escalations import routes as review_routes
-from api.handoffs import inbox_routes, workflow_routes
+from api.handoffs import inbox_routes, twining_routes, workflow_routes
 from api.handoffs import routes as handoff_routes
 from api.memory import recall_routes
 from api.memory import routes as memory_routes
@@ -33,6 +33,7 @@ for each in (
     inbox_routes,
     conversation_routes,
     handoff_routes,
+    twining_routes,
     workflow_routes,
     task_routes,
     command_routes,

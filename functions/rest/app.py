@@ -62,13 +62,23 @@ class App:
         except errors.BatonError as exc:
             logger().info("request refused", action="request_refused", code=exc.code)
             # Another caller's change says nothing about this request: it is answered as busy, and may be sent again.
-            return self._refused(answers.problem(errors.Busy() if isinstance(exc, errors.Conflict) else exc, shown_id))
+            problem = answers.problem(errors.Busy() if isinstance(exc, errors.Conflict) else exc, shown_id)
+            return self._in_form(event, problem)
         except Exception as exc:  # noqa: BLE001 - the edge of the process
             # The location only: a message may quote the request.
             frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
             logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
             count("RequestFailed")
-            return self._refused(answers.internal_error(shown_id))
+            return self._in_form(event, answers.internal_error(shown_id))
+
+    def _in_form(self, event: Mapping[str, Any], problem: answers.Answer) -> answers.Answer:
+        """Returns the refusal in the form of its route and of this app."""
+        problem = self._refused(problem)
+        try:
+            request = Request(event)
+            return self.routes.refused(request.method, request.path, problem)
+        except (AttributeError, KeyError, TypeError, errors.BatonError):
+            return problem
 
     def _answer(self, request: Request) -> answers.Answer:
         """The caller comes before everything else: a stranger isn't even told which routes there are."""

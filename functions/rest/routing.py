@@ -117,6 +117,14 @@ class Call(Generic[BodyT, QueryT]):
 Handler = Callable[[Deps, Call[Any, Any]], answers.Answer]
 
 
+Form = Callable[[answers.Answer], answers.Answer]
+USUAL_PROBLEM = answers.Problem
+
+
+def as_it_is(answer: answers.Answer) -> answers.Answer:
+    return answer
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One route of the API."""
@@ -136,6 +144,8 @@ class Endpoint:
     any_value: bool = False  # the body may be any JSON value; an empty one is null
     may_be_text: bool = False  # the answer is plain text if the query asks for it
     while_off: bool = False  # an agent that is switched off may call this route; it may call no others
+    refused: Form = as_it_is  # gives its refusals another form
+    problem: type = USUAL_PROBLEM  # the shape of its refusals
     waits: bool = False  # the agent may be switched off during the call, so it is checked again afterwards
     pattern: re.Pattern[str] = field(repr=False)
 
@@ -226,6 +236,12 @@ class Routes:
     def is_open(self, method: str, path: str) -> bool:
         """True if the route needs no token. A path without a route needs one."""
         return any(route.method == method and route.pattern.match(path) for route in self.all if not route.needs_token)
+
+    def refused(self, method: str, path: str, answer: answers.Answer) -> answers.Answer:
+        """Returns the refusal in the form of the route that was asked for; as it is if there is none."""
+        found = (route for route in self.all if route.method == method and route.pattern.match(path))
+        route = next(found, None)
+        return answer if route is None else route.refused(answer)
 
     def match(self, method: str, path: str, elsewhere: Mapping[str, str]) -> tuple[Endpoint, dict[str, str]]:
         """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with the methods of the path, in other functions too."""

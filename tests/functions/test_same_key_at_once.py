@@ -148,6 +148,7 @@ CASES: dict[str, Prepared] = {
     "create_message": say,
     "create_marker": at("/handoff-markers", marker_body(), SCOUT),
     "create_a_handoff": at("/handoffs", BODIES["create_a_handoff"]),
+    "create_twining_handoff": at("/twining-handoff", BODIES["create_twining_handoff"]),
     "retry_a_handoff": retry,
     "release_manual_review": release,
     "approve": on_task("approve", {"revision": 1}),

@@ -94,7 +94,8 @@ class ListedHandoff(TypedDict):
 
 class HandoffView(TypedDict):
     """The handoff's message and its outcome. ``context``: merged with the context of the handoffs before it.
-    ``snapshot``: what its scope saw when it was made. ``completion`` and ``failure``: of its task;
+    ``snapshot``: what its scope saw when it was made; ``result_status``: of a twining handoff.
+    ``completion`` and ``failure``: of its task;
     ``escalation``: the request of a handoff marker; ``rolls_back``,
     ``retries``, ``continues``, ``part_of``: the handoff or task that it came from."""
 
@@ -115,6 +116,7 @@ class HandoffView(TypedDict):
     budget: dict[str, Any] | None
     scope: NotRequired[str]
     snapshot: NotRequired[SnapshotView]
+    result_status: NotRequired[Literal["completed", "partial", "blocked", "failed", "mixed"]]
     escalation: NotRequired[dict[str, Any]]
     rolls_back: NotRequired[RollsBackView]
     retries: NotRequired[RetriesView]
@@ -143,7 +145,7 @@ class HandoffPage(TypedDict):
 
 
 _ORIGINS = ("retries", "continues", "part_of")
-_OF_MEMORY = ("scope", "snapshot")
+_OF_MEMORY = ("scope", "snapshot", "result_status")
 _OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
 
 

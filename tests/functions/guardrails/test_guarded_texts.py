@@ -158,6 +158,7 @@ def defined(http_agents: HttpAgents, world: World) -> Said:
     return ALICE, "/tools/handoff_to_qa/dry-run", {"arguments": {}}
 
 
+TWINING = {"source_agent": "architect", "target_agent": "ciso", "summary": "Look", "results": []}
 DECISION = {"entry_type": "decision", "summary": "One table"}
 BRANCH = {"target": {"agent": "ciso", "reason": "Look"}}
 MARKER = {
@@ -200,6 +201,7 @@ SAID: dict[str, Callable[[HttpAgents, World], Said]] = {
     ),
     "create_entry": lambda http_agents, world: (WORKER, "/blackboard", DECISION),
     "withdraw_an_entry": lambda http_agents, world: posted(http_agents),
+    "create_twining_handoff": lambda http_agents, world: (ALICE, "/twining-handoff", TWINING),
     "cancel": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/cancel", {}),
     "dismiss": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/dismiss", {"reason": "No"}),
     "resolve": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/resolve", {}),

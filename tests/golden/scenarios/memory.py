@@ -39,6 +39,33 @@ def snapshots(play: Play) -> None:
     say(play, claim, "transfer", part)
 
 
+def twining(play: Play) -> None:
+    """Results handed over with what is known, and told to the blackboard."""
+    play.crew("scout", "auditor")
+    play("agent:scout", "POST /blackboard", DECISION)
+    results = [
+        {
+            "description": "Read the token store",
+            "status": "completed",
+            "artifacts": ["notes.md"],
+            "notes": "Look twice",
+        },
+        {"description": "Find the leak", "status": "blocked"},
+    ]
+    said = {"source_agent": "scout", "scope": "src/auth", "summary": "The token store leaks", "results": results}
+    whole = {**said, "target_agent": "auditor"}
+    made = play("agent:scout", "POST /twining-handoff", whole, key="t-1")
+    play("agent:scout", "POST /twining-handoff", whole, key="t-1")
+    play("agent:scout", "POST /twining-handoff", {**said, "results": [], "auto_snapshot": False})
+    play("agent:scout", "POST /twining-handoff", {**said, "target_agent": "nobody"})
+    play("agent:scout", "POST /twining-handoff", {**said, "results": [{"status": "completed"}]})
+    play(None, "POST /twining-handoff", said)
+    play("human:alice", f"POST /tasks/task_{made['id'].removeprefix('ho_')}/approve", {})
+    play.wait(5)
+    play("agent:auditor", "POST /agents/auditor/claims", {})
+    play("agent:auditor", "GET /blackboard?entry_type=status")
+
+
 def blackboard(play: Play) -> None:
     """Posted, listed, superseded, overridden, withdrawn, deleted."""
     play.crew("scout", "auditor")

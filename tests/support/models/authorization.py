@@ -106,6 +106,9 @@ DECISIONS: dict[str, Row] = {
     "create_a_handoff": Row(
         elsewhere="422 unknown_agent", own="201", other=MINE, act_as="201", service=SCOPE, human="201"
     ),
+    "create_twining_handoff": Row(
+        elsewhere="422 unknown_agent", own="201", other=MINE, act_as="201", service=SCOPE, human="201"
+    ),
     "list_all_handoffs": listed(),
     "get_handoff": read(),
     "retry_a_handoff": Row(elsewhere=GONE, own="201+", other=GONE, act_as="201+", service=GONE, human="201+"),

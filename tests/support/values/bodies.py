@@ -30,6 +30,7 @@ QUERIES = {"recall_entries": "q=cache", "explain_path": "path=src/cache.py"}
 BODIES: dict[str, Any] = {
     "create_marker": marker_body(),
     "create_a_handoff": {"source": {"agent": "alice"}, "target": {"agent": "auditor", "reason": "look into it"}},
+    "create_twining_handoff": {"source_agent": "alice", "target_agent": "auditor", "summary": "Look", "results": []},
     "heartbeat": CLAIM,
     "complete": CLAIM,
     "fail": {**CLAIM, "failure": {"type": "error", "description": "x"}},

@@ -19,7 +19,8 @@ WORD = "zanzibar"
 ALICE = human()
 # The agent that an operation is about, where that isn't the task's target.
 SCOUT_S = {
-    *("retry_a_handoff", "cancel", "create_marker", "create_a_handoff", "list_inbox", "acknowledge_inbox"),
+    *("retry_a_handoff", "cancel", "create_marker", "create_a_handoff", "create_twining_handoff"),
+    *("list_inbox", "acknowledge_inbox"),
     *("get_manual_review", "list_manual_reviews", "create_alert", "list_all_alerts", "get_alert"),
     *("create_conversation", "create_message"),
 }
@@ -190,6 +191,7 @@ class PopulatedWorkspace:
         asked = {
             "create_alert": {**BODIES["create_alert"], "task_id": self.needing["id"]},
             "approve_several": {"items": [{"task_id": self.needing["id"]}]},
+            "create_twining_handoff": {**BODIES["create_twining_handoff"], "source_agent": "scout"},
             "create_a_handoff": {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "look"}},
             "create_marker": marker_body(target_agent="stranger"),
             "put_tool": {"config": {"target_agent": "runner"}},

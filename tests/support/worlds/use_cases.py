@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from baton.adapters.dynamodb.table import from_wire
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import Kind, Principal
 from baton.domain.agents.route import Mode
 from baton.domain.alerts.alert import Severity
 from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
@@ -40,6 +40,7 @@ from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.handoffs.twining_handoff import TwiningHandoff, twining_handoff
 from baton.services.memory.end_entry import delete_entry, withdraw_entry
 from baton.services.memory.post_entry import post_entry
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
@@ -165,6 +166,12 @@ def with_snapshot(world: World, idempotency_key: IdempotencyKey | None = None) -
         "auto_snapshot": True,
     }
     return create_handoff(world.deps, human(), CreateHandoff(message=message_from(said)), idempotency_key)
+
+
+def twined(world: World, idempotency_key: IdempotencyKey | None = None, by: Principal = SCOUT) -> Any:
+    results = ({"description": "A list", "status": "completed"},)
+    asked = TwiningHandoff(source_agent=by.id, target_agent="runner", summary="Audit", results=results)
+    return twining_handoff(world.deps, by, asked, idempotency_key)
 
 
 def known_work(world: World) -> None:
@@ -333,6 +340,8 @@ USE_CASES: dict[str, UseCase] = {
     "resolution": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a, None, ONCE)),
     "resolution without key": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a)),
     "handoff with a snapshot": UseCase(posted, lambda w, _: with_snapshot(w, ONCE)),
+    "twining handoff": UseCase(posted, lambda w, _: twined(w, ONCE)),
+    "twining handoff under a claim": UseCase(World.claimed, lambda w, _: twined(w, ONCE, AUDITOR)),
     "claim of a handoff with a snapshot": UseCase(
         known_work, lambda w, _: claim_next(w.deps, CLAIMER, ONCE), leaves_out=True
     ),
@@ -416,6 +425,8 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
             ]
         if "changes" in told:
             told["changes"] = [{name: each[name] for name in each.keys() - {"at"}} for each in told["changes"]]
+        if "times" in told:
+            told["times"] = len(told["times"])
         if "escalations" in told:
             told["escalations"] = len(told["escalations"])
         texts.append(_CHANCE.sub("*", json.dumps(told, default=str, sort_keys=True)))

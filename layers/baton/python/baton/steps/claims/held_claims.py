@@ -21,6 +21,12 @@ def holds_claims(deps: Deps, workspace: str, agent: str) -> bool:
     return any(_is_live(deps, workspace, each) for each in deps.store.held(workspace, agent))
 
 
+def only_claim(deps: Deps, workspace: str, agent: str) -> str | None:
+    """Returns the id of the one claim that the agent holds; None if it holds none, or several."""
+    live = [each.claim_id for each in deps.store.held(workspace, agent) if _is_live(deps, workspace, each)]
+    return live[0] if len(live) == 1 else None
+
+
 def find_claim(deps: Deps, workspace: str, agent: str, claim_id: str) -> HeldClaim | None:
     """Returns the agent's claim, or None if the agent doesn't hold it. The claim may have ended since. A claim that is
     younger than ``SETTLED_SECONDS`` and not shown is looked for until it is that old."""
