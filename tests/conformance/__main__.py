@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from conformance.server import serving
 from conformance.verdict import Expected, Found, expected_from, problems
+from support.worlds.mcp_server import serving
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 VERSIONS = ("2026-07-28", "2025-11-25")
@@ -36,7 +36,8 @@ def main() -> int:
         print(f"error: the suite can't be installed: {error}", file=sys.stderr)
         return 2
     expected = expected_from(EXPECTED.read_text(encoding="utf-8"))
-    with serving() as url:
+    with serving() as (api, _):
+        url = f"{api}/mcp"
         found = {version: _found(asked.python, asked.home, url, version) for version in VERSIONS}
     return _told(expected, found)
 

@@ -1,4 +1,5 @@
-"""The MCP door over HTTP, in this process. The suite can't send a token, so that this adds one."""
+"""The API and its MCP door over HTTP, in this process. A request without a token is an architect's: the conformance
+suite can't send one."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any
 
+from api import handler as api
 from mcp_door.handler import Door, refused, routes
+from rest.app import App
 from support.gateway import Gateway
 from support.values.tokens import bearer
 from support.worlds.http_agents import HttpAgents
@@ -23,20 +26,22 @@ class Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """Yields the door's address."""
+def serving() -> Iterator[tuple[str, HttpAgents]]:
+    """Yields the API's address, and the agents at work there."""
     gateway = Gateway(World().deps)
-    HttpAgents(gateway).hire()
+    agents, lock = HttpAgents(gateway).hire(), Lock()
     gateway.admit(CALLER)
-    door, lock = Door(routes, lambda: gateway.deps, refused=refused), Lock()
+    door = Door(routes, lambda: gateway.deps, refused=refused)
+    rest = App(api.routes, lambda: gateway.deps, elsewhere=api.ELSEWHERE)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+            event = _event(self, body)
             with lock:
-                answer = door(_event(self, body))
+                answer = (door if event["rawPath"] == "/mcp" else rest)(event)
             content = answer.get("body", "").encode()
             self.send_response(answer["statusCode"])
             for name, value in {**answer["headers"], "Content-Length": str(len(content))}.items():
@@ -52,7 +57,7 @@ def serving() -> Iterator[str]:
     server = Server(("127.0.0.1", 0), Handler)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/mcp"
+        yield f"http://127.0.0.1:{server.server_port}", agents
     finally:
         server.shutdown()
         server.server_close()

@@ -1,0 +1,62 @@
+"""Where Baton answers, and as whom."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+PROFILES = Path("~/.config/baton/profiles.toml")
+
+
+class Unfit(Exception):
+    """The profile can't be used; the message says why, and holds no token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """``agent``: the slug whose news is told; only the channel needs it."""
+
+    url: str
+    token: str = field(repr=False)
+    agent: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def door(self, tools: str) -> str:
+        return f"{self.url}/mcp?tools={tools}"
+
+
+def profile_from(name: str | None, environment: Mapping[str, str] | None = None) -> Profile:
+    """Returns the profile: BATON_URL, BATON_TOKEN and BATON_AGENT of the environment go before those of the named
+    profile in ~/.config/baton/profiles.toml. Raises ``Unfit``."""
+    given = os.environ if environment is None else environment
+    saved = _saved(name) if name else {}
+    found = {key: given.get(f"BATON_{key.upper()}") or saved.get(key, "") for key in ("url", "token", "agent")}
+    url = found["url"].rstrip("/").removesuffix("/mcp")
+    if urlsplit(url).scheme not in {"http", "https"}:
+        raise Unfit("set BATON_URL to the API's address, such as https://baton.example.com")
+    if not found["token"]:
+        raise Unfit("set BATON_TOKEN to the agent's token")
+    return Profile(url, found["token"], found["agent"])
+
+
+def _saved(name: str) -> dict[str, str]:
+    path = PROFILES.expanduser()
+    try:
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise Unfit(f"{PROFILES} can be read by others: chmod 600")
+        profiles = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as exc:
+        raise Unfit(f"there is no {PROFILES}") from exc
+    except tomllib.TOMLDecodeError as exc:
+        raise Unfit(f"{PROFILES} isn't TOML") from exc
+    if name not in profiles:
+        raise Unfit(f"{PROFILES} has no profile [{name}]")
+    return {key: str(value) for key, value in profiles[name].items()}

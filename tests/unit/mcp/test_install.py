@@ -1,0 +1,112 @@
+"""`baton-mcp install` and profiles: no file gets a token."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baton_mcp import profile
+from baton_mcp.__main__ import main
+from baton_mcp.install import CLIENTS, PROJECTS, install
+from baton_mcp.profile import Unfit, profile_from
+
+URL = "https://baton.example.com"
+TOKEN = "baton_" + "0" * 26 + "_" + "f" * 64
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_is_told_the_address_and_where_the_token_is(tmp_path: Path, client: str) -> None:
+    path = install(client, URL, tmp_path / "project", tmp_path / "home")
+    text = path.read_text()
+    assert f"{URL}/mcp" in text
+    assert "BATON_TOKEN" in text
+    assert path.is_relative_to(tmp_path / ("home" if client == "codex" else "project"))
+
+
+@pytest.mark.parametrize("client", PROJECTS)
+def test_other_servers_stay_and_baton_is_named_anew(tmp_path: Path, client: str) -> None:
+    name, key, _ = PROJECTS[client]
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({key: {"other": {"url": "x"}, "baton": {"url": "old"}}, "more": 1}))
+    install(client, URL, tmp_path, tmp_path)
+    told: Any = json.loads(path.read_text())
+    assert (told["more"], told[key]["other"]) == (1, {"url": "x"})
+    assert told[key]["baton"]["url"] == f"{URL}/mcp"
+
+
+def test_codex_keeps_what_it_knows(tmp_path: Path) -> None:
+    path = tmp_path / ".codex" / "config.toml"
+    path.parent.mkdir()
+    path.write_text('model = "x"\n')
+    install("codex", URL, tmp_path, tmp_path)
+    assert path.read_text().startswith('model = "x"\n\n[mcp_servers.baton]\n')
+    with pytest.raises(Unfit, match="already"):
+        install("codex", URL, tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": []}'])
+def test_a_file_that_is_something_else_stays_as_it_is(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".mcp.json").write_text(text)
+    with pytest.raises(Unfit):
+        install("claude", URL, tmp_path, tmp_path)
+    assert (tmp_path / ".mcp.json").read_text() == text
+
+
+def test_the_channel_is_a_program_that_claude_code_starts(tmp_path: Path) -> None:
+    told = json.loads(install("claude", URL, tmp_path, tmp_path, channel=True).read_text())["mcpServers"]["baton"]
+    assert (told["command"], told["args"]) == ("baton-mcp", ["serve", "--channel"])
+    for client in ("cursor", "vscode", "codex"):
+        with pytest.raises(Unfit, match="only Claude Code"):
+            install(client, URL, tmp_path, tmp_path, channel=True)
+
+
+def test_no_file_gets_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"BATON_URL": URL, "BATON_TOKEN": TOKEN, "HOME": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    for client in CLIENTS:
+        assert main(["install", client]) == 0
+    written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert TOKEN not in written + "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [({}, "BATON_URL"), ({"BATON_URL": "baton"}, "BATON_URL"), ({"BATON_URL": URL}, "BATON_TOKEN")],
+)
+def test_what_is_missing_is_named(environment: dict[str, str], said: str) -> None:
+    with pytest.raises(Unfit, match=said):
+        profile_from(None, environment)
+
+
+def test_an_address_with_the_doors_path_is_the_apis(tmp_path: Path) -> None:
+    found = profile_from(None, {"BATON_URL": f"{URL}/mcp/", "BATON_TOKEN": TOKEN})
+    assert (found.url, found.door("worker")) == (URL, f"{URL}/mcp?tools=worker")
+    assert TOKEN not in repr(found)
+
+
+def test_a_profile_is_read_from_a_file_that_is_its_owners_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "profiles.toml"
+    monkeypatch.setattr(profile, "PROFILES", path)
+    with pytest.raises(Unfit, match="there is no"):
+        profile_from("work", {})
+    path.write_text(f'[work]\nurl = "{URL}"\ntoken = "{TOKEN}"\nagent = "coder"\n')
+    path.chmod(0o644)
+    with pytest.raises(Unfit, match="chmod 600"):
+        profile_from("work", {})
+    path.chmod(0o600)
+    assert profile_from("work", {}).agent == "coder"
+    assert profile_from("work", {"BATON_AGENT": "other"}).agent == "other"
+    with pytest.raises(Unfit, match="no profile"):
+        profile_from("home", {})
+    path.write_text("[")
+    with pytest.raises(Unfit, match="TOML"):
+        profile_from("work", {})
