@@ -15,7 +15,7 @@ from api.conversations import routes as conversation_routes
 from api.escalations import routes as review_routes
 from api.handoffs import inbox_routes, twining_routes, workflow_routes
 from api.handoffs import routes as handoff_routes
-from api.memory import recall_routes
+from api.memory import graph_routes, recall_routes
 from api.memory import routes as memory_routes
 from api.tasks import approval_routes, command_routes
 from api.tasks import routes as task_routes
@@ -44,6 +44,7 @@ for each in (
     review_routes,
     alert_routes,
     memory_routes,
+    graph_routes,
     recall_routes,
     settings_routes,
     token_routes,

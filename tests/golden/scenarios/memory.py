@@ -62,8 +62,13 @@ def twining(play: Play) -> None:
     play(None, "POST /twining-handoff", said)
     play("human:alice", f"POST /tasks/task_{made['id'].removeprefix('ho_')}/approve", {})
     play.wait(5)
-    play("agent:auditor", "POST /agents/auditor/claims", {})
+    claim = play("agent:auditor", "POST /agents/auditor/claims", {})
     play("agent:auditor", "GET /blackboard?entry_type=status")
+    say(play, claim, "complete", {"deliverables": [{"type": "fix", "files_modified": ["src/auth/token.py"]}]})
+    play("human:alice", "GET /graph?node=agent:auditor&depth=3")
+    play("agent:auditor", "GET /graph?node=file:src/auth/token.py&depth=2&since=2026-11-18T00:00:00Z")
+    play("agent:auditor", "GET /graph?node=file:unknown.py")
+    play("human:alice", "GET /graph/directions")
 
 
 def blackboard(play: Play) -> None:

@@ -138,6 +138,9 @@ DECISIONS: dict[str, Row] = {
     "delete_an_entry": by_human("200"),
     "recall_entries": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),
     "explain_path": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),
+    # Of work and decisions that the caller reads
+    "get_graph": Row(elsewhere=GONE, own="200+", other=GONE, act_as="200+", service=GONE, human="200+"),
+    "get_directions": Row(elsewhere="200-", own="200-", other="200-", act_as="200-", service="200-", human="200-"),
     # Tools: of an agent, those that it was given
     "put_tool": Row(elsewhere="422 unknown_agent", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
     "list_tools": listed(),

@@ -26,7 +26,11 @@ IDS = {
 CLAIM = {"claim_id": "c"}
 TARGET = {"agent": "runner", "reason": "somebody has to"}
 # What a route can't be asked without.
-QUERIES = {"recall_entries": "q=cache", "explain_path": "path=src/cache.py"}
+QUERIES = {
+    "recall_entries": "q=cache",
+    "explain_path": "path=src/cache.py",
+    "get_graph": "node=agent:auditor",
+}
 BODIES: dict[str, Any] = {
     "create_marker": marker_body(),
     "create_a_handoff": {"source": {"agent": "alice"}, "target": {"agent": "auditor", "reason": "look into it"}},
