@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import Kind, Principal
+from baton.domain.memory.draft import EntryDraft
+from baton.domain.memory.entry import Entry, EntryType
+from baton.services.memory.post_entry import post_entry
+from support.faults.threads import race
 from support.gateway import Gateway
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
@@ -96,6 +100,21 @@ def test_a_decision_is_replaced_once(gateway: Gateway) -> None:
     assert (again.status, again.code) == (409, "entry_closed")
     assert (again.json["superseded_by"], again.json["end"]) == (second["id"], "superseded")
     assert len(listed(gateway)) == 2
+
+
+def test_of_eight_that_replace_one_decision_at_once_one_does(world: World, gateway: Gateway) -> None:
+    first = posted(gateway, body=DECISION, scope="src/auth")
+
+    def replaced(_round: int, number: int) -> Entry:
+        by = agent(("scout", "auditor")[number % 2])
+        draft = EntryDraft(entry_type=EntryType.DECISION, summary=str(number), supersedes=first["id"])
+        return post_entry(world.deps, by, draft)
+
+    (outcomes,) = race(8, 1, replaced)
+    assert sorted(type(each).__name__ for each in outcomes) == ["Entry"] + ["EntryClosed"] * 7
+    (heir,) = [each for each in outcomes if isinstance(each, Entry)]
+    assert listed(gateway) == [heir.summary, "One table"]
+    assert read(gateway, first)["superseded_by"] == heir.id
 
 
 @pytest.mark.parametrize(("by", "status"), [(ALICE, "superseded"), (BOB, "overridden")])
