@@ -104,7 +104,7 @@ class Door(App):
             message = message_from(request)
             if message.method != "tools/call":
                 raise
-            result = stamped(refused_call(exc, {}), version_of(message, request))
+            result = stamped(refused_call(exc), version_of(message, request))
             return answers.ok({"jsonrpc": "2.0", "id": message.id, "result": result})
 
 

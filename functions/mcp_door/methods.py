@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,7 +107,7 @@ def _played(asked: Asked, tool: Tool, arguments: JsonBody) -> dict[str, Any]:
     except errors.TokenRefused:
         raise
     except errors.BatonError as exc:
-        return refused_call(errors.Busy() if isinstance(exc, errors.Conflict) else exc, tool.renamed)
+        return refused_call(errors.Busy() if isinstance(exc, errors.Conflict) else exc, tool)
     return {
         "content": [{"type": "text", "text": said.text}],
         "structuredContent": said.data,
@@ -115,9 +115,10 @@ def _played(asked: Asked, tool: Tool, arguments: JsonBody) -> dict[str, Any]:
     }
 
 
-def refused_call(exc: errors.BatonError, renamed: Mapping[str, str]) -> dict[str, Any]:
+def refused_call(exc: errors.BatonError, tool: Tool | None = None) -> dict[str, Any]:
     logger().info("tool refused", action="tool_refused", code=exc.code)
-    return {"content": [{"type": "text", "text": refusal(exc, renamed)}], "isError": True}
+    text = refusal(exc, tool.renamed, as_json=tool.tells_errors_as_json) if tool else refusal(exc, {})
+    return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
 _MODERN: dict[str, Callable[[Asked], dict[str, Any]]] = {

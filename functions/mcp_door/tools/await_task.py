@@ -36,14 +36,9 @@ def await_task(call: ToolCall[AwaitArguments]) -> Said:
 
 TOOL = Tool(
     name="await_task",
-    description="Wait up to 25 seconds for a task; if it says not yet, call again.",
+    description="Wait up to 25 s for a task. Not yet: call again.",
     arguments=AwaitArguments,
-    answer=(
-        "task_id",
-        "state",
-        "timed_out",
-        "output",
-    ),
+    answer=("state", "timed_out"),
     plays=("await_a_task",),
     handler=await_task,
     of=frozenset({SENDER}),

@@ -15,6 +15,7 @@ from mcp_door.tools import (
     list_tasks,
     recall,
     remember,
+    twining_handoff,
 )
 from mcp_door.tools.tool import SENDER, WORKER, Tool
 
@@ -22,6 +23,7 @@ ALL = "all"
 WHO = (WORKER, SENDER, ALL)
 TOOLS: tuple[Tool, ...] = (
     handoff.TOOL,
+    twining_handoff.TOOL,
     create_handoff_marker.TOOL,
     claim_next.TOOL,
     heartbeat.TOOL,

@@ -34,10 +34,7 @@ TOOL = Tool(
     name="checkpoint",
     description="Save progress that the next attempt continues from.",
     arguments=CheckpointArguments,
-    answer=(
-        "checkpoint_id",
-        "task_id",
-    ),
+    answer=("checkpoint_id",),
     plays=("checkpoint",),
     handler=checkpoint,
     of=frozenset({WORKER}),

@@ -22,8 +22,7 @@ class ClaimArguments(Arguments):
     wait_seconds: Annotated[int, Field(ge=0, le=MAX_WAIT_SECONDS)] = LEFT_OUT
     lease_seconds: int = LEFT_OUT
     auto_memories: Annotated[int, Field(description="so many entries that fit")] = LEFT_OUT
-    worker: Annotated[str, Field(description="your name in logs")] = LEFT_OUT
-    request_id: Annotated[str, Field(description="same id: same claim")] = LEFT_OUT
+    request_id: str = LEFT_OUT
 
 
 def claim_next(call: ToolCall[ClaimArguments]) -> Said:
@@ -37,7 +36,7 @@ def claim_next(call: ToolCall[ClaimArguments]) -> Said:
 def _claimed(call: ToolCall[ClaimArguments]) -> Any:
     given = call.arguments.given()
     key = key_of("claim_next", given.get("request_id"))
-    body = {name: given[name] for name in ("agent", "worker", "lease_seconds", "auto_memories") if name in given}
+    body = {name: given[name] for name in ("agent", "lease_seconds", "auto_memories") if name in given}
     if "task_id" in given:
         return call.play("claim", body, params={"task_id": given["task_id"]}, key=key)
     params = {"slug": call.agent}

@@ -29,9 +29,7 @@ class CompleteArguments(Arguments):
         tuple[ReportArguments, ...], models.few(MAX_REPORTS), Field(description="each criterion, by its exact text")
     ] = LEFT_OUT
     claim_next: bool = LEFT_OUT
-    advanced: Annotated[
-        dict[str, Any], Field(description="deliverables, verification, notes, results, continuation")
-    ] = LEFT_OUT
+    advanced: Annotated[dict[str, Any], Field(description="notes, deliverables, continuation")] = LEFT_OUT
 
     def body(self) -> dict[str, Any]:
         """Returns the body of POST /tasks/{task_id}/complete."""

@@ -21,7 +21,7 @@ class MarkerArguments(Arguments):
     create_task: bool = LEFT_OUT
     task_priority: Annotated[Literal["P0", "P1", "P2"], Field(description="needed for a task")] = LEFT_OUT
     request_id: str = LEFT_OUT
-    advanced: Annotated[dict[str, Any], Field(description="client_relation_ids, project_relation_ids")] = LEFT_OUT
+    advanced: Annotated[dict[str, Any], Field(description="relation ids")] = LEFT_OUT
 
 
 def create_marker(call: ToolCall[MarkerArguments]) -> Said:
@@ -32,7 +32,7 @@ def create_marker(call: ToolCall[MarkerArguments]) -> Said:
     lines = [_outcome(made), *texts.block(body["source_agent"], "block for the digest", made["handoff_block"])]
     if made["task_url"] or made["existing_task_url"]:
         lines.append(f"task: {texts.line(made['task_url'] or made['existing_task_url'])}")
-    data = {name: made[name] for name in (*TOOL.answer, "task_url", "existing_task_url")}
+    data = {name: made[name] for name in FIELDS}
     return Said(lines, _next_step(made), data)
 
 
@@ -53,17 +53,15 @@ def _next_step(made: dict[str, Any]) -> str:
     return f"paste the block into your digest{then}"
 
 
+FIELDS = (
+    *("handoff_block", "task_created", "task_id", "handoff_id", "duplicate_prevented", "needs_manual_review"),
+    *("task_url", "existing_task_url"),
+)
 TOOL = Tool(
     name="create_handoff_marker",
-    description="Escalate to another agent: a block for your digest, and a task unless one is open or capped.",
+    description="Escalate: a block for your digest, and a task unless one is open.",
     arguments=MarkerArguments,
-    answer=(
-        "handoff_block",
-        "task_created",
-        "task_id",
-        "duplicate_prevented",
-        "needs_manual_review",
-    ),
+    answer=("handoff_block", "task_id"),
     plays=("create_marker",),
     handler=create_marker,
     of=frozenset({SENDER}),

@@ -18,17 +18,15 @@ class HandoffArguments(Arguments):
     reason: Annotated[str, Field(description="why this agent")]
     summary: Annotated[str, Field(description="what to do")] = LEFT_OUT
     target: Annotated[str, Field(description="agent; left out: any able one")] = LEFT_OUT
-    context: Annotated[dict[str, Any], Field(description="what it has to know")] = LEFT_OUT
+    context: dict[str, Any] = LEFT_OUT
     deliverable: Annotated[str, Field(description="its type")] = LEFT_OUT
     criteria: Annotated[list[str], models.few(50), Field(description="of the deliverable")] = LEFT_OUT
-    scope: Annotated[str, Field(description="path like src/auth: takes along what is known of it")] = LEFT_OUT
+    scope: Annotated[str, Field(description="like src/auth: takes along what is known of it")] = LEFT_OUT
     priority: Literal["P0", "P1", "P2"] = LEFT_OUT
     claim_id: Annotated[str, Field(description="your claim, if you hold one")] = LEFT_OUT
     agent: Annotated[str, Field(description="act for it")] = LEFT_OUT
     request_id: Annotated[str, Field(description="same id: same handoff")] = LEFT_OUT
-    advanced: Annotated[
-        dict[str, Any], Field(description="work_type, kind, results, expectations, rollback, metadata, budget")
-    ] = LEFT_OUT
+    advanced: Annotated[dict[str, Any], Field(description="work_type, kind, results, rollback, budget")] = LEFT_OUT
 
     def body(self, source: str) -> dict[str, Any]:
         """Returns the body of POST /handoffs."""
@@ -75,12 +73,7 @@ TOOL = Tool(
     name="handoff",
     description="Hand work to another agent. Its completion has to report each criterion.",
     arguments=HandoffArguments,
-    answer=(
-        "task_id",
-        "handoff_id",
-        "state",
-        "url",
-    ),
+    answer=("task_id", "state"),
     plays=("create_a_handoff",),
     handler=hand_off,
     repeatable=False,

@@ -23,13 +23,9 @@ def heartbeat(call: ToolCall[HeartbeatArguments]) -> Said:
 
 TOOL = Tool(
     name="heartbeat",
-    description="Extend your claim while you work.",
+    description="Extend your claim.",
     arguments=HeartbeatArguments,
-    answer=(
-        "task_id",
-        "expires_at",
-        "fence",
-    ),
+    answer=("expires_at",),
     plays=("heartbeat",),
     handler=heartbeat,
     of=frozenset({WORKER}),

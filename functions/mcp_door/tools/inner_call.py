@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from api.claims import ending_routes
 from api.claims import routes as claim_routes
 from api.handoffs import routes as handoff_routes
-from api.handoffs import workflow_routes
+from api.handoffs import twining_routes, workflow_routes
 from api.memory import recall_routes
 from api.memory import routes as memory_routes
 from api.tasks import routes as task_routes
@@ -26,6 +26,7 @@ _PLAYABLE = (
     *claim_routes.routes,
     *ending_routes.routes,
     *handoff_routes.routes,
+    *twining_routes.routes,
     *workflow_routes.routes,
     *task_routes.routes,
     *memory_routes.routes,

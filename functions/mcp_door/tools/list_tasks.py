@@ -17,7 +17,7 @@ USUAL = 10
 
 class ListArguments(Arguments):
     agent: Annotated[str, Field(description="whose work")] = LEFT_OUT
-    day: Annotated[str, Field(description="of creation, like 2026-01-31; default: today")] = LEFT_OUT
+    day: Annotated[str, Field(description="like 2026-01-31")] = LEFT_OUT
     state: State = LEFT_OUT
     limit: Annotated[int, Field(ge=1, le=100)] = LEFT_OUT
     cursor: str = LEFT_OUT

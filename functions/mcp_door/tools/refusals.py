@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from baton.domain import errors
+from baton.domain.numbers import dumps
 from mcp_door.tools import texts
 
 MAX_LISTED = 50
@@ -41,11 +42,13 @@ _CLASSES: tuple[tuple[type[errors.BatonError], str], ...] = (
 _LATER = "call again with the same arguments in a few seconds"
 
 
-def refusal(exc: errors.BatonError, renamed: Mapping[str, str]) -> str:
-    """Returns the refusal in a model's words. ``renamed``: a field of the route → the tool's argument."""
+def refusal(exc: errors.BatonError, renamed: Mapping[str, str], *, as_json: bool = False) -> str:
+    """Returns the refusal in a model's words. ``renamed``: a field of the route → the tool's argument. ``as_json``: its
+    first line is ``{error, code}``."""
     if isinstance(exc, errors.InvalidInput):
         exc.rename(renamed)
-    lines = [f"Refused ({exc.code}): {texts.line(exc.message)}"]
+    said = dumps({"error": texts.line(exc.message), "code": exc.code}, ensure_ascii=False)
+    lines = [said if as_json else f"Refused ({exc.code}): {texts.line(exc.message)}"]
     problems = [
         f"- {texts.line(each['field'])}: {texts.line(each['message'])}" for each in exc.fields.get("errors", [])
     ]

@@ -54,7 +54,7 @@ class ToolCall(Generic[ArgumentsT]):
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """``renamed``: a field of a route → the argument that it comes from, for refusals. ``answer``: the fields that are
-    always there."""
+    always there. ``tells_errors_as_json``: a refusal begins with ``{error, code}``, as the tool's callers expect."""
 
     name: str
     description: str
@@ -67,6 +67,7 @@ class Tool:
     destroys: bool = False
     repeatable: bool = True
     renamed: Mapping[str, str] = field(default_factory=dict)
+    tells_errors_as_json: bool = False
 
     @cached_property
     def shown(self) -> dict[str, Any]:

@@ -73,6 +73,7 @@ NEEDED: dict[str, dict[str, Any]] = {
         "source_digest_url": "https://notes.example/1",
         "task_priority": "P0",
     },
+    "twining_handoff": {"source_agent": "architect", "summary": "Parsed", "results": []},
     "checkpoint": {"step_name": "half", "state": {}},
     "fail": {"type": "error", "description": "No"},
     "recall": {"query": "parser"},
@@ -93,7 +94,16 @@ def texts(tool: Tool) -> Iterator[tuple[str, Any]]:
             case "array" if schema["items"].get("type") == "string":
                 yield name, [SECRET]
             case "array":
-                yield name, [{"criterion": "x", "met": True, "evidence": SECRET}]
+                yield name, [_with_secret(schema["items"])]
+
+
+def _with_secret(item: Any) -> Any:
+    """An item of a list of objects, with the secret in its last text."""
+    known = {name: (schema.get("enum") or [schema]) for name, schema in item["properties"].items()}
+    plain = {"string": SECRET, "boolean": True, "array": [SECRET]}
+    return {
+        name: values[0] if isinstance(values[0], str) else plain[values[0]["type"]] for name, values in known.items()
+    }
 
 
 WITH_TEXTS = [(tool.name, name, value) for tool in TOOLS if not tool.reads for name, value in texts(tool)]
@@ -105,7 +115,7 @@ def test_a_secret_in_any_text_is_refused_by_the_guardrail(
 ) -> None:
     client = McpClient(http_agents.gateway)
     given = needed(client, tool)
-    by = ARCHITECT if tool in {"handoff", "create_handoff_marker"} else CODER
+    by = ARCHITECT if tool in {"handoff", "create_handoff_marker", "twining_handoff"} else CODER
     given |= {"deliverable": "code"} if name == "criteria" and tool == "handoff" else {}
     told = client.call(by, tool, **{**given, name: value})
     assert told.code == "guardrail", told.text

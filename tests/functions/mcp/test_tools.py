@@ -209,6 +209,26 @@ def test_one_question_is_asked_at_a_time(client: McpClient, given: dict[str, str
     assert client.call(CODER, "recall", **given).code == "invalid_input"
 
 
+def test_twinings_handoff_has_its_own_answer_and_its_own_errors(client: McpClient) -> None:
+    client.done(ARCHITECT, "remember", entry_type="decision", scope="src", summary="We parse by hand")
+    results = [{"description": "The lexer", "status": "completed", "artifacts": ["lexer.py"]}]
+    given = {"source_agent": "architect", "target_agent": "auto-code", "scope": "src/parser", "summary": "Lexed"}
+    made = client.done(ARCHITECT, "twining_handoff", **given, results=results)
+    assert made == {
+        "id": made["id"],
+        "created_at": made["created_at"],
+        "source_agent": "architect",
+        "target_agent": "auto-code",
+        "scope": "src/parser",
+        "summary": "Lexed",
+        "result_count": 1,
+        "context_snapshot_size": {"decisions": 1, "warnings": 0, "findings": 0},
+    }
+    refused = client.call(ARCHITECT, "twining_handoff", **{**given, "target_agent": "nobody"}, results=results)
+    assert json.loads(refused.text.splitlines()[0]).keys() == {"error", "code"}
+    assert refused.code == "unknown_agent"
+
+
 def test_a_handoff_may_name_its_scope_and_take_nothing_along(client: McpClient) -> None:
     client.done(ARCHITECT, "remember", entry_type="decision", scope="src", summary="We parse by hand")
     handed(client, scope="src", advanced={"auto_snapshot": False})

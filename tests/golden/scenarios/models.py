@@ -61,6 +61,10 @@ def models_hand_over_and_work(play: Play) -> None:
     model.call("agent:scout", "create_handoff_marker", **marker, task_priority="P1")
     model.call("agent:auditor", "remember", entry_type="warning", summary="The parser is slow", scope="src/parser")
     model.call("agent:scout", "recall", query="slow parser")
+    results = [{"description": "The suspects", "status": "completed", "artifacts": ["suspects.txt"]}]
+    handed = {"source_agent": "scout", "target_agent": "auditor", "scope": "src/parser", "summary": "Look at these"}
+    model.call("agent:scout", "twining_handoff", **handed, results=results)
+    model.call("agent:scout", "twining_handoff", **{**handed, "target_agent": "nobody"}, results=results)
     model.call("agent:scout", "list_tasks", colour="red")
 
 

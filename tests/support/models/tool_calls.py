@@ -26,6 +26,7 @@ def _fail(ids: Ids, body: Any) -> Asked:
 
 CALLS: dict[str, Callable[[Ids, Any], Asked]] = {
     "create_a_handoff": _handoff,
+    "create_twining_handoff": lambda _, body: ("twining_handoff", body),
     "create_marker": lambda _, body: ("create_handoff_marker", {**body, "task_priority": "P0"}),
     "claim_the_next": lambda ids, _: ("claim_next", {"agent": ids["slug"]}),
     "wait_for_a_claim": lambda ids, _: ("claim_next", {"agent": ids["slug"], "wait_seconds": 1}),

@@ -40,6 +40,8 @@ class Told:
     def code(self) -> str:
         """Of a refusal."""
         assert self.is_error, self.text
+        if self.text.startswith("{"):
+            return str(json.loads(self.text.partition("\n")[0])["code"])
         return self.text.partition("(")[2].partition(")")[0]
 
 
