@@ -35,20 +35,20 @@ Cost = tuple[int, int, float, float]
 HANDOFFS: dict[str, Cost] = {
     # asks for              reads, writes, WU,   RU
     "nothing":              (1, 3,      12,     2),
-    "a snapshot":           (11, 3,     13,  17.5),
-    "the deepest snapshot": (29, 3,     13,  26.5),
+    "a snapshot":           (14, 3,     13,    19),
+    "the deepest snapshot": (32, 3,     13,    28),
 }  # fmt: skip
 CLAIMS: dict[str, Cost] = {
     "nothing":              (2, 1,       4,   3.5),
-    "a snapshot":           (6, 1,       4,    10),
-    "the deepest snapshot": (12, 1,      4,    13),
+    "a snapshot":           (7, 1,       4,  10.5),
+    "the deepest snapshot": (13, 1,      4,  13.5),
 }  # fmt: skip
 POSTS: dict[str, Cost] = {
     # a status; a finding of the project; one of src/auth; a decision of src/auth that replaces another one
     "status":    (0, 1,  1, 0),
-    "finding":   (0, 1,  3, 0),
-    "in scope":  (0, 1, 10, 0),
-    "replacing": (1, 1, 22, 1),
+    "finding":   (0, 1,  2, 0),
+    "in scope":  (0, 1,  9, 0),
+    "replacing": (1, 1, 20, 1),
 }  # fmt: skip
 ASKED = {"nothing": {}, "a snapshot": {"scope": SCOPE}, "the deepest snapshot": {"scope": DEEPEST}}
 

@@ -388,7 +388,8 @@ def test_an_entry_survives_its_item_and_is_where_it_is_looked_for(entry: Entry) 
     item = wired(entry_items.entry_item(entry))
     assert entry_items.entry_from(entry.workspace, item) == entry
     is_in_view = entry.is_active and entry.entry_type in SNAPSHOT_TYPES
-    assert ("queue_pk" in item, "wake_pk" in item) == (is_in_view, is_in_view)
+    assert ("queue_pk" in item) == is_in_view
+    assert not is_in_view or item["queue_sk"] == ("HERE#" if entry.scope == "project" else "BELOW#") + entry.id
     rows = list(map(wired, entry_items.row_items(entry)))
     assert [row["queue_pk"].rpartition("#")[2] for row in rows if "queue_pk" in row] == (
         list(line_of(entry.scope)[1:]) if is_in_view else []

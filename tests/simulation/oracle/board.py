@@ -20,7 +20,7 @@ PREFIX = f"WS#{WORKSPACE}#"
 SHARDS = 4
 IN_VIEW = ("decision", "warning", "finding")
 # What a change may touch: of any entry, of a decision that is replaced, of an entry that is deleted.
-CHANGES = {"changes", "version", "written_by", "queue_pk", "queue_sk", "wake_pk", "wake_sk"}
+CHANGES = {"changes", "version", "written_by", "queue_pk", "queue_sk"}
 TEXTS = {"summary", "detail", "tags", "relates_to", "rationale"}
 ENDS = {"superseded": {"status"}, "overridden": {"status"}, "withdrawn": set(), "deleted": TEXTS}
 HUMANS_ONLY = ("overridden", "deleted")
@@ -39,8 +39,8 @@ class Board:
             self._is_posted(entry_id, new)
         else:
             self._is_changed(entry_id, old, new)
-        is_placed = ("queue_pk" in new, "wake_pk" in new)
-        self._must(is_placed == (_holds(new), _holds(new)), "entry {} ({}) is in view: {}", entry_id, new, is_placed)
+        is_placed = "queue_pk" in new
+        self._must(is_placed == _holds(new), "entry {} ({}) is in view: {}", entry_id, new, is_placed)
 
     def _is_posted(self, entry_id: str, new: Item) -> None:
         self._must(new["version"] == 1 and not new["changes"], "entry {} is over from the start", entry_id)
@@ -70,22 +70,20 @@ class Board:
 
     def is_shown(self) -> None:
         """When all is quiet: every view has exactly what holds, and what replaced a decision names it."""
-        below, at = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+        views = defaultdict[str, set[str]](set)
         entries = dict(self._entries())
         for entry_id, entry in entries.items():
             for replaced in [each["entry"] for each in entry["changes"] if "entry" in each]:
                 is_named = entries.get(replaced, {}).get("supersedes") == entry_id
                 self._must(is_named, "{} has replaced {}, and doesn't name it", replaced, entry_id)
-            if _holds(entry):
-                at[f"{entry['entry_type']}#{entry['scope']}"].add(entry_id)
-                for scope in _line(entry["scope"]):
-                    below[f"{entry['entry_type']}#{scope}"].add(entry_id)
-        for index, word, expected in (("queue", "BELOW", below), ("wake", "AT", at)):
-            shown = self._index(index, f"{PREFIX}{word}#")
-            self._must(shown == dict(expected), "{} shows {}, and {} hold", word, shown, dict(expected))
+            for scope in _line(entry["scope"]) if _holds(entry) else ():
+                where = "HERE" if scope == entry["scope"] else "BELOW"
+                views[f"{entry['entry_type']}#{scope}"].add(f"{where}#{entry_id}")
+        shown = self._views(f"{PREFIX}VIEW#")
+        self._must(shown == dict(views), "the views show {}, and {} hold", shown, dict(views))
 
-    def _index(self, name: str, prefix: str) -> dict[str, set[str]]:
-        partitions = self._sim.dynamo.indexes[name].shown
+    def _views(self, prefix: str) -> dict[str, set[str]]:
+        partitions = self._sim.dynamo.indexes["queue"].shown
         return {
             pk.removeprefix(prefix): {sk for sk, _ in rows}
             for pk, rows in partitions.items()

@@ -872,8 +872,8 @@ ENTRIES = (
         "what was replaced stays in the views of its scope",
         (
             "adapters/dynamodb/memory/entry_items.py",
-            "    if not entry.is_active:\n        return key\n",
-            "",
+            "if not (entry.entry_type in entries.SNAPSHOT_TYPES and entry.is_active):",
+            "if entry.entry_type not in entries.SNAPSHOT_TYPES:",
         ),
         habits=_ON_BOARD,
     ),

@@ -13,7 +13,7 @@ from zlib import crc32
 from baton.domain import times
 from baton.domain.alerts.alert import Alert, AlertState, hour_of
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
-from baton.domain.memory.entry import EntryType
+from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.tasks.task import Claim, State, Task
 from baton.domain.tracker.page_sync import PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
@@ -332,14 +332,24 @@ def board_changes(workspace: str) -> str:
     return f"WS#{workspace}#BOARD-CHANGES"
 
 
-def entries_below(workspace: str, entry_type: EntryType, scope: str) -> str:
-    """The active entries in the scope and below it, in the queue index."""
-    return f"WS#{workspace}#BELOW#{entry_type}#{scope}"
+def view_of(workspace: str, entry_type: EntryType, scope: str) -> str:
+    """The active entries of a type that were posted in the scope or below it, in the queue index."""
+    return f"WS#{workspace}#VIEW#{entry_type}#{scope}"
 
 
-def entries_at(workspace: str, entry_type: EntryType, scope: str) -> str:
-    """The active entries of exactly this scope, in the wake index."""
-    return f"WS#{workspace}#AT#{entry_type}#{scope}"
+# In a view: what was posted in exactly its scope, which the scopes below see too, and what was posted below it.
+HERE, BELOW = "HERE#", "BELOW#"
+
+
+def view_index_key(of: Entry, scope: str) -> Key:
+    """Returns the entry's key in the view of its own scope, or of one above it."""
+    where = HERE if of.scope == scope else BELOW
+    return Key(view_of(of.workspace, of.entry_type, scope), where + of.id)
+
+
+def parse_view_sort_key(sort_key: str) -> str:
+    """Returns the entry's id."""
+    return sort_key.split("#", 1)[1]
 
 
 def contacts(workspace: str) -> str:

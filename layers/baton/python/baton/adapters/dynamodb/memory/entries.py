@@ -14,7 +14,7 @@ from baton.adapters.dynamodb.memory import entry_items
 from baton.adapters.dynamodb.table import MAX_BATCH
 from baton.domain import errors, ids
 from baton.domain.memory.entry import ChangedEntry, Entry, EntryType
-from baton.domain.memory.scope import above
+from baton.domain.memory.scope import line_of
 from baton.ports.paging import Page
 
 _PREFIX = "ent_"
@@ -25,7 +25,7 @@ _LAST = _PREFIX + "~"
 _SPARE = 3
 _RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
 
-# A partition of an index: the index, and the partition's key.
+# A view, and where the entries were posted: in its scope, or below it.
 Place = tuple[str, str]
 
 
@@ -92,10 +92,10 @@ class Entries(Registry):
         found: dict[Place, list[str]] = {}
 
         def read(place: Place, limit: int) -> None:
-            index, partition = place
-            values = {":pk": partition, ":first": first, ":last": _LAST}
-            entries = self._table.query(_RANGE, values, limit=limit, newest_first=True, IndexName=index)
-            found[place] = [entry[f"{index}_sk"] for entry in entries]
+            view, where = place
+            values = {":pk": view, ":first": where + first, ":last": where + _LAST}
+            entries = self._table.query(_RANGE, values, limit=limit, newest_first=True, IndexName=keys.QUEUE_INDEX)
+            found[place] = [keys.parse_view_sort_key(entry["queue_sk"]) for entry in entries]
 
         self._table.together([partial(read, *each) for each in wanted.items()])
         return found
@@ -133,9 +133,9 @@ def _page(workspace: str, shards: Sequence[_Shard], limit: int, *, newest_first:
 
 
 def _places(workspace: str, kind: EntryType, scope: str) -> list[Place]:
-    """Returns where the active entries are that the scope sees: at each scope above it, and from it down."""
-    at = [(keys.WAKE_INDEX, keys.entries_at(workspace, kind, each)) for each in above(scope)]
-    return [*at, (keys.QUEUE_INDEX, keys.entries_below(workspace, kind, scope))]
+    """Returns where the active entries are that the scope sees: in each scope above it, in itself, and below it."""
+    here = [(keys.view_of(workspace, kind, each), keys.HERE) for each in line_of(scope)]
+    return [*here, (keys.view_of(workspace, kind, scope), keys.BELOW)]
 
 
 def _newest(listed: Iterable[list[str]]) -> list[str]:

@@ -1,8 +1,8 @@
 """The items of the blackboard's entries.
 
-An active decision, warning or finding is in the indexes: in the queue index once for each scope from the root down to
-its own, in the wake index once, at its own. The entry's item has the root's place and its own scope's; a row has each
-other one. A row that is over loses its place, and stays."""
+An active decision, warning or finding is in the queue index once for each scope from the root down to its own: in the
+view of that scope. The entry's item has the root's place, a row each other one. What is over loses its places; the
+rows stay."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def entry_item(entry: Entry) -> Item:
         "status": None if entry.status is None else str(entry.status),
         "posted_at": times.rfc3339(entry.posted_at),
         "changes": list(map(_event_item, entry.changes)),
-        **_places(entry),
+        **_place(entry, ROOT),
     }
 
 
@@ -57,7 +57,11 @@ def row_items(entry: Entry) -> list[Item]:
     """Returns the entry's rows below the root: with their places if it is active, without if it is so no more."""
     if not _has_rows(entry):
         return []
-    return [_row(entry, depth, scope) for depth, scope in enumerate(line_of(entry.scope)) if depth > 0]
+    return [
+        {**keys.board_row(entry.workspace, entry.id, depth)._asdict(), **_place(entry, scope)}
+        for depth, scope in enumerate(line_of(entry.scope))
+        if depth > 0
+    ]
 
 
 def changed_item(changed: ChangedEntry) -> Item:
@@ -73,22 +77,12 @@ def _has_rows(entry: Entry) -> bool:
     return entry.entry_type in entries.SNAPSHOT_TYPES and (entry.is_active or entry.version > 1)
 
 
-def _places(entry: Entry) -> Item:
+def _place(entry: Entry, scope: str) -> Item:
+    """The place in the view of a scope; none if the entry isn't in view."""
     if not (entry.entry_type in entries.SNAPSHOT_TYPES and entry.is_active):
         return {}
-    return {
-        "queue_pk": keys.entries_below(entry.workspace, entry.entry_type, ROOT),
-        "queue_sk": entry.id,
-        "wake_pk": keys.entries_at(entry.workspace, entry.entry_type, entry.scope),
-        "wake_sk": entry.id,
-    }
-
-
-def _row(entry: Entry, depth: int, scope: str) -> Item:
-    key = keys.board_row(entry.workspace, entry.id, depth)._asdict()
-    if not entry.is_active:
-        return key
-    return {**key, "queue_pk": keys.entries_below(entry.workspace, entry.entry_type, scope), "queue_sk": entry.id}
+    key = keys.view_index_key(entry, scope)
+    return {"queue_pk": key.pk, "queue_sk": key.sk}
 
 
 def _event_item(event: EntryEvent) -> Item:
