@@ -1,6 +1,6 @@
 """`make bench`: measures, and judges nothing.
 
-    bench.py [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst]
+    bench.py [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst] [search]
 
 Without a name, all of them. All but `keys`, `rounds`, `cpu` and `worst` need the local stack; the bench starts one of
 its own and forgets it.
@@ -24,6 +24,7 @@ from bench_imports import show_imports
 from bench_keys import show_keys
 from bench_load import show_load
 from bench_rounds import show_rounds
+from bench_search import show_search
 from bench_waits import show_waits
 from bench_worst import show_worst
 from engine import StackError
@@ -34,6 +35,7 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "load": show_load,
     "floor": show_floor,
     "waits": show_waits,
+    "search": show_search,
 }
 # Without the stack.
 ALONE: dict[str, Callable[[], None]] = {"keys": show_keys, "rounds": show_rounds, "cpu": show_cpu, "worst": show_worst}
