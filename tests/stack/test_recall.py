@@ -1,0 +1,39 @@
+"""Recall on the deployed stack: whichever process answers, it knows what was posted before the question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.worlds.deployed import Client, Deployed
+from support.worlds.tenant import Tenant, new_workspace
+
+
+def posted(client: Client, summary: str, **values: Any) -> str:
+    return str(client.post("/blackboard", {"entry_type": "decision", "summary": summary, **values})["id"])
+
+
+def found(client: Client, path: str) -> list[str]:
+    return [each["id"] for each in client.get(path)["items"]]
+
+
+def test_a_decision_is_found_replaced_explained_and_forgotten(tenant: Tenant, deployed: Deployed) -> None:
+    assert found(tenant.reviewer, "/recall?q=sessions") == []
+    first = posted(tenant.scout, "Sessions are kept in Redis", scope="src/auth")
+    assert found(tenant.reviewer, "/recall?q=where+is+a+session+kept") == [first]
+
+    second = posted(tenant.reviewer, "Logins live in signed cookies", scope="src/auth", supersedes=first)
+    (best, older) = tenant.scout.get("/recall?q=where+are+sessions+kept&scope=src/auth/jwt")["items"]
+    assert (best["id"], older["id"]) == (second, first)
+    assert [each["summary"] for each in best["replaced"]] == ["Sessions are kept in Redis"]
+    assert found(tenant.scout, "/why?path=src/auth/session_store.py") == [second]
+    assert found(new_workspace(deployed).human, "/recall?q=sessions") == []
+
+    tenant.human.ok("DELETE", f"/blackboard/{second}")
+    assert found(tenant.scout, "/recall?q=cookies") == []
+    assert found(tenant.scout, "/why?path=src/auth/session_store.py") == []
+
+
+def test_each_of_many_entries_is_found_by_the_next_question(tenant: Tenant) -> None:
+    for number in range(10):
+        entry = posted(tenant.scout, f"Queue number{number} is drained by hand")
+        assert entry in found(tenant.reviewer, f"/recall?q=number{number}&limit=1")
