@@ -22,6 +22,7 @@ import httpx
 import stack as local
 import stand_in
 from demo_chain import scene_a_chain
+from demo_models import scene_models
 from demo_stage import BOLD, DIM, PLAIN, Player, Refused, ask, escalate, heading, show_answer, trail_of
 from demo_talk import scene_a_conversation, scene_two_at_once
 from engine import StackError
@@ -39,6 +40,7 @@ def play(player: Player) -> None:
     scene_a_chain(player)
     scene_a_conversation(player)
     scene_two_at_once(player)
+    scene_models(player)
     if stand_in.port_of(player.stack.notion_url) is not None:
         _scene_notion(player)
 
@@ -114,7 +116,7 @@ def _scene_the_trail(player: Player, task_id: str) -> None:
 
 
 def _scene_notion(player: Player) -> None:
-    heading("9. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
+    heading("10. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
     notion = player.stack.notion_url
     with httpx.Client(base_url=notion, timeout=30, trust_env=False) as person:
         database = person.get("/control/databases").raise_for_status().json()["databases"][0]

@@ -34,6 +34,19 @@ def by_url(at_its_url: Deployed) -> Tenant:
     return new_workspace(at_its_url)
 
 
+def test_the_door_for_models_is_there_too(at_its_url: Deployed, by_url: Tenant) -> None:
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    told = by_url.reviewer.post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+    assert told["result"]["protocolVersion"] == "2025-11-25"
+    call = {"name": "claim_next", "arguments": {}}
+    told = by_url.reviewer.post("/mcp", {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
+    assert told["result"]["structuredContent"] == {"claimed": False}
+    assert by_url.reviewer.refused("GET", "/mcp") == (405, "method_not_allowed")
+    nobody = at_its_url.client(None)
+    assert nobody.refused("GET", "/.well-known/oauth-protected-resource/mcp") == (404, "not_found")
+    assert nobody.send("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}).status_code == 401
+
+
 def test_there_is_no_gateway_and_all_know_the_url(at_its_url: Deployed) -> None:
     running = at_its_url.stack
     assert urlsplit(running.api_url).netloc.endswith(f".lambda-url.{running.region}.localhost:{running.port}")

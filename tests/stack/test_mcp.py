@@ -101,6 +101,31 @@ def test_the_official_client_works_from_the_handoff_to_the_result(tenant: Tenant
     assert tenant.replayed(task_id)["state"] == "done"
 
 
+@pytest.mark.parametrize("mode", ERAS)
+def test_what_one_client_remembers_another_recalls_and_a_claimer_is_told(tenant: Tenant, mode: str) -> None:
+    deployed, scope = tenant.deployed, {"scope": "src/parser"}
+
+    async def decide(client: McpClient) -> str:
+        first = await done(client, "remember", **scope, entry_type="decision", summary="The lexer is written by hand")
+        made = await done(client, "handoff", **scope, target="reviewer", reason="It reviews", agent="scout")
+        results = [{"description": "The lexer", "status": "completed"}]
+        given = {"source_agent": "scout", "target_agent": "reviewer", "summary": "Lexed", **scope}
+        handed = await done(client, "twining_handoff", **given, results=results)
+        assert handed["context_snapshot_size"] == {"decisions": 1, "warnings": 0, "findings": 0}
+        new = {"summary": "The lexer is generated", "supersedes": first["entry_id"], "entry_type": "decision"}
+        await done(client, "remember", **scope, **new)
+        return str(made["task_id"])
+
+    async def look(client: McpClient) -> list[str]:
+        found = await done(client, "recall", query="how is the lexer made?", **scope)
+        claim = await client.call_tool("claim_next", {"task_id": task_id})
+        assert '"The lexer is written by hand" was overridden' in text_of(claim) or "was superseded" in text_of(claim)
+        return [each["summary"] for each in found["entries"]]
+
+    task_id = played(deployed, tenant.human, mode, decide)
+    assert played(deployed, tenant.reviewer, mode, look)[0] == "The lexer is generated"
+
+
 def test_the_client_lists_all_tools_and_finds_their_schemas_valid(tenant: Tenant) -> None:
     async def listed(client: McpClient) -> list[str]:
         return [each.name for each in (await client.list_tools()).tools]
