@@ -22,7 +22,7 @@ _BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"`([A-Z]+)`\s+is\s+the\s+`([\w.]+)`\s+of\s+that\s+answer")
 ELLIPSIS = "…"
 # Guides that are about this checkout and an account, and ask the API nothing.
-WITHOUT_EXAMPLES = {"deploy.md"}
+WITHOUT_EXAMPLES = {"mcp.md", "deploy.md"}
 GUIDES = sorted(each.name for each in (ROOT / "docs/guides").glob("*.md") if each.name not in WITHOUT_EXAMPLES)
 
 
