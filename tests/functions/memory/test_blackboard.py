@@ -104,6 +104,7 @@ def test_a_decision_is_replaced_once(gateway: Gateway) -> None:
 
 def test_of_eight_that_replace_one_decision_at_once_one_does(world: World, gateway: Gateway) -> None:
     first = posted(gateway, body=DECISION, scope="src/auth")
+    world.clock.advance(1)
 
     def replaced(_round: int, number: int) -> Entry:
         by = agent(("scout", "auditor")[number % 2])
