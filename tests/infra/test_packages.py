@@ -37,7 +37,7 @@ with deployment.built("theirs", lambda said: print(said, flush=True)):
     pass
 """
 SAM = """#!/bin/sh
-test "$1 $2" = "build --build-dir" && rm -rf "$3" && mkdir -p "$3"
+test "$1 $2" = "build --build-dir" && rm -rf "$3" && mkdir -p "$3" && echo "{}" > "$3/template.yaml"
 """
 BARE_IMPORT = "import importlib, sys; sys.path[:0] = sys.argv[2:]; importlib.import_module(sys.argv[1])"
 
