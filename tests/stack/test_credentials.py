@@ -24,6 +24,7 @@ UNKNOWN_IDS = {
     "review_id": UNKNOWN,
     "token_id": "01aaaaaaaaaaaaaaaaaaaaaaaa",
     "alert_id": UNKNOWN,
+    "entry_id": UNKNOWN.replace("task_", "ent_"),
     "work_type": "nothing",
     "handoff_id": UNKNOWN.replace("task_", "ho_"),
     "workflow_id": UNKNOWN,
