@@ -93,7 +93,8 @@ class Board:
     def _entries(self) -> Iterator[tuple[str, Item]]:
         for shard in range(SHARDS):
             for sk, wire in self._sim.dynamo.items.get(f"{PREFIX}BOARD#{shard}", {}).items():
-                yield sk, item_of(wire) or {}
+                if entry := item_of(wire):
+                    yield sk, entry
 
 
 def _holds(entry: Item) -> bool:

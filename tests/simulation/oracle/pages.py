@@ -100,10 +100,15 @@ class Pages:
         self._must(is_shown or is_theirs, "{}: its page says {} by {}", about, word, by)
 
     def _is_heard(self, page: Page, head: Item, about: str) -> None:
-        """A person's closing ends the task."""
+        """A person's closing ends the task, unless a bot has set the same before: a page doesn't tell who set its
+        status, so that Baton takes it for the bot's still, if it has seen no other status in between."""
         _, by, word = page.edits[-1]
         is_closed = by not in (US, BOT) and word in CLOSING
-        self._must(not is_closed or head["state"] in ENDED, "{}: {} has set it to {}, and it goes on", about, by, word)
+        looks_like_the_bots = "closed_by_bot" in head.get("flags", ()) and (BOT, word) in [
+            edit[1:] for edit in page.edits
+        ]
+        is_heard = head["state"] in ENDED or looks_like_the_bots
+        self._must(not is_closed or is_heard, "{}: {} has set it to {}, and it goes on", about, by, word)
 
     def _tells_its_end(self, page: Page, head: Item, about: str) -> None:
         said = [text for text in page.comments if text.split(" ")[0].rstrip(".").lower() == head["state"]]
