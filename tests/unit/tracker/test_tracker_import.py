@@ -13,6 +13,7 @@ from baton.domain.errors import HumanNeeded, NoTracker, TrackerAway
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import State
 from baton.services.access.change_settings import change_settings
+from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.import_tracker import Imported, import_tracker
 from fake_notion import SELECT, STATUS, Fault
@@ -168,6 +169,18 @@ def test_an_imported_task_goes_on_like_any_other(world: NotionWorld) -> None:
     world.notion.edit(page_id, by=world.notion.person, status="Done")
     world.minutes(12)
     assert world.task(task.id).state is State.DONE
+
+
+def test_a_claim_is_shown_though_the_page_said_so_by_chance_before_a_bot_changed_it(world: NotionWorld) -> None:
+    page_id = add(world, status="In progress")
+    run(world)
+    (task,) = tasks(world)
+    world.notion.edit(page_id, by=world.notion.add_user(kind="bot", name="The old worker"), status="Not started")
+    approve_task(world.deps, human(), task.id, None)
+    world.clock.advance(60)
+    world.claim()
+    world.sync()
+    assert world.notion.pages[page_id].status == "In progress"
 
 
 def test_a_page_that_is_opened_again_after_its_import_died_shows_how_its_task_ends(world: NotionWorld) -> None:

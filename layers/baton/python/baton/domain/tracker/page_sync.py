@@ -16,7 +16,7 @@ from typing import Any
 
 from baton.domain import times
 from baton.domain.tasks.task import Task
-from baton.domain.tracker.tracker_settings import folded
+from baton.domain.tracker.tracker_settings import TrackerSettings, folded
 
 # How long a request can still take effect after its sender stopped waiting for it.
 UNCLEAR_SECONDS = 60
@@ -104,11 +104,16 @@ class PageSync:
         is_wanted = self.due_at is not None and self.due_at <= now
         return not self.is_held(now) and (is_wanted or self.is_overtaken(task) or self.sender is not None)
 
-    def needs_a_look(self, task: Task, request: str) -> bool:
+    def needs_a_look(self, task: Task, settings: TrackerSettings) -> bool:
         """True if the page has to be read first: a change of it was reported, the latest request didn't succeed, or the
-        page lacks the task's end or its new state (``request``)."""
+        page lacks the task's end or its new state. A status that others have set may have been replaced since by
+        others, also if it says by chance what the new state does."""
         is_in_doubt = self.unclear or self.status is not Sync.OK
-        is_new = str(task.state) != self.shown_state and folded(request) != folded(self.page_status)
+        wanted = folded(settings.status_for(task.state))
+        is_lacking = wanted != folded(self.page_status) or wanted != folded(
+            settings.statuses.get(self.shown_state or "")
+        )
+        is_new = str(task.state) != self.shown_state and is_lacking
         is_ours_to_write = (task.is_ended or is_new) and not self.is_settled
         return self.looks > self.looked or is_in_doubt or is_ours_to_write
 

@@ -176,7 +176,7 @@ class PageSender:
 
     def _show(self, page: PageRef) -> WrittenPage:
         """Returns the page in its wanted state. People's changes are handled before anything is written over them."""
-        if not self.row.needs_a_look(self.task, self.settings.status_for(self.task.state)):
+        if not self.row.needs_a_look(self.task, self.settings):
             return WrittenPage(page, self.row.page_status)
         seen = self.tracker.look(page.id)
         self.is_in_trash = seen.in_trash

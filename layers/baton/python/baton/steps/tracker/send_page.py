@@ -70,7 +70,7 @@ def _take(
     if not sync.is_due(task, now):
         return None
     is_known = sync.page is not None and sync.sender is None  # no sender died with it
-    if is_known and not sync.needs_a_look(task, settings.status_for(task.state)):
+    if is_known and not sync.needs_a_look(task, settings):
         after = _save(deps, sync.sent(task, sync.looked, sync.page_status, now, note=sync.message))
         return PageResult(after.page, after.status, after.message)
     held = sync.wanting(task).held(deps.ids.new("send", now), now, SEND_SECONDS)
