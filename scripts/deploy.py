@@ -88,7 +88,7 @@ def _deploy(environ: Mapping[str, str]) -> None:
     account = _account(session, target)
     wanted = answers.defaults(template) | settled
     if account is not None:
-        wanted = answers.fitted(wanted, settled, account, print)
+        wanted = answers.fitted(wanted, settled, before, account, print)
     if asks:
         wanted = answers.asked(wanted, template)
     if account is not None:

@@ -25,9 +25,9 @@ KEPT_UNRESERVED = 100
 USUAL_NOTICES = 10  # MaximumConcurrency where there is room
 LEAST_NOTICES = 2  # of which SQS takes no less
 SHARE_OF_NOTICES = 4  # at most one in so many of the account's executions answers notices
-USUAL_RESERVES = {"WaitConcurrency": 50, "UrlConcurrency": 100}
+USUAL_RESERVES = {"WaitConcurrency": 50, "McpConcurrency": 50, "UrlConcurrency": 100}
 LEAST_LEFT = 6  # for the sweeper, the publisher's stream and its minute, and three requests
-RESERVED_BY = {"ApiGateway": "WaitConcurrency", "FunctionUrl": "UrlConcurrency"}
+RESERVED_BY = {"ApiGateway": ("WaitConcurrency", "McpConcurrency"), "FunctionUrl": ("UrlConcurrency",)}
 
 
 @dataclass(frozen=True)
@@ -108,41 +108,46 @@ def asked(wanted: Parameters, template: Mapping[str, Any]) -> Parameters:
             print(f"{wrong}\n")
 
 
-def fitted(wanted: Parameters, settled: Parameters, account: Account, say: Say) -> Parameters:
+def fitted(wanted: Parameters, settled: Parameters, before: Parameters, account: Account, say: Say) -> Parameters:
     """``wanted``, with what nobody has settled as large as the account allows, and a word on why. ``settled``: what was
-    given now, or to the stack before."""
+    given now, or to the stack before. ``before``: the stack's own parameters."""
     fits = dict(wanted)
-    reserve = RESERVED_BY[wanted["FrontDoor"]]
-    usual = USUAL_RESERVES[reserve]
     say(f"this account runs {account.concurrent:,} functions at once; {account.unreserved:,} of these aren't reserved")
-    if reserve not in settled:
-        has_room = account.unreserved >= KEPT_UNRESERVED + usual
-        fits[reserve] = str(usual if has_room else 0)
-        then = "long polls can't take what work needs" if has_room else f"AWS keeps {KEPT_UNRESERVED} unreserved"
+    reserves = RESERVED_BY[wanted["FrontDoor"]]
+    free = account.unreserved + _reserved(before) - sum(int(fits[each]) for each in reserves if each in settled)
+    for reserve in (each for each in reserves if each not in settled):
+        has_room = free >= KEPT_UNRESERVED + USUAL_RESERVES[reserve]
+        fits[reserve] = str(USUAL_RESERVES[reserve] if has_room else 0)
+        free -= int(fits[reserve])
+        then = "calls that wait can't take what work needs" if has_room else f"AWS keeps {KEPT_UNRESERVED} unreserved"
         say(f"  {reserve}={fits[reserve]}: {then}")
     if "MaximumConcurrency" not in settled:
-        left = account.unreserved - int(fits[reserve])
-        fits["MaximumConcurrency"] = str(max(LEAST_NOTICES, min(USUAL_NOTICES, left // SHARE_OF_NOTICES)))
+        fits["MaximumConcurrency"] = str(max(LEAST_NOTICES, min(USUAL_NOTICES, free // SHARE_OF_NOTICES)))
         say(f"  MaximumConcurrency={fits['MaximumConcurrency']}: the API and the sweeper need what is left")
     return fits
 
 
 def refuse_too_large(wanted: Parameters, before: Parameters, account: Account) -> None:
-    """Raises StackError where AWS would refuse the reserve, after the build and most of the deployment. ``before``: the
+    """Raises StackError where AWS would refuse a reserve, after the build and most of the deployment. ``before``: the
     stack's own parameters, as what it has reserved so far it gives back."""
-    reserve = RESERVED_BY[wanted["FrontDoor"]]
-    held = int(before.get(RESERVED_BY[before.get("FrontDoor", "ApiGateway")], 0))
-    room = max(0, account.unreserved + held - KEPT_UNRESERVED)
-    if int(wanted[reserve]) > room:
+    room = max(0, account.unreserved + _reserved(before) - KEPT_UNRESERVED)
+    if _reserved(wanted) > room:
+        given = " and ".join(f"{name}={wanted[name]}" for name in RESERVED_BY[wanted["FrontDoor"]] if int(wanted[name]))
         raise StackError(
-            f"{reserve}={wanted[reserve]} is more than AWS lets this account reserve: {room}, as {KEPT_UNRESERVED} of "
-            f"its {account.concurrent:,} concurrent executions stay unreserved. Give a smaller one, or 0 for no reserve"
+            f"{given} is more than AWS lets this account reserve: {room}, as {KEPT_UNRESERVED} of "
+            f"its {account.concurrent:,} concurrent executions stay unreserved. Give less, or 0 for no reserve"
         )
+
+
+def _reserved(parameters: Parameters) -> int:
+    """What a stack with these parameters reserves; nothing without any."""
+    reserves = RESERVED_BY[parameters.get("FrontDoor", "ApiGateway")]
+    return sum(int(parameters.get(each, 0)) for each in reserves)
 
 
 def warning(wanted: Parameters, account: Account) -> str:
     """What may starve, or nothing."""
-    taken = int(wanted[RESERVED_BY[wanted["FrontDoor"]]])
+    taken = _reserved(wanted)
     left = account.concurrent - taken - int(wanted["MaximumConcurrency"]) - int(wanted["TrackerConcurrency"])
     if left >= LEAST_LEFT:
         return ""

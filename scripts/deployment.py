@@ -153,6 +153,7 @@ def deploy(folder: Path, inputs: str, access: Access, parameters: Mapping[str, s
         "DeletionProtection=false",
         f"Release={_release(inputs, parameters)}",
         "WaitConcurrency=50",  # as where the account has room
+        "McpConcurrency=50",
         "UrlConcurrency=100",
     ]
     command += [f'{name}="{value}"' for name, value in parameters.items()]  # quoted, or it can't be empty

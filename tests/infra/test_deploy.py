@@ -22,7 +22,7 @@ def deployed(**parameters: str) -> dict[str, object]:
 
 def chosen(account: Account, **settled: str) -> tuple[Parameters, list[str]]:
     said: list[str] = []
-    return answers.fitted(answers.defaults(TEMPLATE) | settled, settled, account, said.append), said
+    return answers.fitted(answers.defaults(TEMPLATE) | settled, settled, {}, account, said.append), said
 
 
 def test_what_the_stack_has_wins_over_the_defaults_and_what_is_given_over_that() -> None:
@@ -101,20 +101,31 @@ def test_a_new_account_reserves_nothing_and_answers_two_notices_at_once() -> Non
     assert answers.warning(wanted, NEW) == ""
 
 
-@pytest.mark.parametrize(("unreserved", "reserve"), [(149, "0"), (150, "50")])
-def test_a_reserve_is_taken_where_aws_keeps_its_hundred_beside_it(unreserved: int, reserve: str) -> None:
+@pytest.mark.parametrize(
+    ("unreserved", "waits", "tools"), [(149, "0", "0"), (150, "50", "0"), (199, "50", "0"), (200, "50", "50")]
+)
+def test_each_reserve_is_taken_where_aws_keeps_its_hundred_beside_it(unreserved: int, waits: str, tools: str) -> None:
     wanted, _ = chosen(Account(unreserved, unreserved))
-    assert (wanted["WaitConcurrency"], wanted["MaximumConcurrency"]) == (reserve, "10")
+    assert (wanted["WaitConcurrency"], wanted["McpConcurrency"]) == (waits, tools)
+    assert wanted["MaximumConcurrency"] == "10"
+
+
+@pytest.mark.parametrize(("unreserved", "tools"), [(149, "0"), (150, "50")])
+def test_a_stack_that_had_one_reserve_takes_the_other_where_there_is_room(unreserved: int, tools: str) -> None:
+    before = {"WaitConcurrency": "50", "MaximumConcurrency": "10"}
+    wanted = answers.defaults(TEMPLATE) | before
+    fits = answers.fitted(wanted, before, before, Account(unreserved + 50, unreserved), lambda _: None)
+    assert (fits["WaitConcurrency"], fits["McpConcurrency"]) == ("50", tools)
 
 
 def test_the_url_has_a_reserve_of_its_own() -> None:
     wanted, _ = chosen(USUAL, FrontDoor="FunctionUrl")
-    assert (wanted["UrlConcurrency"], wanted["WaitConcurrency"]) == ("100", "0")
+    assert [wanted[f"{each}Concurrency"] for each in ("Url", "Wait", "Mcp")] == ["100", "0", "0"]
 
 
 def test_what_was_settled_is_not_chosen_again() -> None:
-    wanted, said = chosen(USUAL, WaitConcurrency="7", MaximumConcurrency="300")
-    assert (wanted["WaitConcurrency"], wanted["MaximumConcurrency"]) == ("7", "300")
+    wanted, said = chosen(USUAL, WaitConcurrency="7", McpConcurrency="8", MaximumConcurrency="300")
+    assert [wanted[f"{each}Concurrency"] for each in ("Wait", "Mcp", "Maximum")] == ["7", "8", "300"]
     assert len(said) == 1
 
 
@@ -122,6 +133,13 @@ def test_a_reserve_that_aws_refuses_is_refused_here() -> None:
     wanted, _ = chosen(NEW, WaitConcurrency="1")
     with pytest.raises(StackError, match="WaitConcurrency=1 is more than AWS lets this account reserve: 0"):
         answers.refuse_too_large(wanted, {}, NEW)
+
+
+def test_reserves_count_together() -> None:
+    room = Account(150, 150)
+    answers.refuse_too_large(chosen(room, WaitConcurrency="20", McpConcurrency="30")[0], {}, room)
+    with pytest.raises(StackError, match="WaitConcurrency=20 and McpConcurrency=31 is more than AWS lets"):
+        answers.refuse_too_large(chosen(room, WaitConcurrency="20", McpConcurrency="31")[0], {}, room)
 
 
 def test_a_stack_may_go_on_with_what_it_has_reserved() -> None:
