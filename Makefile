@@ -41,9 +41,9 @@ $(env)/dev.stamp: requirements/dev.txt $(env)/uv.stamp
 	@touch $@
 
 # Our own packages, editable: apart, because pyproject.toml changes more often than the lock.
-$(env)/baton.stamp: pyproject.toml layers/baton/pyproject.toml packages/baton-mcp/pyproject.toml $(env)/dev.stamp
+$(env)/baton.stamp: pyproject.toml layers/baton/pyproject.toml packages/baton-mcp/pyproject.toml cli/pyproject.toml $(env)/dev.stamp
 	@$(uv) pip install --quiet --no-deps --no-build-isolation --python $(env)/dev --editable . --editable layers/baton \
-	  --editable packages/baton-mcp
+	  --editable packages/baton-mcp --editable cli
 	@touch $@
 
 $(env)/sam.stamp: requirements/sam.txt $(env)/uv.stamp

@@ -1,0 +1,112 @@
+"""The API, as the commands call it: retries of what may be repeated, and refusals as one exception."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from baton_cli.exits import Refused, Unreachable
+from baton_cli.profiles import Profile
+from baton_cli.wire import Reply, Request, Wire
+
+TIMEOUT_SECONDS = 35.0  # the longest poll answers within 29 s
+_SAFE = {"GET", "HEAD", "PUT", "DELETE"}
+_AGAIN = {429, 500, 502, 503, 504}
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """``attempts`` in all; the pause before each next one is drawn from 0 to ``base_seconds`` doubled each time. A
+    ``Retry-After`` is waited for, up to ``longest_seconds``."""
+
+    attempts: int = 4
+    base_seconds: float = 0.5
+    longest_seconds: float = 30.0
+
+    def pause(self, number: int, retry_after: str | None) -> float:
+        """Seconds to wait after the attempt of this number, from 0."""
+        if retry_after is not None and retry_after.isdecimal():
+            return min(float(retry_after), self.longest_seconds) + random.uniform(0, self.base_seconds)  # noqa: S311
+        return random.uniform(0, min(self.base_seconds * 2**number, self.longest_seconds))  # noqa: S311
+
+
+class Client:
+    """For any number of threads: each has a connection of its own."""
+
+    def __init__(
+        self, profile: Profile, patience: Patience | None = None, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.profile = profile
+        self._patience, self._sleep = patience or Patience(), sleep
+        self._threads, self._wires = threading.local(), list[Wire]()
+
+    def request(
+        self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
+    ) -> Reply:
+        """Returns the answer to one request, whatever its status. Raises ``Unreachable`` if none came within
+        ``timeout`` seconds. It is sent once."""
+        return self._wire().send(Request(method, path, body, key), timeout)
+
+    def call(self, request: Request, *, repeatable: bool = False, timeout: float = TIMEOUT_SECONDS) -> Any:
+        """Returns the answer's body. What is safe, has a key, or is said to be ``repeatable`` is sent again when no
+        answer came or one that asks for it. Raises ``Refused`` and ``Unreachable``."""
+        may_repeat = repeatable or request.method in _SAFE or request.key is not None
+        for number in range(self._patience.attempts if may_repeat else 1):
+            is_last = not may_repeat or number + 1 == self._patience.attempts
+            try:
+                reply = self._wire().send(request, timeout)
+            except Unreachable:
+                if is_last:
+                    raise
+                self._sleep(self._patience.pause(number, None))
+                continue
+            if is_last or reply.status not in _AGAIN:
+                return _body_of(reply)
+            self._sleep(self._patience.pause(number, reply.headers.get("retry-after")))
+        raise AssertionError("the last attempt returns or raises")
+
+    def get(self, path: str, query: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT_SECONDS) -> Any:
+        return self.call(Request("GET", with_query(path, query or {})), timeout=timeout)
+
+    def pages(self, path: str, query: Mapping[str, Any]) -> Iterator[Any]:
+        """Yields a listing's pages, as they are asked for."""
+        cursor: str | None = ""
+        while cursor is not None:
+            page = self.get(path, {**query, **({"cursor": cursor} if cursor else {})})
+            yield page
+            cursor = page.get("next_cursor")
+
+    def close(self) -> None:
+        """Closes every thread's connection: none may be in use."""
+        for wire in self._wires:
+            wire.close()
+
+    def _wire(self) -> Wire:
+        if not hasattr(self._threads, "wire"):
+            self._threads.wire = Wire(self.profile.url, self.profile.token)
+            self._wires.append(self._threads.wire)
+        wire: Wire = self._threads.wire
+        return wire
+
+
+def with_query(path: str, query: Mapping[str, Any]) -> str:
+    """The path with the values that aren't None; a list is joined by commas."""
+    said = {name: _said(value) for name, value in query.items() if value is not None and value != ()}
+    return f"{path}?{urlencode(said)}" if said else path
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _body_of(reply: Reply) -> Any:
+    if reply.status < 300:
+        return reply.json
+    raise Refused(reply.status, reply.json if isinstance(reply.json, dict) else {})

@@ -1,0 +1,87 @@
+"""How the command ends, and what it says then.
+
+Failure
+├── Misused          the command line or the profile is wrong; nothing was sent
+├── Unreachable      no answer of Baton's came
+├── TimedOut         an answer came, and what was waited for hasn't happened
+└── Refused          Baton said no: the fields of its problem details
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+
+class Exit(IntEnum):
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_FOUND = 3
+    NOT_ALLOWED = 4
+    REMOTE = 5  # the API doesn't answer, is too busy, or what was waited for hasn't happened
+    INTERRUPTED = 130
+
+
+class Failure(Exception):
+    """``what`` happened, ``why``, and what to do about it (``next_step``)."""
+
+    exit = Exit.FAILED
+
+    def __init__(self, what: str, why: str = "", next_step: str = "") -> None:
+        super().__init__(what)
+        self.what, self.why, self.next_step = what, why, next_step
+
+
+class Misused(Failure):
+    exit = Exit.USAGE
+
+
+class Unreachable(Failure):
+    exit = Exit.REMOTE
+
+
+class TimedOut(Failure):
+    exit = Exit.REMOTE
+
+
+# The status → how the command ends. Any other below 500 is a plain failure.
+_EXITS = {
+    401: Exit.NOT_ALLOWED,
+    403: Exit.NOT_ALLOWED,
+    404: Exit.NOT_FOUND,
+    408: Exit.REMOTE,
+    429: Exit.REMOTE,
+}
+_NEXT_STEPS = {
+    "not_authenticated": "baton init, or set BATON_TOKEN",
+    "token_refused": "baton doctor; a human makes another token with: baton tokens create",
+    "rate_limited": "try again later, or ask a human to raise requests_per_minute: baton settings show",
+    "busy": "try again",
+    "stale_claim": "the task isn't yours any more: baton tasks show TASK",
+    "idempotency_key_reused": "use another --key",
+}
+
+
+class Refused(Failure):
+    """``code``, ``detail``, ``errors`` and ``request_id`` are the problem's; AWS's own answers have none of them."""
+
+    def __init__(self, status: int, problem: dict[str, Any]) -> None:
+        self.status, self.problem = status, problem
+        self.code = str(problem.get("code") or "")
+        self.detail = str(problem.get("detail") or problem.get("message") or "")
+        self.errors: list[dict[str, Any]] = list(problem.get("errors") or [])
+        self.request_id = str(problem.get("request_id") or "")
+        title = str(problem.get("title") or f"the API answered {status}")
+        super().__init__(f"{title} ({status}{' ' if self.code else ''}{self.code})", self._why(), self._next_step())
+        self.exit = _EXITS.get(status, Exit.REMOTE if status >= 500 else Exit.FAILED)
+
+    def _why(self) -> str:
+        named = [f"{each.get('field')}: {each.get('message')}" for each in self.errors]
+        return "\n".join([each for each in (self.detail, *named) if each])
+
+    def _next_step(self) -> str:
+        known = _NEXT_STEPS.get(self.code, "")
+        if not known and self.status >= 500:
+            return f"try again; the request's id in the logs is {self.request_id}" if self.request_id else "try again"
+        return known

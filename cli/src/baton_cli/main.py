@@ -1,0 +1,102 @@
+"""`baton`: one lazy group per noun, and how each command ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import NoReturn
+
+import click
+
+from baton_cli import VERSION
+from baton_cli.app import App
+from baton_cli.exits import Exit, Failure, Misused
+from baton_cli.lazy import LazyGroup
+from baton_cli.leaf import common
+from baton_cli.output import ReaderGone, complain
+
+NOUNS = {
+    "api": ("baton_cli.nouns.api", "Send one request, and print its answer."),
+    "completion": ("baton_cli.nouns.completion", "Print the completion script of a shell."),
+}
+HELP = """Hand work from one AI agent to another.
+
+On a terminal the answers are screens, elsewhere one JSON document. The API and its token come from flags, from
+BATON_URL and BATON_TOKEN, or from a profile in ~/.config/baton/config.toml. Exit codes: 0 done, 1 failed, 2 wrong
+usage, 3 not found, 4 not allowed, 5 no answer in time, 130 interrupted."""
+COMPLETION_VARIABLE = "_BATON_COMPLETE"
+
+
+cli = LazyGroup("baton", lazy=NOUNS, params=common(), help=HELP)
+cli.params.append(
+    click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=lambda context, _parameter, value: _version(context) if value else None,
+        help="Print the version.",
+    )
+)
+
+
+def _version(context: click.Context) -> None:
+    click.echo(f"baton {VERSION}")
+    context.exit()
+
+
+def run(arguments: list[str] | None = None, app: App | None = None) -> int:
+    """Returns the exit code of one command line."""
+    app = app or App()
+    try:
+        ended = cli.main(arguments, prog_name="baton", complete_var=COMPLETION_VARIABLE, standalone_mode=False, obj=app)
+    except click.UsageError as error:
+        complain(_told(_misused(error)))
+        return Exit.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted")
+        return Exit.INTERRUPTED
+    except ReaderGone:
+        return Exit.OK
+    except Failure as failure:
+        complain(_told(failure))
+        return failure.exit
+    except Exception as exc:  # noqa: BLE001 - the edge of the process
+        complain(f"error: {type(exc).__name__}: {exc}\n  why: this is a bug of the command's\n  next: {_report()}")
+        return Exit.FAILED
+    finally:
+        app.close()
+    return ended if isinstance(ended, int) else Exit.OK
+
+
+def _misused(error: click.UsageError) -> Misused:
+    path = error.ctx.command_path if error.ctx is not None else "baton"
+    return Misused(error.format_message(), "", f"{path} --help")
+
+
+def _told(failure: Failure) -> str:
+    parts = [f"error: {failure.what}"]
+    parts += [f"  why: {each}" for each in failure.why.splitlines()]
+    parts += [f"  next: {each}" for each in failure.next_step.splitlines()]
+    return "\n".join(parts)
+
+
+def _report() -> str:
+    if not os.environ.get("BATON_DEBUG"):
+        return "BATON_DEBUG=1 shows where it happened"
+    return traceback.format_exc().replace("\n", "\n        ")
+
+
+def main() -> NoReturn:
+    code = run()
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        pass
+    else:
+        sys.exit(code)
+    # What is left in the buffer would be written, and fail, once more at the end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)

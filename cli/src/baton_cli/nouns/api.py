@@ -1,0 +1,41 @@
+"""`baton api`: any request, with the profile's token."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from baton_cli.app import App
+from baton_cli.given import document
+from baton_cli.leaf import Leaf
+from baton_cli.wire import Request
+
+METHODS = ("GET", "POST", "PUT", "DELETE")
+
+
+@click.command(cls=Leaf, takes_key=True)
+@click.argument("method", type=click.Choice(METHODS, case_sensitive=False), metavar="METHOD")
+@click.argument("path")
+@click.option("--data", "-d", metavar="JSON", help="The body: JSON, @FILE, or - for standard input.")
+@click.option("--timeout", type=float, default=35.0, show_default=True, help="Seconds to wait for the answer.")
+@click.pass_obj
+def command(app: App, method: str, path: str, data: str | None, timeout: float) -> None:
+    """Send one request, and print its answer.
+
+    METHOD is GET, POST, PUT or DELETE; PATH is as docs/api.md has it, such as /tasks/task_1 or
+    '/handoffs?state=claimed'. A POST is sent with an Idempotency-Key; each request is repeated if no answer came.
+    """
+    body = document(data) if data is not None else None
+    request = Request(method.upper(), _quoted(path), body, app.key if method.upper() == "POST" else None)
+    answer: Any = app.client.call(request, timeout=timeout)
+    if isinstance(answer, str):
+        app.out.write(answer)
+    elif answer is not None:
+        app.out.document(answer)
+
+
+def _quoted(path: str) -> str:
+    """The path as it was typed, with what no request line may hold quoted."""
+    return quote(f"/{path.lstrip('/')}", safe="/?&=%:@!$'()*+,;~")

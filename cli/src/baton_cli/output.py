@@ -1,0 +1,84 @@
+"""What is printed: on a terminal a screen for people, elsewhere one JSON document."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from baton_cli import times
+from baton_cli.text import json_text, visible
+
+if TYPE_CHECKING:
+    from baton_cli.screen import Screen
+
+# Where an agent's shell runs the command, nobody answers a question.
+_AGENTS = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "AGENT", "AI_AGENT")
+
+
+class ReaderGone(Exception):
+    """Whoever read standard output has read enough."""
+
+
+class Output:
+    """``wants``: "json" or "text" as the flags say, else empty."""
+
+    def __init__(self, wants: str = "", *, utc: bool = False, clock: Callable[[], datetime] = times.now) -> None:
+        self.is_json = wants == "json" or (wants != "text" and not is_terminal(sys.stdout))
+        self.utc, self._clock = utc, clock
+
+    def show(self, document: Any, draw: Callable[[Screen], None]) -> None:
+        """Prints the document as JSON, or draws its screen."""
+        if self.is_json:
+            self.document(document)
+        else:
+            self.draw(draw)
+
+    def document(self, document: Any, *, indent: int | None = 2) -> None:
+        self.write(json_text(json.dumps(document, ensure_ascii=False, indent=indent)) + "\n")
+
+    def draw(self, draw: Callable[[Screen], None]) -> None:
+        self.write(self.drawn(draw))
+
+    def drawn(self, draw: Callable[[Screen], None]) -> str:
+        """The screen as text; with colour on a terminal that has it."""
+        from baton_cli.screen import Screen
+
+        screen = Screen(self._clock(), utc=self.utc, is_terminal=is_terminal(sys.stdout))
+        draw(screen)
+        return screen.text()
+
+    def write(self, text: str) -> None:
+        if sys.stdout is None:
+            raise ReaderGone
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError as exc:
+            raise ReaderGone from exc
+        except UnicodeEncodeError:
+            encoding = sys.stdout.encoding or "ascii"
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+    def say(self, text: str) -> None:
+        """A remark beside the answer: on standard error, and only where somebody sits before it."""
+        if is_terminal(sys.stderr):
+            complain(text)
+
+
+def complain(text: str) -> None:
+    """Prints a line on standard error, if there is one."""
+    if sys.stderr is not None:
+        print(visible(text), file=sys.stderr, flush=True)
+
+
+def is_terminal(stream: Any) -> bool:
+    return stream is not None and not stream.closed and bool(stream.isatty())
+
+
+def may_ask() -> bool:
+    """Whether a person is there to answer a question."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr) and not any(os.environ.get(each) for each in _AGENTS)

@@ -1,0 +1,99 @@
+"""Screens for people, drawn with rich. Only a terminal needs this module: rich takes long to load."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from baton_cli import times
+from baton_cli.text import one_line, visible
+
+LINE_ENDS = "\n"
+WIDEST = 140
+# Columns that are never cut: they are copied into the next command.
+WHOLE = {"ID", "Task", "Handoff", "Token", "Review", "Alert"}
+
+
+class Screen:
+    """Lines, pairs and tables. Every text is shown as it is: nothing in it is markup or an escape sequence."""
+
+    def __init__(self, now: datetime, *, utc: bool = False, is_terminal: bool = False, width: int = 0) -> None:
+        self.now, self.utc = now, utc
+        self.width = width or min(shutil.get_terminal_size((100, 24)).columns, WIDEST)
+        self._file = io.StringIO()
+        self._console = Console(
+            file=self._file,
+            width=self.width,
+            force_terminal=is_terminal and os.environ.get("TERM") != "dumb",
+            no_color=bool(os.environ.get("NO_COLOR")) or not is_terminal,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+
+    def text(self) -> str:
+        return LINE_ENDS.join(each.rstrip() for each in self._file.getvalue().split(LINE_ENDS))
+
+    def title(self, text: str) -> None:
+        self._console.print(Text(one_line(text), style="bold"))
+
+    def heading(self, text: str) -> None:
+        self._console.print()
+        self._console.print(Text(one_line(text), style="bold cyan"))
+
+    def line(self, text: str = "", style: str = "", *, indent: int = 0) -> None:
+        """One line or several; a long one is wrapped at the same indent."""
+        self._console.print(Padding(Text(visible(text), style=style), (0, 0, 0, indent)))
+
+    def marked(self, mark: str, text: str, style: str = "", *, indent: int = 0) -> None:
+        """A mark, and beside it a text that is wrapped under its own beginning."""
+        row = Table.grid(padding=(0, 1, 0, 0))
+        row.add_column(no_wrap=True)
+        row.add_column()
+        row.add_row(Text(mark, style=style), Text(visible(text)))
+        self._console.print(Padding(row, (0, 0, 0, indent)))
+
+    def pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Labels and values; those without a value are left out."""
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for label, value in pairs:
+            if value:
+                grid.add_row(Text(label, style="dim"), Text(visible(value)))
+        self._console.print(grid)
+
+    def table(self, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        drawn = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+        for header in headers:
+            is_whole = header in WHOLE
+            drawn.add_column(
+                header, no_wrap=True, overflow="fold" if is_whole else "ellipsis", min_width=_least(header)
+            )
+        for row in rows:
+            drawn.add_row(*(Text(one_line(cell)) for cell in row))
+        self._console.print(drawn)
+
+    def when(self, text: str | None) -> str:
+        """A time as its age, or whole if that was asked for."""
+        if not text:
+            return ""
+        return text if self.utc else times.age(text, self.now)
+
+    def ago(self, text: str | None) -> str:
+        """As ``when``, in a sentence."""
+        said = self.when(text)
+        return said if self.utc or not said or said.startswith("in ") else f"{said} ago"
+
+
+def _least(header: str) -> int | None:
+    return None if header in WHOLE else min(len(header), 6)

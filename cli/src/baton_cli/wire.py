@@ -1,0 +1,124 @@
+"""One request over HTTP, without a retry."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from baton_cli import VERSION
+from baton_cli.exits import Unreachable
+
+MAX_ANSWER_BYTES = 64 * 2**20
+LOOPBACK = "127.0.0.1"
+
+
+class Reply(NamedTuple):
+    """``headers``: their names in lower case. ``json``: None where there is no body, a text where it isn't JSON."""
+
+    status: int
+    headers: Mapping[str, str]
+    json: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """``path`` begins with a slash and has its query. ``key``: the Idempotency-Key."""
+
+    method: str
+    path: str
+    body: Any = None
+    key: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def content(self) -> bytes | None:
+        if self.body is None or isinstance(self.body, bytes):
+            return self.body
+        return json.dumps(self.body, ensure_ascii=True).encode()
+
+
+class Wire:
+    """A connection to one API, kept open between requests. For one thread."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url, self._token = urlsplit(url), token
+        self._connection: http.client.HTTPConnection | None = None
+
+    def send(self, request: Request, timeout_seconds: float) -> Reply:
+        """Returns the answer, whatever its status. Raises ``Unreachable``: then it isn't known whether the request
+        took effect."""
+        is_fresh = self._connection is None
+        try:
+            return self._exchange(request, timeout_seconds)
+        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError) as exc:
+            self.close()
+            if is_fresh:
+                raise self._unreachable(exc) from exc
+            return self.send(request, timeout_seconds)  # the server has closed a connection that was idle
+        except (OSError, http.client.HTTPException) as exc:
+            self.close()
+            raise self._unreachable(exc) from exc
+        except BaseException:  # an interrupt leaves half an answer behind
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _exchange(self, request: Request, timeout_seconds: float) -> Reply:
+        connection = self._connected(timeout_seconds)
+        connection.request(request.method, self._url.path + request.path, request.content, self._headers(request))
+        response = connection.getresponse()
+        content = response.read(MAX_ANSWER_BYTES)
+        if response.will_close:
+            self.close()
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        return Reply(response.status, headers, _decoded(content))
+
+    def _connected(self, timeout_seconds: float) -> http.client.HTTPConnection:
+        if self._connection is None:
+            self._connection = _connection(self._url)
+        self._connection.timeout = timeout_seconds
+        if self._connection.sock is not None:
+            self._connection.sock.settimeout(timeout_seconds)
+        return self._connection
+
+    def _headers(self, request: Request) -> dict[str, str]:
+        headers = {"Host": self._url.netloc, "User-Agent": f"baton-cli/{VERSION}", "Accept": "application/json"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        if request.body is not None:
+            headers["Content-Type"] = "application/json"
+        if request.key is not None:
+            headers["Idempotency-Key"] = request.key
+        return headers | dict(request.headers)
+
+    def _unreachable(self, exc: Exception) -> Unreachable:
+        said = "it didn't answer in time" if isinstance(exc, TimeoutError) else str(exc) or type(exc).__name__
+        return Unreachable(f"{self._url.geturl()} doesn't answer", said, "baton doctor")
+
+
+def _connection(url: SplitResult) -> http.client.HTTPConnection:
+    """Not every resolver knows ``*.localhost``, which is this machine."""
+    host = url.hostname or ""
+    if host.endswith(".localhost"):
+        host = LOOPBACK
+    if url.scheme == "https":
+        return http.client.HTTPSConnection(host, url.port, context=ssl.create_default_context())
+    return http.client.HTTPConnection(host, url.port)
+
+
+def _decoded(content: bytes) -> Any:
+    if not content:
+        return None
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content.decode("utf-8", "replace")

@@ -1,0 +1,134 @@
+"""What is sent again, with which key, and how a refusal comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from baton_cli.client import Client, Patience, with_query
+from baton_cli.exits import Exit, Refused, Unreachable
+from baton_cli.profiles import Profile
+from baton_cli.wire import Request
+from support.scripted_api import Answer, ScriptedApi
+
+BUSY = Answer(503, {"code": "busy", "title": "Busy"}, {"Retry-After": "7"})
+
+
+@pytest.fixture
+def naps() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def client(scripted: ScriptedApi, naps: list[float]) -> Iterator[Client]:
+    made = Client(Profile("", scripted.url, "baton_tok_secret"), sleep=naps.append)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("answer", [Answer(0), Answer(500), Answer(429), BUSY], ids=["lost", "500", "429", "busy"])
+def test_a_keyed_request_is_sent_again_under_the_same_key(
+    client: Client, scripted: ScriptedApi, answer: Answer
+) -> None:
+    scripted.will(answer, Answer(201, {"made": True}))
+    assert client.call(Request("POST", "/handoffs", {"a": 1}, "key-1")) == {"made": True}
+    assert scripted.keys == ["key-1", "key-1"]
+    assert [each.body for each in scripted.asked] == [{"a": 1}, {"a": 1}]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_what_is_safe_is_sent_again(client: Client, scripted: ScriptedApi, method: str) -> None:
+    scripted.will(BUSY, Answer(200, {}))
+    client.call(Request(method, "/agents"))
+    assert len(scripted.asked) == 2
+
+
+def test_what_has_no_key_is_sent_once(client: Client, scripted: ScriptedApi) -> None:
+    scripted.will(Answer(0))
+    with pytest.raises(Unreachable):
+        client.call(Request("POST", "/tracker/webhook", {}))
+    scripted.will(BUSY)
+    with pytest.raises(Refused):
+        client.call(Request("POST", "/tracker/webhook", {}))
+    assert len(scripted.asked) == 2
+
+
+def test_what_may_be_repeated_without_a_key_is(client: Client, scripted: ScriptedApi) -> None:
+    scripted.will(Answer(0))
+    assert client.call(Request("POST", "/tasks/t/heartbeat", {}), repeatable=True) == {}
+
+
+def test_retry_after_is_waited_for(client: Client, scripted: ScriptedApi, naps: list[float]) -> None:
+    scripted.will(BUSY)
+    client.get("/tasks")
+    assert 7 <= naps[0] <= 7.5
+
+
+def test_pauses_grow_and_are_bounded() -> None:
+    patience = Patience(base_seconds=1, longest_seconds=4)
+    assert all(patience.pause(number, None) <= min(2**number, 4) for number in range(8))
+    assert patience.pause(0, "3600") <= 5
+    assert patience.pause(0, "Wed, 21 Oct 2026 07:28:00 GMT") <= 1
+
+
+def test_an_api_that_stays_busy_is_a_remote_failure(client: Client, scripted: ScriptedApi) -> None:
+    scripted.will(*[BUSY] * 4)
+    with pytest.raises(Refused) as refused:
+        client.get("/tasks")
+    assert (len(scripted.asked), refused.value.code, refused.value.exit) == (4, "busy", Exit.REMOTE)
+
+
+@pytest.mark.parametrize(
+    ("status", "ends"),
+    [
+        *[(each, Exit.FAILED) for each in (400, 409, 413, 422)],
+        *[(each, Exit.NOT_ALLOWED) for each in (401, 403)],
+        *[(each, Exit.REMOTE) for each in (429, 500, 503)],
+        (404, Exit.NOT_FOUND),
+    ],
+)
+def test_a_refusal_has_the_problems_fields(client: Client, scripted: ScriptedApi, status: int, ends: Exit) -> None:
+    errors = [{"field": "a.b", "message": "is missing"}]
+    problem = {"code": "c", "title": "T", "detail": "D", "errors": errors, "request_id": "r-1"}
+    scripted.will(*[Answer(status, problem)] * 4)
+    with pytest.raises(Refused) as refused:
+        client.get("/x")
+    said = refused.value
+    assert (said.status, said.code, said.errors, said.request_id, said.exit) == (status, "c", errors, "r-1", ends)
+    assert (said.what, said.why) == (f"T ({status} c)", "D\na.b: is missing")
+
+
+def test_an_answer_of_awss_own_is_told_as_far_as_it_goes(client: Client, scripted: ScriptedApi) -> None:
+    scripted.will(Answer(413, {"message": "Request Too Long"}))
+    with pytest.raises(Refused, match=r"the API answered 413 \(413\)") as refused:
+        client.get("/x")
+    assert refused.value.why == "Request Too Long"
+
+
+def test_one_connection_serves_many_requests_and_is_made_anew_when_the_server_closed_it(
+    client: Client, scripted: ScriptedApi
+) -> None:
+    client.get("/a")
+    scripted.will(Answer(0), Answer(200, {"b": 1}))
+    assert client.request("GET", "/b").json == {"b": 1}
+
+
+def test_pages_follow_cursors(client: Client, scripted: ScriptedApi) -> None:
+    scripted.will(Answer(body={"items": [1], "next_cursor": "c/1"}), Answer(body={"items": [2], "next_cursor": None}))
+    assert [page["items"] for page in client.pages("/tasks", {"state": ["done", "failed"]})] == [[1], [2]]
+    assert [each.path for each in scripted.asked] == [
+        "/tasks?state=done%2Cfailed",
+        "/tasks?state=done%2Cfailed&cursor=c%2F1",
+    ]
+
+
+def test_values_that_are_not_given_are_not_in_the_query() -> None:
+    assert with_query("/x", {"a": None, "b": (), "c": True, "d": "é"}) == "/x?c=true&d=%C3%A9"
+
+
+def test_nobody_answers(naps: list[float]) -> None:
+    client = Client(Profile("", "http://127.0.0.1:9", "t"), sleep=naps.append)
+    with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:9 doesn't answer"):
+        client.get("/x")
+    assert len(naps) == 3

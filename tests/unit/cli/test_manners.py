@@ -1,0 +1,173 @@
+"""How a command ends, whatever happens to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import baton_cli
+from baton_cli.app import App
+from baton_cli.main import run
+from baton_cli.output import may_ask
+from support.scripted_api import Answer, ScriptedApi
+
+ESCAPES = "red \x1b[31m bell \x07 c1 \x9b title \x1b]0;x\x07 turned \u202e end"
+PROGRAM = [sys.executable, "-P", "-m", "baton_cli"]
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(baton_cli.__file__).parents[1]), **more}
+
+
+def test_off_a_terminal_the_answer_is_one_json_document(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripted.will(Answer(body={"id": "é"}))
+    assert run(["api", "get", "tasks/é"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"id": "é"}
+    assert (scripted.asked[0].method, scripted.asked[0].headers["authorization"]) == ("GET", "Bearer baton_tok_secret")
+
+
+def test_a_text_of_an_agents_reaches_no_terminal_as_an_escape(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripted.will(Answer(body={"title": ESCAPES}), Answer(404, {"code": "x", "detail": ESCAPES}))
+    run(["api", "get", "/x"])
+    run(["api", "get", "/x"])
+    said = capsys.readouterr()
+    assert json.loads(said.out) == {"title": ESCAPES}
+    assert not set(said.out + said.err) & {"\x1b", "\x07", "\x9b", "\u202e"}
+    assert "\\x1b[31m" in said.err
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        (Answer(401, {"code": "not_authenticated", "title": "Not authenticated"}), 4, "next: baton init"),
+        (Answer(403, {"code": "token_refused", "title": "Token refused"}), 4, "next: baton doctor"),
+        (Answer(404, {"code": "unknown_task", "title": "Unknown task"}), 3, "error: Unknown task (404 unknown_task)"),
+        (Answer(409, {"code": "stale_claim", "title": "Stale"}), 1, "next: the task isn't yours any more"),
+    ],
+)
+def test_a_refusal_says_what_why_and_what_next(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str], answer: Answer, code: int, said: str
+) -> None:
+    scripted.will(answer)
+    assert run(["api", "GET", "/x"]) == code
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["ap"], "Did you mean api?"),
+        (["nothing"], "There are: "),
+        (["api", "GET"], "Missing argument 'PATH'"),
+        (["api", "GET", "/x", "--nothing"], "No such option"),
+        (["api", "POST", "/x", "--data", "{"], "the body isn't JSON"),
+        (["api", "POST", "/x", "--data", "@/nowhere"], "can't be read"),
+    ],
+)
+def test_wrong_usage_sends_nothing_and_ends_with_2(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str], line: list[str], said: str
+) -> None:
+    assert run(line) == 2
+    assert said in capsys.readouterr().err
+    assert scripted.asked == []
+
+
+def test_a_command_sends_one_key_of_its_own_or_the_one_given(scripted: ScriptedApi) -> None:
+    scripted.will(Answer(body={}), Answer(body={}))
+    run(["api", "post", "/x", "--data", "{}"])
+    run(["api", "post", "/x", "--data", "{}"])
+    run(["api", "post", "/x", "--data", "{}", "--key", "mine"])
+    run(["api", "put", "/x", "--data", "{}"])
+    first, second, third, fourth = scripted.keys
+    assert None not in {first, second}
+    assert first != second
+    assert (third, fourth) == ("mine", None)
+
+
+def test_a_flag_counts_before_and_after_the_command(scripted: ScriptedApi) -> None:
+    assert run(["--url", f"{scripted.url}/a", "api", "GET", "/x"]) == 0
+    assert run(["--url", "http://127.0.0.1:9", "api", "GET", "/x", "--url", f"{scripted.url}/b"]) == 0
+    assert [each.path for each in scripted.asked] == ["/a/x", "/b/x"]
+
+
+def test_an_interrupt_ends_with_130(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
+    class Interrupted(App):
+        @property
+        def client(self) -> None:  # type: ignore[override]
+            raise KeyboardInterrupt
+
+    assert run(["api", "GET", "/x"], Interrupted()) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_a_bug_is_told_without_a_traceback(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
+    class Broken(App):
+        @property
+        def client(self) -> None:  # type: ignore[override]
+            raise RuntimeError("no luck")
+
+    assert run(["api", "GET", "/x"], Broken()) == 1
+    said = capsys.readouterr().err
+    assert "RuntimeError: no luck" in said
+    assert "Traceback" not in said
+
+
+def test_a_reader_that_goes_away_is_no_error(scripted: ScriptedApi) -> None:
+    scripted.will(Answer(body={"items": ["x" * 100] * 10_000}))
+    process = subprocess.Popen(
+        [*PROGRAM, "api", "GET", "/x"],
+        env=environment(BATON_URL=scripted.url),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.stderr is not None
+    with process.stderr:
+        assert process.stderr.read() == b""
+    assert process.wait(30) == 0
+
+
+def test_a_closed_standard_output_is_no_error(scripted: ScriptedApi) -> None:
+    line = f"exec {' '.join(PROGRAM)} api GET /x >&-"
+    ended = subprocess.run(
+        ["/bin/sh", "-c", line], env=environment(BATON_URL=scripted.url), capture_output=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_nobody_is_asked_where_an_agent_runs_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal:
+        closed = False
+
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert may_ask()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert not may_ask()
+
+
+def test_help_loads_neither_rich_nor_http() -> None:
+    line = (
+        "import sys\nfrom baton_cli.main import run\nrun(['--help'])\n"
+        "print({'rich', 'http.client', 'ssl', 'baton_cli.nouns.api'} & set(sys.modules))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", line], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.endswith("set()\n")

@@ -1,0 +1,96 @@
+"""Flag before environment before file; and what a file must be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from baton_cli.exits import Misused
+from baton_cli.profiles import Profile, address, config_of, config_path, forget, profile_from, save
+
+FILE = """default = "local"
+[profiles.local]
+url = "http://local"
+token = "t-local"
+agent = "qa"
+[profiles.cloud]
+url = "https://cloud"
+token = "t-cloud"
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "config.toml"
+    path.write_text(FILE)
+    path.chmod(0o600)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "found"),
+    [
+        ({}, {}, ("local", "http://local", "t-local", "qa")),
+        ({}, {"BATON_PROFILE": "cloud"}, ("cloud", "https://cloud", "t-cloud", "")),
+        ({"profile": "local"}, {"BATON_PROFILE": "cloud"}, ("local", "http://local", "t-local", "qa")),
+        ({}, {"BATON_TOKEN": "t-env"}, ("local", "http://local", "t-env", "qa")),
+        ({"url": "http://flag"}, {"BATON_URL": "http://env"}, ("local", "http://flag", "t-local", "qa")),
+    ],
+)
+def test_a_flag_goes_before_the_environment_and_that_before_the_file(
+    path: Path, given: dict[str, str], environment: dict[str, str], found: tuple[str, ...]
+) -> None:
+    profile = profile_from(given, environment, path)
+    assert (profile.name, profile.url, profile.token, profile.agent) == found
+
+
+def test_no_file_is_needed(tmp_path: Path) -> None:
+    profile = profile_from({}, {"BATON_URL": "http://x/", "BATON_TOKEN": "t"}, tmp_path / "none.toml")
+    assert (profile.url, profile.token) == ("http://x", "t")
+
+
+def test_a_profile_does_not_show_its_token(path: Path) -> None:
+    assert "t-local" not in repr(profile_from({}, {}, path))
+    assert "t-local" not in repr(config_of(path))
+
+
+@pytest.mark.parametrize(
+    "text", ["default = [", "default = 3", "profiles = 1", "[profiles]\na = 1", "[profiles.a]\nurl = 1", "\udc80"]
+)
+def test_a_malformed_file_is_refused(path: Path, text: str) -> None:
+    path.write_text(text, errors="surrogateescape")
+    with pytest.raises(Misused, match=str(path)):
+        profile_from({"url": "http://x"}, {}, path)
+
+
+def test_a_file_that_others_can_read_is_refused(path: Path) -> None:
+    path.chmod(0o640)
+    with pytest.raises(Misused, match="can be read by others") as refused:
+        config_of(path)
+    assert refused.value.next_step == f"chmod 600 {path}"
+
+
+def test_a_profile_that_is_not_there_is_refused(path: Path) -> None:
+    with pytest.raises(Misused, match="there is no profile prod") as refused:
+        profile_from({"profile": "prod"}, {}, path)
+    assert refused.value.why == "the file has: local, cloud"
+
+
+@pytest.mark.parametrize("url", ["", "ftp://x", "baton.example.com", "http://"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(Misused):
+        address(url)
+
+
+def test_a_saved_profile_is_found_again_and_readable_by_its_owner_only(tmp_path: Path) -> None:
+    path = config_path({"XDG_CONFIG_HOME": str(tmp_path)})
+    save("a.b", Profile("", "http://x", 't"\\\x7f\n', "é"), path, is_default=False)
+    save("second", Profile("", "http://y", "u"), path, is_default=False)
+    assert profile_from({}, {}, path) == Profile("a.b", "http://x", 't"\\\x7f\n', "é")
+    assert path.stat().st_mode & 0o777 == 0o600
+    save("second", Profile("", "http://z", "u"), path, is_default=True)
+    assert profile_from({}, {}, path).url == "http://z"
+    forget("second", path)
+    assert (config_of(path).default, list(config_of(path).profiles)) == ("", ["a.b"])
+    assert list(path.parent.iterdir()) == [path]
