@@ -16,6 +16,7 @@ import hmac
 import json
 import os
 import re
+import sys
 import tempfile
 import threading
 import time
@@ -199,9 +200,13 @@ def main() -> None:
     import uvicorn
     from ministack.app import app
     from ministack.core import lambda_runtime
-    from ministack.services import lambda_svc
+    from ministack.services import dynamodb, lambda_svc
     from ministack.services.cloudformation import changesets, engine, handlers
 
+    sys.path.append(str(Path(__file__).parent))  # behind all others: the engine's modules come first
+    import engine_queries
+
+    engine_queries.install(dynamodb)
     lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": SharedArchive})
     translate = engine._apply_transforms
 
