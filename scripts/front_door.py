@@ -193,6 +193,16 @@ def with_values(template: Mapping[str, Any], values: Mapping[str, str]) -> dict[
     return {**template, "Parameters": parameters}
 
 
+def without_slash(matched: Callable[[str, str], Any]) -> Callable[[str, str], Any]:
+    """The engine's match of a route and a path, where a slash at the end makes no other path, as at AWS's gateway."""
+
+    def match(route: str, path: str) -> Any:
+        found = matched(route, path)
+        return matched(route, path[:-1]) if found is None and path.endswith("/") else found
+
+    return match
+
+
 def main() -> None:
     """As the engine's own program does it, in the engine's environment."""
     import resource
@@ -200,7 +210,7 @@ def main() -> None:
     import uvicorn
     from ministack.app import app
     from ministack.core import lambda_runtime
-    from ministack.services import dynamodb, lambda_svc
+    from ministack.services import apigateway, dynamodb, lambda_svc
     from ministack.services.cloudformation import changesets, engine, handlers
 
     sys.path.append(str(Path(__file__).parent))  # behind all others: the engine's modules come first
@@ -215,6 +225,7 @@ def main() -> None:
         return translate(with_values(template, values), *given)
 
     changesets._apply_transforms = handlers._apply_transforms = translate_with_values
+    apigateway._extract_path_params = without_slash(apigateway._extract_path_params)
     mappings = lambda_svc._iter_all_esms
     lambda_svc._poll_dynamodb_streams = Windowed(
         lambda_svc._poll_dynamodb_streams, lambda: [mapping for _, _, mapping in mappings()], time.monotonic

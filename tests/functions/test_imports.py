@@ -33,7 +33,7 @@ def test_nothing_happens_at_import() -> None:
     """No environment is read and no client made before the first call."""
     functions = (
         *("all_routes", "api", "wait", "create_handoff_marker", "mcp_door", "notion_webhook", "process_task"),
-        *("publish_events", "sweep_stale_claims", "sync_tracker"),
+        *("console", "publish_events", "sweep_stale_claims", "sync_tracker"),
     )
     program = "; ".join(f"import {function}.handler" for function in functions)
     subprocess.run([sys.executable, "-W", "error", "-c", program], env=_bare(), check=True)

@@ -26,13 +26,16 @@ from rest.app import App
 
 RINGING_THE_TRACKER = GRANTED_ONLY_TO[("sqs:SendMessage", TRACKER)]
 ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
-GIVING_OUT_NO_WORK = {"NotionWebhook", "PublishEvents"}
+GIVING_OUT_NO_WORK = {"Console", "NotionWebhook", "PublishEvents"}
 EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
 WELL_KNOWN = {"GET /.well-known/{proxy+}", "GET /mcp/.well-known/{proxy+}"}
 OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}", "POST /callbacks/{token}", *WELL_KNOWN}
+# Files for everybody: their function checks no token, as it has nothing to keep from anybody.
+PAGES = {"ANY /console", "ANY /console/{proxy+}"}
+FILES = "ANY /console/{proxy+}"
 # The first has the routes of functions that aren't there beside it; the second plays theirs.
 PACKAGED_WITH = {
-    "AllRoutes": ("api", "create_handoff_marker", "mcp_door", "notion_webhook", "wait"),
+    "AllRoutes": ("api", "console", "create_handoff_marker", "mcp_door", "notion_webhook", "wait"),
     "McpDoor": ("api", "create_handoff_marker", "wait"),
 }
 ROUTED = {
@@ -42,6 +45,7 @@ ROUTED = {
     "POST /agents/{slug}/claims/wait": "Wait",
     "POST /mcp": "McpDoor",
     **dict.fromkeys(WELL_KNOWN, "McpDoor"),
+    **dict.fromkeys(PAGES, "Console"),
     "POST /notion/webhook/{secret}": "NotionWebhook",
     "POST /callbacks/{token}": "Api",
     "GET /healthz": "Api",
@@ -215,7 +219,7 @@ def no_secret_is_in_the_environment(template: Template) -> Problems:
 @check_of(GATEWAY)
 def waiting_never_starves_work(template: Template) -> Problems:
     """A reserve bounds it, too, where the account has room for one (scripts/deploy_answers.py)."""
-    for name, whose in (("Wait", "Wait"), ("McpDoor", "Mcp")):
+    for name, whose in (("Wait", "Wait"), ("McpDoor", "Mcp"), ("Console", "Console")):
         reserved = template["Resources"][name]["Properties"].get("ReservedConcurrentExecutions")
         if reserved != {"Fn::If": [f"Reserves{whose}", {"Ref": f"{whose}Concurrency"}, {"Ref": "AWS::NoValue"}]}:
             yield f"{name} reserves {reserved}"
@@ -226,7 +230,7 @@ def the_defaults_deploy_into_a_new_account(template: Template) -> Problems:
     """It may have ten concurrent executions. AWS refuses any reserve then, and what the queues may take at most has to
     leave some to the API and to what runs every minute."""
     parameters = template["Parameters"]
-    for name in ("WaitConcurrency", "McpConcurrency", "UrlConcurrency"):
+    for name in ("WaitConcurrency", "McpConcurrency", "ConsoleConcurrency", "UrlConcurrency"):
         if (parameters[name]["Default"], parameters[name].get("MinValue")) != (0, 0):
             yield f"{name} reserves what a new account doesn't have"
     answering = sum(parameters[name]["Default"] for name in ("MaximumConcurrency", "TrackerConcurrency"))
@@ -268,7 +272,8 @@ def _integrated(template: Template) -> set[str]:
 @check
 def every_function_that_callers_reach_checks_the_token(template: Template) -> Problems:
     """Nobody does it for them. Without a token are those of their routes that say so, and no others."""
-    handlers = [str(functions(template)[name]["Handler"]).rpartition(".")[0] for name in sorted(_integrated(template))]
+    reached = sorted(_integrated(template) - {"Console"})
+    handlers = [str(functions(template)[name]["Handler"]).rpartition(".")[0] for name in reached]
     apps: list[App] = []
     for handler in handlers:
         found = [value for value in vars(import_module(handler)).values() if isinstance(value, App)]
@@ -278,6 +283,15 @@ def every_function_that_callers_reach_checks_the_token(template: Template) -> Pr
     open_to_all = {f"{route.method} {route.path}" for app in apps for route in app.routes if not route.needs_token}
     if open_to_all != OPEN_ROUTES:
         yield f"open to all are {sorted(open_to_all)}"
+
+
+@check_of(GATEWAY)
+def who_checks_no_token_reaches_nothing(template: Template) -> Problems:
+    """The console's pages are files: a right that it doesn't have can't be used by a stranger."""
+    if granted := grants(template, "Console") - {
+        (action, "ConsoleLogs.Arn") for action in ("logs:CreateLogStream", "logs:PutLogEvents")
+    }:
+        yield f"the console's function may {sorted(granted)}"
 
 
 @check
@@ -343,8 +357,8 @@ def the_gateway_lets_everybody_through(template: Template) -> Problems:
         if route.get("AuthorizationType") != "NONE":
             yield f"{name} ({route['RouteKey']}) is kept from the function"
     routes = {route["RouteKey"] for route in of_type(template, "AWS::ApiGatewayV2::Route").values()}
-    if not routes >= OPEN_ROUTES:
-        yield f"without a limit of their own are {sorted(OPEN_ROUTES - routes)}"
+    if not routes >= OPEN_ROUTES | PAGES:
+        yield f"without a limit of their own are {sorted((OPEN_ROUTES | PAGES) - routes)}"
 
 
 @check_of(GATEWAY)
@@ -412,11 +426,13 @@ def routes_without_a_token_have_limits_of_their_own(template: Template) -> Probl
     open_routes = {
         name: route["RouteKey"]
         for name, route in of_type(template, "AWS::ApiGatewayV2::Route").items()
-        if route["RouteKey"] in OPEN_ROUTES
+        if route["RouteKey"] in OPEN_ROUTES | PAGES
     }
     for key in open_routes.values():
         limits = settings.get(key, {})
-        if any(limits.get(name) != {"Ref": "StrangersPerSecond"} for name in LIMITS):
+        # A browser asks for dozens of files at once.
+        wanted = "RequestsPerSecond" if key == FILES else "StrangersPerSecond"
+        if any(limits.get(name) != {"Ref": wanted} for name in LIMITS):
             yield f"{key} has no limit of its own: a flood there takes what those with a token need"
     for key in settings.keys() - set(open_routes.values()):
         yield f"{key} has a limit of its own, and needs a token or isn't there"

@@ -47,6 +47,12 @@ def grant(function: str, action: str, resource: Any) -> Mutation:
     return change
 
 
+def slow_files(template: Template) -> None:
+    """Bound the console's files as a single page is."""
+    settings = template["Resources"]["HttpStage"]["Properties"]["RouteSettings"]
+    settings["ANY /console/{proxy+}"] = settings["ANY /console"]
+
+
 def authorize(template: Template) -> None:
     """Let another function decide at the gateway."""
     template["Resources"]["Gate"] = {
@@ -637,6 +643,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (service_checks.waiting_never_starves_work, "unbounded", drop("Wait/ReservedConcurrentExecutions")),
     (service_checks.waiting_never_starves_work, "models' too", drop("McpDoor/ReservedConcurrentExecutions")),
+    (service_checks.waiting_never_starves_work, "pages", drop("Console/ReservedConcurrentExecutions")),
     (service_checks.waiting_is_not_paid_for_memory_that_nobody_uses, "as all others", drop("Wait/MemorySize")),
     (service_checks.waiting_is_not_paid_for_memory_that_nobody_uses, "models' waiting", drop("McpDoor/MemorySize")),
     (service_checks.timeouts_fit_what_calls_them, "waits too long", put("Wait/Timeout", 30)),
@@ -688,6 +695,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "a function for queues",
         put("WaitIntegration/IntegrationUri", {"Ref": "ProcessTask.Alias"}),
     ),
+    (
+        service_checks.who_checks_no_token_reaches_nothing,
+        "the table",
+        grant("Console", "dynamodb:GetItem", TABLE),
+    ),
     (service_checks.the_gateway_lets_everybody_through, "an authorizer", authorize),
     (service_checks.the_gateway_lets_everybody_through, "closed", put("DefaultRoute/AuthorizationType", "AWS_IAM")),
     (service_checks.the_gateway_lets_everybody_through, "by omission", drop("WaitForClaimRoute/AuthorizationType")),
@@ -724,6 +736,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (service_checks.requests_are_limited, "unlimited", drop("HttpStage/DefaultRouteSettings")),
     (service_checks.routes_without_a_token_have_limits_of_their_own, "none", drop("HttpStage/RouteSettings")),
+    (
+        service_checks.routes_without_a_token_have_limits_of_their_own,
+        "too few files",
+        slow_files,
+    ),
     (service_checks.what_looks_every_minute_does, "no telling", drop("PublishEvents/Events/EveryMinute")),
     (service_checks.what_looks_every_minute_does, "disabled", put(f"{TICK}/State", "DISABLED")),
     (service_checks.what_looks_every_minute_does, "hourly", put(f"{TICK}/ScheduleExpression", "rate(1 hour)")),
@@ -916,7 +933,9 @@ def test_a_template_that_breaks_it_is_rejected(check: Check, mutate: Mutation) -
 def test_the_front_doors_share_what_does_the_work() -> None:
     """They differ in the functions that callers reach, and in what leads there."""
     kinds = [set(of_type(shaped(load(), front_door), "AWS::Serverless::Function")) for front_door in FRONT_DOORS]
-    assert kinds[0] ^ kinds[1] == {"CreateHandoffMarker", "Api", "Wait", "McpDoor", "NotionWebhook", "AllRoutes"}
+    assert kinds[0] ^ kinds[1] == {
+        *("CreateHandoffMarker", "Api", "Wait", "McpDoor", "Console", "NotionWebhook", "AllRoutes")
+    }
     assert load()["Parameters"]["FrontDoor"]["AllowedValues"] == list(FRONT_DOORS)
     assert load()["Parameters"]["FrontDoor"]["Default"] == "ApiGateway"
 

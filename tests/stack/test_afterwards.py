@@ -11,7 +11,7 @@ from support.worlds.deployed import CANARY, Deployed, until
 from support.worlds.tenant import marker_body, new_workspace
 
 FUNCTIONS = ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SweepStaleClaims"]
-FUNCTIONS += ["SyncTracker", "NotionWebhook", "PublishEvents", "McpDoor"]
+FUNCTIONS += ["SyncTracker", "NotionWebhook", "PublishEvents", "McpDoor", "Console"]
 _TOKEN = re.compile(r"baton_[0-9a-z]+_([0-9a-f]{64})")
 
 
@@ -34,6 +34,7 @@ def something_happened(deployed: Deployed) -> None:
     for address in (CANARY, f"{tenant.name}.{'f' * 64}"):
         deployed.client(None).refused("POST", f"/notion/webhook/{address}", {"verification_token": CANARY})
     deployed.client(None).refused("GET", f"/.well-known/{CANARY}")
+    deployed.client(None).refused("GET", f"/console/{CANARY}")
     deployed.sweep()
     # Functions behind queues and streams run, and their lines arrive, a little later.
     until(lambda: all(len(deployed.logs(each)) > 2 for each in FUNCTIONS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -101,6 +102,13 @@ def test_what_the_gateway_answers_is_answered_here(at_its_url: Deployed, by_url:
     assert by_url.human.send("GET", "/handoff-markers").headers["allow"] == "POST"
     named = by_url.human.send("GET", "/tasks/none", headers={"X-Request-Id": "req-42_A"})
     assert problem(named)["request_id"] == "req-42_A"
+
+
+def test_the_console_is_there_too(at_its_url: Deployed) -> None:
+    page = at_its_url.client(None).send("GET", "/console/")
+    assert (page.status_code, page.headers["content-encoding"]) == (200, "gzip")
+    for link in re.findall(r'(?:href|src)="(/console/[^"]+)"', page.text):
+        assert at_its_url.client(None).send("GET", link).status_code == 200
 
 
 def test_bodies_of_any_type_arrive_as_they_are(by_url: Tenant) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -86,3 +87,28 @@ def test_a_cursor_belongs_to_the_listing_that_gave_it(workspace: Workspaces) -> 
     for by, path in ((tenant.human, "/tasks"), (tenant.human, "/manual-reviews"), (stranger.human, "/tokens")):
         refusal = problem(by.send("GET", f"{path}?cursor={cursor}"))
         assert (refusal["status"], [error["field"] for error in refusal["errors"]]) == (422, ["cursor"])
+
+
+@pytest.mark.parametrize("path", ["/console", "/console/"])
+def test_the_console_is_served_to_anybody_and_its_files_may_be_kept(deployed: Deployed, path: str) -> None:
+    nobody = deployed.client(None)
+    page = nobody.send("GET", path, headers={"Accept-Encoding": "gzip"})
+    assert (page.status_code, page.headers["cache-control"]) == (200, "no-cache")
+    assert page.headers["content-encoding"] == "gzip"
+    links = re.findall(r'(?:href|src)="(/console/[^"]+)"', page.text)
+    assert links
+    for link in links:
+        file = nobody.send("GET", link, headers={"Accept-Encoding": "identity"})
+        assert (file.status_code, "immutable" in file.headers["cache-control"]) == (200, True)
+        assert file.content
+    again = nobody.send("GET", path, headers={"Accept-Encoding": "gzip", "If-None-Match": page.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"), [("POST", "/console", 405), ("PUT", "/console/x", 405), ("GET", "/console/x", 404)]
+)
+def test_whatever_the_console_answers_has_its_policy(deployed: Deployed, method: str, path: str, status: int) -> None:
+    answer = deployed.client(None).send(method, path)
+    assert (answer.status_code, answer.headers["x-frame-options"]) == (status, "DENY")
+    assert "trusted-types 'none'" in answer.headers["content-security-policy"]

@@ -18,6 +18,7 @@ FUNCTIONS = [
     "Api",
     "Wait",
     "McpDoor",
+    "Console",
     "NotionWebhook",
     "ProcessTask",
     "SyncTracker",
@@ -127,7 +128,7 @@ def test_only_sync_tracker_takes_the_trackers_notices_and_gives_them_up(
 def test_whoever_changes_tasks_may_ring_for_the_tracker(deployed: Deployed, roles: dict[str, Role]) -> None:
     notice = json.dumps({"workspace": "roles", "task_id": None})
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.tracker_queue_url, MessageBody=notice)
-    assert who == [function for function in FUNCTIONS if function != "PublishEvents"]
+    assert who == [function for function in FUNCTIONS if function not in {"Console", "PublishEvents"}]
 
 
 def test_the_trackers_tokens_are_written_by_the_api_only(deployed: Deployed, roles: dict[str, Role]) -> None:

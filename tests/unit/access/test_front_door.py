@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from front_door import Message, Windowed, engine_refusal, guarded, refusal, with_values
+from front_door import Message, Windowed, engine_refusal, guarded, refusal, with_values, without_slash
 
 KEY = "0f" * 20
 API = "0a1b2c3d.execute-api.localhost:4566"
@@ -248,3 +248,11 @@ def test_what_a_parameter_is_given_is_seen_where_its_default_would_be() -> None:
     assert seen == {**template, "Parameters": {**rules, "Release": {"Type": "String", "Default": "0f"}}}
     assert rules["Release"]["Default"] == ""
     assert with_values({}, {}) == {"Parameters": {}}
+
+
+def test_a_slash_at_the_end_makes_no_other_path_as_at_the_gateway() -> None:
+    known = {"/console": {}, "/console/app.js": {"proxy": "app.js"}}
+    match = without_slash(lambda _route, path: known.get(path))
+    assert [match("", path) for path in ("/console", "/console/", "/console/app.js", "/console//", "/", "")] == [
+        *({}, {}, {"proxy": "app.js"}, None, None, None),
+    ]

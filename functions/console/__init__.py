@@ -1,0 +1,1 @@
+"""The console's pages: files, and nothing else."""
