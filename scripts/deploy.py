@@ -215,7 +215,9 @@ def _run(arguments: list[str | Path], extra: Mapping[str, str]) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     private = {"SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(deployment.ROOT / ".baton" / "sam")}
     sam = deployment.environment_of_tools() / "sam" / "bin" / "sam"
-    subprocess.run([sam, *arguments], cwd=deployment.ROOT, env={**kept, **private, **extra}, check=True)
+    with deployment.scratch() as folder:
+        env = {**kept, **private, **extra, **folder}
+        subprocess.run([sam, *arguments], cwd=deployment.ROOT, env=env, check=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -174,6 +175,14 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **private, **extra}
 
 
+@contextmanager
+def scratch() -> Iterator[dict[str, str]]:
+    """Says to a tool where its temporary files go, and removes what is left of them: `sam deploy` leaves a folder for
+    each package that it uploads."""
+    with tempfile.TemporaryDirectory(prefix="baton-tool-") as folder:
+        yield {"TMPDIR": folder}
+
+
 def run(title: str, command: list[str | Path], extra: Mapping[str, str], log: Path, limit: float, say: Say) -> None:
     """Run a tool with its output in `log`, saying every few seconds that it still works.
 
@@ -182,23 +191,22 @@ def run(title: str, command: list[str | Path], extra: Mapping[str, str], log: Pa
     say(f"{title} …")
     log.parent.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment(extra), stdin=subprocess.DEVNULL, stdout=output, stderr=output
-        )
-    try:
-        while process.poll() is None:
-            try:
-                process.wait(HEARTBEAT_SECONDS)
-            except subprocess.TimeoutExpired:
-                elapsed = time.monotonic() - begun
-                say(f"{title} … {elapsed:.0f} s")
-                if elapsed > limit:
-                    raise StackError(f"{title} took longer than {limit:.0f} s\n{tail(log)}") from None
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            process.wait()
+    with scratch() as private, log.open("wb") as output:
+        env = environment({**extra, **private})
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        try:
+            while process.poll() is None:
+                try:
+                    process.wait(HEARTBEAT_SECONDS)
+                except subprocess.TimeoutExpired:
+                    elapsed = time.monotonic() - begun
+                    say(f"{title} … {elapsed:.0f} s")
+                    if elapsed > limit:
+                        raise StackError(f"{title} took longer than {limit:.0f} s\n{tail(log)}") from None
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
     if process.returncode:
         raise StackError(f"{title} failed; the end of {log}:\n{tail(log)}")
     say(f"{title} done in {time.monotonic() - begun:.1f} s")

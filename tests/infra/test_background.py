@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import deployment
 from background import PORTS_TRIED, Background, NotListening, essentials, free_port, is_free, on_any_port
 
 # Listens, unless the first argument names a file that isn't there: then it makes that, and finds its port taken.
@@ -64,3 +65,12 @@ def test_after_some_ports_it_is_given_up() -> None:
 def test_a_port_that_somebody_listens_on_is_not_free() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert not is_free(taken.getsockname()[1])
+
+
+def test_what_a_tool_leaves_of_its_temporary_files_is_removed(tmp_path: Path) -> None:
+    log = tmp_path / "tool.log"
+    command: list[str | Path] = [sys.executable, "-c", "import tempfile; print(tempfile.mkdtemp())"]
+    deployment.run("a tool", command, {}, log, 60, lambda _said: None)
+    left = Path(log.read_text().strip())
+    assert left.is_absolute()
+    assert not left.exists()

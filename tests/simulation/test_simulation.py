@@ -17,13 +17,13 @@ STEPS = int(os.environ.get("SIMULATED_STEPS", "200000"))
 PARTS = 4
 TESTS = Path(__file__).parents[1]
 # This checkout's, whatever the environment has installed.
-PRODUCT = TESTS.parent / "layers/baton/python"
+PRODUCT = [TESTS.parent / "layers/baton/python", TESTS.parent / "functions"]
 
 
 def simulated(*asked: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own: it changes modules of the product, and sets must be gone through in one order."""
     command = [sys.executable, "-m", "simulation", *asked]
-    paths = os.pathsep.join([str(TESTS), str(PRODUCT)])
+    paths = os.pathsep.join(map(str, [TESTS, *PRODUCT]))
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
