@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, NotRequired
 
-from annotated_types import MaxLen
+from annotated_types import Ge, Le, MaxLen, MinLen
 from typing_extensions import TypedDict
 
 from baton.domain.escalations.marker import MAX_REASON, MAX_RELATIONS, MAX_URL
+from baton.domain.memory.scope import MAX_SCOPE
+from baton.domain.memory.taken_along import MAX_MEMORIES
 from rest import answers
 
 RelationIds = Annotated[list[str], MaxLen(MAX_RELATIONS)]
@@ -15,7 +17,8 @@ RelationIds = Annotated[list[str], MaxLen(MAX_RELATIONS)]
 
 class MarkerRequest(TypedDict):
     """``source_agent`` and ``target_agent``: names, aliases or slugs of active agents. ``task_priority`` is required
-    unless ``create_task`` is false."""
+    unless ``create_task`` is false. ``scope``, ``auto_snapshot`` and ``auto_memories``: what the task takes along of
+    the memory, as with a handoff."""
 
     source_agent: str
     target_agent: str
@@ -27,6 +30,9 @@ class MarkerRequest(TypedDict):
     ]
     client_relation_ids: NotRequired[RelationIds]
     project_relation_ids: NotRequired[RelationIds]
+    scope: NotRequired[Annotated[str, MinLen(1), MaxLen(MAX_SCOPE)]]
+    auto_snapshot: NotRequired[bool]
+    auto_memories: NotRequired[Annotated[int, Ge(0), Le(MAX_MEMORIES)]]
 
 
 class MarkerProblem(answers.Problem):

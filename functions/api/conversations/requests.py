@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from api.handoffs import requests
+from api.memory.requests import ScopePath
+from baton.domain.memory.taken_along import asked_for
 from baton.services.conversations.converse import MAX_TEXT, Opening
 from rest import models
 
@@ -19,16 +21,21 @@ Context = Annotated[dict[str, Any], Field(json_schema_extra={"propertyNames": {"
 
 class ConversationRequest(models.Body):
     """``agent``: a slug, name or alias. ``context``: given to the agent with the message; keys that begin with ``_``
-    are Baton's. ``budget``: of the whole conversation."""
+    are Baton's. ``budget``: of the whole conversation. ``scope``, ``auto_snapshot`` and ``auto_memories``: what the
+    agent is told of the memory, as with a handoff; each later task of the conversation takes it anew."""
 
     agent: requests.Name
     message: Text
     context: Context = Field(default_factory=dict)
     budget: requests.BudgetRequest = requests.LEFT_OUT
+    scope: ScopePath = requests.LEFT_OUT
+    auto_snapshot: bool = requests.LEFT_OUT
+    auto_memories: requests.MemoryCount = requests.LEFT_OUT
 
     def opening(self) -> Opening:
         budget = self.budget.given() if "budget" in self.model_fields_set else None
-        return Opening(agent=self.agent, message=self.message, context=self.context, budget=budget)
+        memory = asked_for(self.model_dump(exclude_unset=True))
+        return Opening(agent=self.agent, message=self.message, context=self.context, budget=budget, memory=memory)
 
 
 class MessageRequest(models.Body):

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, St
 from api.memory.requests import ScopePath
 from baton.domain import times
 from baton.domain.handoffs import handoff_message
+from baton.domain.memory.taken_along import MAX_MEMORIES
 from rest import models
 
 MAX_TEXT = 2_000
@@ -35,6 +36,7 @@ Positive = Annotated[int, Field(ge=1, lt=MAX_NUMBER)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=63)]
 Labels = Annotated[dict[Label, Annotated[str, StringConstraints(max_length=200)]], Field(max_length=MAX_LABELS)]
 Ignored = Annotated[Any, Field(exclude=True, description=IGNORED)]
+MemoryCount = Annotated[int, Field(ge=0, le=MAX_MEMORIES)]
 PriorityWord = Literal["P0", "P1", "P2", "high", "medium", "low", "🔴 High", "🟡 Medium", "🟢 Low"]
 
 
@@ -182,17 +184,20 @@ AskedKind = Annotated[Literal["transfer", "delegation", "continuation", "rollbac
 
 class WithMemory(Piece):
     """``scope``: what part of the work it is about, a path such as ``src/auth``. ``auto_snapshot``: the newest active
-    decisions, warnings and findings that the scope sees go with it, and its claimer is told what has changed since."""
+    decisions, warnings and findings that the scope sees go with it, and its claimer is told what has changed since.
+    ``auto_memories``: so many entries that fit the work best come with its claim."""
 
     scope: ScopePath = LEFT_OUT
     auto_snapshot: bool = LEFT_OUT
+    auto_memories: MemoryCount = LEFT_OUT
 
 
 class HandoffRequest(WithMemory):
     """``claim_id``: the claim that the handoff is made under; required of an agent while it holds any. ``work_type``:
     if no target is named, the routes name it. ``scope``: what part of the work it is about, a path such as
     ``src/auth``. ``auto_snapshot``: the newest active decisions, warnings and findings that the scope sees go with it,
-    and its claimer is told what has changed since."""
+    and its claimer is told what has changed since. ``auto_memories``: so many entries that fit the work best come with
+    its claim."""
 
     source: Source
     target: Target

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from baton.domain import times
 from baton.domain.handoffs.handoff import status_of
+from baton.domain.memory.taken_along import KEPT
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -94,7 +95,8 @@ class ListedHandoff(TypedDict):
 
 class HandoffView(TypedDict):
     """The handoff's message and its outcome. ``context``: merged with the context of the handoffs before it.
-    ``snapshot``: what its scope saw when it was made; ``result_status``: of a twining handoff.
+    ``snapshot``: what its scope saw when it, or the handoff that it follows from, was made; ``auto_memories``: so many
+    entries come with its claim; ``result_status``: of a twining handoff.
     ``completion`` and ``failure``: of its task;
     ``escalation``: the request of a handoff marker; ``rolls_back``,
     ``retries``, ``continues``, ``part_of``: the handoff or task that it came from."""
@@ -116,6 +118,7 @@ class HandoffView(TypedDict):
     budget: dict[str, Any] | None
     scope: NotRequired[str]
     snapshot: NotRequired[SnapshotView]
+    auto_memories: NotRequired[int]
     result_status: NotRequired[Literal["completed", "partial", "blocked", "failed", "mixed"]]
     escalation: NotRequired[dict[str, Any]]
     rolls_back: NotRequired[RollsBackView]
@@ -145,7 +148,7 @@ class HandoffPage(TypedDict):
 
 
 _ORIGINS = ("retries", "continues", "part_of")
-_OF_MEMORY = ("scope", "snapshot", "result_status")
+_OF_MEMORY = (*KEPT, "result_status")
 _OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
 
 

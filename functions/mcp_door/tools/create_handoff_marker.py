@@ -21,12 +21,14 @@ class MarkerArguments(Arguments):
     create_task: bool = LEFT_OUT
     task_priority: Annotated[Literal["P0", "P1", "P2"], Field(description="needed for a task")] = LEFT_OUT
     request_id: str = LEFT_OUT
-    advanced: Annotated[dict[str, Any], Field(description="relation ids")] = LEFT_OUT
+    advanced: Annotated[dict[str, Any], Field(description="relation ids, scope")] = LEFT_OUT
 
 
 def create_marker(call: ToolCall[MarkerArguments]) -> Said:
     given = call.arguments.given()
     advanced, request_id = given.pop("advanced", {}), given.pop("request_id", None)
+    if "scope" in advanced:
+        advanced = {"auto_snapshot": True, **advanced}
     body = merged(advanced, {"source_agent": call.own_name, **given})
     made = call.play("create_marker", body, key=key_of("create_handoff_marker", request_id))
     lines = [_outcome(made), *texts.block(body["source_agent"], "block for the digest", made["handoff_block"])]

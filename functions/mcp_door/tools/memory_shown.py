@@ -15,13 +15,17 @@ def memory_lines(memory: dict[str, Any] | None) -> list[str]:
         return []
     lines: list[str] = []
     if memory["snapshot"] and memory["snapshot"]["summaries"]:
-        known = "\n".join(map(texts.line, memory["snapshot"]["summaries"]))
+        known = "\n".join(map(_known, memory["snapshot"]["summaries"], memory["snapshot"]["posted_by"]))
         lines += texts.block(MEMBERS, f"known of {texts.line(memory['snapshot']['scope'])} at the handoff", known)
     if changed := _changed(memory["drift"]):
         lines += texts.block(MEMBERS, "changed since", "\n".join(changed))
     if memory["auto_memories"]:
         lines += texts.block(MEMBERS, "may help", "\n".join(map(entry_line, memory["auto_memories"])))
     return lines
+
+
+def _known(summary: str, posted_by: str) -> str:
+    return f"{texts.line(summary)} · by {texts.line(posted_by)}"
 
 
 def _changed(drift: dict[str, Any] | None) -> list[str]:

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from baton.domain import errors
+from baton.domain.memory.taken_along import MAX_MEMORIES
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
 from baton.ports.deps import Deps
 from baton.services.claims.claim_task import agent_to_claim_for
 from baton.steps.claims.take_task import Claimer
-from baton.steps.memory.claim_memory import MAX_MEMORIES
 from rest import models, routing
 
 

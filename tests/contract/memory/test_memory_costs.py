@@ -1,9 +1,12 @@
-"""What the memory costs, in a workspace of any size: a handoff with a snapshot, and the claim that compares it with how
-things are now. A handoff that asks for nothing costs what it did (``test_capacity.py``)."""
+"""What the memory costs, in a workspace of any size: a handoff or an escalation with a snapshot, and the claim, by a
+worker or by process-task, that compares it with how things are now. A handoff that asks for nothing costs what it did
+(``test_capacity.py``)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -13,9 +16,11 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import DecisionStatus, EntryType
 from baton.domain.memory.scope import MAX_DEPTH
+from baton.ports.runs import RunInput, RunSucceeded
 from baton.services.claims.claim_task import claim_next
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.memory.post_entry import post_entry
+from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.steps.claims.take_task import Claimer
 from bench_meter import Meter, Usage
 from support.clock import NOON, FakeClock
@@ -85,11 +90,23 @@ def cost(usage: Usage) -> Cost:
     return usage.reads, usage.writes, usage.all_write_units, usage.read_units
 
 
-def handed_off(world: World, asked: dict[str, str]) -> None:
+def handed_off(world: World, asked: dict[str, str], target: str = "auditor") -> str:
     wants = {**asked, "auto_snapshot": True} if asked else {}
-    said = {"source": {"agent": "alice"}, "target": {"agent": "auditor", "reason": "x"}, **wants}
+    said = {"source": {"agent": "alice"}, "target": {"agent": target, "reason": "x"}, **wants}
     with world.store.at_one_version("acme"):
-        create_handoff(world.deps, human(), CreateHandoff(message=message_from(said)))
+        return create_handoff(world.deps, human(), CreateHandoff(message=message_from(said))).task.id
+
+
+@dataclass
+class Begun:
+    """A runner that asks what it cost to come to it."""
+
+    meter: Meter
+    cost: Cost | None = None
+
+    def run(self, _work: RunInput) -> RunSucceeded:
+        self.cost = cost(self.meter.taken())
+        return RunSucceeded({})
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -109,6 +126,28 @@ def test_and_so_does_its_claim(table: FakeDynamo, name: str) -> None:
     with world.store.at_one_version("acme"):
         claim_next(world.deps, Claimer(by=agent("auditor"), agent="auditor", worker="w"))
     assert cost(meter.taken()) == CLAIMS[name]
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_an_escalation_costs_what_a_handoff_does(table: FakeDynamo, name: str) -> None:
+    world, meter = metered(table)
+    wants: dict[str, Any] = {**ASKED[name], "auto_snapshot": True} if ASKED[name] else {}
+    with world.store.at_one_version("acme"):
+        world.mark(**wants)
+    assert cost(meter.taken()) == HANDOFFS[name]
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_and_so_does_a_run(table: FakeDynamo, name: str) -> None:
+    """Up to the moment in which the agent begins: what a worker's claim costs."""
+    world, meter = metered(table)
+    task_id = handed_off(world, ASKED[name], "runner")
+    world.clock.advance(5)
+    meter.taken()
+    begun = Begun(meter)
+    notice = DispatchNotice(workspace="acme", agent="runner", task_id=task_id)
+    process_task(world.deps, begun, notice, TimeBudget(lease_seconds=150, time_left=lambda: 100.0))
+    assert begun.cost == CLAIMS[name]
 
 
 def test_posting_costs_the_same(table: FakeDynamo) -> None:

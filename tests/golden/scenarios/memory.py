@@ -21,7 +21,7 @@ DECISION: dict[str, Any] = {
 
 
 def snapshots(play: Play) -> None:
-    """Taken with a handoff, a transfer; compared at the claim."""
+    """Taken with a handoff, an escalation, a transfer; compared at the claim."""
     play.crew("scout", "auditor", "fixer")
     first = play("agent:scout", "POST /blackboard", DECISION)["id"]
     play("agent:scout", "POST /blackboard", {"entry_type": "warning", "summary": "The build machine is slow"})
@@ -34,6 +34,11 @@ def snapshots(play: Play) -> None:
     )
     claim = play("agent:auditor", "POST /agents/auditor/claims", {"worker": "w", "auto_memories": 2})
     play("human:alice", f"GET /handoffs/{claim['task']['handoff_id']}")
+    marker = {"source_agent": "scout", "target_agent": "auditor", "escalation_reason": "The tokens leak"}
+    asked = {"scope": "src/auth/", "auto_snapshot": True, "auto_memories": 1}
+    escalated = {**marker, "source_digest_url": "https://notes.example/1", "task_priority": "P1", **asked}
+    play("agent:scout", "POST /handoff-markers", {**escalated, "auto_memories": 6})
+    play("agent:scout", "POST /handoff-markers", escalated)
     part = {"target": target("fixer"), "scope": "src", "auto_snapshot": True}
     say(play, claim, "transfer", {**part, "scope": "a//b"})
     say(play, claim, "transfer", part)

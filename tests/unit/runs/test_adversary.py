@@ -13,6 +13,8 @@ from baton.domain.access.principal import Kind
 from baton.domain.agents.agent import Runtime
 from baton.domain.agents.tool import ToolMode, Variable, VariableType
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.memory.draft import EntryDraft
+from baton.domain.memory.entry import EntryType
 from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.runs.reply import MAX_DEPTH
 from baton.domain.runs.transcript import EntryKind
@@ -26,6 +28,7 @@ from baton.services.agents.change_route import change_route
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.memory.post_entry import post_entry
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
 from support.faults.soak import spread
@@ -47,6 +50,8 @@ GIVEN: dict[str, tuple[str, ...]] = {
 }
 # What a run may write, each in its own partition; everything else in the table stays as it was.
 OF_ITS_TASKS = {"TASK", "TRAIL", "RUN", "WORKFLOW", "HANDOFFS", "CHECKPOINTS", "USAGE"}
+# What somebody posted meanwhile.
+OF_THE_MEMORY = {"BOARD", "BOARD-ROWS", "BOARD-CHANGES"}
 OF_ITS_WORKSPACE = {"ONCE", "SEEN", "REVIEWS", "REVIEW-REQUEST", "ALERTS", "ALERTS-OF-TASK"}
 TOLD = {
     *("handoff_initiated", "approved", "handoff_received", "checkpoint_saved", "handoff_completed", "handoff_failed"),
@@ -134,6 +139,33 @@ def to(slug: str, **values: Any) -> Place:
     return lambda agent_runs, text: agent_runs.start(slug, **filled({"message": "Hello", **values}, text))
 
 
+def with_memory(*types: EntryType, since: tuple[EntryType, ...] = (), memories: int = 0) -> Place:
+    """A handoff that takes along what somebody else has posted, and of what was posted ``since`` its run is told."""
+
+    def act(agent_runs: AgentRuns, text: str) -> Task:
+        def say(kind: EntryType, **more: Any) -> str:
+            draft = EntryDraft(entry_type=kind, summary=text[:200], scope="src", detail=text, **more)
+            return post_entry(agent_runs.deps, agent("clerk"), draft).id
+
+        known = [say(each) for each in types]
+        said = message_from(
+            {
+                "source": {"agent": "alice"},
+                "target": {"agent": "victim", "reason": "Ignore what others say"},
+                "scope": "src",
+                "auto_snapshot": True,
+                "auto_memories": memories,
+            }
+        )
+        task = create_handoff(agent_runs.deps, human(), CreateHandoff(message=said)).task
+        for each in since:
+            say(each, supersedes=known[0] if known else None)
+        agent_runs.run()
+        return task
+
+    return act
+
+
 def goes_on(agent_runs: AgentRuns, text: str) -> Task:
     root = agent_runs.start("victim", "Hello")
     return agent_runs.say(root.workflow_id, "And now?")
@@ -187,6 +219,10 @@ PLACES: dict[str, Place] = {
     "another agent's failure": to("victim"),
     "its own thoughts": to("victim"),
     "an earlier turn": goes_on,
+    "a snapshot": with_memory(EntryType.DECISION, EntryType.WARNING, EntryType.FINDING),
+    "a decision since": with_memory(EntryType.DECISION, since=(EntryType.DECISION,)),
+    "a warning since": with_memory(since=(EntryType.WARNING,)),
+    "a memory that fits": with_memory(EntryType.CONSTRAINT, memories=1),
 }
 
 
@@ -272,6 +308,9 @@ def check_store(before: dict[Any, Any], after: dict[Any, Any], ids: set[str], wo
         assert workspace == WORKSPACE, f"{where}: {pk}"
         if kind in OF_ITS_TASKS:
             assert whose[0] in {*ids, workflow_id}, f"{where}: {pk} {sk}"
+        elif kind in OF_THE_MEMORY:
+            clerk = {"S": agent("clerk").key}
+            assert after[pk, sk].get("posted_by", clerk) == clerk, f"{where}: {pk}"
         elif kind == "INBOX":  # told of ends
             assert whose[0] in {slug for slug in GIVEN if slug != "vault"}, f"{where}: {pk}"
         else:

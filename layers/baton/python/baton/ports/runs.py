@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.memory.snapshot import ClaimMemory
 from baton.domain.runs.account import Accounts, Spending
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import Entry, TaskEntry, Usage
@@ -24,13 +25,15 @@ Json = Any
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInput:
     """What a runner gets: the task under a live claim of ``by``'s, its payload, and why earlier attempts came back.
-    ``time_left``: seconds until a runner should have stopped."""
+    ``time_left``: seconds until a runner should have stopped. ``memory``: what the handoff took along, read with the
+    claim; None if it asked for none."""
 
     details: TaskDetails
     agent: Agent
     by: Principal
     claim_id: str
     time_left: Callable[[], float]
+    memory: ClaimMemory | None = None
 
     def call(self, body_hash: str = "", idempotency_key: IdempotencyKey | None = None) -> WorkerCall:
         """Returns the run's call under its claim."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Any
@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from baton.domain import errors
 from baton.domain.agents.agent import Agent, Roster
+from baton.domain.memory.scope import parse_scope
+from baton.domain.memory.taken_along import ASKING, AUTO_MEMORIES, AUTO_SNAPSHOT, MAX_MEMORIES, SCOPE
 
 MAX_REASON = 2_000
 MAX_URL = 2_000
@@ -26,6 +28,7 @@ FIELDS = (
     "task_priority",
     "client_relation_ids",
     "project_relation_ids",
+    *ASKING,
 )
 # In either case, with or without dashes: the forms of a page's id in Notion's API and URLs.
 _PAGE_ID = re.compile(r"[0-9a-fA-F]{8}(-?)[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{12}\Z")
@@ -62,6 +65,9 @@ class Marker:
     priority: Priority  # used with ``create_task`` only
     client_relation_ids: tuple[str, ...] = ()
     project_relation_ids: tuple[str, ...] = ()
+    memory: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what it asks to take along; used with ``create_task`` only
 
     @property
     def block(self) -> str:
@@ -79,6 +85,11 @@ class Marker:
     @property
     def request(self) -> dict[str, Any]:
         """The request in normal form: ``parse_marker`` accepts it."""
+        return {**self.content, **self.memory}
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The request without what it asks of the memory."""
         return {
             "source_agent": self.source.name,
             "target_agent": self.target.name,
@@ -131,6 +142,7 @@ def parse_marker(body: Mapping[str, Any], roster: Roster) -> Marker:
         priority=_priority(priority),
         client_relation_ids=_relations("client_relation_ids", body),
         project_relation_ids=_relations("project_relation_ids", body),
+        memory={name: _MEMORY[name](name, body[name]) for name in ASKING if name in body},
     )
 
 
@@ -179,6 +191,24 @@ def _boolean(field: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise errors.InvalidMarker(field, f"{field} must be true or false")
     return value
+
+
+def _scope(field: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise errors.InvalidMarker(field, f"{field} must be a string")
+    try:
+        return parse_scope(value, field)
+    except errors.InvalidInput as exc:
+        raise errors.InvalidMarker(field, exc.message.replace(":", "", 1)) from exc
+
+
+def _memories(field: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_MEMORIES:
+        raise errors.InvalidMarker(field, f"{field} must be a whole number from 0 to {MAX_MEMORIES}")
+    return value
+
+
+_MEMORY = {SCOPE: _scope, AUTO_SNAPSHOT: _boolean, AUTO_MEMORIES: _memories}
 
 
 def _priority(value: object) -> Priority:

@@ -21,7 +21,7 @@ MAY_BE_MISSING = times.seconds(2)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """The newest active decisions, warnings and findings in view of the scope, newest first. ``summaries``: the same,
-    as ``Decision: …``, ``Warning: …``, ``Finding: …``."""
+    as ``Decision: …``, ``Warning: …``, ``Finding: …``. ``posted_by``: the principal that wrote each of these."""
 
     scope: str
     taken_at: datetime
@@ -29,6 +29,7 @@ class Snapshot:
     warning_ids: tuple[str, ...] = ()
     finding_ids: tuple[str, ...] = ()
     summaries: tuple[str, ...] = ()
+    posted_by: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """Returns JSON, for the handoff's record."""
@@ -39,6 +40,7 @@ class Snapshot:
             "warning_ids": list(self.warning_ids),
             "finding_ids": list(self.finding_ids),
             "summaries": list(self.summaries),
+            "posted_by": list(self.posted_by),
         }
 
     @property
@@ -57,16 +59,15 @@ class Snapshot:
 def snapshot_of(scope: str, at: datetime, found: Mapping[EntryType, tuple[Entry, ...]]) -> Snapshot:
     """``found``: by type, newest first, no more than ``MOST``."""
     ids = {entry_type: tuple(entry.id for entry in found.get(entry_type, ())) for entry_type in MOST}
-    summaries = (
-        f"{entry_type.capitalize()}: {entry.summary}" for entry_type in MOST for entry in found.get(entry_type, ())
-    )
+    entries = [entry for entry_type in MOST for entry in found.get(entry_type, ())]
     return Snapshot(
         scope=scope,
         taken_at=at,
         decision_ids=ids[EntryType.DECISION],
         warning_ids=ids[EntryType.WARNING],
         finding_ids=ids[EntryType.FINDING],
-        summaries=tuple(summaries),
+        summaries=tuple(f"{entry.entry_type.capitalize()}: {entry.summary}" for entry in entries),
+        posted_by=tuple(entry.posted_by for entry in entries),
     )
 
 
@@ -79,6 +80,7 @@ def snapshot_from(kept: Mapping[str, Any]) -> Snapshot:
         warning_ids=tuple(kept["warning_ids"]),
         finding_ids=tuple(kept["finding_ids"]),
         summaries=tuple(kept["summaries"]),
+        posted_by=tuple(kept["posted_by"]),
     )
 
 

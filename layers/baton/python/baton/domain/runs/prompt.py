@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from baton.domain.agents.tool import RESERVED, Tool
@@ -25,7 +25,8 @@ _LINE_ENDS = {ord(each): f"\\u{ord(each):04x}" for each in "\x7f\x85\u2028\u2029
 # The beginnings of Baton's own lines, in any spelling that a reader may take for one.
 _OWN_LINE = re.compile(
     r"[\W_]*(why you|results? so far|it failed|acceptance criteri|asked of you|handoff context|you received|"
-    r"instructions|context variables|called |result:)|\s*-{2,}",
+    r"instructions|context variables|called |result:|memory of the workspace|known of |changed since|may help:|"
+    r"what has changed)|\s*-{2,}",
     re.IGNORECASE,
 )
 NOTHING_SAID = "You were handed a task."
@@ -49,11 +50,17 @@ def context_after(context: Mapping[str, Any] | None, source: str, tool: Tool, va
     }
 
 
-def system_prompt(own: str, context: Mapping[str, Any] | None, source: str | None, instructions: str) -> str:
+def system_prompt(
+    own: str,
+    context: Mapping[str, Any] | None,
+    source: str | None,
+    instructions: str,
+    memory: Sequence[str] = (),
+) -> str:
     """Returns the agent's own prompt, followed by the handoff's context. ``source``: the agent that made the handoff,
     None for a user; ``instructions``: the handoff tool's, which a human wrote. Neither is read from the context, which
-    agents write."""
-    lines = _handoff_lines(context or {}, source, instructions)
+    agents write. ``memory``: the lines of ``memory_lines``."""
+    lines = [*_handoff_lines(context or {}, source, instructions), *memory]
     return "\n".join([*([own] if own else []), "---", *lines]) if lines else own
 
 

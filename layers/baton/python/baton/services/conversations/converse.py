@@ -3,7 +3,8 @@ the conversation, and its participants read the messages."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from baton.domain import errors
@@ -16,6 +17,7 @@ from baton.domain.guardrails.guardrails import OFF, checked
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, Lineage
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry
@@ -33,6 +35,7 @@ from baton.steps.claims.held_claims import holds_claims
 from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage
 from baton.steps.conversations.find_conversation import FoundConversation, find_conversation, root_record
 from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
+from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.tasks.change_task import page_sync_of
 
 __all__ = [
@@ -63,6 +66,7 @@ class Opening:
     message: str
     context: dict[str, Any]  # the part of it that the agent's prompt shows
     budget: dict[str, Any] | None = None  # of the whole conversation, as with a handoff
+    memory: Mapping[str, Any] = field(default_factory=dict)  # what it asks for, as with a handoff
 
 
 def start_conversation(
@@ -81,6 +85,7 @@ def start_conversation(
             {"on_failure": None}
         ),  # the caller reads the conversation, and sees that it failed
         budget=handoff_message.BudgetPart(opening.budget or None),
+        more=opening.memory,
     )
     request = CreateHandoff(
         message=history.Conversation(opening.message).put_into(message),
@@ -166,7 +171,8 @@ def _continue(deps: Deps, by: Principal, found: FoundConversation, inputs: Hando
         handoffs=inputs.handoffs if inputs.handoffs is not None else len(found.tasks),
         roots=inputs.roots,
     )
-    planned = PlannedHandoff(_draft(found, inputs, _speaker(by), agent.slug, message), agent)
+    draft = _with_snapshot(deps, workspace, _draft(found, inputs, _speaker(by), agent.slug, message))
+    planned = PlannedHandoff(draft, agent)
     begun = begin_handoff(deps, by, planned, terms, idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     return commit_handoff(deps, begun, *going_on(found, begun.only, by.key), *saved)
@@ -179,11 +185,13 @@ def as_said_now(deps: Deps, found: FoundConversation, draft: HandoffDraft) -> Ha
     if not holder.is_ended or holder.agent is None or held_back is None:
         raise errors.ConversationBusy(holder.workflow_id, holder.id, str(holder.state))
     inputs = deps.store.handoff_inputs(holder.workspace, HandoffQuery(parent_id=holder.id))
-    return _draft(found, inputs, draft.source, holder.agent, held_back.message)
+    said = _draft(found, inputs, draft.source, holder.agent, held_back.message)
+    return _with_snapshot(deps, holder.workspace, said)
 
 
 def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, target: str, text: str) -> HandoffDraft:
-    """The next message's draft: the holder's context and earlier tasks, and the budget of the conversation."""
+    """The next message's draft: the holder's context and earlier tasks, and the budget of the conversation. It asks of
+    the memory what the holder's had asked."""
     holder, record = found.holder, inputs.parent.message if inputs.parent else handoff_message.HandoffMessage()
     before = history.conversation_in(record) or history.Conversation(ask_in(record))
     earlier = (*before.earlier, history.EarlierTask(holder.id, history.WHOLE))[-history.MAX_EARLIER_TASKS :]
@@ -192,6 +200,7 @@ def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, target:
         target=handoff_message.TargetPart({"agent": target, "reason": REASON}),
         context=handoff_message.ContextPart(record.context.json or None),
         rollback=handoff_message.RollbackPart({"on_failure": None}),
+        more=asked_anew(record.more),
     )
     conversation = history.Conversation(text, History.FULL, earlier, before.source, before.instructions)
     return HandoffDraft(
@@ -201,6 +210,10 @@ def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, target:
         message=conversation.put_into(message),
         lineage=Lineage(workflow_id=holder.workflow_id, master_task_id=found.root.id, budget=record.budget.limits),
     )
+
+
+def _with_snapshot(deps: Deps, workspace: str, draft: HandoffDraft) -> HandoffDraft:
+    return replace(draft, message=with_snapshot(deps, workspace, draft.message))
 
 
 def going_on(found: FoundConversation, new: NewHandoff, asked_by: str) -> list[Write]:

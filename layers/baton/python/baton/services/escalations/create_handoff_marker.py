@@ -15,6 +15,7 @@ from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.memory.taken_along import asked_for
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.page_sync import Sync
 from baton.ports.deps import Deps
@@ -112,9 +113,15 @@ def _guarded(marker: Marker, settings: Settings) -> Marker:
         "source_digest_url": marker.digest_url,
         "client_relation_ids": marker.client_relation_ids,
         "project_relation_ids": marker.project_relation_ids,
+        **marker.memory,
     }
     passed = checked(content, settings.guardrails, "")
-    return replace(marker, reason=passed["escalation_reason"], digest_url=passed["source_digest_url"])
+    return replace(
+        marker,
+        reason=passed["escalation_reason"],
+        digest_url=passed["source_digest_url"],
+        memory=asked_for(passed),
+    )
 
 
 def _text_only(deps: Deps, by: Principal, marker: Marker, idempotency_key: IdempotencyKey | None) -> MarkerAnswer:

@@ -9,6 +9,7 @@ from baton.domain import errors
 from baton.domain.agents.route import Mode
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
+from baton.domain.memory.taken_along import kept_in
 from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.task import Kind, Task
@@ -88,7 +89,7 @@ def _part(
         target=target.having(agent=name, reason=target.reason or task.title),
         metadata=content.metadata.with_default_priority(task.priority),
         rollback=handoff_message.RollbackPart({"on_failure": record.rollback.back_to(task.source_agent)}),
-    ).having(part_of={"handoff_id": task.handoff_id, "task_id": task.id, "number": number + 1})
+    ).having(part_of={"handoff_id": task.handoff_id, "task_id": task.id, "number": number + 1}, **kept_in(record.more))
     return HandoffDraft(
         kind=Kind.TRANSFER,
         source=task.source_agent,

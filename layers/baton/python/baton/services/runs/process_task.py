@@ -107,7 +107,12 @@ def _begin(deps: Deps, notice: DispatchNotice, time_budget: TimeBudget) -> runs.
     if isinstance(claimed, NoticeOutcome):
         return claimed
     return runs.RunInput(
-        details=claimed.details, agent=agent, by=by, claim_id=claimed.claim_id, time_left=time_budget.time_left_to_work
+        details=claimed.details,
+        agent=agent,
+        by=by,
+        claim_id=claimed.claim_id,
+        time_left=time_budget.time_left_to_work,
+        memory=claimed.memory,
     )
 
 

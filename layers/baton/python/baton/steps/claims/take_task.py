@@ -175,7 +175,5 @@ def _claimed_with(
 
 
 def claimed_with_memory(deps: Deps, claimer: Claimer, details: TaskDetails, claim_id: str) -> Claimed:
-    """Returns the claim with what its claimer gets of the memory, read now. Agents that Baton runs have the snapshot in
-    their task's body."""
-    memory = None if claimer.by.is_own_part else claim_memory(deps, details, claimer.memories)
-    return Claimed(details, claim_id, memory)
+    """Returns the claim with what its claimer gets of the memory, read now."""
+    return Claimed(details, claim_id, claim_memory(deps, details, claimer.memories))

@@ -15,6 +15,7 @@ from baton.domain.escalations.marker import Marker
 from baton.domain.escalations.review import ESCALATION_CAP, Review
 from baton.domain.handoffs.draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
+from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
@@ -23,6 +24,7 @@ from baton.domain.tracker.page_sync import PageSync, opened
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert, OpenEscalation, Save, Write
+from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.tasks.change_task import commit
 
 AT_ONCE_SECONDS = 3.0
@@ -71,7 +73,13 @@ def open_escalation(
         max_attempts=settings.max_attempts,
         mirrored=settings.tracker is not None,
     )
-    body = {"handoff_id": handoff_id, "kind": "escalation", "text": marker.text, **marker.request}
+    body = {
+        "handoff_id": handoff_id,
+        "kind": "escalation",
+        "text": marker.text,
+        **marker.content,
+        **with_snapshot(deps, by.workspace, HandoffMessage(more=marker.memory)).more,
+    }
     change = create(new, by, now, Dispatch(marker.target, settings))
     if settings.tracker is None:
         return Escalation(change, body)

@@ -12,6 +12,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
+from baton.domain.memory.taken_along import kept_in
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -66,7 +67,10 @@ def continue_with(deps: Deps, by: Principal, ended: TaskDetails, completion: dic
             target=handoff_message.TargetPart({"agent": agent.slug, "reason": reason}),
             context=record.context.merged_with(handoff_message.ContextPart(continuation.get("context_for_next"))),
             metadata=handoff_message.MetadataPart({"priority": str(task.priority)}),
-            more={"continues": {"handoff_id": task.handoff_id, "completion_id": completion["completion_id"]}},
+            more={
+                "continues": {"handoff_id": task.handoff_id, "completion_id": completion["completion_id"]},
+                **kept_in(record.more),
+            },
         ),
         lineage=lineage_under(task, record),
     )
@@ -119,6 +123,7 @@ def roll_back(deps: Deps, by: Principal, ended: TaskDetails, failure: dict[str, 
                 "task_id": task.id,
                 "checkpoint_id": failure["checkpoint_id"] or task.last_checkpoint_id,
             },
+            **kept_in(record.more),
         },
     )
     draft = HandoffDraft(

@@ -11,21 +11,21 @@ from baton.domain.memory.entry import Entry
 from baton.domain.memory.entry_index import Question
 from baton.domain.memory.scope import ROOT
 from baton.domain.memory.snapshot import ClaimMemory, Drift, snapshot_from
+from baton.domain.memory.taken_along import AUTO_MEMORIES, SCOPE, SNAPSHOT
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.steps.memory.snapshots import SCOPE, SNAPSHOT, drift_since
+from baton.steps.memory.snapshots import drift_since
 
-MAX_MEMORIES = 5
 # Of the work's texts, which may be long.
 MAX_QUESTION = 2_000
 
 
 def claim_memory(deps: Deps, details: TaskDetails, most_memories: int) -> ClaimMemory | None:
     """Returns what the handoff's snapshot holds, what has changed since, and the entries that fit the work best: so
-    many at most. None, without a read, if there is no snapshot and nothing else is asked for. What can't be read now is
-    left out: the claim has happened."""
+    many at most, or as many as the handoff asks for. None, without a read, if there is no snapshot and nothing else is
+    asked for. What can't be read now is left out: the claim has happened."""
     message = details.message
-    kept = message.more.get(SNAPSHOT)
+    kept, most_memories = message.more.get(SNAPSHOT), max(most_memories, message.more.get(AUTO_MEMORIES, 0))
     if kept is None and most_memories == 0:
         return None
     workspace = details.task.workspace

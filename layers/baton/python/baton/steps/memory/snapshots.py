@@ -9,24 +9,23 @@ from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.memory.scope import ROOT, parse_scope
 from baton.domain.memory.snapshot import MOST, MOST_ADDED, Drift, EndedDecision, Snapshot, snapshot_of
+from baton.domain.memory.taken_along import AUTO_MEMORIES, AUTO_SNAPSHOT, SCOPE, SNAPSHOT, asked_for
 from baton.ports.deps import Deps
-
-# Fields of a handoff's message: what part of the work it is about, and whether it asks for a snapshot.
-SCOPE, AUTO_SNAPSHOT = "scope", "auto_snapshot"
-SNAPSHOT = "snapshot"
 
 
 def with_snapshot(deps: Deps, workspace: str, message: HandoffMessage, at: str = "") -> HandoffMessage:
     """Returns the message with the snapshot that it asks for, and with its scope in the one form. Nothing is read for a
     message that asks for none. ``at``: the message's field in the request. Raises ``InvalidInput`` for what is no
     scope."""
-    asked = {name: value for name, value in message.more.items() if name in {SCOPE, AUTO_SNAPSHOT}}
+    asked = asked_for(message.more)
     if not asked:
         return message
     scope = parse_scope(asked.get(SCOPE, ROOT), f"{at}.{SCOPE}" if at else SCOPE)
     kept = {name: value for name, value in message.more.items() if name not in asked}
     if SCOPE in asked or asked.get(AUTO_SNAPSHOT):
         kept[SCOPE] = scope
+    if asked.get(AUTO_MEMORIES):
+        kept[AUTO_MEMORIES] = asked[AUTO_MEMORIES]
     if asked.get(AUTO_SNAPSHOT):
         kept[SNAPSHOT] = take_snapshot(deps, workspace, scope).plain()
     return replace(message, more=kept)

@@ -11,6 +11,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.guardrails.guardrails import OFF
 from baton.domain.runs import history
+from baton.domain.runs.memory_prompt import memory_lines
 from baton.domain.runs.prompt import system_prompt
 from baton.domain.runs.transcript import Entry, masked
 from baton.domain.tasks import trail
@@ -74,7 +75,11 @@ class ModelClient:
         task, context = work.details.task, work.details.message.context.json
         return runs.Request(
             system=system_prompt(
-                self.run.profile.system_prompt, context, conversation.source, conversation.instructions
+                self.run.profile.system_prompt,
+                context,
+                conversation.source,
+                conversation.instructions,
+                memory_lines(work.memory),
             ),
             messages=self._history(),
             tools=self.tools,

@@ -17,6 +17,7 @@ from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
 from baton.domain.handoffs.handoff import must_fit
+from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs.prompt import context_after
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import Entry, Message, MessageType, TaskEntry
@@ -29,6 +30,7 @@ from baton.ports.writes import Insert
 from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output, wait_for
+from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.runs.run_context import RunContext
 
 MAX_CALLS = MAX_BRANCHES
@@ -167,7 +169,9 @@ def _planned(
         # A failed transfer is visible in the conversation, or reported to the waiting task: no approval is waited for.
         rollback=handoff_message.RollbackPart({"on_failure": None}) if is_transfer else handoff_message.RollbackPart(),
         metadata=handoff_message.MetadataPart({"priority": str(task.priority)}),
+        more=asked_anew(record.more),
     )
+    message = with_snapshot(handing.run.deps, task.workspace, message)
     conversation = handing.run.conversation.handed_on(
         tool.history, task.id, handing.turns, source, tool.handoff_instructions
     )
