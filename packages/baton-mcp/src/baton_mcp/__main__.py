@@ -42,7 +42,7 @@ def _served(profile: Profile, asked: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as exc:  # noqa: BLE001 - the edge of the process
-        print(f"baton-mcp: {profile.url} doesn't answer: {_said(exc)}", file=sys.stderr)
+        print(f"baton-mcp: {_said(exc)}", file=sys.stderr)
         return 1
     return 0
 

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-# States in which nobody has approved the task yet.
-UNAPPROVED = "needs"
+# States that a task has after its approval. What has ended is in the inbox.
+APPROVED = {"delegated", "next", "claimed", "waiting"}
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look found. ``ready``: the agent's tasks that it may claim, ``waiting``: those that it handed off and
-    that wait for approval, both by id; ``ended``: the inbox, by the item's id."""
+    """What one look found. ``ready``: the agent's tasks that it may claim, by id and attempt; ``waiting``: those that
+    it handed off and that wait for approval, by id; ``ended``: the inbox, by the item's id."""
 
-    ready: Mapping[str, Any] = field(default_factory=dict)
+    ready: Mapping[tuple[str, int], Any] = field(default_factory=dict)
     waiting: Mapping[str, Any] = field(default_factory=dict)
     ended: Mapping[str, Any] = field(default_factory=dict)
 
@@ -30,18 +30,16 @@ class News:
 
 def news(before: Look, now: Look, states: Mapping[str, str]) -> Iterator[News]:
     """``states``: of the tasks that no longer wait for approval, as far as they are known."""
-    for task_id in sorted(now.ready.keys() - before.ready.keys()):
-        task = now.ready[task_id]
-        said = "came back to you" if task["attempt"] else "is yours to claim"
-        yield _told(
-            "ready", task_id, task["title"], f"A task {said}, from {task['source_agent']}: claim_next takes it."
-        )
+    for task_id, attempt in sorted(now.ready.keys() - before.ready.keys()):
+        task = now.ready[task_id, attempt]
+        event, said = ("came_back", "came back to you") if attempt else ("ready", "is yours to claim")
+        sentence = f"A task {said}, from {task['source_agent']}: claim_next takes it."
+        yield _told(event, task_id, task["title"], sentence)
     for task_id in sorted(before.waiting.keys() - now.waiting.keys()):
-        state = states.get(task_id, UNAPPROVED)
-        if state != UNAPPROVED and task_id not in {item["task_id"] for item in now.ended.values()}:
-            yield _told(
-                "approved", task_id, before.waiting[task_id]["title"], f"A handoff of yours was approved: {state}."
-            )
+        state = states.get(task_id)
+        if state in APPROVED and task_id not in {item["task_id"] for item in now.ended.values()}:
+            sentence = f"A handoff of yours was approved: {state}."
+            yield _told("approved", task_id, before.waiting[task_id]["title"], sentence)
     for item_id in sorted(now.ended.keys() - before.ended.keys()):
         item = now.ended[item_id]
         yield _told(

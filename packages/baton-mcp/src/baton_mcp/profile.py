@@ -26,11 +26,20 @@ class Profile:
     agent: str = ""
 
     @property
-    def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"}
+    def is_local(self) -> bool:
+        """True for a name below ``localhost``, such as that of the local stack: it is this machine (RFC 6761)."""
+        return (urlsplit(self.url).hostname or "").endswith(".localhost")
 
-    def door(self, tools: str) -> str:
-        return f"{self.url}/mcp?tools={tools}"
+    @property
+    def base_url(self) -> str:
+        """Returns where to connect to: not every resolver knows the names below ``localhost``."""
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=f"127.0.0.1:{parts.port or 80}").geturl() if self.is_local else self.url
+
+    @property
+    def headers(self) -> dict[str, str]:
+        named = {"Host": urlsplit(self.url).netloc} if self.is_local else {}
+        return {"Authorization": f"Bearer {self.token}", **named}
 
 
 def profile_from(name: str | None, environment: Mapping[str, str] | None = None) -> Profile:

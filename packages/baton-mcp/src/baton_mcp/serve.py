@@ -8,21 +8,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import anyio
-import httpx2
 import mcp_types as types
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
+from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
+from baton_mcp.door import Door, Unanswered, connection
 from baton_mcp.news import News
 from baton_mcp.profile import Profile
 from baton_mcp.watch import Watch
 
-# Longer than any wait of a tool's.
-SECONDS = 60.0
 CHANNEL = "claude/channel"
 TOLD = "notifications/claude/channel"
 INSTRUCTIONS = (
@@ -42,20 +39,19 @@ class Options:
 async def serve(profile: Profile, options: Options) -> None:
     """Answers until the client closes its end."""
     async with (
-        httpx2.AsyncClient(headers=profile.headers, timeout=SECONDS) as http,
-        Client(streamable_http_client(profile.door(options.tools), http_client=http)) as door,
+        connection(profile) as http,
         stdio_server() as (read, write),
         anyio.create_task_group() as tasks,
     ):
         listed = anyio.Event()
-        server = proxy(door, listed, has_channel=options.channel)
+        server = proxy(Door(http, options.tools), listed, has_channel=options.channel)
         if options.channel:
 
             async def send(each: News) -> None:
                 message = types.JSONRPCNotification(jsonrpc="2.0", method=TOLD, params=asdict(each))
                 await write.send(SessionMessage(message))
 
-            tasks.start_soon(_watched, listed, Watch(http, profile), send, options.every_seconds)
+            tasks.start_soon(_watched, listed, Watch(http, profile.agent), send, options.every_seconds)
         capabilities: dict[str, dict[str, Any]] | None = {CHANNEL: {}} if options.channel else None
         await server.run(read, write, server.create_initialization_options(experimental_capabilities=capabilities))
         tasks.cancel_scope.cancel()
@@ -71,17 +67,25 @@ async def _watched(
     await watch.run(before, send, every_seconds)
 
 
-def proxy(door: Client, listed: anyio.Event, *, has_channel: bool) -> Server[Any]:
+def proxy(door: Door, listed: anyio.Event, *, has_channel: bool) -> Server[Any]:
     async def list_tools(
         _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
+        try:
+            found = await door.ask("tools/list", {})
+        except Unanswered as exc:
+            raise MCPError(types.INTERNAL_ERROR, str(exc)) from exc
         listed.set()
-        return await door.list_tools()
+        return types.ListToolsResult.model_validate(found, by_name=False)
 
     async def call_tool(
         _context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        return await door.call_tool(params.name, params.arguments)
+        try:
+            found = await door.ask("tools/call", {"name": params.name, "arguments": params.arguments})
+        except Unanswered as exc:  # a result, so that the model learns of it
+            return types.CallToolResult(content=[types.TextContent(text=exc.text)], is_error=True)
+        return types.CallToolResult.model_validate(found, by_name=False)
 
     return Server(
         "baton",

@@ -1,0 +1,79 @@
+"""Baton's door: one message per request, no session. What it doesn't answer is told in a model's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+from mcp import MCPError
+
+from baton_mcp.profile import Profile
+
+# Longer than any wait of a tool's.
+SECONDS = 40.0
+VERSION = {"MCP-Protocol-Version": "2025-11-25"}
+AGAIN = "call again with the same arguments in a few seconds; a request_id that you gave keeps it from happening twice"
+ASK = "ask a human to check BATON_URL and BATON_TOKEN, and to start this program again"
+
+
+class Unanswered(Exception):
+    """The door can't be reached, or refuses whoever asks. ``next_step``: what to do about it."""
+
+    def __init__(self, said: str, next_step: str) -> None:
+        super().__init__(said)
+        self.next_step = next_step
+
+    @property
+    def text(self) -> str:
+        return f"{self}\nnext: {self.next_step}"
+
+
+def connection(profile: Profile) -> httpx2.AsyncClient:
+    """No proxy is asked for what is on this machine."""
+    return httpx2.AsyncClient(
+        base_url=profile.base_url, headers=profile.headers, timeout=SECONDS, trust_env=not profile.is_local
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """``tools``: whose are shown: ``worker``, ``sender`` or ``all``."""
+
+    http: httpx2.AsyncClient
+    tools: str
+
+    async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Returns the method's result. Raises ``MCPError`` for what the door calls an error of the protocol, and
+        ``Unanswered``. A request that fails leaves nothing behind: the next one is asked as if it was the first."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        try:
+            response = await self.http.post("/mcp", params={"tools": self.tools}, json=message, headers=VERSION)
+        except httpx2.HTTPError as exc:
+            raise Unanswered(f"Baton doesn't answer ({type(exc).__name__}).", AGAIN) from exc
+        return _result(response)
+
+
+def _result(response: httpx2.Response) -> dict[str, Any]:
+    match _json(response):
+        case {"result": dict(result)}:
+            return result
+        case {"error": {"data": {"code": str(code), "detail": str(detail)}}}:
+            raise Unanswered(f"Refused ({code}): {detail}", _step(response))
+        case {"error": {"code": int(number), "message": str(message)}}:
+            raise MCPError(number, message)
+    raise Unanswered(f"Baton doesn't answer (HTTP {response.status_code}).", _step(response))
+
+
+def _json(response: httpx2.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        return None
+
+
+def _step(response: httpx2.Response) -> str:
+    if response.status_code in {401, 403, 404}:
+        return ASK
+    seconds = response.headers.get("Retry-After")
+    return f"wait {seconds} seconds, then {AGAIN}" if seconds else AGAIN
