@@ -101,9 +101,9 @@ coverage: setup ## the gate: branches that unit, contract and function tests tak
 soak: setup ## the largest tests at their full size, which `make test` plays at a tenth
 	@SOAK=1 $(pytest) $(with_sizes) -m soak -n 2 --dist loadgroup --timeout=3600 $(PYTEST_ARGS)
 
-# Not part of `make test`: the suite comes from npm at its first run.
-conformance: setup $(env)/node.stamp ## the public suite of the Model Context Protocol, in both eras, against POST /mcp
-	@PYTHONPATH=tests $(bin)/python -m conformance $(env)/node/bin/python .baton/conformance
+# Not part of `make test`: the judges come from npm at their first run.
+conformance: setup $(env)/node.stamp ## have POST /mcp and baton-mcp judged by the protocol's public suite and Inspector, on a stack of their own
+	@PYTHONPATH=tests:scripts $(bin)/python -m conformance $(env)/node/bin/python .baton/conformance
 
 FUZZ_CASES ?= 1000
 FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')

@@ -1,1 +1,1 @@
-"""The public conformance suite of the Model Context Protocol, against the door in this process: `make conformance`."""
+"""The judges of the Model Context Protocol, at a deployed local stack: `make conformance`."""
