@@ -18,6 +18,7 @@ from baton_cli.output import ReaderGone, complain
 
 NOUNS = {
     "api": ("baton_cli.nouns.api", "Send one request, and print its answer."),
+    "worker": ("baton_cli.nouns.worker", "Do an agent's work with a program."),
     "completion": ("baton_cli.nouns.completion", "Print the completion script of a shell."),
 }
 HELP = """Hand work from one AI agent to another.

@@ -1,0 +1,160 @@
+"""`baton worker`: any program as the worker of an agent."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baton_cli.app import App
+from baton_cli.exits import Exit, Failure, Misused
+from baton_cli.leaf import Leaf
+
+if TYPE_CHECKING:
+    from baton_cli.screen import Screen
+    from baton_cli.worker.shift import Shift
+    from baton_cli.worker.work import Work
+
+
+@click.command(cls=Leaf, context_settings={"allow_interspersed_args": False})
+@click.option("--agent", metavar="SLUG", help="Whose work is done; by default the profile's agent.")
+@click.option("--routes", type=click.Path(path_type=Path), metavar="FILE", help="Serve every agent of this TOML file.")
+@click.option("--concurrency", type=int, default=1, show_default=True, help="Tasks at once.")
+@click.option("--once", is_flag=True, help="End after one task; exit code 1 if it wasn't done.")
+@click.option("--task", metavar="ID", help="Take this one task, and end.")
+@click.option("--idle-timeout", metavar="LENGTH", help="End after so long without work, such as 90s or 10m.")
+@click.option("--time-limit", metavar="LENGTH", default="1h", show_default=True, help="Of one run; 0 for none.")
+@click.option("--grace", metavar="LENGTH", default="10s", show_default=True, help="Between TERM and KILL.")
+@click.option(
+    "--lease", metavar="LENGTH", default="5m", show_default=True, help="How long a silent worker holds a task."
+)
+@click.option(
+    "--on-term",
+    type=click.Choice(["finish", "release"]),
+    default="finish",
+    show_default=True,
+    help="What the first SIGTERM does; a second one always releases.",
+)
+@click.option("--output-text", "is_text", is_flag=True, help="The program prints a text instead of JSON.")
+@click.option("--lend-token", is_flag=True, help="The program gets BATON_URL, BATON_TOKEN and BATON_CLAIM_ID.")
+@click.option("--name", metavar="TEXT", help="The worker's name in trails; by default the machine's and a number.")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def command(app: App, /, **said: Any) -> int:
+    """Do an agent's work with a program.
+
+    Claims the agent's tasks one after the other, and runs PROGRAM for each: the task comes as JSON on its standard
+    input; exit code 0 with JSON on its standard output completes the task, 75 fails it so that it is tried again, any
+    other fails it with the end of standard error. docs/guides/run-a-worker.md tells the rest.
+
+    \b
+    baton worker --agent qa -- ./run.sh
+    baton worker --routes agents.toml
+    """
+    from baton_cli.worker.log import Log
+    from baton_cli.worker.shift import Plan, Shift, Stage
+    from baton_cli.worker.signals import serve
+
+    log = Log()
+    plan = Plan(
+        most=1 if said["once"] or said["task"] else None,
+        idle_seconds=_length(said["idle_timeout"]),
+        first_stop=Stage.STOPPING if said["on_term"] == "release" else Stage.FINISHING,
+    )
+    shift = Shift(_stations(app, said), plan, log)
+    got = serve(shift, log)
+    app.out.show(summary(shift), lambda screen: _draw(screen, shift))
+    return _exit(shift, got, is_one=plan.most == 1)
+
+
+def summary(shift: Shift) -> dict[str, int]:
+    """How many tasks ended how."""
+    from baton_cli.worker.job import Outcome
+
+    return {outcome.value: shift.outcomes[outcome] for outcome in Outcome}
+
+
+def _draw(screen: Screen, shift: Shift) -> None:
+    screen.line(", ".join(f"{count} {name}" for name, count in summary(shift).items()))
+
+
+def _exit(shift: Shift, got: int | None, *, is_one: bool) -> int:
+    import signal
+
+    from baton_cli.exits import Refused
+    from baton_cli.worker.job import Outcome
+
+    if isinstance(shift.fatal, str):
+        raise Failure("the worker has stopped", shift.fatal)
+    if shift.fatal is not None:
+        raise Refused(shift.fatal.status, shift.fatal.json if isinstance(shift.fatal.json, dict) else {})
+    if got == signal.SIGINT:
+        return Exit.INTERRUPTED
+    undone = sum(shift.outcomes.values()) - shift.outcomes[Outcome.DONE]
+    return Exit.FAILED if is_one and undone else Exit.OK
+
+
+def _stations(app: App, said: dict[str, Any]) -> list[Any]:
+    from threading import BoundedSemaphore
+
+    from baton_cli.client import Client
+    from baton_cli.worker.station import POLLS_OF_A_TOKEN, Station, poll_seconds
+
+    works = _works(app, said)
+    tokens = [work.profile.token for work in works]
+    places = {token: BoundedSemaphore(POLLS_OF_A_TOKEN) for token in tokens}
+    return [
+        Station(
+            api=Client(work.profile),
+            work=work,
+            places=places[work.profile.token],
+            poll_seconds=poll_seconds(tokens.count(work.profile.token)),
+            task_id=said["task"],
+        )
+        for work in works
+    ]
+
+
+def _works(app: App, said: dict[str, Any]) -> list[Work]:
+    from baton_cli.worker.routes import checked, seconds, works_of
+    from baton_cli.worker.work import Work
+
+    profile = app.profile
+    usual = Work(
+        agent=said["agent"] or profile.agent,
+        command=said["program"],
+        profile=profile,
+        worker=said["name"] or f"{socket.gethostname()}-{os.getpid()}"[:100],
+        concurrency=said["concurrency"],
+        lease_seconds=int(seconds(said["lease"])),
+        time_limit_seconds=_length(said["time_limit"]) or None,
+        grace_seconds=seconds(said["grace"]),
+        is_text=said["is_text"],
+        lends_token=said["lend_token"],
+    )
+    if said["routes"] is not None:
+        if said["program"] or said["agent"] or said["task"]:
+            raise Misused("--routes goes without an agent, a task or a program", "the file names them")
+        return works_of(said["routes"].absolute(), usual, lambda name: _profile(app, name))
+    if not usual.agent:
+        raise Misused("no agent", "neither --agent nor the profile names one", "baton worker --agent SLUG -- PROGRAM")
+    if not usual.command:
+        raise Misused("no program", "it stands after --", "baton worker --agent SLUG -- PROGRAM")
+    return [checked(usual)]
+
+
+def _profile(app: App, name: str) -> Any:
+    from baton_cli.profiles import profile_from
+
+    # The file's profile is meant: what the environment says of another one is left out.
+    others = {key: value for key, value in os.environ.items() if not key.startswith("BATON_")}
+    return profile_from({**app.given, "profile": name}, others)
+
+
+def _length(said: str | None) -> float | None:
+    from baton_cli.worker.routes import seconds
+
+    return None if said is None else seconds(said)

@@ -1,0 +1,22 @@
+"""A line that a program writes for a checkpoint."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+FIELDS = {"step_name": str, "state": dict}
+
+
+def parsed(line: bytes | None) -> dict[str, Any] | str:
+    """Returns the checkpoint, or what is wrong with the line. None stands for a line that is too long."""
+    if line is None:
+        return "it is longer than 256 KiB"
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return "it isn't JSON"
+    if not isinstance(found, dict) or found.keys() != FIELDS.keys():
+        return "it isn't an object with step_name and state"
+    wrong = [name for name, kind in FIELDS.items() if not isinstance(found[name], kind)]
+    return f"{wrong[0]} is of another type" if wrong else found

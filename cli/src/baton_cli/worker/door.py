@@ -1,0 +1,86 @@
+"""Baton's answers, as a worker has to act on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from baton_cli.exits import Unreachable
+from baton_cli.wire import Reply
+
+TIMEOUT_SECONDS = 20.0
+_BUSY = {408, 429, 500, 502, 503, 504}
+_OVER = {"stale_claim", "task_ended", "claim_over"}
+_DENIED = {"not_authenticated", "token_refused"}
+
+
+class Api(Protocol):
+    def request(
+        self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
+    ) -> Reply:
+        """Returns the answer, whatever its status. Raises ``Unreachable``. Sent once."""
+
+
+class Heard(Enum):
+    DONE = "done"
+    AGAIN = "again"  # no answer, or one that asks for the same request later
+    OVER = "over"  # the claim isn't held any more
+    DENIED = "denied"  # the token isn't good
+    REFUSED = "refused"  # and a repeat would be refused as well
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``retry_after``: seconds that Baton asks for."""
+
+    heard: Heard
+    json: Any = None
+    retry_after: float = 0.0
+    status: int = 0
+
+    @property
+    def code(self) -> str:
+        return str(self.json.get("code", "")) if isinstance(self.json, dict) else ""
+
+    @property
+    def said(self) -> str:
+        """For people: the refusal in a few words."""
+        detail = self.json.get("detail", "") if isinstance(self.json, dict) else ""
+        return f"{self.status or 'no answer'} {self.code} {detail}".strip()
+
+
+def ask(api: Api, path: str, body: Any, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS) -> Answer:
+    """Returns the answer to a ``POST``. Raises nothing."""
+    return _answer(lambda: api.request("POST", path, body, key=key, timeout=timeout))
+
+
+def look(api: Api, path: str) -> Answer:
+    """Returns the answer to a ``GET``. Raises nothing."""
+    return _answer(lambda: api.request("GET", path))
+
+
+def _answer(request: Callable[[], Reply]) -> Answer:
+    try:
+        reply = request()
+    except Unreachable:
+        return Answer(Heard.AGAIN)
+    return Answer(_heard(reply), reply.json, _seconds(reply.headers.get("retry-after")), reply.status)
+
+
+def _heard(reply: Reply) -> Heard:
+    code = reply.json.get("code") if isinstance(reply.json, dict) else None
+    if reply.status < 300:
+        return Heard.DONE
+    if reply.status in _BUSY:
+        return Heard.AGAIN
+    if reply.status == 401 or code in _DENIED:
+        return Heard.DENIED
+    if reply.status == 404 or code in _OVER:
+        return Heard.OVER
+    return Heard.REFUSED
+
+
+def _seconds(text: str | None) -> float:
+    return float(text) if text and text.isdecimal() else 0.0

@@ -1,0 +1,184 @@
+"""One run of the program: what it is given, what it prints, and how it ends. The guard holds it to its time."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from baton_cli.worker import guard, strays
+from baton_cli.worker.streams import Capped, Feed, Lines, Source, Tail
+
+MAX_OUTPUT = MAX_LINE = 256 * 1024  # what one request can hold
+MAX_ERRORS = 8 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Moments of this machine's clock (``guard.now``): when the program gets TERM, and when it is killed."""
+
+    term_at: float
+    kill_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """``task``: for its standard input. ``grace_seconds``: between TERM and KILL, where it is stopped."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    directory: Path | None
+    task: bytes
+    limits: Limits
+    grace_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """``code``: a signal's is negative. ``why``: ``itself``, ``due`` (its time was over) or ``asked`` (it was stopped).
+    ``output``: its standard output, None if it was more than ``MAX_OUTPUT``. ``errors``: the tail of its standard
+    error. ``unfit``: why it couldn't be started, if so."""
+
+    code: int
+    why: str = "itself"
+    output: bytes | None = b""
+    errors: str = ""
+    unfit: str = ""
+
+
+class Program:
+    """``run`` belongs to one thread; the other methods to any. ``on_checkpoint`` gets each line of the checkpoints, and
+    None for one that is too long."""
+
+    def __init__(self, launch: Launch, on_checkpoint: Callable[[bytes | None], None]) -> None:
+        self._launch = launch
+        self._control, self._guards_end = socket.socketpair()
+        self._control.setblocking(False)
+        self._output, self._errors = Capped(MAX_OUTPUT), Tail(MAX_ERRORS)
+        self._checkpoints = Lines(MAX_LINE, on_checkpoint)
+        self._told: list[bytes] = []
+
+    def run(self) -> Ended:
+        """Returns once the program is gone, with everything that it started."""
+        with ExitStack() as ends:
+            ends.enter_context(self._control)
+            pipes = _Pipes(ends)
+            try:
+                process = self._started(pipes)
+            except OSError as exc:
+                return Ended(code=127, unfit=exc.strerror or str(exc))
+            finally:
+                self._guards_end.close()
+                pipes.close_theirs()
+            sources = self._sources(pipes)
+            try:
+                self._attend(sources, pipes)
+            finally:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)  # the number is the guard's until it is waited for
+                process.wait()
+                strays.GUARDS.discard(process.pid)
+            for source in sources:
+                source.drain()
+            self._checkpoints.end()
+            return self._ended()
+
+    def keep_to(self, limits: Limits) -> None:
+        self._say(f"until {limits.term_at!r} {limits.kill_at!r}")
+
+    def stop(self) -> None:
+        """TERM, and KILL after the grace."""
+        self._say("stop")
+
+    def kill(self) -> None:
+        self._say("until 0 0")
+
+    def _say(self, line: str) -> None:
+        with suppress(OSError):  # it has ended
+            self._control.send(line.encode() + b"\n")
+
+    def _started(self, pipes: _Pipes) -> subprocess.Popen[bytes]:
+        launch, limits = self._launch, self._launch.limits
+        numbers = [self._guards_end.fileno(), pipes.checkpoints.theirs]
+        values = [*numbers, launch.grace_seconds, limits.term_at, limits.kill_at]
+        with strays.LOCK:
+            process = subprocess.Popen(  # noqa: S603 - the user's own program
+                [sys.executable, "-I", "-S", guard.__file__, *map(str, values), *launch.command],
+                stdin=pipes.task.theirs,
+                stdout=pipes.output.theirs,
+                stderr=pipes.errors.theirs,
+                pass_fds=numbers,
+                env=dict(launch.environment),
+                cwd=launch.directory,
+                start_new_session=True,
+            )
+            strays.GUARDS.add(process.pid)
+        return process
+
+    def _sources(self, pipes: _Pipes) -> list[Source]:
+        return [
+            Source(self._control.fileno(), Lines(MAX_LINE, lambda line: self._told.append(line or b""))),
+            Source(pipes.output.ours, self._output),
+            Source(pipes.errors.ours, self._errors),
+            Source(pipes.checkpoints.ours, self._checkpoints),
+        ]
+
+    def _attend(self, sources: list[Source], pipes: _Pipes) -> None:
+        """Moves what flows, until the guard has closed its end."""
+        with selectors.DefaultSelector() as selector:
+            for source in sources:
+                selector.register(source.end, selectors.EVENT_READ, source)
+            feed = Feed(pipes.task.ours, memoryview(self._launch.task))
+            selector.register(feed.end, selectors.EVENT_WRITE, feed)
+            while sources[0].end in selector.get_map():
+                for key, _ in selector.select():
+                    if not key.data.move():
+                        selector.unregister(key.fd)
+                        if key.data is feed:
+                            pipes.task.close_ours()
+
+    def _ended(self) -> Ended:
+        told = dict(line.decode("utf-8", "replace").split(maxsplit=1) for line in self._told if b" " in line)
+        if "ended" not in told:
+            strays.kill()  # the guard was killed, and the program with it
+        code, why = told.get("ended", f"{-signal.SIGKILL:d} itself").split()
+        return Ended(
+            code=int(code),
+            why=why,
+            output=None if self._output.is_over else bytes(self._output.data),
+            errors=self._errors.data.decode("utf-8", "replace"),
+            unfit=told.get("unfit", ""),
+        )
+
+
+class _Pipe:
+    """``ours``: the worker's end, which never waits; ``theirs``: the program's."""
+
+    def __init__(self, ends: ExitStack, *, is_read: bool) -> None:
+        reads, writes = os.pipe()
+        self.ours, self.theirs = (reads, writes) if is_read else (writes, reads)
+        os.set_blocking(self.ours, False)
+        self._is_open = True
+        ends.callback(self.close_ours)
+
+    def close_ours(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            os.close(self.ours)
+
+
+class _Pipes:
+    def __init__(self, ends: ExitStack) -> None:
+        self.task = _Pipe(ends, is_read=False)
+        self.output, self.errors, self.checkpoints = (_Pipe(ends, is_read=True) for _ in range(3))
+
+    def close_theirs(self) -> None:
+        for pipe in (self.task, self.output, self.errors, self.checkpoints):
+            os.close(pipe.theirs)

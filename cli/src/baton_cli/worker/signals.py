@@ -1,0 +1,60 @@
+"""A shift under signals: the first asks it to finish, the second stops its programs, the third kills them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+from baton_cli.worker import strays
+from baton_cli.worker.log import Log
+from baton_cli.worker.shift import Shift, Stage
+
+_STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_OVER = b"\0"  # no signal has this number
+_SAID = {
+    Stage.FINISHING: "what runs is finished, nothing new is begun; once more stops it",
+    Stage.STOPPING: "what runs is stopped and released; once more kills it",
+    Stage.KILLING: "what runs is killed",
+}
+
+
+def serve(shift: Shift, log: Log) -> int | None:
+    """Runs the shift to its end. Returns the first signal that it got, or None. For the main thread."""
+    first: int | None = None
+    strays.take_in()
+    with _signals() as (read, write):
+        thread = Thread(target=_run, args=(shift, write), name="shift")
+        thread.start()
+        while (heard := os.read(read, 1)) != _OVER:
+            first = first or heard[0]
+            log("signal", _SAID[shift.stop()])
+        thread.join()
+    return first
+
+
+def _run(shift: Shift, write: int) -> None:
+    try:
+        shift.run()
+    finally:
+        os.write(write, _OVER)
+
+
+@contextmanager
+def _signals() -> Iterator[tuple[int, int]]:
+    """Yields both ends of a pipe through which signals come as bytes: a handler that takes a lock could wait for
+    itself."""
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    before_end = signal.set_wakeup_fd(write)
+    before = {number: signal.signal(number, lambda *_: None) for number in _STOPS}
+    try:
+        yield read, write
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(before_end)
+        os.close(read)
+        os.close(write)

@@ -1,0 +1,68 @@
+"""One agent's place in the worker: what asks for its work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import BoundedSemaphore, Lock
+
+from baton_cli.worker.door import Answer, Api, ask
+from baton_cli.worker.guard import now
+from baton_cli.worker.pace import Pace
+from baton_cli.worker.work import Claim, Work
+
+# A worker that is told to stop waits for the poll under way, which may bring a claim: less than the ten seconds that
+# containers are given.
+POLL_SECONDS = 8.0
+# Baton lets five polls of one principal wait at once (docs/limits.md); one is left to others.
+POLLS_OF_A_TOKEN = 4
+MARGIN_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """``claim``: if there is one by now, made after ``asked_at``. ``pause_seconds``: before the next look."""
+
+    answer: Answer
+    claim: Claim | None
+    asked_at: float
+    pause_seconds: float
+
+
+@dataclass(slots=True)
+class Station:
+    """``turn``: of all who wait for this agent's work, one asks. ``places``: shared by the stations of one token.
+    ``task_id``: the one task to take, if so."""
+
+    api: Api
+    work: Work
+    places: BoundedSemaphore
+    poll_seconds: float = POLL_SECONDS
+    task_id: str | None = None
+    turn: Lock = field(default_factory=Lock)
+    pace: Pace = field(default_factory=Pace)
+
+    def look(self) -> Look:
+        """Asks once. Only for who has the turn."""
+        timeout = self.poll_seconds + MARGIN_SECONDS
+        with self.places:
+            sent_at = now()
+            answer = ask(self.api, self._path, self._body, key=self.pace.key, timeout=timeout)
+        asked_at = self.pace.asked_at(sent_at)
+        pause = self.pace.after(answer, sent_at, now())
+        return Look(answer, Claim(answer.json) if answer.status == 200 else None, asked_at, pause)
+
+    @property
+    def _path(self) -> str:
+        if self.task_id is not None:
+            return f"/tasks/{self.task_id}/claim"
+        return f"/agents/{self.work.agent}/claims/wait?timeout={self.poll_seconds:g}"
+
+    @property
+    def _body(self) -> dict[str, object]:
+        body: dict[str, object] = {"worker": self.work.worker, "lease_seconds": self.work.lease_seconds}
+        return body if self.task_id is None else {**body, "agent": self.work.agent}
+
+
+def poll_seconds(stations_of_the_token: int) -> float:
+    """Where more agents share a token than may wait at once, each waits for less and comes round sooner."""
+    return max(1.0, POLL_SECONDS * min(1.0, POLLS_OF_A_TOKEN / stations_of_the_token))

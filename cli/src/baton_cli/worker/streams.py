@@ -1,0 +1,114 @@
+"""What flows between the worker and a program: nothing waits, and nothing grows without a limit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Protocol
+
+CHUNK = 64 * 1024
+
+
+class Sink(Protocol):
+    def take(self, data: bytes) -> None: ...
+
+
+@dataclass(slots=True)
+class Capped:
+    """Keeps what comes up to ``most`` bytes, and nothing of more."""
+
+    most: int
+    data: bytearray = field(default_factory=bytearray)
+    is_over: bool = False
+
+    def take(self, data: bytes) -> None:
+        self.is_over = self.is_over or len(self.data) + len(data) > self.most
+        if self.is_over:
+            self.data.clear()
+        else:
+            self.data += data
+
+
+@dataclass(slots=True)
+class Tail:
+    """Keeps the last ``most`` bytes."""
+
+    most: int
+    data: bytearray = field(default_factory=bytearray)
+
+    def take(self, data: bytes) -> None:
+        self.data += data
+        del self.data[: -self.most]
+
+
+@dataclass(slots=True)
+class Lines:
+    """Passes on each whole line of at most ``most`` bytes; of a longer one, None."""
+
+    most: int
+    on_line: Callable[[bytes | None], None]
+    rest: Capped = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rest = Capped(self.most)
+
+    def take(self, data: bytes) -> None:
+        first, *others = data.split(b"\n")
+        self.rest.take(first)
+        for each in others:
+            self._pass_on()
+            self.rest.take(each)
+
+    def end(self) -> None:
+        """A last line needn't have a line feed."""
+        if self.rest.data or self.rest.is_over:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        line, self.rest = self.rest, Capped(self.most)
+        self.on_line(None if line.is_over else bytes(line.data))
+
+
+@dataclass(slots=True)
+class Source:
+    """One end that is read."""
+
+    end: int
+    sink: Sink
+
+    def move(self) -> bool:
+        """Reads what is there. Returns False at the end."""
+        try:
+            data = os.read(self.end, CHUNK)
+        except BlockingIOError:
+            return True
+        except ConnectionResetError:
+            return False
+        self.sink.take(data)
+        return bool(data)
+
+    def drain(self) -> None:
+        """Reads until there is nothing now."""
+        with suppress(BlockingIOError, ConnectionResetError):
+            while data := os.read(self.end, CHUNK):
+                self.sink.take(data)
+
+
+@dataclass(slots=True)
+class Feed:
+    """One end that is written to."""
+
+    end: int
+    data: memoryview
+
+    def move(self) -> bool:
+        """Writes what fits. Returns False once all is written, or nobody reads it."""
+        try:
+            self.data = self.data[os.write(self.end, self.data[:CHUNK]) :]
+        except BlockingIOError:
+            return True
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        return bool(self.data)

@@ -1,0 +1,110 @@
+"""What is run for an agent, and what a program is given of a claim."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from baton_cli.profiles import Profile
+from baton_cli.worker.door import Answer, Heard
+from baton_cli.worker.guard import CHECKPOINTS
+from baton_cli.worker.report import Reading
+
+# A retry of a retry of …: its first task names the effects of all.
+MOST_RETRIES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """An agent, and the program that does its work. ``lends_token``: the program gets token and claim, and may call
+    Baton itself. ``grace_seconds``: between TERM and KILL."""
+
+    agent: str
+    command: tuple[str, ...]
+    profile: Profile
+    worker: str
+    concurrency: int = 1
+    directory: Path | None = None
+    lease_seconds: int = 300
+    time_limit_seconds: float | None = None
+    grace_seconds: float = 10.0
+    is_text: bool = False
+    lends_token: bool = False
+
+    @property
+    def reading(self) -> Reading:
+        name = Path(self.command[0]).name
+        return Reading(name=name, is_text=self.is_text, time_limit_seconds=self.time_limit_seconds)
+
+    def limit_at(self, begun_at: float) -> float:
+        return math.inf if self.time_limit_seconds is None else begun_at + self.time_limit_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The answer to a claim."""
+
+    json: Mapping[str, Any]
+
+    @property
+    def task_id(self) -> str:
+        return str(self.json["task"]["id"])
+
+    @property
+    def claim_id(self) -> str:
+        return str(self.json["claim_id"])
+
+    @property
+    def lease_seconds(self) -> float:
+        return float(self.json["lease_seconds"])
+
+    @property
+    def title(self) -> str:
+        return str(self.json["task"]["title"])
+
+    @property
+    def attempt(self) -> int:
+        return int(self.json["task"]["attempt"])
+
+
+def effect_key(read: Callable[[str], Answer], claim: Claim) -> str | None:
+    """Returns the same key for every attempt at a task, by whatever worker, and for each of its retries (decision 070):
+    it names the task, or the first of those that were retried. A program adds the name of its step. None if that task
+    can't be found out now. ``read`` gets a path."""
+    task: Mapping[str, Any] = claim.json["task"]
+    for _ in range(MOST_RETRIES):
+        if task.get("retry_of") is None:
+            break
+        earlier = read(f"/tasks/{task['retry_of']}")
+        if earlier.heard is Heard.AGAIN:
+            return None
+        task = earlier.json if earlier.heard is Heard.DONE else {"id": task["retry_of"]}
+    return f"baton-{task['id']}"
+
+
+def standard_input(claim: Claim, key: str) -> bytes:
+    """The claim's answer without the claim's id, which is the worker's secret."""
+    told = {name: value for name, value in claim.json.items() if name != "claim_id"}
+    return json.dumps({**told, "effect_key": key}).encode()
+
+
+def environment(work: Work, claim: Claim, key: str, given: Mapping[str, str]) -> dict[str, str]:
+    """``given``: the worker's own. The token isn't handed on unless it is lent."""
+    task = claim.json["task"]
+    named = {
+        "BATON_AGENT": work.agent,
+        "BATON_TASK_ID": claim.task_id,
+        "BATON_WORKFLOW_ID": str(task["workflow_id"]),
+        "BATON_ATTEMPT": str(claim.attempt),
+        "BATON_FENCE": str(claim.json["fence"]),
+        "BATON_EFFECT_KEY": key,
+        "BATON_CHECKPOINT_FD": str(CHECKPOINTS),
+    }
+    if work.lends_token:
+        lent = {"BATON_URL": work.profile.url, "BATON_TOKEN": work.profile.token, "BATON_CLAIM_ID": claim.claim_id}
+        return {**given, **named, **lent}
+    return {**{name: value for name, value in given.items() if name != "BATON_TOKEN"}, **named}

@@ -1,0 +1,172 @@
+"""How a program ends, and what becomes of its task: real workers, real programs, Baton in this process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from support.worlds.http_agents import ALICE
+from support.worlds.worker_house import SLUG, House
+from support.worlds.world import agent
+
+pytestmark = pytest.mark.slow
+CRITERION = "Every change is listed"
+
+
+def said(home: House, task_id: str) -> tuple[str, str, str]:
+    task = home.task(task_id)
+    return task["state"], task["failure"]["type"], task["failure"]["description"]
+
+
+def test_program_gets_its_task_and_completes_it(home: House) -> None:
+    task_id = home.hand_off(context={"state": {"a": 1}})
+    program = home.script("cat > $FOLDER/task; env > $FOLDER/env; echo '{\"ok\": true}'")
+    code, summary = home.run("--once", program=(program,))
+    assert (code, summary) == (0, {"done": 1, "failed": 0, "released": 0, "lost": 0})
+    assert (home.task(task_id)["state"], home.task(task_id)["output"]) == ("done", {"ok": True})
+    given: dict[str, Any] = json.loads(home.file("task").read_text())
+    assert (given["task"]["id"], given["body"]["context"]["state"]) == (task_id, {"a": 1})
+    assert "claim_id" not in given
+    environment = dict(line.split("=", 1) for line in home.file("env").read_text().splitlines())
+    assert environment["BATON_TASK_ID"] == task_id
+    assert environment["BATON_EFFECT_KEY"] == given["effect_key"] == f"baton-{task_id}"
+    assert "BATON_TOKEN" not in environment
+
+
+def test_verb_that_a_program_names_is_done_with_its_body(home: House) -> None:
+    deliverable = {"type": "code", "description": "It", "acceptance_criteria": [CRITERION]}
+    task_id = home.hand_off(expectations={"deliverables": [deliverable]})
+    answer = {
+        "baton": "complete",
+        "output": 1,
+        "verification": {"acceptance_criteria_met": [{"criterion": CRITERION, "met": True}]},
+        "continuation": {"suggested_next": "qa", "reason": "Test it"},
+    }
+    assert home.run("--once", program=("echo", json.dumps(answer)))[0] == 0
+    task = home.task(task_id)
+    assert (task["state"], task["output"]) == ("done", 1)
+    handoff = home.agents.gateway.get(ALICE, f"/handoffs/{task['handoff_id']}").json
+    assert handoff["completion"]["continuation"]["target_agent"] == "qa"
+    rejected = home.hand_off()
+    assert home.run("--once", program=("echo", '{"baton": "reject", "reason": "Not my trade"}'))[0] == 1
+    assert home.task(rejected)["state"] == "rejected"
+
+
+def test_completion_that_baton_refuses_is_a_failure_that_says_why(home: House) -> None:
+    deliverable = {"type": "code", "description": "It", "acceptance_criteria": [CRITERION]}
+    task_id = home.hand_off(expectations={"deliverables": [deliverable]})
+    assert home.run("--once", program=("echo", "{}"))[0] == 1
+    state, kind, description = said(home, task_id)
+    assert (state, kind) == ("failed", "validation")
+    assert "criteria_unreported" in description
+    assert CRITERION in description
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "description"),
+    [
+        ("echo on its way; echo it broke >&2; exit 3", "error", "work.sh ended with exit code 3.\nit broke"),
+        ("echo '{\"a\": '", "validation", 'work.sh printed something that isn\'t JSON: {"a":'),
+        (
+            "head -c 50000000 /dev/zero | tr '\\0' x",
+            "validation",
+            "work.sh printed more than 262144 bytes on its standard output.",
+        ),
+        ('printf "\\033[31mred" >&2; exit 1', "error", "work.sh ended with exit code 1.\n\\x1b[31mred"),
+        (
+            'echo "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY" >&2; exit 1',
+            "error",
+            "The program failed. What it said of it was refused (guardrail).",
+        ),
+    ],
+    ids=["exit code", "invalid JSON", "50 MB", "escapes", "a secret"],
+)
+def test_failure_tells_what_the_program_left(home: House, text: str, kind: str, description: str) -> None:
+    task_id = home.hand_off()
+    assert home.run("--once", program=(home.script(text),))[0] == 1
+    assert said(home, task_id) == ("failed", kind, description)
+
+
+def test_exit_code_75_and_a_signal_bring_the_task_back(home: House) -> None:
+    for text in ("exit 75", "kill -9 $$"):
+        task_id = home.hand_off()
+        assert home.run("--task", task_id, program=(home.script(text),))[0] == 1
+        assert (home.task(task_id)["state"], home.task(task_id)["attempt"]) == ("delegated", 1)
+
+
+def test_program_that_hangs_and_will_not_end_is_killed_with_all_it_started(home: House) -> None:
+    task_id = home.hand_off()
+    program = home.script("trap '' TERM\n(trap '' TERM; setsid sleep 1000) &\nsleep 1000 & sleep 1000")
+    assert home.run("--once", "--time-limit", "1", "--grace", "1", program=(program,))[0] == 1
+    assert home.left() == []
+    task = home.task(task_id)
+    assert (task["state"], task["failure"]["type"], task["attempt"]) == ("delegated", "timeout", 1)
+
+
+def test_what_a_program_leaves_running_is_killed_when_it_has_ended(home: House) -> None:
+    home.hand_off()
+    program = home.script("sleep 1000 &\nsetsid sleep 1000 &\nsetsid -f sleep 1000\necho 1")
+    assert home.run("--once", program=(program,))[0] == 0
+    assert home.left() == []
+
+
+def test_checkpoints_are_saved_in_order_and_given_to_the_next_attempt(home: House) -> None:
+    task_id = home.hand_off()
+    line = '{{\\"step_name\\": \\"{0}\\", \\"state\\": {{\\"n\\": {1}}}}}'
+    first = home.script(
+        f'echo "{line.format("read", 1)}" >&3; echo nonsense >&3; echo "{line.format("sort", 2)}" >&3; exit 75'
+    )
+    assert home.run("--once", program=(first,))[0] == 1
+    home.clock.advance(10)
+    assert home.run("--once", program=(home.script("cat > $FOLDER/task", "second.sh"),))[0] == 0
+    given = json.loads(home.file("task").read_text())
+    assert (given["checkpoint"]["step_name"], given["checkpoint"]["state"]) == ("sort", {"n": 2})
+    assert given["effect_key"] == f"baton-{task_id}"
+    assert home.trail(task_id).count("checkpoint_saved") == 2
+
+
+def test_effect_key_of_a_retry_is_that_of_what_it_retries(home: House) -> None:
+    first = home.hand_off()
+    assert home.run("--once", program=("false",))[0] == 1
+    handoff = home.task(first)["handoff_id"]
+    home.agents.gateway.post(agent("architect"), f"/handoffs/{handoff}/retry", {})
+    assert home.run("--once", program=(home.script("cat > $FOLDER/task"),))[0] == 0
+    given = json.loads(home.file("task").read_text())
+    assert (given["task"]["retry_of"], given["effect_key"]) == (first, f"baton-{first}")
+
+
+def test_program_that_cannot_be_started_costs_no_attempt_and_ends_the_worker(home: House) -> None:
+    task_id = home.hand_off()
+    program = home.file("odd")
+    program.write_text("#!/no/such/shell\n")
+    program.chmod(0o755)
+    assert home.run(program=(str(program),))[0] == 1
+    assert (home.task(task_id)["state"], home.task(task_id)["attempt"]) == ("delegated", 0)
+    assert home.run(program=("./nowhere",))[0] == 2
+
+
+def test_worker_serves_all_agents_of_a_file_and_ends_when_idle(home: House) -> None:
+    tasks = [home.hand_off(), home.hand_off("qa")]
+    home.script("echo '\"a program for '$BATON_AGENT'\"'")
+    home.file("agents.toml").write_text(
+        '[agents.auto-code]\ncommand = ["./work.sh"]\n[agents.qa]\ncommand = ["./work.sh"]\nconcurrency = 2\n'
+    )
+    token = home.token_for_all()
+    code, summary = home.run("--routes", "agents.toml", "--idle-timeout", "1s", program=(), BATON_TOKEN=token)
+    assert (code, summary["done"]) == (0, 2)
+    assert [home.task(each)["output"] for each in tasks] == ["a program for auto-code", "a program for qa"]
+
+
+def test_needs_are_never_taken(home: House) -> None:
+    home.agents.gateway.put(ALICE, f"/agents/{SLUG}", {"approval": "manual"})
+    task_id = home.hand_off()
+    assert home.run("--idle-timeout", "1s", program=("true",))[0] == 0
+    assert home.task(task_id)["state"] == "needs"
+
+
+def test_refusal_that_stays_ends_the_worker_as_any_command(home: House) -> None:
+    assert home.run("--agent", "nobody", program=("true",))[0] == 4
+    assert home.run("--task", "task_nowhere", program=("true",))[0] == 3
+    assert home.run("--agent", SLUG, program=("true",), BATON_TOKEN="baton_x_y")[0] == 4

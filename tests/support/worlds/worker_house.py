@@ -1,0 +1,218 @@
+"""Real `baton worker` processes with real programs, and the API over HTTP in this process. Time goes by as on the wall,
+`speed` times as fast; a test may move it on. A long poll answers at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+from uuid import uuid4
+
+import baton_cli
+from support.clock import NOON
+from support.gateway import Gateway, route_of
+from support.values.tokens import bearer
+from support.worlds.http_agents import ALICE, HttpAgents
+from support.worlds.world import World, agent, service
+
+PATIENCE_SECONDS = 60.0  # of a machine that does much else
+SLUG = "auto-code"
+CALLER = agent(SLUG)
+
+
+class Wall:
+    def __init__(self, speed: float) -> None:
+        self.speed, self._begun, self._ahead = speed, time.monotonic(), 0.0
+
+    def now(self) -> datetime:
+        passed = (time.monotonic() - self._begun) * self.speed + self._ahead
+        return NOON + timedelta(milliseconds=int(passed * 1000))
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds / self.speed)
+
+    def advance(self, seconds: float) -> None:
+        self._ahead += seconds
+
+
+Fault = Callable[[str, str], str | None]
+
+
+@dataclass
+class House:
+    """``fault``: what becomes of a request, by method and path: None, ``away`` (nothing happens or is answered) or
+    ``lost`` (it happens, and isn't answered). ``asked``: the paths of all requests that arrived."""
+
+    folder: Path
+    agents: HttpAgents
+    clock: Wall
+    url: str = ""
+    fault: Fault = lambda _method, _path: None
+    asked: list[str] = field(default_factory=list)
+    mark: str = field(default_factory=lambda: uuid4().hex)
+    workers: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def script(self, text: str, name: str = "work.sh") -> str:
+        """The path of a program."""
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def start(self, *arguments: str, program: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[str]:
+        """A worker. Its programs have the house's mark in their environment."""
+        command = [sys.executable, "-m", "baton_cli", "worker", *arguments, *(["--", *program] if program else [])]
+        given = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(Path(baton_cli.__file__).parents[1]),
+            "HOME": str(self.folder),
+            "HOUSE": self.mark,
+            "FOLDER": str(self.folder),
+            "BATON_URL": self.url,
+            "BATON_TOKEN": bearer(CALLER).removeprefix("Bearer "),
+            "BATON_AGENT": SLUG,
+            **environment,
+        }
+        worker = subprocess.Popen(
+            command, env=given, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.workers.append(worker)
+        return worker
+
+    def run(self, *arguments: str, program: tuple[str, ...], **environment: str) -> tuple[int, dict[str, Any]]:
+        """A worker's exit code and summary, once it has ended by itself."""
+        return self.ended(self.start(*arguments, program=program, **environment))
+
+    def ended(self, worker: subprocess.Popen[str]) -> tuple[int, dict[str, Any]]:
+        out, _ = worker.communicate(timeout=PATIENCE_SECONDS)
+        return worker.returncode, json.loads(out) if out else {}
+
+    def token_for_all(self) -> str:
+        """Of a service that may act for every agent."""
+        self.agents.gateway.admit(service())
+        return bearer(service()).removeprefix("Bearer ")
+
+    # What there is
+
+    def hand_off(self, slug: str = SLUG, **changes: Any) -> str:
+        return str(self.agents.hand_off("architect", slug, **changes)["task"]["id"])
+
+    def task(self, task_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.agents.gateway.get(ALICE, f"/tasks/{task_id}").json
+        return found
+
+    def trail(self, task_id: str) -> list[str]:
+        answer = self.agents.gateway.get(ALICE, f"/tasks/{task_id}/events", query="limit=100")
+        return [each["type"] for each in answer.json["events"]]
+
+    def left(self) -> list[int]:
+        """The processes that carry the mark, the workers aside."""
+        workers = {worker.pid for worker in self.workers}
+        found = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal() and _has(each, self.mark)]
+        return [pid for pid in found if pid not in workers]
+
+    def file(self, name: str) -> Path:
+        return self.folder / name
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """Waits until the condition holds; returns what it says."""
+    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    while not (found := condition()):
+        assert time.monotonic() < give_up_at, "it hasn't happened"
+        time.sleep(0.02)
+    return found
+
+
+def _has(process: Path, mark: str) -> bool:
+    try:
+        return f"HOUSE={mark}\0".encode() in (process / "environ").read_bytes()
+    except OSError:
+        return False
+
+
+@contextmanager
+def house(folder: Path, *, speed: float = 1.0) -> Iterator[House]:
+    wall = Wall(speed)
+    agents = HttpAgents(Gateway(World(clock=wall).deps)).hire()  # type: ignore[arg-type]
+    agents.gateway.admit(CALLER)
+    home, lock = House(folder, agents, wall), Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+            path = self.path.partition("?")[0]
+            home.asked.append(path)
+            fault = home.fault(self.command, path)
+            if fault == "away":
+                self.close_connection = True
+                return
+            with lock:
+                answer = agents.gateway.handle(route_of(self.command, path), _event(self, path, body))
+            if fault == "lost":
+                self.close_connection = True
+                return
+            content = _in_wall_time(answer.get("body", ""), speed).encode()
+            self.send_response(answer["statusCode"])
+            for name, value in {**answer["headers"], "Content-Length": str(len(content))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = answer  # noqa: N815 - the server's own names
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = Server(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    home.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield home
+        until(lambda: not home.left())
+    finally:
+        for worker in home.workers:
+            worker.kill()
+            worker.communicate()
+        for pid in home.left():
+            os.kill(pid, signal.SIGKILL)
+        server.shutdown()
+        server.server_close()
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Workers that are killed hang up."""
+
+
+def _event(request: BaseHTTPRequestHandler, path: str, body: str) -> dict[str, Any]:
+    return {
+        "rawPath": path,
+        "rawQueryString": "timeout=0" if path.endswith("/claims/wait") else "",
+        "headers": {name.lower(): value for name, value in request.headers.items()},
+        "requestContext": {"http": {"method": request.command, "path": path}, "requestId": "house"},
+        "body": body,
+    }
+
+
+def _in_wall_time(text: str, speed: float) -> str:
+    """A claim's answer, with its lease as long as the worker lives it."""
+    if speed == 1.0 or '"lease_seconds"' not in text:
+        return text
+    answer = json.loads(text)
+    return json.dumps({**answer, "lease_seconds": answer["lease_seconds"] / speed})

@@ -1,0 +1,128 @@
+"""What a worker owes Baton next, and how long it surely holds a claim."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from baton_cli.worker import checkpoints
+from baton_cli.worker.door import Answer, Heard
+from baton_cli.worker.duties import Duties, Duty, Keyed
+from baton_cli.worker.guard import Orders
+from baton_cli.worker.lease import Lease
+from baton_cli.worker.pace import Pace
+from baton_cli.worker.program import Limits
+from baton_cli.worker.report import Report
+from baton_cli.worker.station import poll_seconds
+
+REPORT = Report("complete")
+CHECKPOINT = Keyed({"step_name": "a", "state": {}}, "k")
+
+
+@pytest.mark.parametrize(("seconds", "beat_at"), [(15, 5), (60, 20), (43_200, 20)])
+def test_heartbeat_is_due_after_a_third_of_the_lease_and_at_least_every_20_seconds(seconds: int, beat_at: int) -> None:
+    lease = Lease.taken(seconds, asked_at=0)
+    assert (lease.beat_at, lease.held_until) == (beat_at, seconds)
+
+
+def test_heartbeats_that_fail_extend_nothing_and_come_more_slowly() -> None:
+    lease = Lease.taken(300, asked_at=0)
+    moments = []
+    for _ in range(8):
+        lease = lease.missed(lease.beat_at)
+        moments.append(lease.beat_at)
+    gaps = [after - before for before, after in pairwise(moments)]
+    assert lease.held_until == 300
+    assert gaps[0] <= 1.0
+    assert 10 <= gaps[-1] <= 20
+    assert lease.beaten(250).held_until == 550
+
+
+def test_program_gets_term_a_fifth_of_the_lease_before_its_end_and_is_killed_at_its_end() -> None:
+    lease = Lease.taken(15, asked_at=100)
+    assert lease.limits(math.inf, grace_seconds=10) == Limits(112, 115)
+    assert lease.limits(105, grace_seconds=4) == Limits(105, 109)
+
+
+def test_checkpoints_go_before_the_report_and_heartbeats_before_both() -> None:
+    duties = Duties(Lease.taken(15, asked_at=0))
+    assert duties.next(2) == (Duty.WAIT, 3)
+    duties.checkpoints.append(CHECKPOINT)
+    duties.report = REPORT
+    assert duties.next(5).duty is Duty.BEAT
+    duties.lease = duties.lease.beaten(5)
+    assert duties.next(5).duty is Duty.SAVE
+    duties.checkpoints.clear()
+    assert duties.next(99).duty is Duty.REPORT
+
+
+def test_report_without_an_answer_is_made_again_and_no_heartbeat_comes_between() -> None:
+    duties = Duties(Lease.taken(15, asked_at=0), report=REPORT)
+    waits = []
+    now = 10.0
+    for _ in range(8):
+        duties.missed(now, retry_after=0)
+        duty, seconds = duties.next(now)
+        assert duty is Duty.WAIT
+        waits.append(seconds)
+        now += seconds
+        assert duties.next(now).duty is Duty.REPORT
+    assert waits == [0.5, 1, 2, 4, 8, 15, 15, 15]
+
+
+def test_guard_tells_once_and_kills_in_time() -> None:
+    orders = Orders(grace=10, term_at=100, kill_at=110)
+    assert orders.due(99, is_told=False) is None
+    assert orders.due(100, is_told=False).name == "SIGTERM"  # type: ignore[union-attr]
+    assert orders.due(109, is_told=True) is None
+    assert orders.due(110, is_told=True).name == "SIGKILL"  # type: ignore[union-attr]
+    assert orders.why == "due"
+
+
+def test_stop_that_was_asked_for_kills_after_the_grace_whatever_heartbeats_bring() -> None:
+    orders = Orders(grace=10, term_at=100, kill_at=110)
+    orders.obey(b"stop", 50)
+    assert orders.due(50, is_told=False).name == "SIGTERM"  # type: ignore[union-attr]
+    orders.obey(b"until 500.0 510.0", 55)
+    assert orders.next_at(is_told=True) == 60
+    assert orders.due(60, is_told=True).name == "SIGKILL"  # type: ignore[union-attr]
+    assert orders.why == "asked"
+
+
+def test_key_of_a_claim_stays_until_a_claim_is_answered() -> None:
+    pace = Pace()
+    first = pace.key
+    assert pace.after(Answer(Heard.AGAIN, retry_after=7), 10, 11) >= 7
+    assert (pace.key, pace.asked_at(20)) == (first, 10)  # the claim may have been made then
+    assert pace.after(Answer(Heard.DONE), 20, 28) == 0
+    assert (pace.key, pace.asked_at(30)) == (first, 30)
+    assert pace.after(Answer(Heard.DONE, {"task": {}}), 30, 30.1) == 0
+    assert pace.key != first
+
+
+def test_refusals_wait_or_end_the_worker() -> None:
+    pace = Pace()
+    assert pace.after(Answer(Heard.REFUSED, {"code": "inactive_agent"}, status=403), 0, 0) == 15
+    assert pace.fatal == ""
+    pace.after(Answer(Heard.DENIED, {"code": "token_refused", "detail": "No."}, status=403), 0, 0)
+    assert pace.fatal == "403 token_refused No."
+
+
+def test_agents_of_one_token_take_turns_beyond_four() -> None:
+    assert [poll_seconds(count) for count in (1, 4, 8, 64)] == [8, 8, 4, 1]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b'{"step_name": "a", "state": {"n": 1}}', {"step_name": "a", "state": {"n": 1}}),
+        (b'{"step_name": "a"}', "it isn't an object with step_name and state"),
+        (b'{"step_name": 1, "state": {}}', "step_name is of another type"),
+        (b"[" * 100_000, "it isn't JSON"),
+        (None, "it is longer than 256 KiB"),
+    ],
+)
+def test_line_of_a_checkpoint(line: bytes | None, found: object) -> None:
+    assert checkpoints.parsed(line) == found

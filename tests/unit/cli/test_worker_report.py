@@ -1,0 +1,76 @@
+"""What Baton is told of a program that has ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from baton_cli.worker.program import Ended
+from baton_cli.worker.report import Reading, Report, after_refusal, report_of
+
+READING = Reading(name="run.sh", time_limit_seconds=60)
+
+
+def report(reading: Reading = READING, **ended: Any) -> Report:
+    return report_of(Ended(**{"code": 0, **ended}), reading)
+
+
+@pytest.mark.parametrize(
+    ("output", "verb", "body"),
+    [
+        (b"", "complete", {}),
+        (b" \n", "complete", {}),
+        (b'{"notes": ["mine"]}', "complete", {"output": {"notes": ["mine"]}}),
+        (b"null", "complete", {"output": None}),
+        (b'{"baton": "complete", "notes": ["n"]}', "complete", {"notes": ["n"]}),
+        (b'{"baton": "reject", "reason": "no"}', "reject", {"reason": "no"}),
+    ],
+)
+def test_printed_json_is_the_output_unless_it_names_a_verb(output: bytes, verb: str, body: dict[str, Any]) -> None:
+    assert report(output=output) == Report(verb, body)
+
+
+@pytest.mark.parametrize(
+    "output", [b'{"baton": "heartbeat"}', b'{"baton": ["fail"]}', b'{"baton": "fail", "claim_id": "x"}', b"[" * 100_000]
+)
+def test_answer_that_is_no_answer_is_a_failure(output: bytes) -> None:
+    said = report(output=output)
+    assert (said.verb, said.body["failure"]["type"], said.body["retryable"]) == ("fail", "validation", False)
+
+
+@pytest.mark.parametrize(
+    ("ended", "kind", "is_retryable"),
+    [
+        ({"code": 75}, "error", True),
+        ({"code": 74}, "error", False),
+        ({"code": -9}, "error", True),
+        ({"code": -64}, "error", True),
+        ({"code": -15, "why": "due"}, "timeout", True),
+        ({"code": 1, "why": "due"}, "timeout", True),
+    ],
+)
+def test_what_is_not_the_programs_word_may_be_tried_again(ended: dict[str, Any], kind: str, is_retryable: bool) -> None:
+    body = report(**ended).body
+    assert (body["failure"]["type"], body["retryable"]) == (kind, is_retryable)
+
+
+def test_stopped_program_gives_back_unless_it_has_done_its_work() -> None:
+    assert report(code=-15, why="asked").verb == "release"
+    assert report(code=0, why="asked", output=b"1") == Report("complete", {"output": 1})
+
+
+def test_description_has_room_for_the_end_of_the_errors_alone() -> None:
+    description = report(code=1, errors="x" * 5_000 + "the end").body["failure"]["description"]
+    assert len(description) == 2_000
+    assert description.endswith("the end")
+
+
+def test_refused_reports_become_smaller_until_nothing_is_left_to_say() -> None:
+    problem = {"code": "guardrail", "detail": "A secret."}
+    said: Report | None = Report("transfer", {"to": "qa"})
+    verbs = []
+    while said is not None:
+        verbs.append((said.verb, said.is_plain))
+        said = after_refusal(said, problem)
+    assert verbs == [("transfer", False), ("fail", False), ("fail", True), ("release", True)]
