@@ -96,7 +96,7 @@ class Client:
 
 def with_query(path: str, query: Mapping[str, Any]) -> str:
     """The path with the values that aren't None; a list is joined by commas."""
-    said = {name: _said(value) for name, value in query.items() if value is not None and value != ()}
+    said = {name: _said(value) for name, value in query.items() if value is not None and value not in ((), [])}
     return f"{path}?{urlencode(said)}" if said else path
 
 

@@ -20,7 +20,9 @@ def _note(name: str, fixed: str | None = None) -> Any:
 
 
 def _flag(name: str, into: str, says: str, help_: str) -> click.Option:
-    return click.Option([name], is_flag=True, expose_value=False, callback=_note(into, says), help=help_)
+    return click.Option(
+        [name, f"common_{name[2:]}"], is_flag=True, expose_value=False, callback=_note(into, says), help=help_
+    )
 
 
 def common() -> list[click.Parameter]:
@@ -29,15 +31,21 @@ def common() -> list[click.Parameter]:
         _flag("--text", "output", "text", "The screen for people, also off a terminal."),
         _flag("--utc", "utc", "yes", "Times in full, in UTC, instead of ages."),
         click.Option(
-            ["--profile"], metavar="NAME", expose_value=False, callback=_note("profile"), help="A profile of the file."
+            ["--profile", "common_profile"],
+            metavar="NAME",
+            expose_value=False,
+            callback=_note("profile"),
+            help="A profile of the file.",
         ),
-        click.Option(["--url"], metavar="URL", expose_value=False, callback=_note("url"), help="The API's address."),
+        click.Option(
+            ["--url", "common_url"], metavar="URL", expose_value=False, callback=_note("url"), help="The API's address."
+        ),
     ]
 
 
 def key() -> click.Option:
     return click.Option(
-        ["--key"],
+        ["--key", "common_key"],
         metavar="TEXT",
         expose_value=False,
         callback=_note("key"),

@@ -27,7 +27,8 @@ class Output:
     """``wants``: "json" or "text" as the flags say, else empty."""
 
     def __init__(self, wants: str = "", *, utc: bool = False, clock: Callable[[], datetime] = times.now) -> None:
-        self.is_json = wants == "json" or (wants != "text" and not is_terminal(sys.stdout))
+        self.is_terminal = is_terminal(sys.stdout)
+        self.is_json = wants == "json" or (wants != "text" and not self.is_terminal)
         self.utc, self._clock = utc, clock
 
     def show(self, document: Any, draw: Callable[[Screen], None]) -> None:
@@ -47,7 +48,7 @@ class Output:
         """The screen as text; with colour on a terminal that has it."""
         from baton_cli.screen import Screen
 
-        screen = Screen(self._clock(), utc=self.utc, is_terminal=is_terminal(sys.stdout))
+        screen = Screen(self._clock(), utc=self.utc, is_terminal=self.is_terminal)
         draw(screen)
         return screen.text()
 

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.padding import Padding
@@ -18,8 +19,15 @@ from baton_cli.text import one_line, visible
 
 LINE_ENDS = "\n"
 WIDEST = 140
+NARROWEST = 8
+GAP = 2
 # Columns that are never cut: they are copied into the next command.
 WHOLE = {"ID", "Task", "Handoff", "Token", "Review", "Alert"}
+
+
+class Styled(NamedTuple):
+    text: str
+    style: str
 
 
 class Screen:
@@ -72,22 +80,21 @@ class Screen:
                 grid.add_row(Text(label, style="dim"), Text(visible(value)))
         self._console.print(grid)
 
-    def table(self, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        drawn = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-        for header in headers:
-            is_whole = header in WHOLE
-            drawn.add_column(
-                header, no_wrap=True, overflow="fold" if is_whole else "ellipsis", min_width=_least(header)
-            )
-        for row in rows:
-            drawn.add_row(*(Text(one_line(cell)) for cell in row))
+    def table(self, headers: Sequence[str], rows: Iterable[Sequence[str | Styled]]) -> None:
+        """The last column takes what room is left, and is cut where there isn't enough; ids are never cut."""
+        cells = [[_cell(each) for each in row] for row in rows]
+        drawn = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
+        for header, width in zip(headers, _widths(headers, cells, self.width), strict=True):
+            drawn.add_column(header, no_wrap=True, overflow="ellipsis", width=width)
+        for row in cells:
+            drawn.add_row(*row)
         self._console.print(drawn)
 
     def when(self, text: str | None) -> str:
         """A time as its age, or whole if that was asked for."""
         if not text:
             return ""
-        return text if self.utc else times.age(text, self.now)
+        return times.whole(text) if self.utc else times.age(text, self.now)
 
     def ago(self, text: str | None) -> str:
         """As ``when``, in a sentence."""
@@ -95,5 +102,18 @@ class Screen:
         return said if self.utc or not said or said.startswith("in ") else f"{said} ago"
 
 
-def _least(header: str) -> int | None:
-    return None if header in WHOLE else min(len(header), 6)
+def _cell(cell: str | Styled) -> Text:
+    return Text(one_line(cell)) if isinstance(cell, str) else Text(one_line(cell.text), style=cell.style)
+
+
+def _widths(headers: Sequence[str], rows: Sequence[Sequence[Text]], room: int) -> list[int]:
+    """As wide as what is in them. Where that is too much, the last one gives, then the widest: never an id."""
+    widths = [max(len(header), *(row[at].cell_len for row in rows)) for at, header in enumerate(headers)]
+    too_much = sum(widths) + GAP * (len(widths) - 1) - room
+    order = [len(widths) - 1, *sorted(range(len(widths) - 1), key=lambda at: -widths[at])]
+    for at in order:
+        if headers[at] not in WHOLE:
+            given = max(0, min(too_much, widths[at] - NARROWEST))
+            widths[at] -= given
+            too_much -= given
+    return widths

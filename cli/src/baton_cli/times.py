@@ -13,6 +13,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def whole(text: str) -> str:
+    """Returns the time in full, to the second."""
+    return parsed(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def age(text: str, at: datetime) -> str:
     """Returns ``5m`` or ``3d``: how long ago it was at ``at``; ``in 5m`` if it is still to come."""
     seconds = (at - parsed(text)).total_seconds()

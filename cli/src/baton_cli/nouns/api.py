@@ -15,7 +15,7 @@ from baton_cli.wire import Request
 METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
-@click.command(cls=Leaf, takes_key=True)
+@click.command("api", cls=Leaf, takes_key=True)
 @click.argument("method", type=click.Choice(METHODS, case_sensitive=False), metavar="METHOD")
 @click.argument("path")
 @click.option("--data", "-d", metavar="JSON", help="The body: JSON, @FILE, or - for standard input.")

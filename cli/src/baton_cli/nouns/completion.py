@@ -11,7 +11,7 @@ from baton_cli.leaf import Leaf
 SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 
-@click.command(cls=Leaf)
+@click.command("completion", cls=Leaf)
 @click.argument("shell", type=click.Choice(list(SHELLS)))
 @click.pass_obj
 def command(app: App, shell: str) -> None:

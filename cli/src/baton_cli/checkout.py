@@ -1,0 +1,58 @@
+"""Baton's checkout, which has the local stack."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from baton_cli.exits import Failure, Misused
+from baton_cli.profiles import Profile, save
+
+_PARTS = ("Makefile", "template.yaml", "scripts/stack.py")
+LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    root: Path
+
+    def make(self, target: str) -> None:
+        """Runs a target; what it says goes to standard error, which is for people. Raises ``Failure``."""
+        ended = subprocess.run(["make", "-C", str(self.root), target], stdout=2, check=False)  # noqa: S603, S607
+        if ended.returncode:
+            raise Failure(f"make {target} has failed", f"in {self.root}; it says why above", "baton doctor")
+
+    def stack(self) -> dict[str, Any] | None:
+        """The local stack, as its file says; None if there never was one."""
+        try:
+            found: dict[str, Any] = json.loads((self.root / ".baton" / "stack.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        return found
+
+
+def checkout() -> Checkout:
+    """The one of $BATON_CHECKOUT, or the one around here. Raises ``Misused``."""
+    named = os.environ.get("BATON_CHECKOUT")
+    for folder in [Path(named)] if named else [Path.cwd(), *Path.cwd().parents]:
+        if all((folder / part).exists() for part in _PARTS):
+            return Checkout(folder)
+    raise Misused(
+        "no checkout of Baton is here", "the local stack is a part of it", "cd into it, or set BATON_CHECKOUT"
+    )
+
+
+def save_profiles(stack: dict[str, Any], path: Path) -> list[str]:
+    """Saves one profile for the human (local), the service and each agent (local.NAME), and returns their names."""
+    url, tokens = str(stack["api_url"]), stack["tokens"]
+    made = {LOCAL: Profile("", url, tokens["human"])}
+    if tokens.get("service"):
+        made[f"{LOCAL}.service"] = Profile("", url, tokens["service"])
+    made |= {f"{LOCAL}.{slug}": Profile("", url, token, slug) for slug, token in tokens["agents"].items()}
+    for name, profile in made.items():
+        save(name, profile, path, is_default=False)
+    return list(made)

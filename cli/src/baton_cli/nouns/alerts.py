@@ -1,0 +1,42 @@
+"""`baton alerts`."""
+
+from __future__ import annotations
+
+from baton_cli.calls import Call, Param
+from baton_cli.table import noun
+
+NOTE = Param("note", "What was found, or done.", "long")
+STATED = "{id} is {state}"
+
+CALLS = (
+    Call(
+        "list",
+        "GET",
+        "/alerts",
+        "List alerts, newest first.",
+        query=(
+            Param("state", "Only these.", choices=("open", "acknowledged", "resolved")),
+            Param("task_id", "Of a task.", flag="task"),
+        ),
+        columns="id:ID severity:Severity state:State kind:Kind raised_at:Age task_id:Task message:Message",
+        is_paged=True,
+    ),
+    Call("show", "GET", "/alerts/{alert_id}", "Show an alert."),
+    Call(
+        "raise",
+        "POST",
+        "/alerts",
+        "Tell people of something.",
+        body=(
+            Param("kind", "What kind of thing, in one word.", is_required=True),
+            Param("severity", "How bad it is.", choices=("info", "warning", "critical"), is_required=True),
+            Param("message", "What it is.", "long", is_required=True),
+            Param("task_id", "The task that it is about.", flag="task"),
+        ),
+        said=STATED,
+    ),
+    Call("ack", "POST", "/alerts/{alert_id}/acknowledge", "Say that it was seen.", body=(NOTE,), said=STATED),
+    Call("resolve", "POST", "/alerts/{alert_id}/resolve", "Close it.", body=(NOTE,), said=STATED),
+)
+
+command = noun("alerts", "See what needs a person, and say that it was seen.", CALLS)

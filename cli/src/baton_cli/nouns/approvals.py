@@ -1,0 +1,94 @@
+"""`baton approvals`: what waits for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baton_cli import approvals
+from baton_cli.app import App
+from baton_cli.exits import Exit, Misused
+from baton_cli.lazy import Nouns
+from baton_cli.leaf import Leaf, common
+from baton_cli.output import may_ask
+
+if TYPE_CHECKING:
+    from baton_cli.screen import Screen
+
+HELP = """Decide on what waits for approval: without a command, a queue of single keys."""
+
+
+def waiting(app: App, source: str | None, target: str | None) -> dict[str, Any]:
+    """Everything that waits, grouped; of one direction if that is named."""
+    query = {"state": "needs", "limit": 100, **({"agent": target} if target else {})}
+    items = [each for page in app.client.pages("/tasks", query) for each in page["items"]]
+    items = [each for each in items if source in (None, each["source_agent"])]
+    return {"items": approvals.grouped(items), "next_cursor": None}
+
+
+@click.command("list", cls=Leaf)
+@click.option("--from", "source", metavar="AGENT", help="Only from this agent.")
+@click.option("--to", "target", metavar="AGENT", help="Only to this agent.")
+@click.pass_obj
+def listing(app: App, source: str | None, target: str | None) -> None:
+    """List what waits, by direction and reason."""
+    _list(app, waiting(app, source, target))
+
+
+def _list(app: App, page: dict[str, Any]) -> None:
+    def draw(screen: Screen) -> None:
+        from baton_cli.screens import approval
+
+        approval.listed(screen, page["items"])
+
+    app.out.show(page, draw)
+
+
+@click.command("approve", cls=Leaf, takes_key=True)
+@click.argument("tasks", nargs=-1, metavar="[TASK…]")
+@click.option("--from", "source", metavar="AGENT", help="Everything from this agent.")
+@click.option("--to", "target", metavar="AGENT", help="Everything to this agent.")
+@click.option("--next", "is_next", is_flag=True, help="For workers that are at work already.")
+@click.pass_context
+def approve(
+    context: click.Context, tasks: tuple[str, ...], source: str | None, target: str | None, is_next: bool
+) -> None:
+    """Approve tasks by their ids, or all of a direction: each gets an answer of its own.
+
+    Those of a direction are approved as they are listed: what changes meanwhile is refused. The exit code is 1 if any
+    was refused.
+    """
+    app = context.ensure_object(App)
+    if bool(tasks) == bool(source or target):
+        raise Misused("nothing to approve", "it takes TASK…, or --from and --to, not both", "baton approvals list")
+    items = [{"id": each} for each in tasks] or waiting(app, source, target)["items"]
+    answer = {"items": approvals.approve_all(app, items, "next" if is_next else "dispatch")}
+
+    def draw(screen: Screen) -> None:
+        from baton_cli.screens import approval
+
+        approval.answered(screen, answer["items"])
+
+    app.out.show(answer, draw)
+    refused = any(each["status"] == "refused" for each in answer["items"])
+    context.exit(Exit.FAILED if refused else Exit.OK)
+
+
+@click.pass_context
+def _queue(context: click.Context) -> None:
+    if context.invoked_subcommand is not None:
+        return
+    app = context.ensure_object(App)
+    page = waiting(app, None, None)
+    if app.out.is_json or not may_ask():
+        _list(app, page)
+        return
+    from baton_cli.desk import TerminalDesk
+
+    approvals.Queue(app, TerminalDesk(app), page["items"]).run()
+
+
+command = Nouns("approvals", callback=_queue, invoke_without_command=True, help=HELP, params=common())
+command.add_command(listing)
+command.add_command(approve)

@@ -1,0 +1,66 @@
+"""`baton tasks claim`: a task, or whatever is next for an agent."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baton_cli.app import App
+from baton_cli.exits import TimedOut
+from baton_cli.leaf import Leaf
+from baton_cli.wire import Request
+
+if TYPE_CHECKING:
+    from baton_cli.screen import Screen
+
+LONGEST_POLL_SECONDS = 25.0
+
+
+@click.command("claim", cls=Leaf, takes_key=True)
+@click.argument("task", metavar="[TASK]", required=False)
+@click.option("--agent", help="The agent that claims; the profile's if not given.")
+@click.option("--worker", help="The worker's name, for people.")
+@click.option("--lease", type=int, help="How many seconds the claim lasts without a heartbeat.")
+@click.option("--auto-memories", type=int, metavar="N", help="How many fitting entries of the blackboard.")
+@click.option("--wait", type=float, default=0, metavar="SECONDS", help="How long to wait for work, if there is none.")
+@click.pass_obj
+def claim(app: App, /, task: str | None, wait: float, **said: Any) -> None:
+    """Claim a task, or the next one of an agent.
+
+    Without work the answer is null. With --wait it is 5 if there was none in time.
+    """
+    agent = said["agent"] or app.profile.agent
+    body = {"worker": said["worker"], "lease_seconds": said["lease"], "auto_memories": said["auto_memories"]}
+    body = {name: value for name, value in body.items() if value is not None}
+    if task is not None:
+        if agent:
+            body["agent"] = agent
+        answer = app.client.call(Request("POST", f"/tasks/{task}/claim", body, app.key))
+    else:
+        if not agent:
+            raise click.UsageError("Missing TASK, or --agent: the profile is no agent's.")
+        answer = next_of(app, agent, body, wait)
+
+    def draw(screen: Screen) -> None:
+        from baton_cli.screens import task as screens
+
+        screens.claim(screen, answer)
+
+    app.out.show(answer, draw)
+
+
+def next_of(app: App, agent: str, body: dict[str, Any], seconds: float) -> Any:
+    """The claim on the agent's next task; None if it has none. Each poll is a request with a key of its own."""
+    if seconds <= 0:
+        return app.client.call(Request("POST", f"/agents/{agent}/claims", body, app.key))
+    deadline = time.monotonic() + seconds
+    polls = 0
+    while (left := deadline - time.monotonic()) > 0:
+        path = f"/agents/{agent}/claims/wait?timeout={min(left, LONGEST_POLL_SECONDS):.1f}"
+        polls += 1
+        answer = app.client.call(Request("POST", path, body, f"{app.key}-{polls}"))
+        if answer is not None:
+            return answer
+    raise TimedOut(f"there is no work for {agent}", f"none came within {seconds:g} s")

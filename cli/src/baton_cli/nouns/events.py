@@ -1,0 +1,100 @@
+"""`baton events`: a task's trail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baton_cli import trails
+from baton_cli.app import App
+from baton_cli.calls import Call, Param
+from baton_cli.exits import Exit
+from baton_cli.leaf import Leaf
+from baton_cli.table import noun
+
+if TYPE_CHECKING:
+    from baton_cli.screen import Screen
+
+CALLS = (
+    Call(
+        "list",
+        "GET",
+        "/tasks/{task_id}/events",
+        "List a task's trail: who did what.",
+        query=(
+            Param("after", "From the entry after this number on.", "number"),
+            Param("limit", "How many, at most 100.", "number"),
+        ),
+        screen="events:listed",
+    ),
+)
+
+
+@click.command("tail", cls=Leaf)
+@click.argument("task", metavar="TASK")
+@click.option("--after", type=int, default=0, metavar="N", help="From the entry after this number on.")
+@click.option("--follow", "-f", is_flag=True, help="Go on with what is new, until the task has ended.")
+@click.pass_obj
+def tail(app: App, task: str, after: int, follow: bool) -> None:
+    """Print a task's trail as it grows.
+
+    Where it isn't a terminal that is one JSON document, or with --follow a line of JSON for each entry.
+    """
+    entries = list(trails.entries_of(app.client, task, after))
+    after = entries[-1]["seq"] if entries else after
+    if app.out.is_json and not follow:
+        app.out.document({"events": entries, "next_after": after})
+        return
+    for entry in entries:
+        _print(app, entry)
+    while follow and not _has_ended(app, task):
+        page = app.client.get(f"/tasks/{task}/events/wait", {"after": after, "timeout": 20, "limit": 100})
+        for entry in page["events"]:
+            _print(app, entry)
+        after = page["next_after"]
+
+
+def _has_ended(app: App, task: str) -> bool:
+    from baton_cli.screens.states import ENDED
+
+    return app.client.get(f"/tasks/{task}")["state"] in ENDED
+
+
+def _print(app: App, entry: dict[str, Any]) -> None:
+    if app.out.is_json:
+        app.out.document(entry, indent=None)
+        return
+
+    def draw(screen: Screen) -> None:
+        from baton_cli.screens import events
+
+        events.line(screen, entry)
+
+    app.out.draw(draw)
+
+
+@click.command("verify", cls=Leaf)
+@click.argument("task", metavar="TASK")
+@click.pass_context
+def verify(context: click.Context, task: str) -> None:
+    """Say whether a trail is still what was written, and agrees with the task.
+
+    Baton says so, and the hashes are reckoned here once more. The exit code is 1 if it isn't.
+    """
+    app = context.ensure_object(App)
+    verdict = app.client.get(f"/tasks/{task}/events/verify")
+    found = trails.broken_at(list(trails.entries_of(app.client, task)))
+    if found is not None:
+        verdict = {**verdict, "intact": False, "broken_at": found[0], "problem": found[1]}
+
+    def draw(screen: Screen) -> None:
+        from baton_cli.screens import events
+
+        events.verdict(screen, verdict)
+
+    app.out.show(verdict, draw)
+    context.exit(Exit.OK if verdict["intact"] and verdict["matches_task"] else Exit.FAILED)
+
+
+command = noun("events", "Read a task's trail, and verify it.", CALLS, tail, verify)

@@ -1,0 +1,63 @@
+"""`baton export`: what happened, in files that need Baton no more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from baton_cli import trails
+from baton_cli.app import App
+from baton_cli.exits import Failure, Misused
+from baton_cli.leaf import Leaf
+from baton_cli.nouns.handoff import workflow_of
+from baton_cli.text import json_text
+
+
+@click.command("export", cls=Leaf)
+@click.argument("of", metavar="TASK|HANDOFF|WORKFLOW")
+@click.option("--into", type=click.Path(file_okay=False, path_type=Path), help="A folder for a whole workflow.")
+@click.pass_obj
+def command(app: App, of: str, into: Path | None) -> None:
+    """Write a task's trail, or with --into a workflow's chain, handoffs and trails.
+
+    A trail is as GET /tasks/{id}/events answers it, whole: scripts/verify_trail.py verifies it anywhere.
+    """
+    if into is not None:
+        _workflow(app, workflow_of(app.client, of), into)
+    elif of.startswith("task_"):
+        app.out.document(_trail(app, of))
+    else:
+        raise Misused(f"{of} is no task", "a workflow is several files", f"baton export {of} --into FOLDER")
+
+
+def _trail(app: App, task_id: str) -> dict[str, Any]:
+    events = list(trails.entries_of(app.client, task_id))
+    return {"events": events, "next_after": events[-1]["seq"] if events else 0}
+
+
+def _workflow(app: App, workflow_id: str, into: Path) -> None:
+    from baton_cli.screens.chain import walk
+
+    chain = app.client.get(f"/workflows/{workflow_id}/chain")
+    nodes = [node for node, _ in walk(chain["nodes"]) if not node["hidden"]]
+    _write(into / "chain.json", chain)
+    for number, node in enumerate(nodes, 1):
+        app.out.say(f"{number} of {len(nodes)}: {node['handoff_id']}")
+        handoff = app.client.get(f"/handoffs/{node['handoff_id']}")
+        _write(into / "handoffs" / f"{node['handoff_id']}.json", handoff)
+        _write(into / "trails" / f"{node['task_id']}.json", _trail(app, node["task_id"]))
+    if not app.out.is_json:
+        app.out.write(f"{len(nodes)} handoffs are in {into}\n")
+    else:
+        app.out.document({"folder": str(into), "handoffs": len(nodes)})
+
+
+def _write(path: Path, document: Any) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json_text(json.dumps(document, ensure_ascii=False, indent=2)) + "\n", encoding="utf-8")
+    except OSError as exc:
+        raise Failure(f"{path} can't be written", exc.strerror or str(exc)) from exc

@@ -1,0 +1,84 @@
+"""What follows a task: `baton tasks watch`, `baton tasks retry`, `baton await`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baton_cli.app import App
+from baton_cli.exits import Exit, TimedOut
+from baton_cli.leaf import Leaf
+from baton_cli.wire import Request
+
+if TYPE_CHECKING:
+    from baton_cli.screen import Screen
+
+LONGEST_POLL_SECONDS = 25.0
+
+
+@click.command("await", cls=Leaf)
+@click.argument("task", metavar="TASK")
+@click.option("--state", default="ended", show_default=True, help="A state, or ended.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="How long to wait; as long as it takes if not given.")
+@click.pass_context
+def command(context: click.Context, task: str, state: str, timeout: float | None) -> None:
+    """Wait until a task has ended, or is in a state.
+
+    The exit code is 0 for done or the state that was asked for, 1 if it ended otherwise, 5 if that didn't happen in
+    time.
+    """
+    app = context.ensure_object(App)
+    found = awaited(app, task, state, timeout)
+
+    def draw(screen: Screen) -> None:
+        from baton_cli.screens import task as screens
+
+        screens.show(screen, found)
+
+    app.out.show(found, draw)
+    wanted = "done" if state == "ended" else state
+    context.exit(Exit.OK if found["state"] == wanted else Exit.FAILED)
+
+
+def awaited(app: App, task_id: str, state: str, timeout: float | None) -> Any:
+    """The task once it is there, or has ended. Raises ``TimedOut``."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    while True:
+        left = LONGEST_POLL_SECONDS if deadline is None else max(0.0, deadline - time.monotonic())
+        query = {"state": state, "timeout": round(min(left, LONGEST_POLL_SECONDS), 1)}
+        found = app.client.get(f"/tasks/{task_id}/await", query)
+        if not found["timed_out"]:
+            return found
+        app.out.say(f"{task_id} is {found['state']} …")
+        if deadline is not None and time.monotonic() >= deadline:
+            raise TimedOut(f"{task_id} is still {found['state']}", f"{timeout:g} s are over", f"baton await {task_id}")
+
+
+@click.command("watch", cls=Leaf)
+@click.argument("task", metavar="TASK")
+@click.pass_obj
+def watch(app: App, task: str) -> None:
+    """Show a task until it has ended, as it changes."""
+    from baton_cli.screens import task as screens
+    from baton_cli.screens.states import ENDED
+    from baton_cli.watching import watch as watched
+
+    watched(app, lambda: app.client.get(f"/tasks/{task}"), screens.show, lambda found: found["state"] in ENDED)
+
+
+@click.command("retry", cls=Leaf, takes_key=True)
+@click.argument("task", metavar="TASK")
+@click.pass_obj
+def retry(app: App, task: str) -> None:
+    """Try again a task that has failed: by its handoff."""
+    handoff_id = app.client.get(f"/tasks/{task}")["handoff_id"]
+    answer = app.client.call(Request("POST", f"/handoffs/{handoff_id}/retry", {}, app.key))
+
+    def draw(screen: Screen) -> None:
+        from baton_cli.screens import handoff as screens
+
+        screens.retried(screen, answer)
+
+    app.out.show(answer, draw)

@@ -1,0 +1,34 @@
+"""`baton graph`."""
+
+from __future__ import annotations
+
+from baton_cli.calls import Call, Param
+from baton_cli.table import noun
+
+SINCE = Param("since", "From a time on, or of the last 7d.", "past")
+
+CALLS = (
+    Call(
+        "show",
+        "GET",
+        "/graph",
+        "Show what is around agent:, file:, module:, task: or decision:NAME.",
+        query=(
+            Param("node", "Such as agent:qa.", is_argument=True, is_required=True),
+            Param("depth", "How many steps, 1 to 3.", "number"),
+            SINCE,
+        ),
+        screen="graph:around",
+    ),
+    Call(
+        "directions",
+        "GET",
+        "/graph/directions",
+        "Show who hands to whom, how it ends, and how fast.",
+        query=(SINCE,),
+        columns="source:From target:To handoffs:Handoffs done:Done failed:Failed rejected:Rejected open:Open "
+        "median_seconds:Median last_at:Last",
+    ),
+)
+
+command = noun("graph", "See who hands to whom, and what came of it.", CALLS)

@@ -1,0 +1,34 @@
+"""`baton routes`."""
+
+from __future__ import annotations
+
+from baton_cli.calls import Call, Param
+from baton_cli.table import noun
+
+CALLS = (
+    Call(
+        "list",
+        "GET",
+        "/routes",
+        "List which agent gets which type of work.",
+        columns="work_type:Type agent:Agent mode:Mode dispatch_rank:Rank version:Version updated_at:Age",
+        is_paged=True,
+    ),
+    Call("show", "GET", "/routes/{work_type}", "Show a route."),
+    Call(
+        "set",
+        "PUT",
+        "/routes/{work_type}",
+        "Give a type of work to an agent.",
+        body=(
+            Param("agent", "The agent.", is_required=True),
+            Param("mode", "How it gets it.", choices=("dispatch", "next", "manual"), is_required=True),
+            Param("dispatch_rank", "Its place among equals.", "number", flag="rank"),
+            Param("version", "Refused if it has changed since.", "number"),
+        ),
+        said="{work_type} goes to {agent}",
+    ),
+    Call("delete", "DELETE", "/routes/{work_type}", "Take a route away.", said="taken away"),
+)
+
+command = noun("routes", "Say which agent gets which type of work.", CALLS)

@@ -1,0 +1,44 @@
+"""`baton tools`."""
+
+from __future__ import annotations
+
+from baton_cli.calls import Call, Param
+from baton_cli.table import noun
+
+CALLS = (
+    Call(
+        "list",
+        "GET",
+        "/tools",
+        "List the handoff tools.",
+        columns="name:Name config.target_agent:To config.mode:Mode active:On version:Version description:Description",
+        is_paged=True,
+    ),
+    Call("show", "GET", "/tools/{name}", "Show a tool."),
+    Call(
+        "save",
+        "PUT",
+        "/tools/{name}",
+        "Define a tool, or change it. --data takes context_variables.",
+        body=(
+            Param("description", "What the model is told.", "long"),
+            Param("config.target_agent", "Who gets the conversation or the work.", flag="to"),
+            Param("config.mode", "What happens.", choices=("transfer", "delegate")),
+            Param("config.handoff_instructions", "What the target is told.", "long", flag="instructions"),
+            Param("config.history", "What it sees of the conversation.", choices=("full", "last_message", "none")),
+            Param("active", "Whether models have it.", "either"),
+            Param("version", "Refused if it has changed since.", "number"),
+        ),
+        said="{name} is saved, version {version}",
+    ),
+    Call("schema", "GET", "/tools/{name}/schema", "Show a tool as a model sees it."),
+    Call(
+        "dry-run",
+        "POST",
+        "/tools/{name}/dry-run",
+        "Try arguments, without effect.",
+        body=(Param("arguments", "JSON, @FILE, or -.", "json"),),
+    ),
+)
+
+command = noun("tools", "Define the tools by which models hand over.", CALLS)

@@ -1,0 +1,23 @@
+"""What was said in a conversation, as it is read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from baton_cli.screen import Screen
+
+
+def message(screen: Screen, said: dict[str, Any]) -> None:
+    """The user's own messages are on the screen already."""
+    kind, agent, text = said["type"], said["agent"], said["text"]
+    if kind == "assistant_message":
+        screen.marked(f"{agent}:", text, "bold")
+    elif kind == "handoff":
+        to = said["data"].get("target_agent") or text
+        screen.line(f"→ Routed to {to}", "cyan")
+    elif kind == "error":
+        screen.marked("✗", f"{agent}: {text}", "red")
+    elif kind in {"tool_call", "tool_result", "subtask_created", "status_change"}:
+        about = text or json.dumps(said["data"], ensure_ascii=False)
+        screen.line(f"{kind.replace('_', ' ')}: {about}"[:200], "dim", indent=2)

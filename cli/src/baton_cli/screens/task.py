@@ -1,0 +1,111 @@
+"""A task, a claim, and what a split has made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from baton_cli.screen import Screen
+from baton_cli.screens.states import shown
+
+
+def show(screen: Screen, task: dict[str, Any]) -> None:
+    screen.title(f"Task {task['id']}")
+    screen.line(task["title"])
+    screen.line()
+    status = shown(task["state"])
+    screen.line(f"From: {task['source_agent']} → To: {task['target_agent'] or 'any agent'}")
+    screen.line(f"Status: {status.text}", status.style)
+    screen.pairs(_facts(screen, task))
+    for title, value in (
+        ("Input", (task.get("input") or {}).get("message")),
+        ("Context", task.get("context")),
+        ("Output", task["output"]),
+    ):
+        if value not in (None, {}, []):
+            screen.heading(title)
+            screen.line(written(value))
+    _failure(screen, task["failure"])
+    _recoveries(screen, task.get("recoveries") or [])
+
+
+def _facts(screen: Screen, task: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    claim, wait = task["claim"], task["wait"]
+    yield "Priority", task["priority"]
+    yield "Attempt", f"{task['attempt']} of {task['max_attempts']}" if task["attempt"] else ""
+    if claim:
+        worker = f" ({claim['worker']})" if claim["worker"] else ""
+        yield (
+            "Claimed by",
+            f"{claim['agent']}{worker}, heard {screen.ago(claim['heartbeat_at'])}, fence {claim['fence']}",
+        )
+        yield "Lease ends", screen.when(claim["expires_at"])
+    if wait:
+        yield "Waits for", f"{wait['for']}, since {screen.ago(wait['since'])}"
+    for label, name in (
+        ("Ready", "ready_at"),
+        ("Not before", "not_before"),
+        ("Deferred", "deferred_until"),
+        ("Deadline", "deadline"),
+    ):
+        yield label, screen.ago(task[name])
+    yield "Created", screen.ago(task["created_at"])
+    yield "Changed", screen.ago(task["updated_at"])
+    yield "Revision", str(task["revision"])
+    yield "Flags", ", ".join(task["flags"])
+    yield "Handoff", task["handoff_id"]
+    yield "Workflow", task["workflow_id"]
+    yield "Page", (task["tracker"] or {}).get("url") or ""
+
+
+def _failure(screen: Screen, failure: dict[str, Any] | None) -> None:
+    if failure:
+        screen.heading("Failure")
+        screen.line(f"{failure['type']}: {failure['description']}", "red")
+
+
+def _recoveries(screen: Screen, recoveries: list[dict[str, Any]]) -> None:
+    if recoveries:
+        screen.heading("Recoveries")
+        screen.table(
+            ("At", "Agent", "Worker", "Reason", "Action"),
+            [
+                (screen.when(each["at"]), each["prior_agent"], each["prior_worker"], each["reason"], each["action"])
+                for each in recoveries
+            ],
+        )
+
+
+def claim(screen: Screen, answer: dict[str, Any] | None) -> None:
+    """What a claim brings."""
+    if answer is None:
+        screen.line("nothing to do", "dim")
+        return
+    task = answer["task"]
+    screen.marked("✓", f"{task['id']} is yours until {answer['expires_at']}", "green")
+    screen.pairs(
+        (
+            ("Claim", answer["claim_id"]),
+            ("Title", task["title"]),
+            ("From", task["source_agent"]),
+            ("Attempt", f"{task['attempt']} of {task['max_attempts']}"),
+            ("Checkpoint", (answer["checkpoint"] or {}).get("step_name") or ""),
+        )
+    )
+    _recoveries(screen, answer["recoveries"])
+    screen.heading("Body")
+    screen.line(written(answer["body"]))
+    screen.line()
+    screen.line(f"next: baton tasks complete {task['id']} --claim {answer['claim_id']} --output '…'", "dim")
+
+
+def split(screen: Screen, answer: dict[str, Any]) -> None:
+    screen.line(f"{answer['task']['id']} is {answer['task']['state']}")
+    for part in answer["parts"]:
+        screen.marked("✓", f"{part['task']['id']}: {part['task']['title']}", "green")
+
+
+def written(value: Any) -> str:
+    """A text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)

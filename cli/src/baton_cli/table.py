@@ -1,0 +1,215 @@
+"""Makes a command of each row: its arguments and options, the request, the answer on the screen."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+
+from baton_cli import given
+from baton_cli.app import App
+from baton_cli.calls import Call, Param
+from baton_cli.exits import Misused
+from baton_cli.lazy import Nouns
+from baton_cli.leaf import Leaf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton_cli.screen import Screen
+
+METAVARS = {"slug": "AGENT", "name": "NAME", "work_type": "TYPE"}
+_PAGE = (
+    Param("limit", "How many, 25 if not given, at most 100.", "number"),
+    Param("cursor", "Goes on where a listing has ended."),
+)
+
+
+def noun(name: str, help_: str, calls: Iterable[Call], *more: click.Command) -> Nouns:
+    """The group of a noun, with a command for each row and some made by hand."""
+    group = Nouns(name, help=help_, no_args_is_help=True)
+    for command in (*map(command_of, calls), *more):
+        group.add_command(command)
+    return group
+
+
+def command_of(call: Call) -> Leaf:
+    params: list[click.Parameter] = [_argument(each) for each in path_params(call)]
+    params += [_parameter(each) for each in (*call.query, *(call.body or ()))]
+    if call.is_paged:
+        params += [_parameter(each) for each in _PAGE]
+        params.append(click.Option(["--all", "all_pages"], is_flag=True, help="Every page, as one list."))
+    if call.body is not None and call.method != "DELETE":
+        params.append(click.Option(["--data"], metavar="JSON", help="The body's other fields: JSON, @FILE, or -."))
+    return Leaf(call.verb, params=params, callback=partial(run, call), help=call.help, takes_key=call.takes_key)
+
+
+def path_params(call: Call) -> list[Param]:
+    known = {each.name: each for each in call.paths}
+    names = re.findall(r"\{(\w+)\}", call.path)
+    return [
+        known.get(each, Param(each, kind="agent" if each == "slug" else "text", is_argument=True)) for each in names
+    ]
+
+
+def run(call: Call, /, **values: Any) -> None:
+    """Sends the row's request with what was typed, and shows the answer."""
+    app = click.get_current_context().ensure_object(App)
+    show(app, call, answer_of(app, call, asked_of(call, values, app), is_whole=bool(values.get("all_pages"))))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, as far as it was typed."""
+
+    path: str
+    query: dict[str, Any]
+    body: Any = None
+
+
+def asked_of(call: Call, values: dict[str, Any], app: App) -> Asked:
+    typed = {each.name: _typed(each, values.get(each.key), app) for each in _all(call)}
+    path = call.path.format(**{each.name: quote(str(typed[each.name]), safe="") for each in path_params(call)})
+    query = {each.name: typed[each.name] for each in (*call.query, *(_PAGE if call.is_paged else ()))}
+    refine = call.refine or (lambda _asked: None)
+    if call.body is None:
+        refine(query)
+        return Asked(path, query)
+    body = _body(call, values.get("data"), typed)
+    refine(body)
+    _must_have(call, body)
+    return Asked(path, query, body)
+
+
+def _body(call: Call, data: str | None, typed: dict[str, Any]) -> dict[str, Any]:
+    """What was typed goes before the same field of ``--data``."""
+    body = given.document(data) if data else {}
+    if not isinstance(body, dict):
+        raise Misused("the body isn't an object", 'it is as {"field": 1}')
+    for each in call.body or ():
+        if (value := typed[each.name]) not in (None, []):
+            _put(body, each.name.split("."), value)
+    return body
+
+
+def answer_of(app: App, call: Call, asked: Asked, *, is_whole: bool = False) -> Any:
+    """``is_whole``: every page of it, as one."""
+    from baton_cli.client import with_query
+    from baton_cli.wire import Request
+
+    if is_whole:
+        query = {name: value for name, value in asked.query.items() if value is not None}
+        return _joined(list(app.client.pages(asked.path, {"limit": 100, **query})))
+    key = app.key if call.takes_key else None
+    request = Request(call.method, with_query(asked.path, asked.query), asked.body, key)
+    return app.client.call(request, repeatable=call.is_repeatable)
+
+
+def show(app: App, call: Call, answer: Any) -> None:
+    if answer is None:
+        if not app.out.is_json:
+            app.out.write(f"{call.said or 'done'}\n")
+        return
+    app.out.show(answer, drawing_of(call, answer))
+    if call.is_paged and answer.get("next_cursor"):
+        app.out.say(f"There is more: --all, or --cursor {answer['next_cursor']}")
+
+
+def drawing_of(call: Call, answer: Any) -> Callable[[Screen], None]:
+    """How the row's answer is drawn."""
+    if call.screen:
+        module, _, name = call.screen.partition(":")
+        draw: Callable[[Screen, Any], None] = getattr(importlib.import_module(f"baton_cli.screens.{module}"), name)
+        return lambda screen: draw(screen, answer)
+    from baton_cli.screens import plain
+
+    if call.columns:
+        return lambda screen: plain.table(screen, call.columns, answer["items"])
+    if call.said:
+        return lambda screen: plain.sentence(screen, call.said, answer)
+    return lambda screen: plain.fields(screen, answer)
+
+
+def _all(call: Call) -> list[Param]:
+    return [*path_params(call), *call.query, *(call.body or ()), *(_PAGE if call.is_paged else ())]
+
+
+def _must_have(call: Call, body: dict[str, Any]) -> None:
+    """What ``--data`` may have brought is known only now."""
+    for each in call.body or ():
+        if each.is_required and _found(body, each.name.split(".")) is None:
+            raise click.UsageError(f"Missing {each.key.upper() if each.is_argument else each.option}.")
+
+
+def _found(body: Any, names: list[str]) -> Any:
+    for each in names:
+        body = body.get(each) if isinstance(body, dict) else None
+    return body
+
+
+def _put(body: dict[str, Any], names: list[str], value: Any) -> None:
+    for each in names[:-1]:
+        body = body.setdefault(each, {})
+    body[names[-1]] = value
+
+
+def _joined(pages: list[Any]) -> Any:
+    return {**pages[-1], "items": [each for page in pages for each in page["items"]]}
+
+
+def _typed(param: Param, value: Any, app: App) -> Any:
+    """As the API takes it; None if nothing was typed."""
+    if param.kind == "agent" and not value:
+        value = app.profile.agent
+        if not value and param.is_argument:
+            raise click.UsageError("Missing AGENT: the profile is no agent's.")
+        return value or None
+    if value is None or param.kind in {"number", "seconds", "either", "text", "claim", "agent"}:
+        return value
+    return _CONVERTED[param.kind](value, app)
+
+
+_CONVERTED: dict[str, Callable[[Any, App], Any]] = {
+    "long": lambda value, _app: given.text(value),
+    "yes": lambda value, _app: value or None,
+    "list": lambda value, _app: list(value),
+    "words": lambda value, _app: [part.strip() for each in value for part in each.split(",") if part.strip()],
+    "json": lambda value, _app: given.document(value),
+    "past": lambda value, app: given.time(value, now=app.clock(), is_past=True),
+    "future": lambda value, app: given.time(value, now=app.clock(), is_past=False),
+}
+
+
+def _argument(param: Param) -> click.Argument:
+    metavar = METAVARS.get(param.name, param.name.removesuffix("_id").upper())
+    is_required = param.kind != "agent" and param.is_required is not None
+    return click.Argument([param.key], metavar=metavar if is_required else f"[{metavar}]", required=is_required)
+
+
+def _parameter(param: Param) -> click.Parameter:
+    if param.is_argument:
+        return click.Argument([param.key], metavar=f"[{param.name.upper()}]", required=False)
+    names = [param.option, param.key]
+    if param.kind == "either":
+        return click.Option([f"{param.option}/--no-{param.option[2:]}", param.key], default=None, help=param.help)
+    if param.kind == "yes":
+        return click.Option(names, is_flag=True, default=None, help=param.help)
+    options: dict[str, Any] = {"help": param.help, "metavar": _metavar(param)}
+    if param.choices:
+        options = {"help": param.help, "type": click.Choice(param.choices)}
+    elif param.kind in {"number", "seconds"}:
+        options["type"] = int if param.kind == "number" else float
+    if param.kind == "claim":
+        options["envvar"] = "BATON_CLAIM_ID"
+    return click.Option(names, multiple=param.kind in {"list", "words"}, **options)
+
+
+def _metavar(param: Param) -> str:
+    names = {"number": "N", "seconds": "SECONDS", "past": "TIME", "future": "TIME", "json": "JSON", "agent": "AGENT"}
+    return names.get(param.kind, "TEXT")
