@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from baton_cli.worker.work import Work
 
 
-@click.command(cls=Leaf, context_settings={"allow_interspersed_args": False})
+@click.command("worker", cls=Leaf, context_settings={"allow_interspersed_args": False})
 @click.option("--agent", metavar="SLUG", help="Whose work is done; by default the profile's agent.")
 @click.option("--routes", type=click.Path(path_type=Path), metavar="FILE", help="Serve every agent of this TOML file.")
 @click.option("--concurrency", type=int, default=1, show_default=True, help="Tasks at once.")
