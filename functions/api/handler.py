@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api import health
-from api.access import settings_routes, token_routes
+from api.access import session_routes, settings_routes, token_routes
 from api.agents import routes as agent_routes
 from api.agents import tool_routes, work_type_routes
 from api.alerts import routes as alert_routes
@@ -48,6 +48,7 @@ for each in (
     recall_routes,
     settings_routes,
     token_routes,
+    session_routes,
     tracker_routes,
 ):
     routes.include(each.routes)

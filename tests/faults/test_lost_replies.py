@@ -31,7 +31,7 @@ WRITE_FAULTS = [*READ_FAULTS, "error_after", "timeout_before", "throttle"]
 WRITES = {"put_item", "transact_write_items", "update_item"}
 COMMITS = {"put_item", "transact_write_items"}
 MOST_CALLS_MORE = 12
-NOT_ONE_DECISION = ("heartbeat", "sweep", "move of a mark", "complete and claim the next")
+NOT_ONE_DECISION = ("heartbeat", "renewal", "sweep", "move of a mark", "complete and claim the next")
 
 
 class RepeatableUseCase:

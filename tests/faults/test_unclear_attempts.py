@@ -74,8 +74,12 @@ WITHOUT_KEY: dict[str, UseCase] = {
         lambda _: None, lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="x"))
     ),
     "model call": UseCase(World.claimed, count_a_call),
-    # These are one update of HEAD, which may arrive twice (tests/faults/test_lost_replies.py, tests/contract/claims).
-    **{name: case for name, case in USE_CASES.items() if not name.startswith(("heartbeat", "move of a mark"))},
+    # These are one update, which may arrive twice (tests/faults/test_lost_replies.py, tests/contract/claims).
+    **{
+        name: case
+        for name, case in USE_CASES.items()
+        if not name.startswith(("heartbeat", "renewal", "move of a mark"))
+    },
 }
 
 

@@ -29,7 +29,12 @@ ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
 GIVING_OUT_NO_WORK = {"Console", "NotionWebhook", "PublishEvents"}
 EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
 WELL_KNOWN = {"GET /.well-known/{proxy+}", "GET /mcp/.well-known/{proxy+}"}
-OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}", "POST /callbacks/{token}", *WELL_KNOWN}
+OPEN_ROUTES = {
+    "GET /healthz",
+    "POST /notion/webhook/{secret}",
+    "POST /callbacks/{token}",
+    "POST /sessions/redeem",
+} | WELL_KNOWN
 # Files for everybody: their function checks no token, as it has nothing to keep from anybody.
 PAGES = {"ANY /console", "ANY /console/{proxy+}"}
 FILES = "ANY /console/{proxy+}"
@@ -48,6 +53,7 @@ ROUTED = {
     **dict.fromkeys(PAGES, "Console"),
     "POST /notion/webhook/{secret}": "NotionWebhook",
     "POST /callbacks/{token}": "Api",
+    "POST /sessions/redeem": "Api",
     "GET /healthz": "Api",
     "$default": "Api",
 }

@@ -104,6 +104,25 @@ def test_a_write_would_be_noticed(operations_world: OperationsWorld, stranger: T
         stranger.mark()
 
 
+def test_a_person_signs_in_by_a_code_and_the_session_ends_with_the_token(deployed: Deployed) -> None:
+    tenant = new_workspace(deployed)
+    token = tenant.human.post("/tokens", {"kind": "human", "subject": "bob", "scopes": [ACT_AS]})
+    code = deployed.client(token["token"]).post("/session-codes")["code"]
+    nobody = deployed.client(None)
+    answers_of = [nobody.send("POST", "/sessions/redeem", {"code": code}) for _ in range(2)]
+    assert [each.status_code for each in answers_of] == [201, 403]
+    told = answers_of[0].json()
+    deployed.ledger.tokens.add(told["session_token"])
+    session = deployed.client(told["session_token"])
+    assert session.get("/workspace/settings")["version"] >= 0
+    assert session.post("/sessions/renew")["expires_at"] >= told["expires_at"]
+    assert session.refused("POST", "/sessions") == (403, "token_required")
+    listed = {each["id"]: each["session_of"] for each in tenant.human.get("/tokens")["items"]}
+    assert listed[told["session_id"]] == token["id"]
+    assert tenant.human.send("DELETE", f"/tokens/{token['id']}").status_code == 200
+    assert session.refused("GET", "/workspace/settings") == (403, "token_refused")
+
+
 def test_without_a_token_every_function_refuses(operations_world: OperationsWorld, deployed: Deployed) -> None:
     told = answers(operations_world, deployed.client(), WITH_TOKEN, by_us)
     assert told == everywhere((401, "not_authenticated"))

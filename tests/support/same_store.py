@@ -34,6 +34,7 @@ SUBJECTS = (
     "registry",
     "renew",
     "routes",
+    "sessions",
     "shared_commits",
     "taken_transcripts",
     "threads",

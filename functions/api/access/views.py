@@ -63,6 +63,9 @@ class NewToken(TypedDict):
 
 
 class TokenView(TypedDict):
+    """``session_of``: the token that a session was opened with; ``ends_at``: when it ends, however often it is renewed.
+    Both are null for a token that isn't a session."""
+
     id: str
     kind: PrincipalKindName
     subject: str
@@ -72,6 +75,8 @@ class TokenView(TypedDict):
     expires_at: str | None
     revoked_at: str | None
     revoked_by: str | None
+    session_of: str | None
+    ends_at: str | None
 
 
 class TokenPage(TypedDict):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from baton.domain.access.session import OpenSessions
 from baton.domain.access.settings import Settings
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.alerts.alert import AlertState
@@ -34,6 +35,7 @@ from support.values.records import (
     a_circuit,
     a_page_sync,
     a_route,
+    a_session,
     a_webhook,
     add_alert,
     add_board_entries,
@@ -70,6 +72,8 @@ def fill(store: Store, workspace: str) -> None:
     store.mark_contact(workspace, "auditor", NOON, MARKED_EVERY)
     store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
     add_token(store, len(workspace), workspace)
+    session = a_session(40 + len(workspace), len(workspace), workspace)
+    store.add_session(session, OpenSessions(workspace, "bob").and_one(session.id))
     add_alert(store, 1, workspace, task_id="task_1")
     store.save_route(a_route(workspace=workspace), store.routes(workspace))
     fill_runs(store, workspace)
@@ -153,6 +157,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "what a workflow has spent": lambda store, w: store.usage(w, "wf_1", "task_9"),
     "settings": lambda store, w: store.settings(w),
     "tokens": lambda store, w: store.tokens(w, 10, None),
+    "open sessions": lambda store, w: store.open_sessions(w, "bob"),
     "page_sync": lambda store, w: store.page_sync(w, "task_1"),
     "page_syncs": lambda store, w: store.page_syncs(w, ["task_1", "task_2"]),
     "mirrors due": lambda store, w: list(store.page_syncs_due(w, NOON)),

@@ -24,6 +24,8 @@ from baton.ports.writes import FinishJob, Insert
 from baton.services.access.authenticate import admitted
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.access.open_session import open_session
+from baton.services.access.renew_session import renew_session
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
@@ -257,6 +259,37 @@ def test_a_token_is_read_with_what_its_request_reads_first(rig: Rig) -> None:
     assert asked(lambda store: store.read(WORKSPACE, task_id)) == ["batch_get_item", "query"]
     assert asked(lambda _: None) == ["batch_get_item"]
     assert spent(rig, lambda: who(rig.world.deps, "Bearer nonsense")) == []
+
+
+def test_a_session_is_read_as_a_token_is(rig: Rig) -> None:
+    """Once the process knows it: its token is beside it in the same batch when either has to be read again."""
+    wanted = TokenRequest(kind=Kind.HUMAN, subject="bob")
+    token, token_text = issue_token(rig.world.deps, human(), wanted)
+    _, session_text = open_session(rig.world.deps, token.principal)
+    task_id = rig.world.needing()
+
+    def asked(text: str) -> list[list[str]]:
+        def ask() -> None:
+            with admitted(rig.world.deps, f"Bearer {text}") as (deps, _):
+                deps.store.load(WORKSPACE, task_id)
+
+        return [rig.count(ask) for _ in range(4)]
+
+    rig.store.roster(WORKSPACE)
+    by_token, by_session = asked(token_text), asked(session_text)
+    assert by_session[1:] == by_token[1:] == [["batch_get_item"]] * 3
+    assert by_session[0] == ["get_item", *by_token[0]]
+
+
+def test_a_renewal_is_one_write(rig: Rig) -> None:
+    token, _ = issue_token(rig.world.deps, human(), TokenRequest(kind=Kind.HUMAN, subject="bob"))
+    session, _ = open_session(rig.world.deps, token.principal)
+    rig.clock.advance(60)
+    assert spent(rig, lambda: renew_session(rig.world.deps, session.principal)) == [
+        "get_item",
+        "get_item",
+        "update_item",
+    ]
 
 
 def page(rig: Rig) -> int:

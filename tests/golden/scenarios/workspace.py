@@ -145,6 +145,38 @@ def tokens(play: Play) -> None:
     shown(f"Bearer {made['token']}")
 
 
+def sessions(play: Play) -> None:
+    """Opened with a token or a code, renewed, listed, ended by itself and with the token."""
+
+    def by(text: str, request: str, body: Any = None) -> Any:
+        return play(None, request, body, headers={"authorization": f"Bearer {text}"})
+
+    play.crew("scout")
+    token = play("human:alice", "POST /tokens", {"kind": "human", "subject": "bob", "scopes": ["act_as"]})
+    opened = by(token["token"], "POST /sessions")
+    session = opened["session_token"]
+    by(session, "GET /agents/scout")
+    by(session, "POST /sessions")
+    by(session, "POST /session-codes")
+    by(token["token"], "POST /sessions/renew", {})
+    play("agent:scout", "POST /sessions", {})
+    play("service:ci", "POST /session-codes")
+    play.wait(600)
+    by(session, "POST /sessions/renew", {})
+    play.wait(600)
+    by(session, "PUT /workspace/settings", {"escalation_cap": 3})
+    code = by(token["token"], "POST /session-codes")
+    play(None, "POST /sessions/redeem", {"code": "0" * 64})
+    by_code = play(None, "POST /sessions/redeem", {"code": code["code"]})
+    play(None, "POST /sessions/redeem", {"code": code["code"]})
+    play("human:alice", "GET /tokens")
+    play("human:alice", f"DELETE /tokens/{by_code['session_id']}")
+    by(by_code["session_token"], "GET /agents/scout")
+    play("human:alice", f"DELETE /tokens/{token['id']}")
+    by(session, "GET /agents/scout")
+    play("human:alice", "GET /tokens")
+
+
 def strangers(play: Play) -> None:
     """What no route takes, and what needs no token."""
     play(None, "GET /healthz")

@@ -7,13 +7,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import Kind
+from baton.domain.access.token import Token
 from baton.domain.agents.route import Mode
-from baton.domain.errors import TokenRefused
+from baton.domain.errors import CodeRefused, TokenRefused
 from baton.domain.handoffs.handoff_message import message_from
 from baton.ports.store import Store
 from baton.services.access.authenticate import admitted
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.access.open_session import make_session_code, open_session, redeem_session_code
+from baton.services.access.renew_session import renew_session
 from baton.services.agents.change_route import change_route, remove_route
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.import_agents import import_agents
@@ -49,12 +52,15 @@ class Steward:
         # Tokens' texts by id, and the ids of those that were revoked.
         self._tokens: dict[str, str] = {}
         self._revoked: set[str] = set()
+        # Humans' tokens that sessions are opened with, and the sessions.
+        self._humans: list[Token] = []
+        self._sessions: dict[str, Token] = {}
 
     def act(self) -> None:
         acts = [self._route, self._route, self._work, self._work, self._work, self._settings, self._tool, self._import]
         while not self._sim.is_stopping:
             self._context.rest(60)
-            self._sim.pick([*acts, self._issue, self._enter, self._enter, self._revoke])()
+            self._sim.pick([*acts, self._issue, self._open, self._renew, self._enter, self._enter, self._revoke])()
 
     def _ask(self, name: str, act: Callable[[], object]) -> None:
         self._context.ask(name, human(), lambda _once: act(), is_keyed=False, most_effects=2)
@@ -92,13 +98,45 @@ class Steward:
     # Tokens
 
     def _issue(self) -> None:
-        sim, wanted = self._sim, TokenRequest(kind=Kind.AGENT, subject=self._sim.pick(RUN))
+        sim, for_bob = self._sim, TokenRequest(kind=Kind.HUMAN, subject="bob")
+        wanted = sim.pick([for_bob, TokenRequest(kind=Kind.AGENT, subject=sim.pick(RUN))])
         outcome = self._context.ask(
             "token", human(), lambda idempotency_key: issue_token(sim.deps, human(), wanted, idempotency_key)
         )
         if isinstance(outcome, Answered) and outcome.value is not None:
             token, text = outcome.value
             self._tokens[token.id] = text
+            self._humans += [token] if token.kind is Kind.HUMAN else []
+
+    def _open(self) -> None:
+        """A session, by a token or by a code. No code opens two."""
+        sim = self._sim
+        if not self._humans:
+            return
+        parent = sim.pick(self._humans)
+        outcome = self._context.ask(
+            "session", parent.principal, lambda _once: self._opened(parent), is_keyed=False, most_effects=2
+        )
+        if isinstance(outcome, Answered) and outcome.value is not None:
+            session, text = outcome.value
+            self._tokens[session.id], self._sessions[session.id] = text, session
+
+    def _opened(self, parent: Token) -> tuple[Token, str]:
+        sim = self._sim
+        if self._draw(2):
+            return open_session(sim.deps, parent.principal)
+        _, code = make_session_code(sim.deps, parent.principal)
+        opened = redeem_session_code(sim.deps, code)
+        with suppress(CodeRefused):
+            second, _ = redeem_session_code(sim.deps, code)
+            sim.oracle.registry.is_opened_once(opened[0].id, second.id)
+        return opened
+
+    def _renew(self) -> None:
+        sim = self._sim
+        if self._sessions:
+            session = sim.pick(list(self._sessions.values()))
+            self._ask("renewal", lambda: renew_session(sim.deps, session.principal))
 
     def _enter(self) -> None:
         if self._tokens:
@@ -106,7 +144,8 @@ class Steward:
 
     def _enter_with(self, token_id: str) -> None:
         sim = self._sim
-        is_revoked = token_id in self._revoked
+        session = self._sessions.get(token_id)
+        is_revoked = bool({token_id, session.session_of if session else None} & self._revoked)
         reads = [sim.pick(READS) for _ in range(self._draw(3))]
 
         def enter() -> None:

@@ -41,5 +41,8 @@ class Registry:
         targets = {each["agent"] for each in seen if not each.get("removed")}
         self._must(head.get("target_agent") in targets, "{}: routed to {}", task_id, head.get("target_agent"))
 
+    def is_opened_once(self, first: str, second: str) -> None:
+        self._must(first == second, "one code has opened the sessions {} and {}", first, second)
+
     def is_let_in(self, token_id: str, *, is_revoked: bool) -> None:
         self._must(not is_revoked, "token {} is taken, and was revoked", token_id)

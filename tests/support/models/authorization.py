@@ -29,7 +29,12 @@ class Row:
 
 
 # Needs no token: an address that is a secret, or nothing to hide.
-PUBLIC = {"health": "200", "answer_a_callback": GONE, "receive_delivery": GONE}
+PUBLIC = {
+    "health": "200",
+    "answer_a_callback": GONE,
+    "receive_delivery": GONE,
+    "redeem_a_session_code": "403 code_refused",
+}
 
 
 def read(shown: str = "200+") -> Row:
@@ -158,6 +163,9 @@ DECISIONS: dict[str, Row] = {
     "create_token": by_human("201", of_an_id=False),
     "list_tokens": by_human("200", of_an_id=False),
     "delete_token": by_human("200"),
+    "open_a_session": by_human("201", of_an_id=False),
+    "create_session_code": by_human("201", of_an_id=False),
+    "renew_a_session": by_human("409 not_a_session", of_an_id=False),
     # The tracker: there is none
     "get_tracker_health": Row(elsewhere="200-", own="200-", other="200-", act_as="200", service="200-", human="200"),
     "check_the_tracker": WITHOUT_TRACKER,

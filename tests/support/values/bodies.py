@@ -51,6 +51,7 @@ BODIES: dict[str, Any] = {
     "approve_several": {"items": [{"task_id": "task_unknown"}]},
     "acknowledge_inbox": {"ids": ["inbox_unknown"]},
     "create_token": {"kind": "human", "subject": "x"},
+    "redeem_a_session_code": {"code": SECRET},
     "put_tracker_token": {"token": "ntn_fake"},
     "create_alert": {"kind": "disk-full", "severity": "info", "message": "full"},
     "create_entry": {"entry_type": "finding", "summary": "The cache is cold"},

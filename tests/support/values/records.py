@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from baton.domain.access.principal import ACT_AS, Kind
+from baton.domain.access.session import session_of
 from baton.domain.access.token import Token
 from baton.domain.agents.route import Route
 from baton.domain.alerts.alert import Alert, Severity
@@ -54,6 +56,13 @@ def a_token(number: int = 1, **values: Any) -> Token:
         "created_by": "human:alice",
     }
     return Token(**{**usual, **values})
+
+
+def a_session(number: int = 3, parent: int = 1, workspace: str = WORKSPACE, **values: Any) -> Token:
+    opened = session_of(
+        a_token(parent, workspace=workspace, kind=Kind.HUMAN, subject="bob"), f"01hzzzzz{number:02d}", "e" * 64, NOON
+    )
+    return replace(opened, **values)
 
 
 def an_alert(number: int = 1, workspace: str = WORKSPACE, **values: Any) -> Alert:

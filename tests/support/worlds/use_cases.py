@@ -13,7 +13,7 @@ from baton.adapters.dynamodb.table import from_wire
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.agents.route import Mode
 from baton.domain.alerts.alert import Severity
-from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
+from baton.domain.errors import BatonError, CodeRefused, SecretAlreadyShown, Unknown, VersionConflict
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
@@ -27,6 +27,8 @@ from baton.ports.details import TaskDetails
 from baton.ports.writes import Add, Insert, Put, Require, UnderClaim
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.access.open_session import make_session_code, open_session, redeem_session_code
+from baton.services.access.renew_session import renew_session
 from baton.services.agents.change_route import change_route, remove_route
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
@@ -191,6 +193,20 @@ def routed(world: World, _: Any = None) -> Any:
     return change_route(world.deps, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT})
 
 
+def humans_token(world: World) -> Principal:
+    return issue_token(world.deps, human(), TokenRequest(kind=Kind.HUMAN, subject="bob"))[0].principal
+
+
+def code_to_redeem(world: World) -> str:
+    return make_session_code(world.deps, humans_token(world))[1]
+
+
+def session_to_renew(world: World) -> Principal:
+    session, _ = open_session(world.deps, humans_token(world))
+    world.clock.advance(600)
+    return session.principal
+
+
 def token_to_revoke(world: World) -> str:
     return issue_token(world.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="ci"))[0].id
 
@@ -330,6 +346,15 @@ USE_CASES: dict[str, UseCase] = {
         lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=Kind.AGENT, subject="scout"), ONCE)[0],
         repeat_may_raise=(SecretAlreadyShown,),
     ),
+    "session": UseCase(humans_token, lambda w, by: open_session(w.deps, by)[0], keyed=False),
+    "session code": UseCase(humans_token, lambda w, by: make_session_code(w.deps, by)[0], keyed=False),
+    "session by a code": UseCase(
+        code_to_redeem,
+        lambda w, code: redeem_session_code(w.deps, code)[0],
+        keyed=False,
+        repeat_may_raise=(CodeRefused,),
+    ),
+    "renewal": UseCase(session_to_renew, lambda w, by: renew_session(w.deps, by)),
     "revocation": UseCase(token_to_revoke, lambda w, t: revoke_token(w.deps, human(), t)),
     "alert": UseCase(nothing, lambda w, _: alerted(w, idempotency_key=ONCE)),
     "alert without key": UseCase(nothing, lambda w, _: alerted(w), keyed=False),

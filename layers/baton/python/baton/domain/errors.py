@@ -12,6 +12,8 @@ BatonError
 │   └── GuardrailRefused  a guardrail of the workspace refuses the content
 ├── Forbidden
 │   ├── TokenRefused      nobody is let in by this token
+│   ├── CodeRefused       no session is opened by this code
+│   ├── TokenNeeded       a session isn't enough
 │   ├── HumanNeeded       only a human may do this
 │   ├── NotYourAgent      the principal doesn't act for this agent
 │   ├── ScopeNeeded       the token lacks a scope
@@ -24,6 +26,7 @@ BatonError
 │   ├── ClaimFull         the claim has stored as many bytes as one may
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
 │   ├── LoopTripped       the loop guard stopped a handoff
+│   ├── NotASession · TooManySessions
 │   ├── EntryClosed       the entry was replaced, withdrawn or deleted
 │   ├── ToolSuspended     a service changed the tool's target: a human has to confirm the tool
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
@@ -176,6 +179,22 @@ class TokenRefused(Forbidden):
         super().__init__("This token isn't valid: it was never issued, is over, or was revoked.")
 
 
+class CodeRefused(Forbidden):
+    """Doesn't tell why: whoever shows the code may be a stranger."""
+
+    code = "code_refused"
+
+    def __init__(self) -> None:
+        super().__init__("This code isn't valid: it was never made, was used, is over, or its token was revoked.")
+
+
+class TokenNeeded(Forbidden):
+    code = "token_required"
+
+    def __init__(self, action: str) -> None:
+        super().__init__(f"A session may not {action}: a token of its human is needed.", action=action)
+
+
 class HumanNeeded(Forbidden):
     code = "human_required"
 
@@ -309,6 +328,22 @@ class SecretAlreadyShown(Refused):
 
     def __init__(self, token_id: str) -> None:
         super().__init__("The token was made before and its secret was shown then.", token_id=token_id)
+
+
+class NotASession(Refused):
+    code = "not_a_session"
+
+    def __init__(self) -> None:
+        super().__init__("This token isn't a session's: it is good until it expires or is revoked.")
+
+
+class TooManySessions(Refused):
+    code = "too_many_sessions"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"A human has at most {limit} sessions at once: end one, or wait until one is over.", limit=limit
+        )
 
 
 class LimitReached(Refused):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from baton.domain.access.principal import Principal
+from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.settings import Settings
 from baton.domain.access.token import Token
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
@@ -52,7 +53,8 @@ class UseStore(Protocol):
 
 class TokenStore(Protocol):
     def token(self, token_id: str) -> Token | None:
-        """Returns the token, found by its id alone: the caller's workspace isn't known before."""
+        """Returns the token, found by its id alone: the caller's workspace isn't known before. A session is revoked
+        if its token is, and unknown if its token is gone."""
 
     def resting_on(
         self, known: Token, judge: Callable[[Token | None], None]
@@ -84,7 +86,32 @@ class TokenStore(Protocol):
         """Saves ``revoked_at`` and ``revoked_by``. The first revocation stands."""
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        """Returns the workspace's tokens, newest first."""
+        """Returns the workspace's tokens, newest first, sessions among them as ``token`` returns them. None has a
+        digest."""
 
     def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
         """Returns the response saved with a token."""
+
+
+class SessionStore(Protocol):
+    """Sessions are tokens: ``TokenStore`` reads, lists and revokes them."""
+
+    def open_sessions(self, workspace: str, human: str) -> OpenSessions:
+        """Returns the human's sessions; none, in version 0, if there never were any."""
+
+    def tokens_of(self, ids: Sequence[str]) -> dict[str, Token]:
+        """Returns those of at most 50 tokens that there are, each as ``token`` returns it. At most two calls."""
+
+    def add_session(self, session: Token, sessions: OpenSessions, code: SessionCode | None = None) -> None:
+        """Saves a new session, the human's sessions with it, and that the code, if one is given, has opened it. Raises
+        ``Conflict`` if the sessions were changed since they were read, or if the code has opened another."""
+
+    def renew_session(self, session: Token) -> Token:
+        """Saves the later ``expires_at``, and returns the session with the latest that was saved. One write. Raises
+        ``TokenRefused`` if it was revoked."""
+
+    def add_session_code(self, code: SessionCode) -> None:
+        """Saves a new code."""
+
+    def session_code(self, digest: str) -> SessionCode | None:
+        """Returns the code, found by its digest alone."""

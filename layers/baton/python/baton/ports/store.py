@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from baton.ports import runs
-from baton.ports.access import SettingsStore, TokenStore, UseStore
+from baton.ports.access import SessionStore, SettingsStore, TokenStore, UseStore
 from baton.ports.agents import AgentStore, RouteStore, ToolStore
 from baton.ports.alerts import AlertStore
 from baton.ports.claims import ClaimStore
@@ -41,6 +41,7 @@ class Store(
     SettingsStore,
     UseStore,
     TokenStore,
+    SessionStore,
     TrackerStore,
     EventStore,
     MemoryStore,

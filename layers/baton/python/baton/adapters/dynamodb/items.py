@@ -411,6 +411,8 @@ def token_from(item: Item) -> Token:
         expires_at=_optional_time(item.get("expires_at")),
         revoked_at=_optional_time(item.get("revoked_at")),
         revoked_by=item.get("revoked_by"),
+        session_of=item.get("session_of"),
+        ends_at=_optional_time(item.get("ends_at")),
     )
 
 

@@ -399,6 +399,15 @@ def token(token_id: str) -> Key:
     return Key(f"TOKEN#{token_id}", TOKEN)
 
 
+def session_code(digest: str) -> Key:
+    """Found by its digest alone, as a token is by its id. No token's id has a capital letter."""
+    return Key(f"TOKEN#CODE#{digest}", "CODE")
+
+
+def open_sessions(workspace: str, human: str) -> Key:
+    return Key(f"WS#{workspace}#SESSIONS#{human}", "SESSIONS")
+
+
 # Listings in the queue index, as places of items that never change: the day's is BEGINNING's, the agent's BODY's.
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from baton.domain import errors
@@ -36,6 +36,8 @@ class Principal:
     kind: Kind
     id: str  # an agent's slug, or the name in the token of a human or service
     scopes: frozenset[str] = frozenset()
+    # The token that was shown. It says nothing of who this is, and gives no right.
+    token_id: str = field(default="", compare=False, repr=False)
 
     @property
     def is_human(self) -> bool:

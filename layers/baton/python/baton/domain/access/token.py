@@ -1,4 +1,5 @@
-"""Bearer tokens, ``baton_<id>_<secret>``. Only a digest of the secret is ever stored."""
+"""Bearer tokens, ``baton_<id>_<secret>``. Only a digest of the secret is ever stored. A session is a token that was
+exchanged for another one (docs/decisions/067-sessions-are-short-tokens.md)."""
 
 from __future__ import annotations
 
@@ -39,17 +40,31 @@ class Token:
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
     revoked_by: str | None = None
+    session_of: str | None = None  # the id of the token that a session was opened with
+    ends_at: datetime | None = None  # of a session: no renewal leads beyond it
 
     @property
     def principal(self) -> Principal:
-        return Principal(self.workspace, self.kind, self.subject, self.scopes)
+        return Principal(self.workspace, self.kind, self.subject, self.scopes, self.id)
+
+    @property
+    def is_session(self) -> bool:
+        return self.session_of is not None
 
     def admits(self, shown: Credentials, now: datetime) -> bool:
-        matches = hmac.compare_digest(self.digest, shown.digest)
-        return matches and self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+        return hmac.compare_digest(self.digest, shown.digest) and self.is_active(now)
+
+    def is_active(self, now: datetime) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     def revoked(self, by: Principal, at: datetime) -> Token:
         return self if self.revoked_at else replace(self, revoked_at=at, revoked_by=by.key)
+
+    def under(self, parent: Token) -> Token:
+        """Returns the session as it is, given the token that it was opened with: revoked with it."""
+        if self.revoked_at is not None or parent.revoked_at is None:
+            return self
+        return replace(self, revoked_at=parent.revoked_at, revoked_by=parent.revoked_by)
 
     def state(self, now: datetime) -> str:
         if self.revoked_at is not None:

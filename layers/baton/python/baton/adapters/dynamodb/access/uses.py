@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.access.sessions import Sessions
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import ConditionFailed
 from baton.domain import errors, times
@@ -22,7 +22,7 @@ STILL_OURS = "#holder = :holder"
 FORGOTTEN_AFTER_SECONDS = 3_600
 
 
-class Uses(Registry):
+class Uses(Sessions):
     def count_use(self, by: Principal, minute: int, requests: int, size: int) -> tuple[int, int]:
         counted = self._table.update(
             keys.use(by.workspace, by.key, minute),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -66,14 +67,30 @@ class Registry(Configs):
 
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
-        return None if item is None else items.token_from(item)
+        token = None if item is None else items.token_from(item)
+        if token is None or token.session_of is None:
+            return token
+        parent_key = keys.token(token.session_of)
+        return _under_its_parent(token, {parent_key: item} if (item := self._table.get(parent_key)) else {})
+
+    def tokens_of(self, ids: Sequence[str]) -> dict[str, Token]:
+        """Parents are read after their sessions: a revocation before that is seen."""
+        found = self._table.get_many([keys.token(each) for each in ids]) if ids else {}
+        tokens = [items.token_from(item) for item in found.values()]
+        parents = [keys.token(each.session_of) for each in tokens if each.session_of is not None]
+        of_parents = self._table.get_many(parents) if parents else {}
+        present = (_under_its_parent(each, of_parents) for each in tokens)
+        return {each.id: each for each in present if each is not None}
 
     @contextmanager
     def resting_on(self, known: Token, judge: Callable[[Token | None], None]) -> Iterator[Callable[[], None]]:
         """A token that was read after the version that holds now is as it was: a revocation would have raised it."""
         workspace, token_key = known.workspace, keys.token(known.id)
+        token_keys = (token_key,) if known.session_of is None else (token_key, keys.token(known.session_of))
         version_key = self.next_version_key(workspace)
         seen, before = self._tokens.get(known.id), self.seen_version(workspace)
+        if seen is not None and seen[0] != known:
+            seen = None  # a session that was renewed since
 
         def judge_items(found: Mapping[keys.Key, Item]) -> None:
             version = version_of(found.get(version_key))
@@ -87,7 +104,7 @@ class Registry(Configs):
             if present is not None and (not is_here or before == version):
                 self._tokens.keep(known.id, (present, version))
 
-        check = PendingCheck((version_key,) if seen is not None else (version_key, token_key), judge_items)
+        check = PendingCheck((version_key,) if seen is not None else (version_key, *token_keys), judge_items)
         with self._table.resting_on(check) as settle:
             yield settle
 
@@ -124,8 +141,11 @@ class Registry(Configs):
         self._table.write([*revoked, *config_raises(token.workspace)])
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """A session's own item says how long it lasts."""
         found, cursor = self._newest(keys.tokens(workspace), limit, cursor)
-        return Page(tuple(map(items.token_from, found)), cursor)
+        listed = [items.token_from(item) for item in found]
+        sessions = self.tokens_of([each.id for each in listed if each.is_session])
+        return Page(tuple(replace(sessions.get(each.id, each), digest="") for each in listed), cursor)
 
     def _index_page(
         self, index: str, partition: str, start: str, limit: int, until: str | None = None
@@ -156,7 +176,16 @@ class Registry(Configs):
 
 
 def _token_in(found: Mapping[keys.Key, Item], key: keys.Key) -> Token | None:
-    return items.token_from(found[key]) if key in found else None
+    return _under_its_parent(items.token_from(found[key]), found) if key in found else None
+
+
+def _under_its_parent(token: Token, found: Mapping[keys.Key, Item]) -> Token | None:
+    """Returns the session as its parent leaves it: None if that is gone. ``found``: the parent's item, if there is
+    one."""
+    if token.session_of is None:
+        return token
+    parent = found.get(keys.token(token.session_of))
+    return None if parent is None else token.under(items.token_from(parent))
 
 
 def _revocation(key: keys.Key, token: Token, marker: Marker = Marker.NONE) -> ItemWrite:

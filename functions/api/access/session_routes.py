@@ -1,0 +1,75 @@
+"""Sessions: short-lived tokens for people at a browser, opened with a token or with a code."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import StringConstraints
+
+from api.access import session_views as views
+from baton.ports.deps import Deps
+from baton.services.access.open_session import make_session_code, open_session, redeem_session_code
+from baton.services.access.renew_session import renew_session
+from rest import answers, models, routing
+
+routes = routing.Routes()
+
+
+class RedeemRequest(models.Body):
+    """``code``: as `POST /session-codes` answered it."""
+
+    code: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+@routes.post(
+    "/sessions",
+    body=models.strict(models.NoFields),
+    answers={201: views.NewSession},
+    only=routing.human("open a session"),
+    is_idempotent=False,
+)
+def open_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
+    """Exchange a token for a session: a token of the same human that lasts for 15 minutes and is renewed while it is in
+    use, for at most 12 hours. It ends with the token it was opened with, is listed and revoked as tokens are, and opens
+    no further session. Its text is shown once; a lost answer leaves a session that ends by itself."""
+    return answers.created(views.new_session(*open_session(deps, call.by)))
+
+
+@routes.post(
+    "/sessions/renew",
+    body=models.strict(models.NoFields),
+    answers={200: views.RenewedSession},
+    only=routing.human("renew a session"),
+    is_idempotent=False,
+)
+def renew_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
+    """Let the calling session last for another 15 minutes, within its 12 hours. 409 `not_a_session` for any other
+    token."""
+    return answers.ok(views.renewed_session(renew_session(deps, call.by)))
+
+
+@routes.post(
+    "/session-codes",
+    body=models.strict(models.NoFields),
+    answers={201: views.NewSessionCode},
+    only=routing.human("make a code"),
+    is_idempotent=False,
+)
+def create_session_code(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
+    """Make a code that opens one session within 60 seconds: for a program that opens a browser, whose address may be
+    seen by others. Its text is shown once."""
+    return answers.created(views.new_code(*make_session_code(deps, call.by)))
+
+
+@routes.post(
+    "/sessions/redeem",
+    body=models.strict(RedeemRequest),
+    answers={201: views.NewSession},
+    refusals=(403,),
+    is_idempotent=False,
+    needs_token=False,
+)
+def redeem_a_session_code(deps: Deps, call: routing.Call[RedeemRequest, None]) -> answers.Answer:
+    """Exchange a code for a session of the human who made it. Takes no token. Of all who show the code exactly one gets
+    a session; everybody else is refused with 403 `code_refused`, whatever the reason."""
+    return answers.created(views.new_session(*redeem_session_code(deps, call.body.code)))

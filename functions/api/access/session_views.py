@@ -1,0 +1,65 @@
+"""Sessions as JSON. docs/openapi.json is made of these types."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain import times
+from baton.domain.access.session import SessionCode
+from baton.domain.access.token import Token
+
+
+class HumanPrincipal(TypedDict):
+    """Whose session it is."""
+
+    workspace: str
+    kind: Literal["human"]
+    id: str
+    scopes: list[str]
+
+
+class RenewedSession(TypedDict):
+    """``expires_at``: until it is renewed; ``ends_at``: however often it is renewed."""
+
+    session_id: str
+    expires_at: str
+    ends_at: str
+
+
+class NewSession(RenewedSession):
+    """``session_token``: goes into `Authorization`, as any token does, and is never shown again. ``session_id`` is the
+    id that `DELETE /tokens/{token_id}` ends it by."""
+
+    session_token: str
+    principal: HumanPrincipal
+
+
+class NewSessionCode(TypedDict):
+    """``code`` is never shown again."""
+
+    code: str
+    expires_at: str
+
+
+def renewed_session(session: Token) -> RenewedSession:
+    return {
+        "session_id": session.id,
+        "expires_at": times.rfc3339(session.expires_at or session.created_at),
+        "ends_at": times.rfc3339(session.ends_at or session.created_at),
+    }
+
+
+def new_session(session: Token, text: str) -> NewSession:
+    principal: HumanPrincipal = {
+        "workspace": session.workspace,
+        "kind": "human",
+        "id": session.subject,
+        "scopes": sorted(session.scopes),
+    }
+    return {**renewed_session(session), "session_token": text, "principal": principal}
+
+
+def new_code(code: SessionCode, text: str) -> NewSessionCode:
+    return {"code": text, "expires_at": times.rfc3339(code.expires_at)}

@@ -1,0 +1,69 @@
+"""The store's sessions: tokens with a human's list of them, and the codes that open them."""
+
+from __future__ import annotations
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.access import session_items
+from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, Marker
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
+from baton.adapters.dynamodb.table import ConditionFailed, to_wire
+from baton.domain import errors, times
+from baton.domain.access.session import OpenSessions, SessionCode
+from baton.domain.access.token import Token
+
+NOT_REVOKED_AND_SOONER = "attribute_exists(#pk) AND attribute_not_exists(#revoked_at) AND #expires_at < :expires_at"
+NOT_USED = "attribute_exists(#pk) AND attribute_not_exists(#session_id)"
+
+
+class Sessions(Registry):
+    def open_sessions(self, workspace: str, human: str) -> OpenSessions:
+        found = self._table.get(keys.open_sessions(workspace, human))
+        return session_items.open_sessions_from(workspace, human, found)
+
+    def add_session(self, session: Token, sessions: OpenSessions, code: SessionCode | None = None) -> None:
+        token = put(
+            session_items.session_item(session),
+            NOT_THERE_YET,
+            lambda: errors.Conflict("session"),
+            Marker.LASTING,
+            KeyBar(keys.token(session.id)),
+        )
+        listed = put(session_items.listed_session_item(session))
+        all_of_them = put_version(session_items.open_sessions_item(sessions), sessions.version, "sessions")
+        used = [] if code is None else [_use(code, session.id)]
+        self._table.write([token, listed, all_of_them, *used])
+
+    def renew_session(self, session: Token) -> Token:
+        try:
+            item = self._table.update(
+                keys.token(session.id),
+                UpdateExpression="SET #expires_at = :expires_at",
+                ConditionExpression=NOT_REVOKED_AND_SOONER,
+                ExpressionAttributeNames={"#expires_at": "expires_at", "#revoked_at": "revoked_at", "#pk": "pk"},
+                ExpressionAttributeValues={":expires_at": times.rfc3339(session.expires_at or session.created_at)},
+            )
+        except ConditionFailed as failed:
+            if not failed.item or "revoked_at" in failed.item:
+                raise errors.TokenRefused from failed
+            item = failed.item  # another renewal was later
+        return items.token_from(item)
+
+    def add_session_code(self, code: SessionCode) -> None:
+        refused, key = (lambda: errors.Conflict("session code")), keys.session_code(code.digest)
+        self._table.write([put(session_items.code_item(code), NOT_THERE_YET, refused, Marker.LASTING, KeyBar(key))])
+
+    def session_code(self, digest: str) -> SessionCode | None:
+        item = self._table.get(keys.session_code(digest))
+        return None if item is None else session_items.code_from(digest, item)
+
+
+def _use(code: SessionCode, session_id: str) -> ItemWrite:
+    request = {
+        "Key": to_wire(keys.session_code(code.digest)._asdict()),
+        "UpdateExpression": "SET #session_id = :session_id",
+        "ConditionExpression": NOT_USED,
+        "ExpressionAttributeNames": {"#session_id": "session_id", "#pk": "pk"},
+        "ExpressionAttributeValues": to_wire({":session_id": session_id}),
+    }
+    return ItemWrite("Update", request, lambda: errors.Conflict("session code"))
