@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ import httpx
 import pytest
 
 from baton import bootstrap
+from baton.adapters.notion import NotionTrackers
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.access.principal import Kind, Principal
 from fake_notion import FakeNotion
@@ -55,12 +57,15 @@ TOKEN_BYTES = 16
 
 class Numbers:
     """In place of the machine's randomness. Each kind of number is counted apart, so that one more of a kind changes no
-    other. ``tokens``: what was drawn to tell one write's repeat from another's."""
+    other. ``tokens``: what was drawn to tell one write's repeat from another's. Threads that were there before, such as
+    those that an earlier test left, draw the machine's own."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._kind = ""
         self.tokens: set[str] = set()
+        self._strangers = {*threading.enumerate()} - {threading.current_thread()}
+        self._machines = os.urandom
 
     @contextmanager
     def of(self, kind: str) -> Iterator[None]:
@@ -71,6 +76,8 @@ class Numbers:
             self._kind = before
 
     def urandom(self, size: int) -> bytes:
+        if threading.current_thread() in self._strangers:
+            return self._machines(size)
         kind = self._kind or f"{size} bytes"
         self._counts[kind] += 1
         if kind.startswith("id "):
@@ -130,6 +137,9 @@ class Environment:
         monkeypatch.setattr(httpx.HTTPTransport, "handle_request", lambda _self, request: self._ask_notion(request))
         monkeypatch.setattr(SystemClock, "now", lambda _self: self.clock.now())
         monkeypatch.setattr(SystemClock, "sleep", lambda _self, seconds: self.clock.sleep(seconds))
+        # Nothing waits for Notion here, however long the machine takes.
+        defaults = NotionTrackers.__init__.__kwdefaults__ or {}
+        monkeypatch.setitem(defaults, "monotonic", lambda: self.clock.now().timestamp())
         monkeypatch.setattr(RandomIds, "new", self._counted(RandomIds.new))
         monkeypatch.setattr(bootstrap, "WORKERS_AT_ONCE", 1)  # of two, either might draw its number first
 
