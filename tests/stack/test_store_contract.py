@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,12 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
 from engine import Access
-from support.fakes.dynamo import Wire, all_items, create_table
+from support.fakes.dynamo import Wire, create_table
 from support.same_store import contract
 
 pytestmark = pytest.mark.stack
 TABLE = "baton-contract"
-BATCH = 25  # requests of one batch write
+_numbers = count()
 # A thousand tasks.
 TOO_LONG = ("test_due_goes_on_past_every_page",)
 globals().update(contract(most_cases=2, without=TOO_LONG))
@@ -36,7 +37,6 @@ def client(engine_home: Path) -> Iterator[Any]:
     try:
         _, port = on_any_port(partial(engine.start, keep_state=False))
         client = deployment.client("dynamodb", Access(port, engine.key), Config(parameter_validation=False))
-        create_table(client, TABLE)
         yield client
     finally:
         engine.stop()
@@ -44,11 +44,10 @@ def client(engine_home: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def wire(client: Any) -> Wire:
-    """To a table with nothing in it."""
-    gone = [{"DeleteRequest": {"Key": {"pk": each["pk"], "sk": each["sk"]}}} for each in all_items(client, TABLE)]
-    for start in range(0, len(gone), BATCH):
-        client.batch_write_item(RequestItems={TABLE: gone[start : start + BATCH]})
-    return Wire(client, TABLE)
+    """To a new table."""
+    name = f"{TABLE}-{next(_numbers)}"
+    create_table(client, name)
+    return Wire(client, name)
 
 
 @pytest.fixture

@@ -253,12 +253,15 @@ def _check_key(key: Item) -> None:
 
 def _check_keys(item: Item) -> None:
     for pk, sk in KEYS.values():
-        if pk not in item and sk not in item:
-            continue
-        for name, most in ((pk, 2_048), (sk, 1_024)):
-            text = item.get(name, {}).get("S", "")
-            if not 0 < text_bytes(text) <= most:
-                raise Unlawful(f"{name} is {item.get(name)}")
+        if pk in item or sk in item:
+            _check_key_value(item, pk, 2_048)
+            _check_key_value(item, sk, 1_024)
+
+
+def _check_key_value(item: Item, name: str, most_bytes: int) -> None:
+    text = item[name].get("S", "") if name in item else ""
+    if not text or (len(text) > most_bytes // 4 and text_bytes(text) > most_bytes):
+        raise Unlawful(f"{name} is {item.get(name)}")
 
 
 def _check_values(values: Collection[Item], depth: int = 1) -> None:
