@@ -73,18 +73,19 @@ def test_an_item_counts_every_name_and_value(value: Any) -> None:
 def test_the_largest_item_that_fits_fits() -> None:
     item = {"pk": "p", "sk": "s", "t": "x" * (MAX_ITEM_BYTES - 7)}
     assert size_of(to_wire(item)) == MAX_ITEM_BYTES
-    must_fit([to_wire(item)])
+    assert must_fit(to_wire(item)) == MAX_ITEM_BYTES
     with pytest.raises(TooLarge):
-        must_fit([to_wire({**item, "t": item["t"] + "x"})])
+        must_fit(to_wire({**item, "t": item["t"] + "x"}))
 
 
-def several(number: int, length: int, last: int) -> list[dict[str, Any]]:
+def several(number: int, length: int, last: int) -> list[tuple[int, dict[str, Any]]]:
     sizes = [length] * (number - 1) + [last]
-    return [to_wire({"pk": "WS#acme#TASK#t", "sk": f"NOTES#{n:02d}", "t": "x" * size}) for n, size in enumerate(sizes)]
+    items = [to_wire({"pk": "WS#acme#TASK#t", "sk": f"NOTES#{n:02d}", "t": "x" * size}) for n, size in enumerate(sizes)]
+    return [(size_of(item), item) for item in items]
 
 
 def test_what_a_transaction_puts_at_most_fits_and_a_byte_more_does_not() -> None:
-    around = size_of(several(1, 0, 0)[0])
+    ((around, _),) = several(1, 0, 0)
     length = 350_000
     number = MAX_TOGETHER_BYTES // (length + around) + 1
     last = MAX_TOGETHER_BYTES - (number - 1) * (length + around) - around

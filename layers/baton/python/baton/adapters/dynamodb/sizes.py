@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from baton.adapters.dynamodb import keys
@@ -25,21 +25,23 @@ _FIELDS = {
 }
 
 
-def must_fit(items: Iterable[Item]) -> None:
-    """Raises ``TooLarge`` for the first item above DynamoDB's limit, before anything is sent: no retry could succeed.
-    ``items``: in DynamoDB's format."""
-    for item in items:
-        if size_of(item) > MAX_ITEM_BYTES:
-            raise errors.TooLarge(
-                _field_of(item), f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes"
-            )
-
-
-def must_fit_together(items: Sequence[Item]) -> None:
-    """The same for all items that a transaction puts. Names the field of the largest."""
-    if sum(map(size_of, items)) > MAX_TOGETHER_BYTES:
+def must_fit(item: Item) -> int:
+    """Returns the bytes of an item in DynamoDB's format. Raises ``TooLarge`` above DynamoDB's limit, before anything is
+    sent: no retry could succeed."""
+    size = size_of(item)
+    if size > MAX_ITEM_BYTES:
         raise errors.TooLarge(
-            _field_of(max(items, key=size_of)),
+            _field_of(item), f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes"
+        )
+    return size
+
+
+def must_fit_together(items: Sequence[tuple[int, Item]]) -> None:
+    """The same for all items that a transaction puts, each with its bytes. Names the field of the largest."""
+    if sum(size for size, _ in items) > MAX_TOGETHER_BYTES:
+        _, largest = max(items, key=lambda sized: sized[0])
+        raise errors.TooLarge(
+            _field_of(largest),
             f"is too large beside the others: what is kept at once is at most {MAX_TOGETHER_BYTES} bytes",
         )
 

@@ -15,12 +15,12 @@ reported, an attempt with an unclear outcome is fenced off: one of its condition
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -172,7 +172,7 @@ class Table:
         check = self.check
         if check is not None and check.is_open:
             return self.get_many([key]).get(key)
-        answer = self._read(self._client.get_item, Key=to_wire(key._asdict()), ConsistentRead=True)
+        answer = self._read(self._client.get_item, Key=_key_to_wire(key), ConsistentRead=True)
         return next(self._items([answer["Item"]]), None) if "Item" in answer else None
 
     def get_many(self, wanted: Sequence[keys.Key], *, newer_too: bool = False) -> dict[keys.Key, Item]:
@@ -202,7 +202,7 @@ class Table:
         if len(once_each) > MAX_BATCH:
             raise ValueError(wanted)
         found: dict[keys.Key, Item] = {}
-        request = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
+        request = {self._name: {"Keys": [_key_to_wire(key) for key in once_each], "ConsistentRead": True}}
         for _ in range(ATTEMPTS):
             answer = self._call(client.batch_get_item, RequestItems=request)
             for item in self._items(answer["Responses"].get(self._name, []), newer_too=newer_too):
@@ -261,7 +261,7 @@ class Table:
         def send() -> Any:
             return self._client.update_item(
                 TableName=self._name,
-                Key=to_wire(key._asdict()),
+                Key=_key_to_wire(key),
                 ReturnValues="ALL_NEW",
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 **request,
@@ -273,7 +273,7 @@ class Table:
         """Puts one item under its condition, without a commit marker: the put must be safe to apply twice. Raises
         ``ConditionFailed``, ``TooLarge``, or ``Busy`` after the last attempt."""
         request = self._as_sent(write).request
-        must_fit([request["Item"]])
+        must_fit(request["Item"])
         self._applied(lambda: self._client.put_item(TableName=self._name, **request), ATTEMPTS)
 
     def _applied(self, send: Callable[[], Any], attempts: int) -> Any:
@@ -489,6 +489,10 @@ def to_wire(item: Item) -> Item:
     }
 
 
+def _key_to_wire(key: keys.Key) -> Item:
+    return {"pk": {"S": key.pk}, "sk": {"S": key.sk}}
+
+
 def from_wire(item: Item) -> Item:
     return {name: value["S"] if "S" in value else _value_from_wire(value) for name, value in item.items()}
 
@@ -528,12 +532,13 @@ def _must_fit(writes: Sequence[ItemWrite]) -> None:
         raise ValueError(f"{count} items in one transaction")
     if len({write.key for write in writes}) < len(writes):
         raise ValueError("one item twice in one transaction")
-    must_fit(write.request["Item"] for write in writes if write.kind == "Put")
-    must_fit_together([write.request["Item"] for write in writes if write.kind == "Put" and not write.comes_first])
+    puts = [(write, must_fit(write.request["Item"])) for write in writes if write.kind == "Put"]
+    must_fit_together([(size, write.request["Item"]) for write, size in puts if not write.comes_first])
 
 
-def _key_names(condition: str, index: str | None) -> dict[str, str]:
-    """Returns the names that the condition uses: DynamoDB refuses unused ones."""
+@cache
+def _key_names(condition: str, index: str | None) -> Mapping[str, str]:
+    """Returns the names that the condition uses: DynamoDB refuses unused ones. The conditions are few."""
     attributes = keys.attributes_of(index)._asdict()
     return {f"#{name}": attribute for name, attribute in attributes.items() if f"#{name}" in condition}
 
