@@ -125,7 +125,7 @@ simulate: setup ## play schedules and faults by seeds (MINUTES, SEED; REPLAY=see
 planted: setup ## plant known bugs, one after the other: the simulation must find each (STEPS; PLANTED=number)
 	@PYTHONPATH=tests $(bin)/python -m simulation.planted $(PLANTED)
 
-check: setup ## lint, types, import contracts, template, OpenAPI drift
+check: setup ## lint, types, import contracts, template, drift of docs/openapi.json and docs/cli.md
 	@$(bin)/ruff check .
 	@$(bin)/ruff format --check .
 	@$(bin)/mypy
@@ -133,13 +133,15 @@ check: setup ## lint, types, import contracts, template, OpenAPI drift
 	@$(bin)/cfn-lint template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(sam) validate --lint
 	@$(bin)/python scripts/openapi.py --check
+	@$(bin)/python scripts/cli_reference.py --check
 
 fmt: setup ## format the code and mend what ruff can mend
 	@$(bin)/ruff check --fix-only --quiet .
 	@$(bin)/ruff format .
 
-openapi: setup ## write docs/openapi.json from the code
+openapi: setup ## write docs/openapi.json and docs/cli.md from the code
 	@$(bin)/python scripts/openapi.py
+	@$(bin)/python scripts/cli_reference.py
 
 # ---- the cloud -------------------------------------------------------------------------------------------------------
 

@@ -66,20 +66,6 @@ def test_a_functions_lines_are_records_with_an_action(deployed: Deployed, functi
     ] == []
 
 
-def test_the_schedule_runs_the_sweeper_every_minute(deployed: Deployed) -> None:
-    """A round that no test asked for."""
-
-    def rounds() -> int:
-        return sum("REPORT " in line for line in deployed.logs("SweepStaleClaims"))
-
-    before = rounds()
-    deployed.schedule("ENABLED")
-    try:
-        until(lambda: rounds() > before, 90, every=1)
-    finally:
-        deployed.schedule("DISABLED")
-
-
 def test_no_notice_is_left_and_none_was_given_up(deployed: Deployed) -> None:
     deployed.await_silence()
     for queue in (deployed.stack.dlq_url, deployed.stack.tracker_dlq_url):

@@ -14,7 +14,7 @@ import pytest
 import stack
 from background import StackError
 from support.smoke import left_open, smoked
-from support.worlds.deployed import Deployed, problem
+from support.worlds.deployed import Deployed, problem, until
 from support.worlds.tenant import Tenant, new_workspace
 
 
@@ -131,6 +131,11 @@ def test_a_smoke_test_finds_all_in_order(by_url: Tenant) -> None:
     status, said = smoked(by_url, SLOW=os.environ.get("SOAK", ""))
     assert status == 0, said
     assert left_open(by_url) == []
+
+
+def test_the_schedule_runs_the_sweeper_every_minute(at_its_url: Deployed) -> None:
+    """A round that no test asked for: this stack has been there for longer than that."""
+    until(lambda: any("REPORT " in line for line in at_its_url.logs("SweepStaleClaims")), 90, every=1)
 
 
 def test_a_front_door_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smoke import FAILED, HOLDS, INTERRUPTED, UNFIT
 from smoke_checks import ALL
 from support.smoke import left_open, smoked, smoking
-from support.worlds.deployed import CANARY
-from support.worlds.tenant import Tenant, Workspaces
+from support.worlds.deployed import CANARY, Deployed
+from support.worlds.tenant import Tenant, Workspaces, new_workspace
+
+
+@pytest.fixture
+def elsewhere(first: Deployed) -> Tenant:
+    """A workspace of the stack that another worker has: a smoke test mostly waits, and the session's stack has most to
+    do."""
+    return new_workspace(first)
 
 
 def test_all_holds_and_nothing_is_left_open(workspace: Workspaces) -> None:
@@ -23,16 +32,16 @@ def test_all_holds_and_nothing_is_left_open(workspace: Workspaces) -> None:
     assert CANARY not in said
 
 
-def test_what_does_not_hold_is_named_and_the_rest_goes_on(tenant: Tenant) -> None:
+def test_what_does_not_hold_is_named_and_the_rest_goes_on(elsewhere: Tenant) -> None:
     """Nobody takes the notices for agents that Baton runs."""
-    lambdas = tenant.deployed.aws("lambda")
-    function = tenant.deployed.stack.functions["ProcessTask"]
+    lambdas = elsewhere.deployed.aws("lambda")
+    function = elsewhere.deployed.stack.functions["ProcessTask"]
     (mapping,) = [
         each for each in lambdas.list_event_source_mappings()["EventSourceMappings"] if function in each["FunctionArn"]
     ]
     lambdas.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
     try:
-        status, said = smoked(tenant)
+        status, said = smoked(elsewhere)
     finally:
         lambdas.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
     assert status == FAILED, said
@@ -40,11 +49,11 @@ def test_what_does_not_hold_is_named_and_the_rest_goes_on(tenant: Tenant) -> Non
     assert failed.endswith("an agent that Baton runs has its task done")
     assert "look at docs/operations.md, A stuck queue" in said
     assert said.splitlines()[-1].startswith(f"FAILED: 1 of {len(ALL)} checks, in ")
-    assert left_open(tenant) == []
+    assert left_open(elsewhere) == []
 
 
-def test_it_cleans_up_when_it_is_stopped(tenant: Tenant) -> None:
-    with smoking(tenant.deployed.stack.api_url, tenant.human.token) as process:
+def test_it_cleans_up_when_it_is_stopped(elsewhere: Tenant) -> None:
+    with smoking(elsewhere.deployed.stack.api_url, elsewhere.human.token) as process:
         assert process.stdout
         while "claim" not in process.stdout.readline():  # tasks are open from here on
             assert process.poll() is None
@@ -52,7 +61,7 @@ def test_it_cleans_up_when_it_is_stopped(tenant: Tenant) -> None:
         said, _ = process.communicate(timeout=120)
     assert process.returncode == INTERRUPTED, said
     assert "left behind:" in said
-    assert left_open(tenant) == []
+    assert left_open(elsewhere) == []
 
 
 def test_a_token_or_workspace_that_is_not_fit_is_named_before_anything_is_made(workspace: Workspaces) -> None:

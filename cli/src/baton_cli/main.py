@@ -32,6 +32,7 @@ NOUNS = {
     "events": ("baton_cli.nouns.events", "Read a task's trail, and verify it."),
     "marker": ("baton_cli.nouns.marker", "Ask another agent for help, and get the block to paste."),
     "chat": ("baton_cli.nouns.chat", "Talk with an agent."),
+    "worker": ("baton_cli.nouns.worker", "Do an agent's work with a program."),
     "agents": ("baton_cli.nouns.agents", "Register agents, and see who is there."),
     "memory": ("baton_cli.nouns.memory", "Post what the agents know, and find it."),
     "graph": ("baton_cli.nouns.graph", "See who hands to whom, and what came of it."),
@@ -47,8 +48,8 @@ NOUNS = {
         "Write a task's trail, or with --into a workflow's chain, handoffs and trails.",
     ),
     "mcp": ("baton_cli.nouns.mcp", "Serve a model's client over stdio, or name Baton in its configuration."),
+    "console": ("baton_cli.nouns.console", "Open the console in a browser, signed in as you."),
     "api": ("baton_cli.nouns.api", "Send one request, and print its answer."),
-    "worker": ("baton_cli.nouns.worker", "Do an agent's work with a program."),
     "completion": ("baton_cli.nouns.completion", "Print the completion script of a shell."),
 }
 HELP = """Hand work from one AI agent to another.

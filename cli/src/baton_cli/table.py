@@ -31,11 +31,11 @@ _PAGE = (
 )
 
 
-def noun(name: str, help_: str, calls: Iterable[Call], *more: click.Command) -> Nouns:
-    """The group of a noun, with a command for each row and some made by hand."""
+def noun(name: str, help_: str, verbs: Iterable[Call | click.Command]) -> Nouns:
+    """The group of a noun, with a command for each row, and those made by hand as they are."""
     group = Nouns(name, help=help_, no_args_is_help=True)
-    for command in (*map(command_of, calls), *more):
-        group.add_command(command)
+    for each in verbs:
+        group.add_command(command_of(each) if isinstance(each, Call) else each)
     return group
 
 
@@ -45,7 +45,7 @@ def command_of(call: Call) -> Leaf:
     if call.is_paged:
         params += [_parameter(each) for each in _PAGE]
         params.append(click.Option(["--all", "all_pages"], is_flag=True, help="Every page, as one list."))
-    if call.body is not None and call.method != "DELETE":
+    if call.body:
         params.append(click.Option(["--data"], metavar="JSON", help="The body's other fields: JSON, @FILE, or -."))
     return Leaf(call.verb, params=params, callback=partial(run, call), help=call.help, takes_key=call.takes_key)
 
@@ -211,5 +211,14 @@ def _parameter(param: Param) -> click.Parameter:
 
 
 def _metavar(param: Param) -> str:
-    names = {"number": "N", "seconds": "SECONDS", "past": "TIME", "future": "TIME", "json": "JSON", "agent": "AGENT"}
+    names = {
+        "list": "TEXT …",
+        "words": "TEXT …",
+        "number": "N",
+        "seconds": "SECONDS",
+        "past": "TIME",
+        "future": "TIME",
+        "json": "JSON",
+        "agent": "AGENT",
+    }
     return names.get(param.kind, "TEXT")

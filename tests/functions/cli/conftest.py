@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ class Terminal:
     agents: HttpAgents
     capsys: pytest.CaptureFixture[str]
     monkeypatch: pytest.MonkeyPatch
+    clock: Callable[[], datetime]
 
     def sit(self, by: Principal) -> None:
         """Whose token the next commands use."""
@@ -47,7 +49,7 @@ class Terminal:
     def runs(self, *line: str) -> tuple[int, str, str]:
         """Exit code, standard output, standard error."""
         self.capsys.readouterr()
-        code = run(list(line), App(clock=self.world.clock.now))
+        code = run(list(line), App(clock=self.clock))
         said = self.capsys.readouterr()
         return code, said.out, said.err
 
@@ -70,6 +72,7 @@ def nobodys_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, function_envir
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("BATON_LOG_LEVEL", "CRITICAL")  # the functions of the API write to the same standard output
 
 
 @pytest.fixture
@@ -77,6 +80,6 @@ def terminal(world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     gateway = Gateway(replace(world.deps, ids=CountingIds()))
     with http_api(gateway) as api:
         monkeypatch.setenv("BATON_URL", api.url)
-        made = Terminal(api, world, HttpAgents(gateway).hire(), capsys, monkeypatch)
+        made = Terminal(api, world, HttpAgents(gateway).hire(), capsys, monkeypatch, world.clock.now)
         made.sit(human())
         yield made

@@ -31,10 +31,14 @@ BY_HAND = {
     ("GET", "/conversations/{conversation_id}/messages"),
     ("POST", "/conversations/{conversation_id}/messages"),
     ("GET", "/healthz"),
+    ("POST", "/session-codes"),
 }
 # What other programs call, and `baton api` can.
 NOT_FOR_PEOPLE = {
     ("POST", "/callbacks/{token}"),
+    ("POST", "/sessions"),
+    ("POST", "/sessions/redeem"),
+    ("POST", "/sessions/renew"),
     ("POST", "/notion/webhook/{secret}"),
     ("POST", "/twining-handoff"),
 }

@@ -100,13 +100,13 @@ def _api(app: App) -> Iterator[Check]:
         yield Check("API", "wrong", f"/healthz is answered with {reply.status}: is it Baton's address?")
         return
     yield Check("API", "ok", f"answers within {(time.monotonic() - begun) * 1_000:.0f} ms")
-    yield from _clock(reply)
+    yield from _clock(app, reply)
     yield from _token(app)
 
 
-def _clock(reply: Reply) -> Iterator[Check]:
+def _clock(app: App, reply: Reply) -> Iterator[Check]:
     if "date" in reply.headers:
-        skew = abs((times.now() - parsedate_to_datetime(reply.headers["date"])).total_seconds())
+        skew = abs((app.clock() - parsedate_to_datetime(reply.headers["date"])).total_seconds())
         if skew > MOST_SKEW_SECONDS:
             yield Check(
                 "clock", "wrong", f"it differs from the API's by {times.length(skew)}", "set this machine's clock"

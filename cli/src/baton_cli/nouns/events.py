@@ -97,4 +97,4 @@ def verify(context: click.Context, task: str) -> None:
     context.exit(Exit.OK if verdict["intact"] and verdict["matches_task"] else Exit.FAILED)
 
 
-command = noun("events", "Read a task's trail, and verify it.", CALLS, tail, verify)
+command = noun("events", "Read a task's trail, and verify it.", [*CALLS, tail, verify])

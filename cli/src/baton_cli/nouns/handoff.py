@@ -187,4 +187,7 @@ def workflow_of(client: Client, said: str) -> str:
     return said
 
 
-command = noun("handoff", "Give work to another agent, and see what came of it.", CALLS, show, history)
+create, listing, *others = CALLS
+command = noun(
+    "handoff", "Give work to another agent, and see what came of it.", [create, show, listing, history, *others]
+)

@@ -50,4 +50,4 @@ def _value(said: str) -> Any:
         return said
 
 
-command = noun("settings", "See and change the workspace's settings.", CALLS, change)
+command = noun("settings", "See and change the workspace's settings.", [*CALLS, change])

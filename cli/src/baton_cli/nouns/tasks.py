@@ -217,4 +217,7 @@ CALLS = (
     ),
 )
 
-command = noun("tasks", "Look at work, do it under a claim, and decide on it.", CALLS, claim, watch, retry)
+listing, show, *others = CALLS
+command = noun(
+    "tasks", "Look at work, do it under a claim, and decide on it.", [listing, show, watch, claim, *others, retry]
+)
