@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup run stack stop test unit coverage soak conformance fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
+.PHONY: help setup run stack stop test unit coverage soak conformance vendor console-setup console-test fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
 
 PYTHON ?= python3
 
@@ -15,7 +15,7 @@ uv := UV_PYTHON_DOWNLOADS=never $(env)/uv/bin/uv
 sam := SAM_CLI_TELEMETRY=0 __SAM_CLI_APP_DIR="$(CURDIR)/.baton/sam" $(env)/sam/bin/sam
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 # ---- environments ----------------------------------------------------------------------------------------------------
 
@@ -58,8 +58,12 @@ $(env)/node.stamp: requirements/node.txt $(env)/uv.stamp
 	$(call environment,node)
 	@touch $@
 
+$(env)/console.stamp: requirements/console.txt $(env)/uv.stamp
+	$(call environment,console)
+	@touch $@
+
 lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with the newest versions allowed
-	@for name in layers/dependencies/requirements requirements/dev requirements/stack requirements/sam requirements/node requirements/uv; do \
+	@for name in layers/dependencies/requirements requirements/dev requirements/stack requirements/sam requirements/node requirements/console requirements/uv; do \
 	  echo "lock: $$name.txt"; \
 	  $(uv) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --no-emit-find-links --custom-compile-command "make lock" --output-file $$name.txt $$name.in || exit 1; \
@@ -105,6 +109,16 @@ soak: setup ## the largest tests at their full size, which `make test` plays at 
 conformance: setup $(env)/node.stamp ## have POST /mcp and baton-mcp judged by the protocol's public suite and Inspector, on a stack of their own
 	@PYTHONPATH=tests:scripts $(bin)/python -m conformance $(env)/node/bin/python .baton/conformance
 
+console-setup: setup $(env)/console.stamp ## Playwright and axe, for the tests of the console; the browser is the system's own Chromium
+	@command -v "$${BATON_CHROMIUM:-chromium}" >/dev/null || echo "no Chromium here: apt-get install chromium, or BATON_CHROMIUM=…"
+
+# Never in CI. Playwright is in an environment of its own: nobody else needs its 40 MB.
+console-test: console-setup ## a real browser on the console's pages (WRITE_SCREENS=1 takes the pictures of docs/ anew)
+	@PYTHONPATH=$$(echo $(env)/console/lib/python*/site-packages) $(pytest) tests/console --no-cov $(PYTEST_ARGS)
+
+vendor: setup $(env)/node.stamp ## write the console's libraries again, from npm's packages, and compare their hashes
+	@$(bin)/python scripts/vendor.py
+
 FUZZ_CASES ?= 1000
 FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')
 FUZZ_MINUTES ?= 60
@@ -125,7 +139,7 @@ simulate: setup ## play schedules and faults by seeds (MINUTES, SEED; REPLAY=see
 planted: setup ## plant known bugs, one after the other: the simulation must find each (STEPS; PLANTED=number)
 	@PYTHONPATH=tests $(bin)/python -m simulation.planted $(PLANTED)
 
-check: setup ## lint, types, import contracts, template, drift of docs/openapi.json and docs/cli.md
+check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can be reached), import contracts, template, drift of docs/openapi.json and docs/cli.md
 	@$(bin)/ruff check .
 	@$(bin)/ruff format --check .
 	@$(bin)/mypy
@@ -134,6 +148,7 @@ check: setup ## lint, types, import contracts, template, drift of docs/openapi.j
 	@AWS_DEFAULT_REGION=us-east-1 $(sam) validate --lint
 	@$(bin)/python scripts/openapi.py --check
 	@$(bin)/python scripts/cli_reference.py --check
+	@$(bin)/python scripts/check_console.py
 
 fmt: setup ## format the code and mend what ruff can mend
 	@$(bin)/ruff check --fix-only --quiet .

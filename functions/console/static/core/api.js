@@ -1,0 +1,116 @@
+/** Requests to the API of the same origin. Nothing here knows a page. */
+import { signal } from "../lib.js";
+
+/** @typedef {{field: string, message: string}} FieldError */
+/** @typedef {"GET" | "POST" | "PUT" | "DELETE"} Method */
+/** @typedef {{status: number, body: any, fresh: boolean}} Answer */
+
+/** The API's root: the console is served below it, at `console/…`. */
+export const ROOT = new URL(location.pathname.replace(/\/console(\/.*)?$/, "/"), location.origin);
+
+/** False from a request that found no network until one that did. */
+export const isOnline = signal(true);
+
+/** A refusal, as the API's problem details tell it. `status` 0: nothing answered. */
+export class Problem extends Error {
+  /** @param {number} status @param {Record<string, any>} told @param {number} [retryAfter] seconds */
+  constructor(status, told, retryAfter) {
+    super(String(told.detail || told.title || `The API answered ${status}.`));
+    this.status = status;
+    this.code = String(told.code || "");
+    /** @type {FieldError[]} */
+    this.errors = Array.isArray(told.errors) ? told.errors : [];
+    this.requestId = String(told.request_id || "");
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** What a request is sent with; the session sets it. @type {{token: () => string | null, refused: () => void}} */
+export const credentials = { token: () => null, refused: () => {} };
+
+/** @type {Map<string, {tag: string, body: any}>} */
+const seen = new Map();
+const KEPT = 300;
+
+/** A read. Asks with the last answer's tag, so an unchanged one costs next to nothing.
+ * @param {string} path @param {AbortSignal} [stop] @returns {Promise<Answer>} */
+export async function read(path, stop) {
+  const known = seen.get(path);
+  const headers = /** @type {Record<string, string>} */ (known ? { "If-None-Match": known.tag } : {});
+  const response = await sent("GET", path, { headers, ...(stop ? { signal: stop } : {}) });
+  if (response.status === 304 && known) return { status: 304, body: known.body, fresh: false };
+  const body = await content(response);
+  const tag = response.headers.get("ETag");
+  seen.delete(path);
+  if (tag) seen.set(path, { tag, body });
+  if (seen.size > KEPT) seen.delete(/** @type {string} */ (seen.keys().next().value));
+  return { status: response.status, body, fresh: true };
+}
+
+/** @param {string} path @param {AbortSignal} [stop] @returns {Promise<any>} */
+export async function get(path, stop) {
+  return (await read(path, stop)).body;
+}
+
+/** A change. A lost answer is asked for again under the same key, so nothing is done twice.
+ * @param {Method} method @param {string} path @param {unknown} [body]
+ * @param {{key?: string, token?: string, leaving?: boolean}} [how] `leaving`: sent though the page goes away
+ * @returns {Promise<any>} */
+export async function change(method, path, body, how = {}) {
+  const headers = /** @type {Record<string, string>} */ ({ "Idempotency-Key": how.key || newKey() });
+  if (how.token) headers.Authorization = `Bearer ${how.token}`;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const init = { headers, keepalive: how.leaving === true, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await content(await sent(method, path, init));
+    } catch (error) {
+      if (!(error instanceof Problem) || attempt === 4 || !mayRepeat(error)) throw error;
+      await pause(1000 * (error.retryAfter ?? 0.3 * 2 ** attempt));
+    }
+  }
+}
+
+/** @param {string} path @param {unknown} [body] @param {{key?: string, token?: string, leaving?: boolean}} [how] */
+export const post = (path, body = {}, how) => change("POST", path, body, how);
+
+/** @param {number} milliseconds @returns {Promise<void>} */
+export const pause = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
+
+export const newKey = () => `console-${crypto.randomUUID()}`;
+
+/** Forgets what was read: somebody else may sign in. */
+export function forget() {
+  seen.clear();
+}
+
+/** @param {Problem} problem */
+function mayRepeat(problem) {
+  return problem.status === 0 || problem.status === 502 || problem.status === 503;
+}
+
+/** @param {Method} method @param {string} path @param {RequestInit} init @returns {Promise<Response>} */
+async function sent(method, path, init) {
+  const token = credentials.token();
+  const headers = { ...(token ? { Authorization: `Bearer ${token}` } : {}), .../** @type {Record<string, string>} */ (init.headers) };
+  let response;
+  try {
+    response = await fetch(new URL(path.replace(/^\//, ""), ROOT), { ...init, method, headers, credentials: "omit", redirect: "error" });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    isOnline.value = false;
+    throw new Problem(0, { title: "No answer", detail: "The API can't be reached.", code: "offline" });
+  }
+  isOnline.value = true;
+  return response;
+}
+
+/** @param {Response} response @returns {Promise<any>} */
+async function content(response) {
+  const type = response.headers.get("Content-Type") || "";
+  const body = type.includes("json") ? await response.json() : await response.text();
+  if (response.ok) return body === "" ? null : body;
+  const told = typeof body === "object" && body !== null ? body : { title: `The API answered ${response.status}.` };
+  if (response.status === 401 || told.code === "token_refused") credentials.refused();
+  throw new Problem(response.status, told, Number(response.headers.get("Retry-After")) || undefined);
+}

@@ -1,0 +1,104 @@
+/** Who is signed in. The session's token lives in this tab's `sessionStorage`, and nowhere else. */
+import { signal, computed } from "../lib.js";
+import { change, credentials, forget, Problem } from "./api.js";
+
+/** @typedef {{id: string, token: string, expires_at: string, who: string}} Session */
+
+const KEY = "baton.session";
+/** A session is renewed once less than this is left of it. */
+const RENEWED_BEFORE_SECONDS = 6 * 60;
+const LOOKED_AT_SECONDS = 20;
+
+/** @type {import("../vendor/signals.js").Signal<Session | null>} */
+const session = signal(kept());
+/** Why the reader has to sign in again. */
+export const ended = signal("");
+
+export const isSignedIn = computed(() => session.value !== null);
+export const who = computed(() => session.value?.who ?? "");
+export const sessionId = computed(() => session.value?.id ?? "");
+
+credentials.token = () => session.value?.token ?? null;
+credentials.refused = () => {
+  if (session.value) end("Your session is over. Sign in again to go on where you were.");
+};
+
+/** Exchanges a human's token for a session. Raises Problem for any other token. @param {string} token */
+export async function signIn(token) {
+  keep(await change("POST", "/sessions", {}, { token }));
+}
+
+/** A one-use code in the address, as the command line makes it: used up, and out of the address at once.
+ * @returns {Promise<void>} */
+export async function redeemFromAddress() {
+  const found = /^#code=([\w.-]+)$/.exec(location.hash);
+  if (!found) return;
+  history.replaceState(null, "", `${location.pathname}#/`);
+  dispatchEvent(new HashChangeEvent("hashchange"));
+  try {
+    keep(await change("POST", "/sessions/redeem", { code: found[1] }));
+  } catch (error) {
+    ended.value = error instanceof Problem ? `The link's code didn't work: ${error.message}` : String(error);
+  }
+}
+
+/** Ends the session on the server as well. */
+export async function signOut() {
+  const id = session.value?.id;
+  try {
+    if (id) await change("DELETE", `/tokens/${id}`);
+  } catch {
+    // It ends by itself within minutes.
+  }
+  end("");
+}
+
+/** Renews the session while the page is looked at. */
+export function keepAlive() {
+  setInterval(() => {
+    const left = session.value ? (Date.parse(session.value.expires_at) - Date.now()) / 1000 : Infinity;
+    if (left < RENEWED_BEFORE_SECONDS && document.visibilityState === "visible") void renew();
+  }, LOOKED_AT_SECONDS * 1000);
+}
+
+async function renew() {
+  const before = session.value;
+  if (!before) return;
+  try {
+    const told = await change("POST", "/sessions/renew", {});
+    if (session.value?.id === before.id) store({ ...before, expires_at: told.expires_at });
+  } catch {
+    // A refusal has ended the session by now; anything else is tried again.
+  }
+}
+
+/** @param {{session_id: string, session_token: string, expires_at: string, principal: {id: string}}} told */
+function keep(told) {
+  forget();
+  ended.value = "";
+  store({ id: told.session_id, token: told.session_token, expires_at: told.expires_at, who: told.principal.id });
+}
+
+/** @param {Session} next */
+function store(next) {
+  sessionStorage.setItem(KEY, JSON.stringify(next));
+  session.value = next;
+}
+
+/** @param {string} why */
+function end(why) {
+  sessionStorage.removeItem(KEY);
+  forget();
+  ended.value = why;
+  session.value = null;
+}
+
+/** @returns {Session | null} */
+function kept() {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(KEY) || "null");
+    return found && Date.parse(found.expires_at) > Date.now() ? found : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,106 @@
+/** What waits for a person: grouped by direction and reason, with what exactly would be approved. */
+import { html, useEffect, useState } from "../lib.js";
+import { useKeys } from "../core/keys.js";
+import { useList } from "../core/live.js";
+import { decided } from "../core/pending.js";
+import { go, setQuery } from "../core/router.js";
+import { Empty, Flags, Loading, Said, Trouble, Way, Ago, Key } from "../ui/parts.js";
+import { approve, defer, dismiss, next, split } from "./approvals/decisions.js";
+import { grouped } from "./approvals/groups.js";
+import { Whole } from "./approvals/whole.js";
+
+/** @typedef {import("api").ListedTask} ListedTask */
+
+/** @param {{query: Record<string, string>}} props */
+export default function Approvals({ query }) {
+  const { data, problem, isLoading } = useList("/tasks?state=needs");
+  const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
+  const all = /** @type {ListedTask[]} */ (data?.items ?? []).filter((task) => !decided.value.has(task.id) && fits(task, query.q ?? ""));
+  const groups = grouped(all);
+  const order = groups.flatMap((group) => group.tasks);
+  const at = order.find((task) => task.id === query.task) ?? null;
+  const marked = order.filter((task) => chosen.has(task.id));
+  const meant = marked.length ? marked : at ? [at] : [];
+
+  const choose = (/** @type {string[]} */ ids, /** @type {boolean} */ isOn) => {
+    const kept = new Set(chosen);
+    for (const id of ids) isOn ? kept.add(id) : kept.delete(id);
+    setChosen(kept);
+  };
+  const move = (/** @type {number} */ by) => {
+    const index = at ? order.indexOf(at) + by : 0;
+    const to = order[Math.min(order.length - 1, Math.max(0, index))];
+    if (to) setQuery({ task: to.id });
+  };
+  const decide = (/** @type {(tasks: ListedTask[], then: () => void) => void} */ how) => {
+    if (meant.length === 0) return;
+    const ids = new Set(meant.map((task) => task.id));
+    const following = order.slice(at ? order.indexOf(at) : 0).find((task) => !ids.has(task.id)) ?? order.find((task) => !ids.has(task.id));
+    how(meant, () => { setChosen(new Set()); setQuery({ task: following?.id ?? null }); });
+  };
+  const acts = { approve: () => decide(approve), next: () => decide(next), defer: () => decide(defer), dismiss: () => decide(dismiss),
+    split: () => { if (at) split(at, () => setQuery({ task: null })); } };
+
+  useKeys("Approvals", {
+    j: { does: "next one", run: () => move(1) },
+    k: { does: "one before", run: () => move(-1) },
+    a: { does: "approve", run: acts.approve },
+    n: { does: "approve for a worker that asks by id (next)", run: acts.next },
+    d: { does: "defer", run: acts.defer },
+    x: { does: "dismiss", run: acts.dismiss },
+    s: { does: "split", run: acts.split },
+    m: { does: "mark, to decide on many at once", run: () => { if (at) { choose([at.id], !chosen.has(at.id)); move(1); } } },
+    o: { does: "open the task", run: () => { if (at) go(`/tasks/${at.id}`); } },
+    Escape: { does: "back to the list", run: () => { setChosen(new Set()); setQuery({ task: null }); } },
+  });
+  useEffect(() => { if (at) document.querySelector(".item.at")?.scrollIntoView({ block: "nearest" }); }, [at?.id]);
+
+  if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
+  return html`<div class=${`desk ${at ? "has-one" : ""}`}>
+    <section class="pile" aria-label="What waits">
+      <div class="head"><h1>Approvals</h1><span class="faint">${all.length} waiting${data?.more ? " and more" : ""}</span></div>
+      <input type="search" aria-label="Filter by words" placeholder="Filter" value=${query.q ?? ""} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} />
+      <${Trouble} of=${problem} what="The list can't be read." />
+      ${marked.length > 0 && html`<div class="row many" role="group" aria-label="Decide on many">
+        <strong>${marked.length} marked</strong>
+        <button type="button" class="primary" onClick=${acts.approve}>Approve all <${Key}>a<//></button>
+        <button type="button" onClick=${acts.next}>Next</button><button type="button" onClick=${acts.defer}>Defer</button>
+        <button type="button" onClick=${acts.dismiss}>Dismiss</button></div>`}
+      ${groups.map((group) => html`<${Group} key=${group.key} group=${group} at=${at} chosen=${chosen} choose=${choose} />`)}
+      ${order.length === 0 && !problem && html`<${Nothing} isFiltered=${Boolean(query.q)} />`}
+    </section>
+    <section class="one" aria-label="What would be approved">
+      ${at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} onBack=${() => setQuery({ task: null })} />`
+    : order.length > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the list, <${Key}>a<//> approves, <${Key}>x<//> dismisses.
+        <${Key}>?<//> lists every key.</p><//>`}
+    </section>
+  </div>`;
+}
+
+/** @param {{group: ReturnType<typeof grouped>[number], at: ListedTask | null, chosen: ReadonlySet<string>, choose: (ids: string[], isOn: boolean) => void}} props */
+function Group({ group, at, chosen, choose }) {
+  const ids = group.tasks.map((task) => task.id);
+  return html`<fieldset class="group">
+    <legend><label><input type="checkbox" checked=${ids.every((id) => chosen.has(id))} onChange=${(/** @type {any} */ event) => choose(ids, event.target.checked)} aria-label=${`Mark all of this group: ${group.reason}`} />
+      <${Way} from=${group.from} to=${group.to} /></label> <span class="faint">${group.reason} · ${ids.length}</span></legend>
+    <ul>${group.tasks.map((task) => html`<li key=${task.id} class=${`item ${task.id === at?.id ? "at" : ""}`}>
+      <input type="checkbox" checked=${chosen.has(task.id)} aria-label=${`Mark ${task.title}`} onChange=${(/** @type {any} */ event) => choose([task.id], event.target.checked)} />
+      <button type="button" class="open" aria-current=${task.id === at?.id ? "true" : undefined} onClick=${() => setQuery({ task: task.id })}>
+        <span class=${`priority ${task.priority}`}>${task.priority}</span> <span class="title"><${Said} of=${task.title} /></span>
+        <span class="faint"><${Ago} at=${task.created_at} /></span><${Flags} of=${task.flags} /></button></li>`)}</ul>
+  </fieldset>`;
+}
+
+/** @param {{isFiltered: boolean}} props */
+function Nothing({ isFiltered }) {
+  if (isFiltered) return html`<${Empty} title="Nothing fits the filter"><p><button type="button" onClick=${() => setQuery({ q: null })}>Show all</button></p><//>`;
+  return html`<${Empty} title="Nothing waits for you">
+    <p>What an agent hands to another waits here until a person approves it. This page shows it within two seconds.</p>
+    <p>To let work through by itself, set an agent’s approval to <code>auto</code>; a handoff tool approves one route.</p><//>`;
+}
+
+/** @param {ListedTask} task @param {string} words */
+function fits(task, words) {
+  const text = `${task.title} ${task.source_agent} ${task.target_agent ?? "anyone"} ${task.priority} ${task.kind} ${task.id}`.toLowerCase();
+  return words.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}

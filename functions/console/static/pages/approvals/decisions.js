@@ -1,0 +1,149 @@
+/** What a person decides on tasks in `needs`. An approval is sent at once, as the API takes it back while its window is open;
+ * what the API can't take back waits three seconds (core/pending.js). */
+import { get, post, Problem } from "../../core/api.js";
+import { lookAgain } from "../../core/live.js";
+import { decideLater, hide, show } from "../../core/pending.js";
+import { plain } from "../../core/said.js";
+import { asField, relative } from "../../core/time.js";
+import { failed, toast } from "../../core/toasts.js";
+import { ask } from "../../ui/ask.js";
+
+/** @typedef {Pick<import("api").ListedTask, "id" | "title" | "revision">} Seen a task, with the revision that was read */
+/** @typedef {() => void} Then */
+
+const AT_ONCE = 25;
+
+/** @param {Seen[]} tasks @param {Then} then */
+export async function approve(tasks, then) {
+  hide(tasks.map((task) => task.id));
+  then();
+  /** @type {import("api").ChangedTask[]} */
+  const approved = [];
+  for (let from = 0; from < tasks.length; from += AT_ONCE) {
+    approved.push(...await approvedOf(tasks.slice(from, from + AT_ONCE)));
+  }
+  if (approved.length === 0) return;
+  const seconds = Math.max(...approved.map((task) => (Date.parse(task.ready_at ?? task.updated_at) - Date.parse(task.updated_at)) / 1000));
+  const name = approved.length === 1 ? `Approved: ${short(approved[0]?.title ?? "")}` : `Approved ${approved.length} tasks`;
+  toast(name, seconds > 0 ? { seconds, undo: () => undo(approved) } : {});
+  setTimeout(() => show(approved.map((task) => task.id)), 1000 * Math.max(seconds, 5));
+  lookAgain();
+}
+
+/** @param {Seen[]} tasks @returns {Promise<import("api").ChangedTask[]>} */
+async function approvedOf(tasks) {
+  const items = tasks.map((task) => ({ task_id: task.id, revision: task.revision }));
+  try {
+    const answer = /** @type {import("api").ApprovalsView} */ (await post("/approvals", { items }));
+    for (const each of answer.items) if (each.problem) void refused(tasks.find((task) => task.id === each.task_id), new Problem(each.problem.status, each.problem));
+    return answer.items.flatMap((each) => each.task ?? []);
+  } catch (error) {
+    failed("Nothing was approved", error);
+    show(tasks.map((task) => task.id));
+    return [];
+  }
+}
+
+/** @param {Seen | undefined} task @param {unknown} error */
+async function refused(task, error) {
+  if (!task) return;
+  show([task.id]);
+  lookAgain();
+  failed(`“${short(task.title)}” stays as it is${await whoWasFirst(task.id, error)}`, error);
+}
+
+/** Who acted on a task before us, as its trail tells it. @param {string} id @param {unknown} error @returns {Promise<string>} */
+async function whoWasFirst(id, error) {
+  if (!(error instanceof Problem) || error.status !== 409) return "";
+  try {
+    const trail = /** @type {import("api").Trail} */ (await get(`/tasks/${id}/events?limit=100`));
+    const last = trail.events.at(-1);
+    return last ? ` (${last.principal.id}: ${last.type.replaceAll("_", " ")}, ${relative(last.at)})` : "";
+  } catch {
+    return "";
+  }
+}
+
+/** @param {import("api").ChangedTask[]} tasks */
+async function undo(tasks) {
+  const results = await Promise.allSettled(tasks.map((task) => post(`/tasks/${task.id}/undo`)));
+  show(tasks.map((task) => task.id));
+  const wrong = results.find((result) => result.status === "rejected");
+  if (wrong) failed("It can't be taken back any more", wrong.reason);
+  else toast(tasks.length === 1 ? "Taken back: it waits again." : `Taken back: ${tasks.length} tasks wait again.`);
+  lookAgain();
+}
+
+/** One request per task, three seconds from now. @param {Seen[]} tasks @param {string} verb @param {string} said
+ * @param {(task: Seen) => object} body */
+function later(tasks, verb, said, body) {
+  const what = tasks.length === 1 ? `${said}: ${short(tasks[0]?.title ?? "")}` : `${said}: ${tasks.length} tasks`;
+  decideLater(tasks.map((task) => task.id), what, async ({ key, leaving }) => {
+    const sent = tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving })
+      .catch((error) => refused(task, error)));
+    await Promise.all(sent);
+    lookAgain();
+  });
+}
+
+/** @param {Seen[]} tasks @param {Then} then */
+export function next(tasks, then) {
+  later(tasks, "approve-next", "Approved for a worker that asks", (task) => ({ revision: task.revision }));
+  then();
+}
+
+/** @param {Seen[]} tasks @param {Then} then */
+export function defer(tasks, then) {
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  tomorrow.setHours(9, 0, 0, 0);
+  ask({
+    title: tasks.length === 1 ? "Defer this task" : `Defer ${tasks.length} tasks`,
+    text: "It leaves the queue, and comes back by itself.",
+    fields: [{ name: "until", label: "Until", type: "datetime-local", required: true, value: asField(tomorrow), min: asField(new Date()) }],
+    confirm: "Defer",
+    run: ({ until }) => {
+      const at = new Date(until ?? "").toISOString();
+      later(tasks, "defer", "Deferred", (task) => ({ until: at, revision: task.revision }));
+      then();
+    },
+  });
+}
+
+/** @param {Seen[]} tasks @param {Then} then */
+export function dismiss(tasks, then) {
+  ask({
+    title: tasks.length === 1 ? "Dismiss this task" : `Dismiss ${tasks.length} tasks`,
+    text: "It is cancelled, and whoever asked for it is told why.",
+    fields: [{ name: "reason", label: "Reason", type: "textarea", required: true }],
+    confirm: "Dismiss",
+    danger: true,
+    run: ({ reason }) => {
+      later(tasks, "dismiss", "Dismissed", () => ({ reason }));
+      then();
+    },
+  });
+}
+
+/** @param {Seen} task @param {Then} then */
+export function split(task, then) {
+  ask({
+    title: "Split this task",
+    text: "Each part waits for an approval of its own, and the whole is cancelled.",
+    fields: [{ name: "parts", label: "Parts, one a line", type: "textarea", required: true, hint: "From 2 to 10. Each goes to whom the whole would have gone." }],
+    confirm: "Split",
+    run: async ({ parts = "" }) => {
+      const summaries = parts.split("\n").map((line) => line.trim()).filter(Boolean);
+      if (summaries.length < 2 || summaries.length > 10) throw new Error(`A split has 2 to 10 parts, and these are ${summaries.length}.`);
+      await post(`/tasks/${task.id}/split`, { parts: summaries.map((summary) => ({ summary })), revision: task.revision });
+      toast(`Split into ${summaries.length} parts`);
+      lookAgain();
+      then();
+    },
+  });
+}
+
+/** @param {string} title */
+function short(title) {
+  const text = plain(title);
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}

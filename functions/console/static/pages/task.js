@@ -1,0 +1,108 @@
+/** One task, whole: who holds it, where it comes from, what was asked, what came of it. */
+import { html } from "../lib.js";
+import { useLive } from "../core/live.js";
+import { address } from "../core/router.js";
+import { Ago, Data, Empty, Facts, Flags, Id, Left, Loading, Said, State, Trouble, Way } from "../ui/parts.js";
+import { Acts } from "./task/acts.js";
+import { Asked } from "./task/asked.js";
+import { Chain } from "./task/chain.js";
+import { Outcome } from "./task/outcome.js";
+import { Checkpoints, Notes, Recoveries } from "./task/past.js";
+import { Trail } from "./task/trail.js";
+import { isOpen } from "./task/tree.js";
+
+/** @typedef {import("api").WholeTask} WholeTask */
+
+/** @param {{params: Record<string, string>}} props */
+export default function TaskPage({ params }) {
+  const { data, problem, isLoading } = useLive(`/tasks/${encodeURIComponent(params.id ?? "")}`);
+  const task = /** @type {WholeTask | null} */ (data);
+  if (isLoading) return html`<h1>Task</h1><${Loading} />`;
+  if (!task) {
+    return problem?.status === 404
+      ? html`<${Empty} isPage title="There is no such task"><p>Or you may not read it. <a href=${address("/tasks")}>All tasks</a></p><//>`
+      : html`<h1>Task</h1><${Trouble} of=${problem} what="The task can't be read." />`;
+  }
+  return html`<${Whole} task=${task} problem=${problem} />`;
+}
+
+/** @param {{task: WholeTask, problem: unknown}} props */
+function Whole({ task, problem }) {
+  const when = task.version;
+  const { data: handoff } = useLive(`/handoffs/${task.handoff_id}`, { everyMs: 20_000, when });
+  const { data: chain } = useLive(`/workflows/${task.workflow_id}/chain`, { everyMs: 4000, when });
+  return html`<article class="task">
+    <header>
+      <p class="row"><${State} of=${task.state} /> <${Flags} of=${task.flags} /> <${Way} from=${task.source_agent} to=${task.target_agent} />
+        <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span></p>
+      <h1 class="title"><${Said} of=${task.title || task.id} /></h1>
+      <${Acts} task=${task} chain=${chain} />
+    </header>
+    <${Trouble} of=${problem} />
+    <${Holder} task=${task} />
+    <${Chain} chain=${chain} here=${task.id} />
+    <div class="halves">
+      <div>
+        <section class="card" aria-labelledby="asked-for"><h2 id="asked-for">What was asked</h2>
+          ${handoff ? html`<${Asked} handoff=${handoff} />` : html`<${Loading} />`}
+          <${Data} of=${task.context} title="Everything that was passed on" /></section>
+        <${Outcome} task=${task} handoff=${handoff} />
+      </div>
+      <div>
+        <${Details} task=${task} />
+        <${Recoveries} of=${task.recoveries} />
+        <${Checkpoints} id=${task.id} when=${when} />
+        <${Notes} id=${task.id} when=${when} />
+        <${Trail} id=${task.id} isOpen=${isOpen(task.state)} />
+      </div>
+    </div>
+  </article>`;
+}
+
+/** Who has it now, and for how long. @param {{task: WholeTask}} props */
+function Holder({ task }) {
+  const { claim, wait } = /** @type {any} */ (task);
+  if (claim) {
+    return html`<p class="holder" aria-live="off"><span class="pulse" aria-hidden="true"></span><strong><${Said} of=${claim.agent} /></strong> holds it as${" "}
+      <${Said} of=${claim.worker} />, since <${Ago} at=${claim.claimed_at} />. Last heard of <${Ago} at=${claim.heartbeat_at} />;${" "}
+      the lease ends in <strong><${Left} at=${claim.expires_at} over="a moment: it is over" /></strong>. <span class="faint">Fence ${claim.fence}</span></p>`;
+  }
+  if (wait) {
+    return html`<p class="holder">It waits for ${wait.for === "branches" ? `${wait.branches.length} branches (${wait.policy})` : "an answer from outside"},
+      since <${Ago} at=${wait.since} />${wait.until && html`, until <${Ago} at=${wait.until} />`}.</p>`;
+  }
+  if (task.state === "delegated" && task.ready_at) {
+    return html`<p class="holder">${Date.parse(task.ready_at) > Date.now() ? html`Ready <${Ago} at=${task.ready_at} />.` : html`Ready since <${Ago} at=${task.ready_at} />; nobody has claimed it yet.`}</p>`;
+  }
+  return null;
+}
+
+/** @param {{task: WholeTask}} props */
+function Details({ task }) {
+  const { tracker, usage } = /** @type {any} */ (task);
+  const spent = usage && usage.model_calls > 0;
+  return html`<section class="card" aria-labelledby="details"><h2 id="details">Details</h2><${Facts} of=${[
+    ["Task", html`<${Id} of=${task.id} />`],
+    ["Handoff", html`<${Id} of=${task.handoff_id} />`],
+    ["Revision", task.revision],
+    ["Attempts", `${task.attempt} of ${task.max_attempts}`],
+    ["Type of work", task.work_type && html`<${Said} of=${task.work_type} />`],
+    ["Effort", task.effort],
+    ["Not before", task.not_before && html`<${Ago} at=${task.not_before} />`],
+    ["Deferred until", task.deferred_until && html`<${Ago} at=${task.deferred_until} />`],
+    ["Due", task.due_date],
+    ["Deadline", task.deadline && html`<${Ago} at=${task.deadline} />`],
+    ["Retry of", task.retry_of && html`<a href=${address(`/tasks/${task.retry_of}`)}>the task before</a>`],
+    ["Part of", task.parent_id && html`<a href=${address(`/tasks/${task.parent_id}`)}>the task that it came from</a>`],
+    ["Model calls", spent && `${usage.model_calls}, ${(usage.input_tokens + usage.output_tokens).toLocaleString()} tokens`],
+    ["Changed", html`<${Ago} at=${task.updated_at} />`],
+    ["Tracker", tracker && html`<${Page} of=${tracker} />`],
+  ]} /></section>`;
+}
+
+/** @param {{of: import("api").TrackerView}} props */
+function Page({ of }) {
+  const isLink = of.url?.startsWith("https://") || of.url?.startsWith("http://127.0.0.1");
+  return html`${isLink ? html`<a href=${of.url} target="_blank" rel="noopener noreferrer">its page</a>` : "no page yet"}
+    ${" "}<span class=${of.status === "ok" ? "faint" : "flag"}>${of.status}</span>${of.message && html` <${Said} of=${of.message} />`}`;
+}

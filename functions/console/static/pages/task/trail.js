@@ -1,0 +1,36 @@
+/** Who did what: every change, chained to the one before by its hash. */
+import { html, useState } from "../../lib.js";
+import { get } from "../../core/api.js";
+import { Ago, Said, Trouble } from "../../ui/parts.js";
+import { useTrail } from "./follow.js";
+
+/** @param {{id: string, isOpen: boolean}} props */
+export function Trail({ id, isOpen }) {
+  const events = useTrail(id, isOpen);
+  const [verdict, setVerdict] = useState(/** @type {any} */ (null));
+  const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const verify = () => {
+    setTrouble(null);
+    get(`/tasks/${id}/events/verify`).then(setVerdict, setTrouble);
+  };
+  return html`<section class="card" aria-labelledby="trail"><div class="head"><h2 id="trail">Trail</h2><button type="button" onClick=${verify}>Verify</button></div>
+    ${verdict && html`<${Verdict} of=${verdict} />`}<${Trouble} of=${trouble} />
+    <ol class="trail">${events.map((event) => html`<li key=${event.seq}><${Entry} of=${event} /></li>`)}</ol></section>`;
+}
+
+/** @param {{of: import("api").EventView}} props */
+function Entry({ of }) {
+  const line = html`<span class="seq">${of.seq}</span> <strong>${of.type.replaceAll("_", " ")}</strong>${" "}
+    <span class="faint">by</span> <${Said} of=${of.principal.id} />${" "}<span class="faint">(${of.principal.kind}) · <${Ago} at=${of.at} /></span>`;
+  const what = JSON.stringify(of.data, null, 2);
+  if (what === "{}") return html`<p>${line}</p>`;
+  return html`<details class="data"><summary>${line}</summary><pre tabindex="0" aria-label=${`What entry ${of.seq} set`}><${Said} of=${what} /></pre></details>`;
+}
+
+/** @param {{of: import("api").TrailVerdict}} props */
+function Verdict({ of }) {
+  const isGood = of.intact && of.matches_task;
+  return html`<p class=${isGood ? "good" : "trouble"} role="status">${isGood
+    ? `✓ ${of.events} entries, each chained to the one before; the task is what they say.`
+    : `✕ ${of.problem ?? "The task isn't what its entries say."} ${of.broken_at === null ? "" : `Entry ${of.broken_at}.`}`}</p>`;
+}

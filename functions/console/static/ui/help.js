@@ -1,0 +1,28 @@
+/** The list of keys: what works on the page at hand. */
+import { html, signal, useEffect, useRef } from "../lib.js";
+import { active } from "../core/keys.js";
+
+const isOpen = signal(false);
+export const openHelp = () => { isOpen.value = true; };
+
+/** @type {Record<string, string>} */
+const SHOWN = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", " ": "space", Escape: "Esc" };
+
+export function Help() {
+  return isOpen.value ? html`<${Sheet} />` : null;
+}
+
+function Sheet() {
+  const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  useEffect(() => { box.current?.showModal(); }, []);
+  const close = () => { isOpen.value = false; };
+  return html`<dialog ref=${box} class="keys" aria-labelledby="keys" onCancel=${close}>
+    <h2 id="keys">Keys</h2>
+    <div class="columns">${active.value.map((part) => html`<section key=${part.name}>
+      <h3>${part.name}</h3>
+      <dl>${Object.entries(part.bindings.current).map(([key, binding]) => html`<div key=${key}>
+        <dt>${key.split(" ").map((each) => html`<kbd>${SHOWN[each] ?? (SHOWN[key] ?? each)}</kbd> `)}</dt><dd>${binding.does}</dd></div>`)}</dl>
+    </section>`)}</div>
+    <div class="row end"><button type="button" class="primary" autofocus onClick=${close}>Close</button></div>
+  </dialog>`;
+}

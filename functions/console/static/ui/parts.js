@@ -1,0 +1,100 @@
+/** The small parts that every page is made of. */
+import { html, useState } from "../lib.js";
+import { pieces, plain } from "../core/said.js";
+import { exact, length, now, relative } from "../core/time.js";
+import { advice } from "../core/toasts.js";
+
+/** @typedef {import("../vendor/preact.js").ComponentChildren} Children */
+
+/** A text that somebody or something else wrote. Always text; hidden characters are shown.
+ * @param {{of: unknown, block?: boolean, class?: string}} props */
+export function Said({ of, block = false, class: name = "" }) {
+  const text = typeof of === "string" ? of : of === null || of === undefined ? "" : JSON.stringify(of, null, 2);
+  const shown = pieces(text).map((piece) => ("text" in piece ? piece.text
+    : html`<span class="mark" title=${`${piece.code} ${piece.name}`}>${piece.code.slice(2)}</span>`));
+  return block ? html`<div class=${`said block ${name}`} dir="auto">${shown}</div>` : html`<bdi class=${`said ${name}`}>${shown}</bdi>`;
+}
+
+/** @param {{at: string | null | undefined, none?: string}} props */
+export function Ago({ at, none = "–" }) {
+  return at ? html`<time datetime=${at} title=${exact(at)}>${relative(at)}</time>` : html`<span class="faint">${none}</span>`;
+}
+
+/** What is left until a time; `over` once it has passed. @param {{at: string, over?: string}} props */
+export function Left({ at, over = "over" }) {
+  const seconds = (Date.parse(at) - now.value) / 1000;
+  return html`<time datetime=${at} title=${exact(at)} class=${seconds < 0 ? "late" : ""}>${seconds < 0 ? over : length(seconds)}</time>`;
+}
+
+/** An id that a click copies. @param {{of: string, short?: boolean}} props */
+export function Id({ of, short = false }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async (/** @type {Event} */ event) => {
+    event.stopPropagation();
+    await navigator.clipboard.writeText(of).catch(() => {});
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  const shown = short && of.length > 14 ? `${of.slice(0, of.indexOf("_") + 1)}…${of.slice(-6)}` : of;
+  return html`<button type="button" class="id" title=${`Copy ${plain(of)}`} onClick=${copy}>
+    ${isCopied ? "copied" : plain(shown)}</button>`;
+}
+
+const MARKS = /** @type {Record<string, string>} */ ({
+  needs: "◔", delegated: "○", next: "◇", claimed: "●", waiting: "◐", done: "✓", failed: "✕", rejected: "⊘", cancelled: "–",
+});
+const WORDS = /** @type {Record<string, string>} */ ({ needs: "needs approval", delegated: "ready", next: "next", claimed: "in progress" });
+
+/** A task's state: a mark and a word, never a colour alone. @param {{of: string}} props */
+export function State({ of }) {
+  return html`<span class=${`state ${of}`} title=${`State: ${of}`}><span aria-hidden="true">${MARKS[of] ?? "·"}</span> ${WORDS[of] ?? of}</span>`;
+}
+
+/** Who hands to whom. @param {{from: string, to: string | null}} props */
+export function Way({ from, to }) {
+  return html`<span class="way"><${Said} of=${from} /><span class="arrow" aria-label="to"> → </span>${to ? html`<${Said} of=${to} />` : html`<em>anyone</em>`}</span>`;
+}
+
+/** @param {{of: string[]}} props */
+export function Flags({ of }) {
+  return of.map((flag) => html`<span key=${flag} class="flag">${flag.replaceAll("_", " ")}</span>`);
+}
+
+/** A refusal: what it says, which field, what to do. @param {{of: unknown, what?: string}} props */
+export function Trouble({ of, what = "" }) {
+  if (!of) return null;
+  const problem = /** @type {import("../core/api.js").Problem} */ (of);
+  const hint = problem.code ? advice(problem) : "";
+  return html`<div class="trouble" role="alert">
+    <p><strong>${what || "That didn't work."}</strong> <${Said} of=${problem.message} /></p>
+    ${problem.errors?.length ? html`<ul>${problem.errors.map((each) => html`<li><code>${each.field}</code> <${Said} of=${each.message} /></li>`)}</ul>` : null}
+    ${hint && html`<p>${hint}</p>`}
+    ${problem.requestId && html`<p class="faint">${problem.status} <code>${problem.code}</code> · request <${Id} of=${problem.requestId} /></p>`}
+  </div>`;
+}
+
+/** What a list says while it is empty: what would be here, and how it comes here. `isPage`: there is nothing else.
+ * @param {{title: string, isPage?: boolean, children?: Children}} props */
+export function Empty({ title, isPage = false, children }) {
+  return html`<div class="empty">${isPage ? html`<h1>${title}</h1>` : html`<h2>${title}</h2>`}${children}</div>`;
+}
+
+/** Names and values. Empty values are left out. @param {{of: [string, Children | unknown][]}} props */
+export function Facts({ of }) {
+  const kept = of.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
+  return html`<dl class="facts">${kept.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** Any value of JSON, as text in a box that folds. @param {{of: unknown, title: string, open?: boolean}} props */
+export function Data({ of, title, open = false }) {
+  if (of === null || of === undefined || (typeof of === "object" && Object.keys(of).length === 0)) return null;
+  return html`<details class="data" open=${open}><summary>${title}</summary>
+    <pre tabindex="0" aria-label=${title}><${Said} of=${typeof of === "string" ? of : JSON.stringify(of, null, 2)} /></pre></details>`;
+}
+
+/** @param {{children: Children}} props */
+export const Key = ({ children }) => html`<kbd>${children}</kbd>`;
+
+export function Loading() {
+  return html`<p class="loading" role="status">Loading …</p>`;
+}

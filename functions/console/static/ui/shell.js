@@ -1,0 +1,111 @@
+/** What is around every page: navigation, who is signed in, whether the network answers. */
+import { html, useEffect, useRef, useState } from "../lib.js";
+import { isOnline } from "../core/api.js";
+import { useKeys } from "../core/keys.js";
+import { useLive } from "../core/live.js";
+import { address, go, matched, place } from "../core/router.js";
+import { signOut, who } from "../core/session.js";
+import { nextTheme, theme } from "../core/theme.js";
+import { undoLast } from "../core/toasts.js";
+import { PAGES, START } from "../pages.js";
+import { Asking } from "./ask.js";
+import { Help, openHelp } from "./help.js";
+import { Empty, Key, Loading, Trouble } from "./parts.js";
+import { Toasts } from "./toasts.js";
+
+/** @typedef {import("../pages.js").Page} Page */
+const GROUPS = /** @type {const} */ (["Work", "Build", "Watch", "Workspace"]);
+
+export function Shell() {
+  const { path, query } = place.value;
+  const found = route(path === "/" ? START : path);
+  useKeys("Everywhere", {
+    "?": { does: "this list", run: openHelp },
+    "/": { does: "filter the page", run: focusFilter },
+    u: { does: "undo, while it is offered", run: undoLast },
+    ...Object.fromEntries(PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, { does: `go to ${page.title}`, run: () => go(page.path) }])),
+  });
+  const title = found?.page.title ?? "Not found";
+  useEffect(() => { document.title = `${title} · Baton`; }, [title]);
+  return html`<${SkipLink} />
+    <${Bar} />
+    <${Nav} at=${found?.page.within ?? found?.page.path} />
+    ${!isOnline.value && html`<p class="offline" role="alert">The API doesn't answer. What you see may be old; the page tries again by itself.</p>`}
+    <main id="content" tabindex="-1">
+      ${found ? html`<${Lazy} key=${found.page.path} page=${found.page} params=${found.params} query=${query} />`
+    : html`<${Empty} isPage title="There is no such page"><p><a href=${address("/")}>Go to the start</a></p><//>`}
+    </main>
+    <${Toasts} /><${Asking} /><${Help} />`;
+}
+
+/** @param {string} path */
+function route(path) {
+  for (const page of PAGES) {
+    const params = matched(page.path, path);
+    if (params) return { page, params };
+  }
+  return null;
+}
+
+/** A page is fetched when it is first opened. @param {{page: Page, params: Record<string, string>, query: Record<string, string>}} props */
+function Lazy({ page, params, query }) {
+  const [loaded, setLoaded] = useState(/** @type {{Page: any} | null} */ (null));
+  const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  useEffect(() => {
+    page.load().then((module) => setLoaded({ Page: module.default }), () => {
+      setTrouble(new Error("The page's file isn't there any more: a newer console was deployed. Reload to get it."));
+    });
+  }, [page]);
+  if (trouble) return html`<${Trouble} of=${trouble} /><button type="button" onClick=${() => location.reload()}>Reload</button>`;
+  return loaded ? html`<${loaded.Page} params=${params} query=${query} />` : html`<${Loading} />`;
+}
+
+function SkipLink() {
+  const skip = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    document.getElementById("content")?.focus();
+  };
+  return html`<a class="skip" href="#content" onClick=${skip}>Skip to the page</a>`;
+}
+
+function Bar() {
+  return html`<header class="bar">
+    <a class="brand" href=${address("/")}><span aria-hidden="true">⇥</span> Baton</a>
+    <span class="spread"></span>
+    <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
+    <button type="button" class="quiet" onClick=${nextTheme}>Theme: ${theme.value}</button>
+    <span class="who" title="Signed in">${who.value}</span>
+    <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
+  </header>`;
+}
+
+/** @param {{at: string | undefined}} props */
+function Nav({ at }) {
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
+  const move = (/** @type {KeyboardEvent} */ event) => {
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    const links = [...(list.current?.querySelectorAll("a") ?? [])];
+    const index = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
+    if (!step || index < 0) return;
+    event.preventDefault();
+    links[(index + step + links.length) % links.length]?.focus();
+  };
+  return html`<nav aria-label="Pages" ref=${list} onKeyDown=${move}>${GROUPS.map((group) => {
+    const pages = PAGES.filter((page) => page.place === group);
+    return pages.length ? html`<section key=${group}><h2>${group}</h2><ul>${pages.map((page) => html`<li key=${page.path}>
+      <a href=${address(page.path)} aria-current=${at === page.path ? "page" : undefined} tabindex=${at === page.path || (!at && page === PAGES[0]) ? 0 : -1}>${page.title}
+        ${page.path === "/approvals" && html`<${Waiting} />`}</a></li>`)}</ul></section>` : null;
+  })}</nav>`;
+}
+
+/** How many wait for a person. */
+function Waiting() {
+  const { data } = useLive("/tasks?state=needs&limit=100", { everyMs: 5000 });
+  const count = data ? /** @type {any} */ (data).items.length : 0;
+  return count ? html`<span class="count" aria-label=${`${count} waiting`}>${count >= 100 ? "99+" : count}</span>` : null;
+}
+
+function focusFilter() {
+  const field = document.querySelector("main input[type=search], main select");
+  if (field instanceof HTMLElement) field.focus();
+}

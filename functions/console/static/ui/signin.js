@@ -1,0 +1,37 @@
+/** The way in: a human's token for a session of this tab. */
+import { html, useState } from "../lib.js";
+import { ended, signIn } from "../core/session.js";
+import { Trouble } from "./parts.js";
+
+export function SignIn() {
+  const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+    const token = String(new FormData(form).get("token") ?? "").trim();
+    setBusy(true);
+    setTrouble(null);
+    try {
+      await signIn(token);
+    } catch (error) {
+      setTrouble(error);
+      setBusy(false);
+    }
+  };
+  return html`<main class="signin" id="content">
+    <form onSubmit=${submit}>
+      <p class="brand"><span aria-hidden="true">⇥</span> Baton</p>
+      <h1>Sign in</h1>
+      ${ended.value && html`<p class="notice" role="status">${ended.value}</p>`}
+      <div class="field">
+        <label for="token">Your token</label>
+        <input id="token" name="token" type="password" required autocomplete="off" spellcheck="false" autofocus placeholder="baton_…" aria-describedby="about" />
+      </div>
+      <${Trouble} of=${trouble} what="You aren't signed in." />
+      <button type="submit" class="primary wide" disabled=${isBusy}>${isBusy ? "Signing in …" : "Sign in"}</button>
+      <p id="about" class="faint">A token of a person; those of agents and services don't open the console. It is exchanged for a
+        session of 15 minutes, which is renewed while you work and lives in this tab alone.</p>
+    </form>
+  </main>`;
+}

@@ -1,0 +1,88 @@
+"""A real browser: Debian's Chromium, in the hands of Playwright. Where either is missing these tests are skipped, and
+say so.
+
+`make console-setup` brings Playwright and axe; `apt-get install chromium` the browser, or BATON_CHROMIUM names another.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from baton.bootstrap import forget_all
+from support.worlds.console_desk import Desk, furnished
+from support.worlds.console_server import ConsoleServer, serving
+from support.worlds.world import human
+
+CHROMIUM = os.environ.get("BATON_CHROMIUM") or shutil.which("chromium") or ""
+ALICE = human()
+_numbers = count(1)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="the console's tests need `make console-setup`")
+    if not CHROMIUM:
+        pytest.skip("the console's tests need Chromium: `apt-get install chromium`, or BATON_CHROMIUM")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(autouse=True)
+def function_environment(monkeypatch: pytest.MonkeyPatch, scrubbed_environment: None) -> Iterator[None]:
+    """What template.yaml gives every function."""
+    monkeypatch.setenv("BATON_TABLE", "baton-test")
+    monkeypatch.setenv("BATON_PUBLIC_URL", "https://baton.example")
+    monkeypatch.setenv("BATON_LOG_LEVEL", "CRITICAL")
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"console-test-{next(_numbers)}")
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Baton")
+    forget_all()
+    yield
+    forget_all()
+
+
+@pytest.fixture
+def served(browser: Any) -> Iterator[ConsoleServer]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def desk(served: ConsoleServer) -> Desk:
+    return furnished(served)
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A tab of its own. It may ask nothing of another origin, and says nothing on its console."""
+    context = browser.new_context(viewport={"width": 1360, "height": 860})
+    context.set_default_timeout(15_000)
+    tab = context.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("request", lambda request: asked.append(request.url))
+    yield tab
+    origins = {url.split("/", 3)[2] for url in asked if url.startswith("http")}
+    context.close()
+    assert len(origins) <= 1, origins
+    # A refusal that the test asked for is in the browser's own log: it has no other place for it.
+    assert [text for text in said if "Failed to load resource" not in text] == []
+
+
+@pytest.fixture
+def signed_in(page: Any, served: ConsoleServer, desk: Desk) -> Any:
+    """The tab of a person who has just signed in."""
+    page.goto(served.url)
+    page.get_by_label("Your token").fill(served.token(ALICE))
+    page.keyboard.press("Enter")
+    page.get_by_text("6 waiting").wait_for()
+    return page

@@ -1,0 +1,106 @@
+"""Every page, for everybody: axe finds nothing in either scheme, and what an agent wrote stays text in its box."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.worlds.console_desk import Desk, approved, at_once, claimed
+from support.worlds.console_server import ConsoleServer
+
+SCREENS = Path(__file__).parents[2] / "docs" / "images" / "console"
+# Each page: what its address is, and a text that it shows once it is whole.
+PAGES = {
+    "approvals": ("/approvals?task={whole}", "Includes unit tests"),
+    "tasks": ("/tasks", "The design has to change"),
+    "task": ("/tasks/{failed}", "handoff failed"),
+    "task-held": ("/tasks/{held}", "smoke tests passed"),
+    "missing": ("/nowhere", "There is no such page"),
+}
+SHOWN = {"approvals", "tasks", "task"}  # in docs/
+TRICKS = [
+    "<img src=https://evil.example/x onerror=alert(1)>",
+    "<script>window.hit = 1</script>",
+    "[click](javascript:alert(1)) https://evil.example",
+    "safe\u202egnp.exe \u200bhidden\ufeff \u2066iso\u2069",
+    "Z" + "\u0310\u0311\u0312\u0313\u0314" * 40 + "algo",
+    "{{constructor.constructor('alert(1)')()}} ${alert(1)}",
+    "W" * 900,
+]
+
+
+def address(desk: Desk, path: str) -> str:
+    ids = {"whole": desk.whole["id"], "held": desk.held["id"], "failed": desk.failed["id"]}
+    return f"{desk.served.url}#{path.format(**ids)}"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(signed_in: Any, desk: Desk, name: str, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    path, text = PAGES[name]
+    signed_in.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    signed_in.goto(address(desk, path))
+    signed_in.get_by_text(text).first.wait_for()
+    found = axe.run(signed_in)
+    assert found.violations_count == 0, found.generate_report()
+    if scheme == "light" and name in SHOWN and os.environ.get("WRITE_SCREENS"):
+        SCREENS.mkdir(parents=True, exist_ok=True)
+        signed_in.set_viewport_size({"width": 1180, "height": 740})
+        signed_in.screenshot(path=SCREENS / f"{name}.png")
+
+
+def test_axe_finds_nothing_where_one_signs_in_or_decides(page: Any, served: ConsoleServer, desk: Desk) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page.goto(served.url)
+    page.get_by_label("Your token").wait_for()
+    found = axe.run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_keys_are_listed_and_the_page_is_reached_without_a_mouse(signed_in: Any) -> None:
+    signed_in.keyboard.press("?")
+    keys = signed_in.get_by_role("dialog")
+    for key in ("approve", "defer", "dismiss", "go to Tasks"):
+        keys.get_by_text(key, exact=True).wait_for()
+    signed_in.keyboard.press("Escape")
+    signed_in.keyboard.press("g")
+    signed_in.keyboard.press("t")
+    signed_in.get_by_role("link", name="The design has to change").wait_for()
+    signed_in.keyboard.press("j")
+    signed_in.keyboard.press("Enter")
+    signed_in.get_by_role("heading", name="Trail", exact=True).wait_for()
+
+
+@pytest.mark.parametrize("width", [1360, 390])
+def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, width: int) -> None:
+    served = desk.served
+    with at_once(served):
+        task = approved(
+            served, "architect", "ciso", TRICKS[0], summary="\n".join(TRICKS), context={"state": {"x": TRICKS}}
+        )
+        claim = claimed(served, "ciso", task["id"], "worker-1")
+    for trick in TRICKS:
+        assert served.agents.say(claim, "notes", text=trick).status == 201
+    failure = {"type": "error", "description": "\n".join(TRICKS), "blockers": [{"type": "t", "description": TRICKS[1]}]}
+    waiting = served.agents.hand_off(
+        "auto-code", "ciso", target={"agent": "ciso", "reason": TRICKS[3]}, summary="\n".join(TRICKS)
+    )
+    assert served.agents.say(claim, "fail", failure=failure).status == 200
+    signed_in.set_viewport_size({"width": width, "height": 860})
+    for path, text in {
+        f"/tasks/{task['id']}": "handoff failed",
+        f"/approvals?task={waiting['task']['id']}": "202E",
+        "/tasks": "evil.example",
+    }.items():
+        signed_in.goto(f"{served.url}#{path}")
+        signed_in.get_by_text(text).first.wait_for()
+        assert signed_in.locator("main :is(img, script, iframe, object, embed, form, link, meta, style)").count() == 0
+        hrefs = signed_in.locator("a[href]").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+        assert [href for href in hrefs if not href.startswith("#")] == []
+        assert signed_in.evaluate("window.hit") is None
+        assert signed_in.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert "\u202e" not in signed_in.locator("body").inner_text()

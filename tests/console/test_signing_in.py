@@ -1,0 +1,50 @@
+"""Who gets in, and how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from support.worlds.console_desk import Desk
+from support.worlds.console_server import ConsoleServer
+from support.worlds.http_agents import ALICE
+from support.worlds.world import agent
+
+
+def test_a_person_signs_in_with_a_token_and_out_again(page: Any, served: ConsoleServer) -> None:
+    page.goto(served.url)
+    page.get_by_label("Your token").fill(served.token(ALICE))
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Approvals").wait_for()
+    session = page.evaluate("JSON.parse(sessionStorage.getItem('baton.session')).token")
+    assert session.startswith("baton_")
+    assert session != served.token(ALICE)
+    assert "baton_" not in page.evaluate("JSON.stringify(localStorage)")
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("Your token").wait_for()
+    assert page.evaluate("sessionStorage.length") == 0
+    ended = httpx.get(
+        served.url.replace("console/", "tokens"), headers={"Authorization": f"Bearer {session}"}, trust_env=False
+    )
+    assert ended.status_code == 403
+
+
+def test_an_agent_s_token_is_refused_and_it_is_said_why(page: Any, served: ConsoleServer) -> None:
+    page.goto(served.url)
+    page.get_by_label("Your token").fill(served.token(agent("qa")))
+    page.keyboard.press("Enter")
+    trouble = page.get_by_role("alert")
+    trouble.wait_for()
+    assert "human" in trouble.inner_text()
+
+
+def test_a_code_in_the_address_signs_in_once_and_is_gone_from_it(page: Any, served: ConsoleServer, desk: Desk) -> None:
+    code = served.gateway.post(ALICE, "/session-codes").json["code"]
+    page.goto(f"{served.url}#code={code}")
+    page.get_by_role("heading", name="Approvals").wait_for()
+    assert code not in page.url
+    other = page.context.browser.new_context().new_page()
+    other.goto(f"{served.url}#code={code}")
+    other.get_by_text("The link's code didn't work").wait_for()
+    other.context.close()

@@ -1,0 +1,87 @@
+"""Tasks: a list of many, and one of them live."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from support.worlds.console_desk import Desk, approved, at_once, claimed
+from support.worlds.http_agents import ALICE
+from support.worlds.world import agent
+
+
+def test_one_watches_a_task_go_from_claim_to_completion(signed_in: Any, desk: Desk) -> None:
+    served = desk.served
+    with at_once(served):
+        task = approved(served, "architect", "ciso", "Read the threat model")
+    signed_in.goto(f"{served.url}#/tasks/{task['id']}")
+    signed_in.get_by_text("nobody has claimed it yet").wait_for()
+    claim = claimed(served, "ciso", task["id"], "desk-7")
+    signed_in.get_by_text("holds it as desk-7").wait_for()
+    before = signed_in.locator(".holder time").last.get_attribute("datetime")
+    beat = {"claim_id": claim["claim_id"], "lease_seconds": 1800}
+    assert served.gateway.post(agent("ciso"), f"/tasks/{task['id']}/heartbeat", beat).status == 200
+    signed_in.wait_for_selector(f".holder time:last-of-type:not([datetime='{before}'])")
+    assert served.agents.say(claim, "complete", output={"risks": 0}).status == 200
+    signed_in.get_by_role("heading", name="What came of it").wait_for()
+    signed_in.get_by_text('"risks": 0').wait_for()
+    signed_in.get_by_role("button", name="Verify").click()
+    signed_in.get_by_text("each chained to the one before").wait_for()
+
+
+def test_cancelling_a_task_says_what_falls_with_it(signed_in: Any, desk: Desk) -> None:
+    served = desk.served
+    with at_once(served):
+        whole = approved(served, "architect", "auto-code", "Ship 2.4")
+        claim = claimed(served, "auto-code", whole["id"])
+    branches = [{"target": {"agent": "qa", "reason": name}} for name in ("Try it", "Measure it")]
+    assert served.agents.say(claim, "delegate", branches=branches).status == 200
+    signed_in.goto(f"{served.url}#/tasks/{whole['id']}")
+    signed_in.get_by_text("3 handoffs").wait_for()
+    signed_in.keyboard.press("c")
+    dialog = signed_in.get_by_role("dialog")
+    dialog.get_by_text("2 tasks fall with it").wait_for()
+    dialog.get_by_text("Measure it").wait_for()
+    dialog.get_by_label("Reason").fill("2.4 was withdrawn")
+    dialog.get_by_role("button", name="Cancel all 3").click()
+    signed_in.locator(".task header .state.cancelled").wait_for()
+    assert served.gateway.get(ALICE, f"/tasks/{whole['id']}").json["state"] == "cancelled"
+
+
+def test_a_failure_says_what_is_needed_and_is_tried_again(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/tasks/{desk.failed['id']}")
+    for text in ("No group id on a standard queue", "May messages be reordered?"):
+        signed_in.get_by_text(text).wait_for()
+    signed_in.keyboard.press("r")
+    signed_in.get_by_role("dialog").get_by_role("button", name="Retry").click()
+    signed_in.wait_for_url(re.compile(rf"#/tasks/(?!{desk.failed['id']})task_"))
+    signed_in.get_by_text("the task before").wait_for()
+
+
+def test_filters_are_in_the_address_and_views_are_kept(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/tasks?state=claimed")
+    signed_in.get_by_text("1 shown").wait_for()
+    signed_in.get_by_label("Words").fill("nothing like it")
+    signed_in.get_by_text("No task fits").wait_for()
+    assert "q=nothing" in signed_in.url
+    signed_in.get_by_label("Words").fill("candidate")
+    signed_in.get_by_role("button", name="Save this view").click()
+    signed_in.get_by_label("Name").fill("Candidates")
+    signed_in.get_by_role("button", name="Save", exact=True).click()
+    signed_in.reload()
+    assert "q=candidate" in signed_in.get_by_role("link", name="Candidates").get_attribute("href")
+
+
+def test_of_a_thousand_tasks_only_those_in_sight_are_in_the_page(signed_in: Any, desk: Desk) -> None:
+    listed = desk.served.gateway.get(ALICE, "/tasks").json["items"][0]
+    many = [{**listed, "id": f"task_{number:026}", "title": f"Task {number}"} for number in range(1000)]
+    signed_in.route(
+        re.compile(r"/tasks\?limit"), lambda route: route.fulfill(json={"items": many, "next_cursor": None})
+    )
+    signed_in.goto(f"{desk.served.url}#/tasks")
+    signed_in.get_by_text("1000 shown").wait_for()
+    assert signed_in.locator("tbody tr[data-at]").count() < 60
+    signed_in.locator(".table").evaluate("table => { table.scrollTop = table.scrollHeight; }")
+    signed_in.get_by_text("Task 999").wait_for()
+    signed_in.get_by_label("Words").fill("Task 770")
+    signed_in.get_by_text("1 shown").wait_for()
