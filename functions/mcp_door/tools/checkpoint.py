@@ -32,7 +32,7 @@ def checkpoint(call: ToolCall[CheckpointArguments]) -> Said:
 
 TOOL = Tool(
     name="checkpoint",
-    description="Save progress that the next attempt continues from.",
+    description="Save progress for the next attempt.",
     arguments=CheckpointArguments,
     answer=("checkpoint_id",),
     plays=("checkpoint",),

@@ -89,7 +89,7 @@ def next_step(claimed: dict[str, Any]) -> str:
 
 TOOL = Tool(
     name="claim_next",
-    description="Claim your best ready task. The claim is yours alone until its lease ends.",
+    description="Claim your best ready task: yours alone until the lease ends.",
     arguments=ClaimArguments,
     answer=("claimed",),
     plays=("claim_the_next", "wait_for_a_claim", "claim"),

@@ -14,7 +14,7 @@ from mcp_door.tools.tool import Said, Tool, ToolCall
 
 class TaskArguments(Arguments):
     task_id: str
-    chain: Annotated[bool, Field(description="with all handoffs of its workflow")] = LEFT_OUT
+    chain: Annotated[bool, Field(description="with its workflow's handoffs")] = LEFT_OUT
 
 
 def get_task(call: ToolCall[TaskArguments]) -> Said:
@@ -32,7 +32,7 @@ TOOL = Tool(
     name="get_task",
     description="Show a task: state, output, failure.",
     arguments=TaskArguments,
-    answer=("task_id", "state", "output"),
+    answer=("state", "output"),
     plays=("get_task", "get_chain"),
     handler=get_task,
     reads=True,

@@ -17,13 +17,13 @@ from rest import models
 class HandoffArguments(Arguments):
     reason: Annotated[str, Field(description="why this agent")]
     summary: Annotated[str, Field(description="what to do")] = LEFT_OUT
-    target: Annotated[str, Field(description="agent; left out: any able one")] = LEFT_OUT
+    target: Annotated[str, Field(description="left out: any able agent")] = LEFT_OUT
     context: dict[str, Any] = LEFT_OUT
-    deliverable: Annotated[str, Field(description="its type")] = LEFT_OUT
+    deliverable: Annotated[str, Field(description="its type, like code")] = LEFT_OUT
     criteria: Annotated[list[str], models.few(50), Field(description="of the deliverable")] = LEFT_OUT
-    scope: Annotated[str, Field(description="like src/auth: takes along what is known of it")] = LEFT_OUT
+    scope: Annotated[str, Field(description="like src/auth: takes what is known along")] = LEFT_OUT
     priority: Literal["P0", "P1", "P2"] = LEFT_OUT
-    claim_id: Annotated[str, Field(description="your claim, if you hold one")] = LEFT_OUT
+    claim_id: Annotated[str, Field(description="yours, if you hold one")] = LEFT_OUT
     agent: Annotated[str, Field(description="act for it")] = LEFT_OUT
     request_id: Annotated[str, Field(description="same id: same handoff")] = LEFT_OUT
     advanced: Annotated[dict[str, Any], Field(description="work_type, kind, results, rollback, budget")] = LEFT_OUT
@@ -71,9 +71,9 @@ def _next_step(task: dict[str, Any]) -> str:
 
 TOOL = Tool(
     name="handoff",
-    description="Hand work to another agent. Its completion has to report each criterion.",
+    description="Hand work to another agent, whose completion reports each criterion.",
     arguments=HandoffArguments,
-    answer=("task_id", "state"),
+    answer=("task_id",),
     plays=("create_a_handoff",),
     handler=hand_off,
     repeatable=False,

@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
-from baton.domain.tasks.task import State
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
@@ -18,8 +17,8 @@ USUAL = 10
 class ListArguments(Arguments):
     agent: Annotated[str, Field(description="whose work")] = LEFT_OUT
     day: Annotated[str, Field(description="like 2026-01-31")] = LEFT_OUT
-    state: State = LEFT_OUT
-    limit: Annotated[int, Field(ge=1, le=100)] = LEFT_OUT
+    state: Annotated[str, Field(description="like needs, claimed, done")] = LEFT_OUT
+    limit: int = LEFT_OUT
     cursor: str = LEFT_OUT
 
 
@@ -36,10 +35,7 @@ TOOL = Tool(
     name="list_tasks",
     description="List tasks, newest first.",
     arguments=ListArguments,
-    answer=(
-        "tasks",
-        "next_cursor",
-    ),
+    answer=("tasks",),
     plays=("list_tasks",),
     handler=list_tasks,
     of=frozenset({SENDER}),

@@ -17,7 +17,7 @@ USUAL = 5
 
 class RecallArguments(Arguments):
     query: Annotated[str, Field(description="words, files, symbols")] = LEFT_OUT
-    why: Annotated[str, Field(description="or a file: what was decided about it")] = LEFT_OUT
+    why: Annotated[str, Field(description="or a file: what was decided of it")] = LEFT_OUT
     scope: str = LEFT_OUT
     entry_type: Annotated[str, Field(description="as in remember")] = LEFT_OUT
     limit: int = LEFT_OUT
@@ -47,7 +47,7 @@ def _found(call: ToolCall[RecallArguments], given: dict[str, Any]) -> list[dict[
 
 TOOL = Tool(
     name="recall",
-    description="Ask what the workspace's agents know, or why a file is as it is.",
+    description="Ask what the others know, or why a file is as it is.",
     arguments=RecallArguments,
     answer=("entries",),
     plays=("recall_entries", "explain_path"),

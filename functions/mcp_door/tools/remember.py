@@ -17,13 +17,13 @@ from rest import models
 
 class RememberArguments(Arguments):
     entry_type: EntryType
-    summary: Annotated[str, Field(description="at most 200 characters")]
+    summary: Annotated[str, Field(description="up to 200 characters")]
     detail: str = LEFT_OUT
-    scope: Annotated[str, Field(description="path like src/auth; default: project")] = LEFT_OUT
+    scope: Annotated[str, Field(description="like src/auth; default: project")] = LEFT_OUT
     tags: Annotated[list[str], models.few(MAX_TAGS)] = LEFT_OUT
     relates_to: Annotated[list[str], models.few(100), Field(description="ids, files")] = LEFT_OUT
     rationale: Annotated[str, Field(description="of a decision")] = LEFT_OUT
-    supersedes: Annotated[str, Field(description="id of the decision it replaces")] = LEFT_OUT
+    supersedes: Annotated[str, Field(description="the decision it replaces")] = LEFT_OUT
     request_id: str = LEFT_OUT
 
 
@@ -40,9 +40,9 @@ def remember(call: ToolCall[RememberArguments]) -> Said:
 
 TOOL = Tool(
     name="remember",
-    description="Tell all agents of the workspace what you found, decided or need.",
+    description="Tell all agents what you found, decided or need.",
     arguments=RememberArguments,
-    answer=("entry_id", "scope"),
+    answer=("entry_id",),
     plays=("create_entry",),
     handler=remember,
     repeatable=False,

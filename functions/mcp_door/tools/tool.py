@@ -77,13 +77,16 @@ class Tool:
             "description": self.description,
             "inputSchema": shown_schema(self.arguments),
             "outputSchema": {"type": "object", "required": list(self.answer)},
-            "annotations": {
-                "readOnlyHint": self.reads,
-                "destructiveHint": self.destroys,
-                "idempotentHint": self.repeatable,
-                "openWorldHint": False,
-            },
+            "annotations": self._hints,
         }
+
+    @property
+    def _hints(self) -> dict[str, bool]:
+        """Returns what differs from what the protocol assumes of a tool that says nothing: that it writes, destroys, may
+        not be repeated, and reaches into the world. Of one that reads, only the last is asked."""
+        own = {"readOnlyHint": True} if self.reads else {"destructiveHint": self.destroys}
+        again = {"idempotentHint": True} if self.repeatable and not self.reads else {}
+        return {**own, **again, "openWorldHint": False}
 
     @cached_property
     def _read(self) -> Callable[[JsonBody], Arguments]:
