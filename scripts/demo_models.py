@@ -29,39 +29,60 @@ def scene_models(player: Player) -> None:
 
 async def _play(player: Player) -> None:
     async with _client(player, "architect") as architect, _client(player, "auto-code") as coder:
-        decided = {"entry_type": "decision", "scope": SCOPE, "rationale": "One process is enough"}
-        first = await architect.call("remember", **decided, summary="Sessions live in memory")
-        made = await architect.call(
-            "handoff",
-            target="auto-code",
-            reason="Build the sessions",
-            scope=SCOPE,
-            deliverable="code",
-            criteria=CRITERIA,
-        )
-        print("           Meanwhile the architect changes its mind:")
-        decided["rationale"] = "There are two processes now"
-        await architect.call("remember", **decided, summary="Sessions live in Redis", supersedes=first["entry_id"])
-        claim = await coder.call("claim_next", task_id=made["task_id"])
-        reports = [{"criterion": each, "met": True, "evidence": "test_restart passes"} for each in CRITERIA]
-        ids = {"task_id": claim["task_id"], "claim_id": claim["claim_id"]}
-        await coder.call("complete", **ids, output={"files": ["sessions.py"]}, criteria=reports)
-        await architect.call("await_task", task_id=made["task_id"])
+        _say("What stands behind ↳ is what the model reads. The architect posts a decision for all others:")
+        first = await architect.call("remember", **_decided("Sessions live in memory", "One process is enough"))
+        _say("It hands the work over. The scope takes along what is known of src/auth:")
+        task_id = await _handed_over(architect)
+        _say("Meanwhile it changes its mind. The new decision replaces the old one:")
+        changed = _decided("Sessions live in Redis", "There are two processes now")
+        await architect.call("remember", **changed, supersedes=first["entry_id"])
+        _say("The coder claims the task. It reads what was known then, and what holds no more:")
+        await _finished(coder, await coder.call("claim_next", task_id=task_id))
+        _say("The architect gets the result:")
+        await architect.call("await_task", task_id=task_id)
+
+
+def _say(sentence: str) -> None:
+    print(f"\n           {sentence}")
+
+
+def _decided(summary: str, rationale: str) -> dict[str, Any]:
+    return {"summary": summary, "rationale": rationale, "entry_type": "decision", "scope": SCOPE}
+
+
+async def _handed_over(architect: _Model) -> str:
+    given = {"target": "auto-code", "scope": SCOPE, "deliverable": "code", "criteria": CRITERIA}
+    made = await architect.call("handoff", **given, reason="Build the sessions")
+    return str(made["task_id"])
+
+
+async def _finished(coder: _Model, claim: dict[str, Any]) -> None:
+    """Without a report on each criterion the task isn't done."""
+    ids = {"task_id": claim["task_id"], "claim_id": claim["claim_id"]}
+    _say("Its work is accepted with a report on each criterion, and not without:")
+    await coder.call("complete", **ids, output={"files": ["sessions.py"]}, refused=True)
+    reports = [{"criterion": each, "met": True, "evidence": "test_restart passes"} for each in CRITERIA]
+    await coder.call("complete", **ids, output={"files": ["sessions.py"]}, criteria=reports)
 
 
 class _Model:
     def __init__(self, who: str, client: Client) -> None:
         self._who, self._client = who, client
 
-    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """The tool's data; what its model reads is printed."""
-        print(f"{DIM}{self._who:>9}  {BOLD}{tool}{PLAIN} {short(arguments)}", flush=True)
+    async def call(self, tool: str, /, *, refused: bool = False, **arguments: Any) -> dict[str, Any]:
+        """The tool's data; what its model reads is printed. ``refused``: what it should be. Ids come last, as they are
+        long."""
+        shown_last = sorted(arguments, key=lambda name: name.endswith("_id"))
+        print(
+            f"{DIM}{self._who:>9}  {BOLD}{tool}{PLAIN} {short({name: arguments[name] for name in shown_last})}",
+            flush=True,
+        )
         result = await self._client.call_tool(tool, arguments)
         text = "".join(getattr(each, "text", "") for each in result.content)
         shown = [textwrap.shorten(line, 140, placeholder=" …") for line in text.splitlines()]
         print(textwrap.indent("\n".join(shown), "        ↳  "), flush=True)
-        if result.is_error:
-            raise Refused(f"{tool} was refused")
+        if result.is_error is not refused:
+            raise Refused(f"{tool} was {'refused' if result.is_error else 'not refused'}")
         return result.structured_content or {}
 
 
