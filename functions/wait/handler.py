@@ -9,7 +9,7 @@ from pydantic import Field
 from baton.bootstrap import wire
 from baton.ports.deps import Deps
 from baton.services.claims.claim_task import claim_next_waiting
-from baton.services.tasks.await_task import ENDED, EventRange, await_task, wait_for_events
+from baton.services.tasks.await_task import EventRange, await_task, wait_for_events
 from rest import answers, models, routing
 from rest.app import App
 from rest.claims import views as claim_views
@@ -25,7 +25,7 @@ Seconds = Annotated[float, Field(ge=0, le=25), models.from_seconds]
 class AwaitQuery(models.Query):
     """``timeout``: seconds after which the answer comes in any case."""
 
-    state: Literal["ended"] | task_views.StateName = ENDED  # type: ignore[assignment]
+    state: Literal["ended", task_views.StateName] = "ended"
     timeout: Seconds = 20
 
 

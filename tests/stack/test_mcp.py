@@ -100,7 +100,8 @@ def test_the_official_client_works_from_the_handoff_to_the_result(tenant: Tenant
 
 
 async def handed_over(sender: McpClient) -> str:
-    """The task, once though it was asked for twice."""
+    """The task, once though it was asked for twice. Who errs in the agent's name is told the names."""
+    assert '- "reviewer"' in await refused(sender, "handoff", target="nobody", reason="It reviews", agent="scout")
     given = {"target": "reviewer", "reason": "It reviews", "deliverable": "review", "criteria": CRITERIA}
     made = [await done(sender, "handoff", **given, request_id="job-1", agent="scout") for _ in range(2)]
     assert made[0] == made[1]

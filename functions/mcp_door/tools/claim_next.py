@@ -7,11 +7,13 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
+from baton.domain.access.principal import Kind
 from mcp_door.tools import tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.keys import key_of
 from mcp_door.tools.memory_shown import memory_lines
 from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
+from rest.errors import InvalidFields
 
 MAX_WAIT_SECONDS = 20
 
@@ -35,6 +37,8 @@ def claim_next(call: ToolCall[ClaimArguments]) -> Said:
 
 def _claimed(call: ToolCall[ClaimArguments]) -> Any:
     given = call.arguments.given()
+    if call.caller.by.kind is not Kind.AGENT and not given.keys() & {"agent", "task_id"}:
+        raise InvalidFields([("agent", "is required: this token isn't an agent's")])
     key = key_of("claim_next", given.get("request_id"))
     body = {name: given[name] for name in ("agent", "lease_seconds", "auto_memories") if name in given}
     if "task_id" in given:

@@ -24,7 +24,7 @@ class ReportArguments(Piece):
 class CompleteArguments(Arguments):
     task_id: str
     claim_id: str
-    output: Annotated[Any, Field(description="the result, any JSON")] = LEFT_OUT
+    output: Annotated[Any, Field(description="any JSON")] = LEFT_OUT
     criteria: Annotated[
         tuple[ReportArguments, ...], models.few(MAX_REPORTS), Field(description="each criterion, by its exact text")
     ] = LEFT_OUT

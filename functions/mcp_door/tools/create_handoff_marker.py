@@ -19,7 +19,9 @@ class MarkerArguments(Arguments):
     source_digest_url: str
     source_agent: Annotated[str, Field(description="default: you")] = LEFT_OUT
     create_task: bool = LEFT_OUT
-    task_priority: Annotated[Literal["P0", "P1", "P2"], Field(description="needed for a task")] = LEFT_OUT
+    task_priority: Annotated[Literal["P0", "P1", "P2"], Field(description="needed unless create_task is false")] = (
+        LEFT_OUT
+    )
     request_id: str = LEFT_OUT
     advanced: Annotated[dict[str, Any], Field(description="relation ids, scope")] = LEFT_OUT
 

@@ -10,6 +10,7 @@ from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments, left_out, merged
 from mcp_door.tools.keys import key_of
+from mcp_door.tools.known_agents import agents_named
 from mcp_door.tools.tool import Said, Tool, ToolCall
 from rest import models
 
@@ -57,7 +58,8 @@ class HandoffArguments(Arguments):
 def hand_off(call: ToolCall[HandoffArguments]) -> Said:
     arguments = call.arguments
     key = key_of("handoff", arguments.given().get("request_id"))
-    made = call.play("create_a_handoff", arguments.body(call.agent), key=key)
+    with agents_named(call):
+        made = call.play("create_a_handoff", arguments.body(call.agent), key=key)
     task = made["task"]
     lines = [f"Handed off; state: {task['state']}", *tasks_shown.head_lines(task), f"url: {task['url']}"]
     data = {"task_id": task["id"], "handoff_id": task["handoff_id"], "state": task["state"], "url": task["url"]}

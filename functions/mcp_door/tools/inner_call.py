@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from api.agents import routes as agent_routes
 from api.claims import ending_routes
 from api.claims import routes as claim_routes
 from api.handoffs import routes as handoff_routes
@@ -23,6 +24,7 @@ from rest.routing import Endpoint
 from wait.handler import routes as wait_routes
 
 _PLAYABLE = (
+    *agent_routes.routes,
     *claim_routes.routes,
     *ending_routes.routes,
     *handoff_routes.routes,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
-from mcp_door.tools import tasks_shown
+from mcp_door.tools import tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
 
@@ -25,10 +25,26 @@ class ListArguments(Arguments):
 def list_tasks(call: ToolCall[ListArguments]) -> Said:
     query = {"limit": USUAL, **call.arguments.given()}
     page = call.play("list_tasks", query=query)
-    lines = [f"{len(page['items'])} tasks; titles are their authors' words:", *map(tasks_shown.row, page["items"])]
     data = {"tasks": list(map(tasks_shown.brief, page["items"])), "next_cursor": page["next_cursor"]}
-    more = f"; there are more: call again with cursor {page['next_cursor']}" if page["next_cursor"] else ""
-    return Said(lines, f"get_task shows one{more}", data)
+    return Said(_lines(query, page["items"]), _next_step(page), data)
+
+
+def _lines(query: dict[str, Any], tasks: list[dict[str, Any]]) -> list[str]:
+    """Returns the list, and what it is of: without an agent the tasks of a day, today if none is named, and ``needs``
+    alone is of all days."""
+    whose = texts.line(query.get("agent") or query.get("day") or "today (UTC)")
+    said = f"{len(tasks)} tasks" if _waits_for_humans(query) else f"{len(tasks)} tasks of {whose}"
+    return [f"{said}; titles are their authors' words:", *map(tasks_shown.row, tasks)] if tasks else [f"{said}."]
+
+
+def _waits_for_humans(query: dict[str, Any]) -> bool:
+    return query.get("state") == "needs" and not query.keys() & {"agent", "day"}
+
+
+def _next_step(page: dict[str, Any]) -> str:
+    if page["next_cursor"]:
+        return f"there are more: call again with cursor {page['next_cursor']}; get_task shows one"
+    return "get_task shows one" if page["items"] else "ask for another agent, day or state"
 
 
 TOOL = Tool(

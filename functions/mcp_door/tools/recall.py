@@ -17,7 +17,7 @@ USUAL = 5
 
 class RecallArguments(Arguments):
     query: Annotated[str, Field(description="words, files, symbols")] = LEFT_OUT
-    why: Annotated[str, Field(description="or a file: what was decided of it")] = LEFT_OUT
+    why: Annotated[str, Field(description="or a file: what decided it")] = LEFT_OUT
     scope: str = LEFT_OUT
     entry_type: Annotated[str, Field(description="as in remember")] = LEFT_OUT
     limit: int = LEFT_OUT

@@ -21,7 +21,7 @@ STEPS = {
     "criteria_unreported": "call complete again with a report in criteria for each of them, by its exact text",
     "claim_required": "add the claim_id of the task that this work belongs to",
     "capability_mismatch": "name one of the able agents as target, or ask for another deliverable",
-    "unknown_agent": "check the agent's name, or leave target out for any able agent",
+    "unknown_agent": "name one of these agents, or leave the target out for any able agent",
     "inactive_agent": "this agent is switched off: name another, or ask a human to switch it on",
     "loop_guard": "don't hand this on again: finish it yourself, fail it, or wait for a human's release",
     "own_handoff": "leave it to another agent: this one handed it off itself",
@@ -66,7 +66,7 @@ def _told(name: str, value: Any) -> list[str]:
     return [f"{name}:", *(f"- {texts.exact(str(each))}" for each in value[:MAX_LISTED])]
 
 
-_TOLD = ("state", "agent", "expires_at", "criteria", "missing", "able", "review_id", "rule", "retry_after")
+_TOLD = ("state", "agent", "expires_at", "criteria", "missing", "able", "agents", "review_id", "rule", "retry_after")
 
 
 def _step(exc: errors.BatonError) -> str:

@@ -82,8 +82,8 @@ class Tool:
 
     @property
     def _hints(self) -> dict[str, bool]:
-        """Returns what differs from what the protocol assumes of a tool that says nothing: that it writes, destroys, may
-        not be repeated, and reaches into the world. Of one that reads, only the last is asked."""
+        """Returns what differs from what the protocol assumes of a tool that says nothing: that it writes, destroys,
+        may not be repeated, and reaches into the world. Of one that reads, only the last is asked."""
         own = {"readOnlyHint": True} if self.reads else {"destructiveHint": self.destroys}
         again = {"idempotentHint": True} if self.repeatable and not self.reads else {}
         return {**own, **again, "openWorldHint": False}

@@ -9,6 +9,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT, MAX_LIST, Piece
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments
+from mcp_door.tools.known_agents import agents_named
 from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
 from rest import models
 
@@ -30,7 +31,8 @@ class TwiningArguments(Arguments):
 
 
 def hand_over(call: ToolCall[TwiningArguments]) -> Said:
-    made = call.play("create_twining_handoff", call.arguments.given())
+    with agents_named(call):
+        made = call.play("create_twining_handoff", call.arguments.given())
     size = made["context_snapshot_size"]
     target = texts.line(made["target_agent"] or "any able agent")
     lines = [

@@ -143,6 +143,14 @@ def test_a_list_goes_on_with_its_cursor(client: McpClient, world: World) -> None
     second = client.done(ARCHITECT, "list_tasks", agent="auto-code", limit=2, cursor=first["next_cursor"])
     assert [each["task_id"] for each in first["tasks"] + second["tasks"]] == made[::-1]
     assert client.done(ARCHITECT, "list_tasks", agent="auto-code", state="done")["tasks"] == []
+    said = {
+        "0 tasks of qa.": {"agent": "qa"},
+        "0 tasks of 1999-01-31.": {"day": "1999-01-31"},
+        "3 tasks of today (UTC); titles": {},
+        "0 tasks.": {"state": "needs"},
+    }
+    for beginning, given in said.items():
+        assert client.call(ALICE, "list_tasks", **given).text.startswith(beginning)
 
 
 def test_a_marker_gives_the_block_to_paste(client: McpClient) -> None:
@@ -235,6 +243,12 @@ def test_a_handoff_may_name_its_scope_and_take_nothing_along(client: McpClient) 
     assert client.done(CODER, "claim_next")["memory"] is None
 
 
+def test_who_is_no_agent_is_asked_for_the_one_that_claims(client: McpClient) -> None:
+    for by in (ALICE, service()):
+        told = client.call(by, "claim_next")
+        assert (told.code, "agent: is required" in told.text) == ("invalid_input", True)
+
+
 def test_a_human_and_a_service_act_for_an_agent_that_they_name(client: McpClient, world: World) -> None:
     for by in (ALICE, service()):
         made = client.done(by, "handoff", agent="architect", target="auto-code", reason="It writes code")
@@ -323,6 +337,18 @@ def test_wrong_arguments_are_named_as_the_tool_names_them(client: McpClient) -> 
     unknown = client.call(ARCHITECT, "handoff", reason="It codes", target="nobody")
     assert unknown.code == "unknown_agent"
     assert "target.agent" not in unknown.text
+
+
+@pytest.mark.parametrize("tool", ["handoff", "twining_handoff"])
+def test_who_names_an_unknown_agent_is_told_which_ones_there_are(client: McpClient, tool: str) -> None:
+    client.gateway.put(ALICE, "/agents/qa", {"active": False})
+    given = {"handoff": {"target": "nobody", "reason": "It codes"}}.get(
+        tool, {"source_agent": "architect", "target_agent": "nobody", "summary": "Lexed", "results": []}
+    )
+    told = client.call(ARCHITECT, tool, **given)
+    assert told.code == "unknown_agent"
+    assert '- "auto-code"' in told.text
+    assert '"qa"' not in told.text
 
 
 def test_a_refused_call_changes_nothing(client: McpClient, world: World) -> None:

@@ -54,7 +54,8 @@ def _json(path: Path, key: str, entry: dict[str, Any]) -> Path:
         known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         known.setdefault(key, {})[NAME] = entry
     except (ValueError, AttributeError, TypeError) as exc:
-        raise Unfit(f"{path} isn't a client's configuration: it stays as it is") from exc
+        wanted = json.dumps({key: {NAME: entry}})
+        raise Unfit(f"{path} isn't plain JSON of {key}: it stays as it is. Put this there: {wanted}") from exc
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
