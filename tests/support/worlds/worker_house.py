@@ -20,6 +20,7 @@ from typing import Any
 from uuid import uuid4
 
 import baton_cli
+from baton.domain.access.principal import Principal
 from support.clock import NOON
 from support.gateway import Gateway, route_of
 from support.values.tokens import bearer
@@ -72,21 +73,8 @@ class House:
 
     def start(self, *arguments: str, program: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[str]:
         """A worker. Its programs have the house's mark in their environment."""
-        command = [sys.executable, "-m", "baton_cli", "worker", *arguments, *(["--", *program] if program else [])]
-        given = {
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(Path(baton_cli.__file__).parents[1]),
-            "HOME": str(self.folder),
-            "HOUSE": self.mark,
-            "FOLDER": str(self.folder),
-            "BATON_URL": self.url,
-            "BATON_TOKEN": bearer(CALLER).removeprefix("Bearer "),
-            "BATON_AGENT": SLUG,
-            **environment,
-        }
-        worker = subprocess.Popen(
-            command, env=given, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        given = {"HOUSE": self.mark, "BATON_URL": self.url, "BATON_TOKEN": _token(CALLER), "BATON_AGENT": SLUG}
+        worker = started(self.folder, [*arguments, *(["--", *program] if program else [])], {**given, **environment})
         self.workers.append(worker)
         return worker
 
@@ -101,7 +89,7 @@ class House:
     def token_for_all(self) -> str:
         """Of a service that may act for every agent."""
         self.agents.gateway.admit(service())
-        return bearer(service()).removeprefix("Bearer ")
+        return _token(service())
 
     # What there is
 
@@ -119,23 +107,40 @@ class House:
     def left(self) -> list[int]:
         """The processes that carry the mark, the workers aside."""
         workers = {worker.pid for worker in self.workers}
-        found = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal() and _has(each, self.mark)]
+        found = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal() and has(each, self.mark)]
         return [pid for pid in found if pid not in workers]
 
     def file(self, name: str) -> Path:
         return self.folder / name
 
 
-def until(condition: Callable[[], Any]) -> Any:
+def started(folder: Path, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
+    """`baton worker` in the folder, which its programs know as FOLDER."""
+    given = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(Path(baton_cli.__file__).parents[1]),
+        "HOME": str(folder),
+        "FOLDER": str(folder),
+        **environment,
+    }
+    command = [sys.executable, "-m", "baton_cli", "worker", *arguments]
+    return subprocess.Popen(command, env=given, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _token(by: Principal) -> str:
+    return bearer(by).removeprefix("Bearer ")
+
+
+def until(condition: Callable[[], Any], patience_seconds: float = PATIENCE_SECONDS) -> Any:
     """Waits until the condition holds; returns what it says."""
-    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    give_up_at = time.monotonic() + patience_seconds
     while not (found := condition()):
         assert time.monotonic() < give_up_at, "it hasn't happened"
         time.sleep(0.02)
     return found
 
 
-def _has(process: Path, mark: str) -> bool:
+def has(process: Path, mark: str) -> bool:
     try:
         return f"HOUSE={mark}\0".encode() in (process / "environ").read_bytes()
     except OSError:

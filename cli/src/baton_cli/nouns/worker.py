@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 from pathlib import Path
@@ -103,7 +104,7 @@ def _stations(app: App, said: dict[str, Any]) -> list[Any]:
     from baton_cli.client import Client
     from baton_cli.worker.station import POLLS_OF_A_TOKEN, Station, poll_seconds
 
-    works = _works(app, said)
+    works, idle = _works(app, said), max(1.0, _length(said["idle_timeout"]) or math.inf)
     tokens = [work.profile.token for work in works]
     places = {token: BoundedSemaphore(POLLS_OF_A_TOKEN) for token in tokens}
     return [
@@ -111,7 +112,7 @@ def _stations(app: App, said: dict[str, Any]) -> list[Any]:
             api=Client(work.profile),
             work=work,
             places=places[work.profile.token],
-            poll_seconds=poll_seconds(tokens.count(work.profile.token)),
+            poll_seconds=min(poll_seconds(tokens.count(work.profile.token)), idle),
             task_id=said["task"],
         )
         for work in works

@@ -21,6 +21,7 @@ import time
 
 CHECKPOINTS = 3  # where the program finds its file descriptor
 FIRST_FREE = 10
+LONGEST_WAIT_SECONDS = 3_600.0
 LAST_SECONDS = 5.0  # for what was killed to be gone
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 IS_LINUX = sys.platform.startswith("linux")
@@ -81,15 +82,17 @@ class Guard:
 
     def run(self, checkpoints: int, command: list[str]) -> None:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
-        self.program = self._started(checkpoints, command)
-        for end in (sys.stdin.fileno(), sys.stdout.fileno(), checkpoints):
-            os.close(end)  # the program's alone
-        self._watch()
-        if IS_LINUX:
-            self._kill_the_rest()
-        if not self.is_orphan:
-            self._tell(f"ended {self.code} {self.orders.why}")
-        os.killpg(0, signal.SIGKILL)
+        try:
+            self.program = self._started(checkpoints, command)
+            for end in (sys.stdin.fileno(), sys.stdout.fileno(), checkpoints):
+                os.close(end)  # the program's alone
+            self._watch()
+            if IS_LINUX:
+                self._kill_the_rest()
+            if not self.is_orphan:
+                self._tell(f"ended {self.code} {self.orders.why}")
+        finally:
+            os.killpg(0, signal.SIGKILL)
 
     def _started(self, checkpoints: int, command: list[str]) -> int:
         guard = os.getpid()
@@ -122,7 +125,7 @@ class Guard:
                 is_told = True
                 os.killpg(0, order)
             wait = self.orders.next_at(is_told=is_told) - now()
-            self._listen(None if math.isinf(wait) else max(0.0, wait))
+            self._listen(min(max(0.0, wait), LONGEST_WAIT_SECONDS))
 
     def _reap(self, options: int = os.WNOHANG) -> bool:
         """Reads how children ended. Returns True while the program runs."""
@@ -134,7 +137,7 @@ class Guard:
                 self.code = os.waitstatus_to_exitcode(status)
         return False
 
-    def _listen(self, seconds: float | None) -> None:
+    def _listen(self, seconds: float) -> None:
         ready, _, _ = select.select([self.control, self.woken], [], [], seconds)
         if self.woken in ready:
             os.read(self.woken, 4096)
