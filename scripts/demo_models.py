@@ -51,7 +51,7 @@ def _decided(summary: str, rationale: str) -> dict[str, Any]:
 
 
 async def _handed_over(architect: _Model) -> str:
-    given = {"target": "auto-code", "scope": SCOPE, "deliverable": "code", "criteria": CRITERIA}
+    given: dict[str, Any] = {"target": "auto-code", "scope": SCOPE, "deliverable": "code", "criteria": CRITERIA}
     made = await architect.call("handoff", **given, reason="Build the sessions")
     return str(made["task_id"])
 
