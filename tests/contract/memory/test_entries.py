@@ -12,9 +12,10 @@ import pytest
 
 from baton.domain.errors import Conflict, Unknown
 from baton.domain.memory.entry import DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
+from baton.domain.memory.entry_pack import FORM, VOID, EntryPack, PackList
 from baton.ports.paging import Page
 from baton.ports.store import Store
-from baton.ports.writes import Insert, Save
+from baton.ports.writes import Insert, Put, Save
 from support.clock import NOON
 from support.values.records import a_board_entry, a_changed_board_entry, add_board_entries
 from support.worlds.world import WORKSPACE, agent, human
@@ -175,3 +176,33 @@ def test_a_provisional_decision_is_in_no_view(store: Store) -> None:
     later = replace(a_board_entry(entry_type=DECISION, scope="a/b"), status=DecisionStatus.PROVISIONAL)
     store.commit(WORKSPACE, Save(later.withdrawn_by(human(), NOON)), Insert(a_changed_board_entry(1, later)))
     assert seen(store, "a")[DECISION] == []
+
+
+def test_packs_are_read_from_the_latest_on_and_found_by_their_entries(store: Store) -> None:
+    assert store.pack_list(WORKSPACE) == PackList(workspace=WORKSPACE)
+    packs = [EntryPack(WORKSPACE, f"ent_{number}", FORM, b"x") for number in range(5)]
+    first = PackList(workspace=WORKSPACE, until="ent_4", merged_at=NOON + SECOND, version=1)
+    store.commit(WORKSPACE, Save(first), *map(Put, packs))
+
+    assert store.pack_list(WORKSPACE) == first
+    assert store.packs_before(WORKSPACE, None, 3) == tuple(packs[:1:-1])
+    assert store.packs_before(WORKSPACE, "ent_2", 3) == (packs[1], packs[0])
+    assert [store.pack_of(WORKSPACE, each) for each in ("ent_2", "ent_2a", "ent_5")] == ["ent_2", "ent_3", None]
+
+    store.commit(WORKSPACE, Save(replace(first, version=2)), Put(EntryPack(WORKSPACE, "ent_2")))
+    assert store.packs_before(WORKSPACE, "ent_3", 1) == (EntryPack(WORKSPACE, "ent_2", VOID),)
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, Save(replace(first, version=2)), Put(packs[2]))
+
+
+def test_entries_are_read_up_to_an_id(store: Store) -> None:
+    entries = [a_board_entry(number) for number in range(20)]
+    add_board_entries(store, *entries)
+    for limit in (2, 100):
+        found: list[Entry] = []
+        cursor: str | None = entries[3].id
+        while cursor is not None:
+            page = store.entries_after(WORKSPACE, cursor, limit, entries[9].id)
+            found, cursor = [*found, *page.items], page.cursor
+        assert found == entries[4:10]
+    assert store.entries_after(WORKSPACE, entries[3].id, 9, entries[3].id) == Page(())

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from baton.domain.memory.entry import DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
-from baton.domain.memory.entry_index import MAX_WORDS, EntryIndex, Question
+from baton.domain.memory.entry_index import EntryIndex, Question
+from baton.domain.memory.entry_words import MAX_WORDS
 from support.clock import NOON
 from support.faults.cpu import MOST_SECONDS, least_seconds
 from support.values.judged_set import judged_entries

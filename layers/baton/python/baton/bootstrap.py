@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from baton.ports.search import Search
     from baton.ports.system import CallbackKey, Workers
     from baton.ports.tracker import Secrets, Tracker, Trackers
+    from baton.ports.writes import Write
 
 # The table repeats unclear writes itself, as it knows which may be repeated (adapters/dynamodb/table.py), so the SDK
 # doesn't: three attempts of at most 6 s each fit into the function's 25 s, with time for an answer.
@@ -180,6 +181,9 @@ class _Search:
 
     def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> list[str]:
         return _search().about(workspace, path, entry_types)
+
+    def forgetting(self, workspace: str, entry_id: str) -> list[Write]:
+        return _search().forgetting(workspace, entry_id)
 
 
 class _Trackers:

@@ -41,6 +41,8 @@ def _value_bytes(value: Item) -> int:
             return 3 + item_bytes(inner) + len(inner)
         case "L":
             return 3 + sum(_value_bytes(each) + 1 for each in inner)
+        case "B":
+            return len(inner)
         case "SS" | "NS":
             return sum(len(str(each).encode()) for each in inner)
         case _:

@@ -1,26 +1,30 @@
 """The port ``Search`` by words: one index per workspace in the memory of the process, which is brought up to date
-before each question. No item of the table belongs to it."""
+before each question. A process begins with what others have packed of the entries."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
 from typing import TypeVar
 
+from baton.adapters.entry_packs import EntryPacks
 from baton.domain import ids, times
-from baton.domain.memory.entry import ChangedEntry, Entry, EntryType
+from baton.domain.memory.entry import CHANGE, ENTRY, ChangedEntry, Entry, EntryType
 from baton.domain.memory.entry_index import EntryIndex, Found, Question
+from baton.domain.memory.entry_pack import EntryPack
+from baton.domain.memory.entry_words import EntryWords, words_of
+from baton.domain.memory.packing import PACK_SIZE, SETTLED, ReadPacks
 from baton.domain.times import seconds
-from baton.ports.memory import LATE_SECONDS, MemoryStore
+from baton.ports.memory import LATE_SECONDS
+from baton.ports.search import SearchStore
 from baton.ports.system import Clock
+from baton.ports.writes import Put, Save, Write
 
 # Of entries, of which a quarter fits into one answer of the table if they have 150 words.
 PAGE = 4_000
-# What ids begin with.
-ENTRY, CHANGE = "ent", "chg"
 # What commits that run beside each other, and clocks, differ by as a rule.
 _OVERLAP = seconds(2)
 # As much as a commit may be late is read again so often.
@@ -33,17 +37,18 @@ AnswerT = TypeVar("AnswerT")
 class SearchLimits:
     """``per_workspace``: so many entries are searched, the newest. ``kept``: so many are in memory, of all workspaces;
     beyond it the one that wasn't asked for longest is forgotten. An entry of 70 words takes about 1 KB, the longest
-    one 5 KB."""
+    one 5 KB. ``per_pack``: what a process begins with is packed by so many entries."""
 
     per_workspace: int = 20_000
     kept: int = 60_000
+    per_pack: int = PACK_SIZE
 
 
 DEFAULT_LIMITS = SearchLimits()
 
 
 class LexicalSearch:
-    def __init__(self, store: MemoryStore, clock: Clock, limits: SearchLimits = DEFAULT_LIMITS) -> None:
+    def __init__(self, store: SearchStore, clock: Clock, limits: SearchLimits = DEFAULT_LIMITS) -> None:
         self._store, self._clock, self._limits = store, clock, limits
         self._boards: OrderedDict[str, _Board] = OrderedDict()
         self._lock = Lock()
@@ -55,10 +60,16 @@ class LexicalSearch:
     def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> list[str]:
         return self._fresh(workspace).ask(lambda index: index.about(path, entry_types))
 
+    def forgetting(self, workspace: str, entry_id: str) -> list[Write]:
+        packs = self._store.pack_list(workspace)
+        last_id = self._store.pack_of(workspace, entry_id) if entry_id <= packs.until else None
+        void = [] if last_id is None else [Put(EntryPack(workspace, last_id))]
+        return [Save(replace(packs, version=packs.version + 1)), *void]
+
     def _fresh(self, workspace: str) -> _Board:
         """Returns the workspace's index, up to date."""
         with self._lock:
-            board = self._boards.setdefault(workspace, _Board(self._store, workspace, self._limits.per_workspace))
+            board = self._boards.setdefault(workspace, _Board(self._store, workspace, self._limits))
             self._boards.move_to_end(workspace)
         board.refresh(self._clock.now())
         with self._lock:
@@ -80,9 +91,10 @@ class _Board:
     Ids sort by the clock of who posted, and a commit takes its time: what shows late has an id that was passed. So each
     reading begins a little before the last one's end, and now and then by as much as a commit can be late."""
 
-    def __init__(self, store: MemoryStore, workspace: str, most: int) -> None:
-        self._store, self._workspace, self._most = store, workspace, most
-        self._index = EntryIndex(most)
+    def __init__(self, store: SearchStore, workspace: str, limits: SearchLimits) -> None:
+        self._store, self._workspace, self._most = store, workspace, limits.per_workspace
+        self._index = EntryIndex(limits.per_workspace)
+        self._packs = EntryPacks(store, workspace, limits.per_pack)
         self._lock = Lock()
         self._looked_back: datetime | None = None  # when it last read as much again; None: it has read nothing
         self._read_at = times.EPOCH
@@ -98,35 +110,59 @@ class _Board:
 
     def refresh(self, now: datetime) -> None:
         """Reads what is new. Raises ``Busy``: the next time it reads that again."""
-        looked_back = self._looked_back
-        looks_back = looked_back is None or now - looked_back >= _LOOK_BACK
-        if looked_back is None:
-            entries, changes = self._all_entries(), dict[str, Entry]()
+        if self._looked_back is None:
+            self._begin(now)
         else:
-            begin = looked_back - _LATE
-            begin = begin if looks_back else max(begin, self._read_at - _OVERLAP)
-            entries, changes = self._entries_from(begin), self._changes_from(begin)
+            self._look(now, self._looked_back)
+
+    def _begin(self, now: datetime) -> None:
+        read = self._packs.read(self._most)
+        entries = [words_of(each) for each in self._entries_beside(read) if each.is_shown]
+        changes = self._changes_from(read.packs.merged_at - _LATE) if read.contents else {}
         with self._lock:
-            self._apply(entries, changes)
+            self._apply([*read.entries(), *entries], changes)
+            self._looked_back = self._read_at = now
+            self._forget_before(now - _LATE - _LOOK_BACK)
+        self._packs.complete(read, entries, changes, now)
+
+    def _look(self, now: datetime, looked_back: datetime) -> None:
+        looks_back = now - looked_back >= _LOOK_BACK
+        begin = looked_back - _LATE
+        begin = begin if looks_back else max(begin, self._read_at - _OVERLAP)
+        entries, changes = self._entries_from(begin), self._changes_from(begin)
+        with self._lock:
+            self._apply([words_of(each) for each in entries if each.is_shown and each.id not in self._index], changes)
             self._read_at = max(self._read_at, now)
             if looks_back:
                 self._looked_back = now
                 self._forget_before(now - _LATE - _LOOK_BACK)
+            unpacked = self._index.count_between(self._packs.until, ids.beginning_at(ENTRY, now - SETTLED))
+        if unpacked >= self._packs.size:
+            self._packs.append(now)
 
-    def _all_entries(self) -> list[Entry]:
-        """Returns the newest ones, as many as are searched."""
-        page = self._store.newest_entries(self._workspace, None, None, PAGE, None)
+    def _entries_beside(self, read: ReadPacks) -> list[Entry]:
+        """Returns, in order, the entries that void packs stand for, and the newest ones after the last pack: as many as
+        are searched."""
+        found = [entry for gap in read.gaps() for entry in self._entries_between(*gap)]
+        return [*found, *self._newest_after(read.packs.until)]
+
+    def _newest_after(self, after_id: str) -> list[Entry]:
+        since = ids.made_at(after_id)
+        page = self._store.newest_entries(self._workspace, since, None, PAGE, None)
         found = list(page.items)
         while page.cursor is not None and len(found) < self._most:
-            page = self._store.newest_entries(self._workspace, None, None, PAGE, page.cursor)
+            page = self._store.newest_entries(self._workspace, since, None, PAGE, page.cursor)
             found += page.items
-        return found[::-1]
+        return [each for each in reversed(found) if each.id > after_id]
 
     def _entries_from(self, begin: datetime) -> list[Entry]:
-        page = self._store.entries_after(self._workspace, ids.beginning_at(ENTRY, begin), PAGE)
+        return self._entries_between(ids.beginning_at(ENTRY, begin), None)
+
+    def _entries_between(self, after_id: str, until_id: str | None) -> list[Entry]:
+        page = self._store.entries_after(self._workspace, after_id or None, PAGE, until_id)
         found = list(page.items)
         while page.cursor is not None:
-            page = self._store.entries_after(self._workspace, page.cursor, PAGE)
+            page = self._store.entries_after(self._workspace, page.cursor, PAGE, until_id)
             found += page.items
         return found
 
@@ -141,16 +177,16 @@ class _Board:
         entries = self._store.entries(self._workspace, list({each.entry_id for each in found})) if found else {}
         return {each.id: entries[each.entry_id] for each in found if each.entry_id in entries}
 
-    def _apply(self, entries: Iterable[Entry], changes: Mapping[str, Entry]) -> None:
+    def _apply(self, entries: Iterable[EntryWords], changes: Mapping[str, Entry]) -> None:
         latest = dict(sorted(self._applied.values()))
         for mark, entry in changes.items():
             if entry.version >= latest.get(entry.id, 0):
                 self._index.put(entry)
                 latest[entry.id] = entry.version
             self._applied[mark] = (entry.id, entry.version)
-        for entry in entries:
-            if entry.id not in self._index and entry.version >= latest.get(entry.id, 0):
-                self._index.put(entry)
+        for each in entries:
+            if each.entry_id not in self._index and each.version >= latest.get(each.entry_id, 0):
+                self._index.put_words(each)
 
     def _forget_before(self, begin: datetime) -> None:
         oldest = ids.beginning_at(CHANGE, begin)

@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Protocol
 
 from baton.domain.memory.entry import ChangedEntry, Entry, EntryType
+from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.ports.paging import Page
 
 
 class MemoryStore(Protocol):
     """Entries are written by commits: an ``Insert`` of a new one, a ``Save`` of the next version with the ``Insert`` of
-    a ``ChangedEntry``.
+    a ``ChangedEntry``. Packs are too: a ``Put`` of each with the ``Save`` of their list.
 
     Ids sort by the clock of who posted, and a commit takes its time: an entry, or the mark of a change, may show up to
     ``LATE_SECONDS`` after one with a later id. Who goes on from where it was reads that much again."""
@@ -29,13 +30,24 @@ class MemoryStore(Protocol):
         """Returns entries posted at ``since`` or later and before ``until``, newest first. A page may have fewer than
         ``limit`` and a cursor all the same."""
 
-    def entries_after(self, workspace: str, after_id: str | None, limit: int) -> Page:
-        """Returns entries with a later id, in the order of their ids; None: from the first on. ``cursor`` is the last
-        id, or None if there are no more. A page may have fewer than ``limit`` and a cursor all the same."""
+    def entries_after(self, workspace: str, after_id: str | None, limit: int, until_id: str | None = None) -> Page:
+        """Returns entries with a later id, up to ``until_id`` if it is given, in the order of their ids; None: from the
+        first on. ``cursor`` is the last id, or None if there are no more. A page may have fewer than ``limit`` and a
+        cursor all the same."""
 
     def changed_after(self, workspace: str, mark: str | None, limit: int) -> tuple[ChangedEntry, ...]:
         """Returns the marks of changes with a later id, in the order of their ids; None: from the first on. At most
         ``limit``: if there are as many, there may be more."""
+
+    def pack_list(self, workspace: str) -> PackList:
+        """Returns what the packs are about; an empty one in version 0 if there are none."""
+
+    def packs_before(self, workspace: str, last_id: str | None, limit: int) -> tuple[EntryPack, ...]:
+        """Returns the packs before the one that ends with this id, the latest first; None: from the latest on. At most
+        ``limit``, and fewer only if there are no more."""
+
+    def pack_of(self, workspace: str, entry_id: str) -> str | None:
+        """Returns the last id of the pack that the entry belongs to, None if there is none."""
 
     def in_view(
         self, workspace: str, scope: str, most: Mapping[EntryType, int], since: datetime | None = None

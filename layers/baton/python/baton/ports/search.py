@@ -6,6 +6,12 @@ from typing import Protocol
 
 from baton.domain.memory.entry import EntryType
 from baton.domain.memory.entry_index import Found, Question
+from baton.ports.memory import MemoryStore
+from baton.ports.writes import CommitStore, Write
+
+
+class SearchStore(MemoryStore, CommitStore, Protocol):
+    """What a search reads, and where it keeps what it needs to begin."""
 
 
 class Search(Protocol):
@@ -22,3 +28,7 @@ class Search(Protocol):
     def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> list[str]:
         """Returns the ids of the entries of these types that hold for a file or folder, newest first: those in its
         view, and those that name it. What was replaced gives way to what replaced it."""
+
+    def forgetting(self, workspace: str, entry_id: str) -> list[Write]:
+        """Returns the writes that take the entry's words out of all that the search has stored, for the commit of its
+        deletion, which raises ``Conflict`` if the search has stored more meanwhile. Raises ``Busy``."""

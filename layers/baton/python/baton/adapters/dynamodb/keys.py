@@ -332,6 +332,19 @@ def board_changes(workspace: str) -> str:
     return f"WS#{workspace}#BOARD-CHANGES"
 
 
+def board_packs(workspace: str) -> str:
+    return f"WS#{workspace}#BOARD-PACKS"
+
+
+def board_pack(workspace: str, last_id: str) -> Key:
+    return Key(board_packs(workspace), last_id)
+
+
+def board_pack_list(workspace: str) -> Key:
+    """Sorts before every pack."""
+    return Key(board_packs(workspace), "LIST")
+
+
 def view_of(workspace: str, entry_type: EntryType, scope: str) -> str:
     """The active entries of a type that were posted in the scope or below it, in the queue index."""
     return f"WS#{workspace}#VIEW#{entry_type}#{scope}"

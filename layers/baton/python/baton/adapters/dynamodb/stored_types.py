@@ -20,6 +20,7 @@ from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.escalations.review import Review, ReviewRequest
 from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, RootHandoffs
 from baton.domain.memory.entry import ChangedEntry, Entry
+from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.task_items import Note, Retry, TaskBody
 from baton.domain.tracker.page_sync import PageLink, PageSync
@@ -86,6 +87,8 @@ STORED: dict[type, StoredType] = {
     ChangedEntry: StoredType(
         lambda _, changed: entry_items.changed_item(changed), marker=Marker.LASTING, has_new_id=True
     ),
+    PackList: StoredType(lambda _, packs: entry_items.pack_list_item(packs), "packs", Marker.CHANGING),
+    EntryPack: StoredType(lambda _, pack: entry_items.pack_item(pack)),
     # of the tracker
     PageSync: StoredType(lambda _, sync: tracker_items.page_sync_item(sync), "mirror", Marker.CHANGING),
     PageLink: StoredType(tracker_items.page_link_item, owner="task"),

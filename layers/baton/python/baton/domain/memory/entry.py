@@ -15,6 +15,8 @@ MAX_RATIONALE = 4_000
 MAX_TAGS, MAX_TAG = 20, 50
 MAX_RELATES_TO, MAX_REFERENCE = 20, 300
 MAX_REASON = 1_000
+# What the ids of entries and of changes begin with.
+ENTRY, CHANGE = "ent", "chg"
 
 
 class EntryType(StrEnum):

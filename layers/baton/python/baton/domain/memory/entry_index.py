@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import heapq
 import sys
-from bisect import bisect_left, insort
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -15,14 +14,11 @@ from itertools import islice
 from baton.domain import times
 from baton.domain.memory import ranking
 from baton.domain.memory.entry import STANDING, Entry, EntryType
+from baton.domain.memory.entry_words import MAX_WORDS, EntryWords, words_of
 from baton.domain.memory.scope import ROOT, sees, steps_between
 from baton.domain.memory.word_index import WordIndex
 from baton.domain.memory.words import words
 
-# Of one entry, the summary's first; later ones aren't found.
-MAX_WORDS = 800
-# How much a word counts in each field.
-_SUMMARY, _TAGS, _REST = 3, 2, 1
 # What the words of a replaced decision count for the one that holds in its place.
 _INHERITED = 0.9
 # A longer history of one decision isn't followed.
@@ -74,17 +70,25 @@ class EntryIndex:
 
     def put(self, entry: Entry) -> None:
         """Adds the entry, or replaces the one with its id. One that isn't shown is removed."""
-        if not entry.is_shown:
+        if entry.is_shown:
+            self.put_words(words_of(entry))
+        else:
             self.remove(entry.id)
-            return
-        if entry.id not in self._facts:
-            insort(self._ids, entry.id)
-        self._facts[entry.id] = _facts(entry)
+
+    def put_words(self, entry: EntryWords) -> None:
+        """Adds the entry of which this is kept, or replaces the one with its id."""
+        if entry.entry_id not in self._facts:
+            insort(self._ids, entry.entry_id)
+        self._facts[entry.entry_id] = _facts(entry)
         if entry.superseded_by is not None:
-            self._heirs[entry.id] = entry.superseded_by
-        self._words.put(entry.id, _weights(entry))
+            self._heirs[entry.entry_id] = entry.superseded_by
+        self._words.put(entry.entry_id, entry.weights)
         while len(self) > self._most:
             self.remove(self._ids[0])
+
+    def count_between(self, after: str, before: str) -> int:
+        """Returns how many entries have a later id than the one, and an earlier one than the other."""
+        return bisect_left(self._ids, before) - bisect_right(self._ids, after)
 
     def remove(self, entry_id: str) -> None:
         """An id that isn't there is no mistake."""
@@ -151,9 +155,9 @@ class EntryIndex:
         return rank
 
 
-def _facts(entry: Entry) -> _Facts:
+def _facts(entry: EntryWords) -> _Facts:
     return _Facts(
-        posted_ms=times.to_ms(entry.posted_at),
+        posted_ms=entry.posted_ms,
         entry_type=entry.entry_type,
         scope=sys.intern(entry.scope),
         holds=entry.status in {None, *STANDING},
@@ -163,20 +167,3 @@ def _facts(entry: Entry) -> _Facts:
 
 def _closeness(asked: str, scope: str) -> float:
     return 1.0 if asked == ROOT else ranking.weight_of_distance(steps_between(asked, scope))
-
-
-def _weights(entry: Entry) -> Counter[str]:
-    weights: Counter[str] = Counter()
-    left = MAX_WORDS
-    for weight, text in _fields(entry):
-        found = list(islice(words(text), left))
-        left -= len(found)
-        weights.update(found * weight)
-    return weights
-
-
-def _fields(entry: Entry) -> Iterator[tuple[int, str]]:
-    scope = "" if entry.scope == ROOT else entry.scope
-    yield _SUMMARY, entry.summary
-    yield _TAGS, " ".join(entry.tags)
-    yield _REST, "\n".join((scope, *entry.relates_to, entry.detail, entry.rationale or ""))

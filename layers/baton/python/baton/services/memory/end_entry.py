@@ -10,10 +10,14 @@ from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.memory.entry import Entry
 from baton.ports.deps import Deps
+from baton.ports.writes import Write
 from baton.steps import idempotency
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.memory.change_entry import changed
 from baton.steps.memory.readable_entry import readable_entry
+
+# The entry after its end, and what is written with it.
+Ended = tuple[Entry, list[Write]]
 
 
 def withdraw_entry(
@@ -22,9 +26,9 @@ def withdraw_entry(
     """Takes the entry back: no list, view or search has it any more. One that was taken back or deleted before stays as
     it is. Raises ``Unknown``, ``HumanNeeded`` and ``GuardrailRefused``."""
 
-    def withdrawn(entry: Entry, now: datetime) -> Entry:
+    def withdrawn(entry: Entry, now: datetime) -> Ended:
         checked: str | None = apply_guardrails(deps, by.workspace, {"reason": reason})["reason"]
-        return entry.withdrawn_by(by, now, checked)
+        return entry.withdrawn_by(by, now, checked), []
 
     return _ended(deps, by, entry_id, withdrawn, idempotency_key)
 
@@ -33,14 +37,19 @@ def delete_entry(deps: Deps, by: Principal, entry_id: str) -> Entry:
     """Removes the entry's texts; what is left says that it was, and who deleted it. One that was deleted before stays
     as it is. Raises ``HumanNeeded`` and ``Unknown``."""
     by.must_be_human("delete an entry")
-    return _ended(deps, by, entry_id, lambda entry, now: entry.deleted_by(by, now), None)
+
+    def deleted(entry: Entry, now: datetime) -> Ended:
+        after = entry.deleted_by(by, now)
+        return after, [] if after is entry else deps.search.forgetting(by.workspace, entry_id)
+
+    return _ended(deps, by, entry_id, deleted, None)
 
 
 def _ended(
     deps: Deps,
     by: Principal,
     entry_id: str,
-    end: Callable[[Entry, datetime], Entry],
+    end: Callable[[Entry, datetime], Ended],
     idempotency_key: IdempotencyKey | None,
 ) -> Entry:
     """A repeat is answered with the entry as it is now: nothing but its deletion can follow."""
@@ -50,8 +59,8 @@ def _ended(
 
     def decide(_: None) -> Entry:
         before, now = readable_entry(deps, by, entry_id), deps.clock.now()
-        after = end(before, now)
-        writes = [] if after is before else changed(deps, after, now)
+        after, beside = end(before, now)
+        writes = [] if after is before else [*changed(deps, after, now), *beside]
         saved = idempotency.save_response(idempotency_key, {})
         if writes or saved:
             deps.store.commit(by.workspace, *saved, *writes)

@@ -13,11 +13,12 @@ from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.memory import entry_items
 from baton.adapters.dynamodb.table import MAX_BATCH
 from baton.domain import errors, ids
-from baton.domain.memory.entry import ChangedEntry, Entry, EntryType
+from baton.domain.memory.entry import ENTRY, ChangedEntry, Entry, EntryType
+from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.memory.scope import line_of
 from baton.ports.paging import Page
 
-_PREFIX = "ent_"
+_PREFIX = f"{ENTRY}_"
 # Sorts after every id of an entry.
 _LAST = _PREFIX + "~"
 # So many more are read: of an index, as it may show entries that aren't active any more; of a shard, as one may have
@@ -52,15 +53,28 @@ class Entries(Registry):
         found = self._entries_in_shards(workspace, first, last, limit, newest_first=True)
         return _page(workspace, found, limit, newest_first=True)
 
-    def entries_after(self, workspace: str, after_id: str | None, limit: int) -> Page:
+    def entries_after(self, workspace: str, after_id: str | None, limit: int, until_id: str | None = None) -> Page:
         first = _PREFIX if after_id is None else _after(after_id)
-        found = self._entries_in_shards(workspace, first, _LAST, limit, newest_first=False)
+        found = self._entries_in_shards(workspace, first, until_id or _LAST, limit, newest_first=False)
         return _page(workspace, found, limit, newest_first=False)
 
     def changed_after(self, workspace: str, mark: str | None, limit: int) -> tuple[ChangedEntry, ...]:
         values = {":pk": keys.board_changes(workspace), ":mark": mark or keys.EARLIEST}
         found = self._table.query("#pk = :pk AND #sk > :mark", values, limit=limit)
         return tuple(entry_items.changed_from(workspace, item) for item in found)
+
+    def pack_list(self, workspace: str) -> PackList:
+        item = self._table.get(keys.board_pack_list(workspace))
+        return PackList(workspace=workspace) if item is None else entry_items.pack_list_from(workspace, item)
+
+    def packs_before(self, workspace: str, last_id: str | None, limit: int) -> tuple[EntryPack, ...]:
+        last = _LAST if last_id is None else _before(last_id)
+        found = self._packs(workspace, _PREFIX, last, limit, newest_first=True)
+        return tuple(entry_items.pack_from(workspace, item) for item in found)
+
+    def pack_of(self, workspace: str, entry_id: str) -> str | None:
+        found = self._packs(workspace, entry_id, _LAST, 1)
+        return str(found[0]["sk"]) if found else None
 
     def in_view(
         self, workspace: str, scope: str, most: Mapping[EntryType, int], since: datetime | None = None
@@ -71,6 +85,10 @@ class Entries(Registry):
         )
         newest = {kind: _newest([listed[place] for place in here]) for kind, here in places.items()}
         return self._active_entries(workspace, newest, most)
+
+    def _packs(self, workspace: str, first: str, last: str, limit: int, *, newest_first: bool = False) -> list[Item]:
+        values = {":pk": keys.board_packs(workspace), ":first": first, ":last": last}
+        return self._table.query(_RANGE, values, limit=limit, newest_first=newest_first)
 
     def _entries_in_shards(
         self, workspace: str, first: str, last: str, limit: int, *, newest_first: bool
@@ -155,7 +173,7 @@ def _before(entry_id: str) -> str:
 
 def _first_of(at: datetime | None) -> str | None:
     """Returns what sorts before every id of this millisecond or later, and after all earlier ones."""
-    return None if at is None else ids.beginning_at("ent", at)
+    return None if at is None else ids.beginning_at(ENTRY, at)
 
 
 def _active(read: Mapping[str, Entry], entry_ids: Iterable[str]) -> list[Entry]:

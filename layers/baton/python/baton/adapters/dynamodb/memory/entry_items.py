@@ -13,6 +13,7 @@ from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.memory import entry as entries
 from baton.domain.memory.entry import ChangedEntry, DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
+from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.memory.scope import ROOT, line_of
 from baton.domain.newer import member
 
@@ -70,6 +71,30 @@ def changed_item(changed: ChangedEntry) -> Item:
 
 def changed_from(workspace: str, item: Item) -> ChangedEntry:
     return ChangedEntry(workspace, item["sk"], item["entry"])
+
+
+def pack_list_item(packs: PackList) -> Item:
+    key = keys.board_pack_list(packs.workspace)
+    return {
+        **key._asdict(),
+        "until": packs.until,
+        "merged_at": times.rfc3339(packs.merged_at),
+        "version": packs.version,
+    }
+
+
+def pack_list_from(workspace: str, item: Item) -> PackList:
+    merged_at = times.parse_rfc3339(item["merged_at"])
+    return PackList(workspace=workspace, until=item["until"], merged_at=merged_at, version=int(item["version"]))
+
+
+def pack_item(pack: EntryPack) -> Item:
+    key = keys.board_pack(pack.workspace, pack.last_id)
+    return {**key._asdict(), "form": pack.form, "contents": pack.contents or None}
+
+
+def pack_from(workspace: str, item: Item) -> EntryPack:
+    return EntryPack(workspace, item["sk"], int(item["form"]), bytes(item.get("contents", b"")))
 
 
 def _has_rows(entry: Entry) -> bool:

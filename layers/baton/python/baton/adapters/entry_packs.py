@@ -1,0 +1,131 @@
+"""The packs of one workspace: read by a process that begins, written where they are missing
+(docs/decisions/063-packs-of-what-the-search-keeps.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import islice
+
+from baton.domain import errors, times
+from baton.domain.memory.entry import Entry
+from baton.domain.memory.entry_pack import EntryPack, PackList
+from baton.domain.memory.entry_words import EntryWords, words_of
+from baton.domain.memory.pack_contents import entries_of, in_packs
+from baton.domain.memory.packing import PACKS_AT_ONCE, ReadPacks, filled, merged, new_packs
+from baton.ports.search import SearchStore
+from baton.ports.writes import Put, Save
+
+# In one commit, and not much more: 500 write units, of which a partition takes 1,000 a second.
+BYTES_AT_ONCE = 200_000
+# In one reading.
+PACKS_READ = 50
+# Written by one process when it begins.
+MOST_NEW = 50
+# Before the next attempt after one that failed: somebody else was first, or the table is busy.
+PAUSE = timedelta(minutes=1)
+
+
+class EntryPacks:
+    """``size``: of a pack, in entries. ``until``: the last id that is known to be in one. What isn't packed is read as
+    entries, so that a failure to write costs nothing but time."""
+
+    def __init__(self, store: SearchStore, workspace: str, size: int) -> None:
+        self._store, self._workspace, self.size = store, workspace, size
+        self._not_before = times.EPOCH
+        self.until = ""
+
+    def read(self, most: int) -> ReadPacks:
+        """Returns the latest packs, with as many entries as are wanted. Their list is read first: a pack may be newer
+        than it says, and is never older."""
+        try:
+            packs = self._store.pack_list(self._workspace)
+            return self._contents(packs, most) if packs.until else ReadPacks(packs)
+        except errors.WrittenByNewer:
+            return ReadPacks(PackList(workspace=self._workspace))
+
+    def _contents(self, packs: PackList, most: int) -> ReadPacks:
+        self.until = packs.until
+        contents: dict[str, Sequence[EntryWords] | None] = {}
+        after = ""
+        for pack in self._latest():
+            if most <= 0:
+                after = pack.last_id
+                break
+            entries = contents[pack.last_id] = None if pack.is_void else entries_of(pack)
+            most -= self.size if entries is None else len(entries)
+        return ReadPacks(packs, dict(reversed(contents.items())), after)
+
+    def complete(
+        self, read: ReadPacks, entries: Sequence[EntryWords], changes: Mapping[str, Entry], now: datetime
+    ) -> None:
+        """Writes what a process has found missing that begins. ``entries``: those of the gaps and those after the last
+        pack, in the order of their ids; ``changes``: the entries that were changed since ``merged_at``, by the marks of
+        the changes. All of it was read after the packs."""
+        changed, merged_at = merged(read, changes, self.size, now)
+        contents = islice((changed | filled(read, entries, most=2 * self.size)).items(), PACKS_AT_ONCE)
+        rewritten = [pack for last_id, some in contents for pack in in_packs(self._workspace, last_id, some)]
+        following = [each for each in entries if each.entry_id > read.packs.until]
+
+        def write() -> None:
+            packs = replace(read.packs, merged_at=merged_at)
+            if rewritten or packs != read.packs:
+                packs = self._commit(packs, rewritten)
+            self._add(packs, following, now)
+
+        self._try(now, write)
+
+    def append(self, now: datetime) -> None:
+        """Writes the packs that follow the last one. The entries are read again: one may have been deleted."""
+        if now >= self._not_before:
+            self._not_before = now + PAUSE
+            self._try(now, lambda: self._append(now))
+
+    def _append(self, now: datetime) -> None:
+        packs = self._store.pack_list(self._workspace)
+        if packs.until != self.until:
+            self.until = packs.until  # somebody else was first
+            return
+        page = self._store.entries_after(self._workspace, self.until or None, PACKS_AT_ONCE * self.size)
+        self._add(packs, [words_of(each) for each in page.items if each.is_shown], now)
+
+    def _add(self, packs: PackList, following: Sequence[EntryWords], now: datetime) -> None:
+        """Writes packs of the entries that follow the last one."""
+        if not packs.until:
+            packs = replace(packs, merged_at=now)
+        for some in _in_parts(islice(new_packs(self._workspace, following, self.size, now), MOST_NEW)):
+            packs = self._commit(replace(packs, until=some[-1].last_id), some)
+
+    def _try(self, now: datetime, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except errors.BatonError:
+            self._not_before = now + PAUSE
+
+    def _commit(self, packs: PackList, written: Sequence[EntryPack]) -> PackList:
+        """Raises ``Conflict`` if another one has written, or an entry was deleted, since the list was read."""
+        after = replace(packs, version=packs.version + 1)
+        self._store.commit(self._workspace, Save(after), *map(Put, written))
+        self.until, self._not_before = after.until, times.EPOCH
+        return after
+
+    def _latest(self) -> Iterator[EntryPack]:
+        """Yields the packs, the latest first."""
+        found = self._store.packs_before(self._workspace, None, PACKS_READ)
+        yield from found
+        while len(found) == PACKS_READ:
+            found = self._store.packs_before(self._workspace, found[-1].last_id, PACKS_READ)
+            yield from found
+
+
+def _in_parts(packs: Iterable[EntryPack]) -> Iterator[list[EntryPack]]:
+    """Yields the packs by commits."""
+    part: list[EntryPack] = []
+    for pack in packs:
+        if part and (len(part) == PACKS_AT_ONCE or sum(len(each.contents) for each in part) > BYTES_AT_ONCE):
+            yield part
+            part = []
+        part.append(pack)
+    if part:
+        yield part

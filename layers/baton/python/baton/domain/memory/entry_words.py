@@ -1,0 +1,61 @@
+"""What the search keeps of an entry: its words and what decides its rank, not its texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from baton.domain import times
+from baton.domain.memory.entry import DecisionStatus, Entry, EntryType
+from baton.domain.memory.scope import ROOT
+from baton.domain.memory.words import words
+
+# Of one entry, the summary's first; later ones aren't found.
+MAX_WORDS = 800
+# How much a word counts in each field.
+_SUMMARY, _TAGS, _REST = 3, 2, 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryWords:
+    entry_id: str
+    version: int  # of the entry
+    posted_ms: int
+    entry_type: EntryType
+    scope: str
+    status: DecisionStatus | None
+    superseded_by: str | None
+    weights: Mapping[str, int]  # how much each word counts
+
+
+def words_of(entry: Entry) -> EntryWords:
+    """The entry is one that is shown."""
+    return EntryWords(
+        entry_id=entry.id,
+        version=entry.version,
+        posted_ms=times.to_ms(entry.posted_at),
+        entry_type=entry.entry_type,
+        scope=entry.scope,
+        status=entry.status,
+        superseded_by=entry.superseded_by,
+        weights=_weights(entry),
+    )
+
+
+def _weights(entry: Entry) -> Counter[str]:
+    weights: Counter[str] = Counter()
+    left = MAX_WORDS
+    for weight, text in _fields(entry):
+        found = list(islice(words(text), left))
+        left -= len(found)
+        weights.update(found * weight)
+    return weights
+
+
+def _fields(entry: Entry) -> Iterator[tuple[int, str]]:
+    scope = "" if entry.scope == ROOT else entry.scope
+    yield _SUMMARY, entry.summary
+    yield _TAGS, " ".join(entry.tags)
+    yield _REST, "\n".join((scope, *entry.relates_to, entry.detail, entry.rationale or ""))
