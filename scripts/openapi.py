@@ -20,14 +20,17 @@ from api import handler as api
 from api.handoffs.twining_routes import TwiningProblem
 from create_handoff_marker import handler as create_handoff_marker
 from create_handoff_marker.shapes import MarkerProblem
+from mcp_door import handler as mcp_door
+from mcp_door.protocol import SERVED
+from mcp_door.shapes import McpError
 from notion_webhook import handler as notion_webhook
-from rest.answers import PROBLEM_JSON, Problem
+from rest.answers import JSON, PROBLEM_JSON, Problem
 from rest.routing import PATTERNS, YAML_TYPES, Endpoint
 from wait import handler as wait
 
 TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
 REF = "#/components/schemas/{model}"
-PROBLEMS: dict[str, type] = {"marker": MarkerProblem, "twining": TwiningProblem, "problem": Problem}
+PROBLEMS: dict[str, type] = {"marker": MarkerProblem, "twining": TwiningProblem, "mcp": McpError, "problem": Problem}
 INTRODUCTION = """Serverless handoffs between AI agents. Times are RFC 3339 in UTC with milliseconds. Lists are \
 `{items, next_cursor}`; a cursor belongs to the listing that gave it. Every answer of Baton's carries `X-Request-Id`. \
 What doesn't reach Baton is answered by AWS's gateway or Function URL before it, with a body and headers of AWS's own: \
@@ -38,6 +41,7 @@ count of the caller's requests. An agent that is switched off (`active: false`) 
 MEANINGS = {
     200: "Done",
     201: "Created",
+    202: "Taken: no body",
     204: "Done, or nothing to claim: no body",
     400: "The body isn't JSON as Baton takes it: one object, UTF-8, at most 16 levels deep, no NaN, no duplicate keys",
     401: "No token",
@@ -53,6 +57,8 @@ MEANINGS = {
     503: "Too busy, or the tracker doesn't answer; the same request may be sent again after `Retry-After` seconds. "
     "Where no function answered in time, the answer is AWS's own, and has no `Retry-After`",
 }
+# Statuses that a kind of refusals never has.
+_NEVER = {"marker": {404}, "twining": {404}, "mcp": {409}}
 # What stands before Baton answers these as well, without its headers.
 ALSO_OF_AWS = {413, 429, 500, 503}
 REQUEST_ID = {
@@ -74,6 +80,35 @@ SIGNATURE = {
     "in": "header",
     "description": "`sha256=` and the HMAC-SHA256 of the body's very bytes, keyed with the verification token.",
     "schema": {"type": "string"},
+}
+MCP_HEADERS: dict[str, dict[str, Any]] = {
+    "McpProtocolVersion": {
+        "name": "MCP-Protocol-Version",
+        "in": "header",
+        "description": f"The version that the request speaks: {', '.join(SERVED)}. Without a handshake the body's "
+        "`_meta` says the same, and the other two headers say what the body says. `initialize` takes no notice of it.",
+        "schema": {"type": "string"},
+    },
+    "McpMethod": {"name": "Mcp-Method", "in": "header", "schema": {"type": "string"}},
+    "McpName": {
+        "name": "Mcp-Name",
+        "in": "header",
+        "description": "Of `tools/call`: the tool's name.",
+        "schema": {"type": "string"},
+    },
+}
+MCP_MEANINGS = {
+    400: "No message of the protocol, or one whose headers contradict it",
+    401: "No token, or one that was refused: `WWW-Authenticate` tells which",
+    403: "A web page of a foreign `Origin`",
+    404: "An unknown method, in the era without a handshake",
+    422: "The query is wrong",
+}
+PARAMETERS = {
+    "RequestId": REQUEST_ID,
+    "IdempotencyKey": IDEMPOTENCY_KEY,
+    "NotionSignature": SIGNATURE,
+    **MCP_HEADERS,
 }
 UNSIGNED = "The signature isn't that of the body"
 
@@ -97,7 +132,7 @@ class Schemas:
 
 
 def document() -> dict[str, Any]:
-    routes = [*create_handoff_marker.routes, *api.routes, *wait.routes, *notion_webhook.routes]
+    routes = [*create_handoff_marker.routes, *api.routes, *wait.routes, *mcp_door.routes, *notion_webhook.routes]
     used = set(PROBLEMS.values())
     for route in routes:
         used |= {shape for shape in route.answers.values() if shape is not None}
@@ -105,8 +140,8 @@ def document() -> dict[str, Any]:
     schemas = Schemas(used)
     paths: dict[str, Any] = {}
     for route in sorted(routes, key=lambda route: (route.path, route.method)):
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
-    queries = {route.query.schema.__name__ for route in routes if route.query}
+        paths.setdefault(route.shown_path, {})[route.method.lower()] = _operation(route, schemas)
+    queries = {route.query.schema.__name__ for route in routes if _takes_query(route)}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Baton", "version": "0.1.0", "description": INTRODUCTION, "license": {"name": "MIT"}},
@@ -116,7 +151,7 @@ def document() -> dict[str, Any]:
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "`baton_<id>_<secret>`"},
             },
-            "parameters": {"RequestId": REQUEST_ID, "IdempotencyKey": IDEMPOTENCY_KEY, "NotionSignature": SIGNATURE},
+            "parameters": PARAMETERS,
             "responses": _all_refusals(schemas),
             "schemas": {name: shape for name, shape in sorted(schemas.all.items()) if name not in queries},
         },
@@ -153,17 +188,32 @@ def _operation(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
 
 def _parameters(route: Endpoint, schemas: Schemas) -> list[dict[str, Any]]:
     found = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": PATTERNS[name]}}
-        for name in re.findall(r"{(\w+)}", route.path)
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", **_form_of(name)}}
+        for name in re.findall(r"{(\w+)}", route.shown_path)
     ]
-    if route.query is not None:
+    if route.query is not None and _takes_query(route):
         shape = schemas.shape(route.query.schema)
         for name, schema in shape["properties"].items():
             is_required = name in shape.get("required", ())
             found.append({"name": name, "in": "query", "required": is_required, "schema": _without_null(schema)})
-    named = {"IdempotencyKey": route.is_idempotent, "NotionSignature": route.raw and not route.any_value}
+    named = {"IdempotencyKey": route.is_idempotent, "NotionSignature": _is_signed(route)}
+    if route.needs_token and _kind_of(route) == "mcp":
+        named |= dict.fromkeys(MCP_HEADERS, True)
     headers = ["RequestId", *(name for name, is_taken in named.items() if is_taken)]
     return [*found, *({"$ref": f"#/components/parameters/{name}"} for name in headers)]
+
+
+def _takes_query(route: Endpoint) -> bool:
+    """False also for one that takes no notice of it."""
+    return route.query is not None and route.query.schema is not object
+
+
+def _form_of(name: str) -> dict[str, Any]:
+    return {"minLength": 1} if name == "proxy" else {"pattern": PATTERNS[name]}
+
+
+def _is_signed(route: Endpoint) -> bool:
+    return route.raw and not route.any_value and not route.needs_token
 
 
 def _kind_of(route: Endpoint) -> str:
@@ -179,12 +229,15 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _responses(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
-    found = {str(status): _response(status, shape, schemas) for status, shape in route.answers.items()}
+    refused = {status for status in route.answers if status >= HTTPStatus.BAD_REQUEST}
+    given = {status: shape for status, shape in route.answers.items() if status not in refused}
+    found = {str(status): _response(status, shape, schemas) for status, shape in given.items()}
     if route.may_be_text:
         found["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
     kind = _kind_of(route)
     refusals = {str(status): {"$ref": f"#/components/responses/{kind}-{status}"} for status in _refusals(route)}
-    if route.raw and not route.any_value:
+    refusals |= {str(status): {"$ref": f"#/components/responses/problem-{status}"} for status in refused}
+    if _is_signed(route):
         refusals["401"] = {"$ref": "#/components/responses/unsigned-401"}
     return found | refusals
 
@@ -196,6 +249,8 @@ def _response(status: int, shape: type | None, schemas: Schemas) -> dict[str, An
 
 
 def _refusals(route: Endpoint) -> list[int]:
+    if route.refuses is not None:
+        return list(route.refuses)
     found = {422, 500, *route.refusals}
     if route.needs_token:
         found |= {401, 403, 429}
@@ -213,17 +268,20 @@ def _refusals(route: Endpoint) -> list[int]:
 def _all_refusals(schemas: Schemas) -> dict[str, Any]:
     unsigned = {"description": UNSIGNED, "content": {PROBLEM_JSON: {"schema": schemas.reference(Problem)}}}
     return {"unsigned-401": unsigned} | {
-        f"{kind}-{status}": _refusal(status, schemas.reference(shape))
+        f"{kind}-{status}": _refusal(kind, status, schemas.reference(shape))
         for kind, shape in PROBLEMS.items()
         for status in MEANINGS
-        if status >= HTTPStatus.BAD_REQUEST and (kind == "problem" or status != HTTPStatus.NOT_FOUND)
+        if status >= HTTPStatus.BAD_REQUEST and status not in _NEVER.get(kind, ())
     }
 
 
-def _refusal(status: int, problem: dict[str, Any]) -> dict[str, Any]:
+def _refusal(kind: str, status: int, problem: dict[str, Any]) -> dict[str, Any]:
+    if kind == "mcp":
+        either = {"anyOf": [problem, {"type": "object"}]} if status in ALSO_OF_AWS else problem
+        return {"description": MCP_MEANINGS.get(status, MEANINGS[status]), "content": {JSON: {"schema": either}}}
     content: dict[str, Any] = {PROBLEM_JSON: {"schema": problem}}
     if status in ALSO_OF_AWS:
-        content["application/json"] = {"schema": {"type": "object"}}
+        content[JSON] = {"schema": {"type": "object"}}
     return {"description": MEANINGS[status], "content": content}
 
 

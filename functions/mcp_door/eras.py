@@ -34,7 +34,7 @@ def version_of(message: Message, request: Request) -> str:
     whose headers and body disagree."""
     named = request.header("mcp-protocol-version")
     if message.is_notification:
-        return _served(named or UNNAMED)
+        return _served(UNNAMED if named is None else named)
     if not speaks_modern(message, request):
         return _handshake(message, named)
     _must_be_whole(message)

@@ -14,11 +14,11 @@ from mcp_door.messages import Message, message_from
 from mcp_door.methods import Asked, refused_call, result_of, stamped
 from mcp_door.origins import must_not_be_foreign
 from mcp_door.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError, error_body
-from mcp_door.tools.catalogue import ALL, WHO
+from mcp_door.shapes import McpAnswer, McpError, McpMessage, ToolsQuery
 from mcp_door.tools.inner_call import Caller
-from rest import answers, routing
+from rest import answers, models, routing
 from rest.app import App
-from rest.errors import InvalidFields, UnknownRoute
+from rest.errors import UnknownRoute
 from rest.request import Request
 
 routes = routing.Routes()
@@ -28,28 +28,27 @@ def _request(request: Request) -> Request:
     return request
 
 
-def _who(pairs: list[tuple[str, str]]) -> str:
-    """Reads ``tools``, which narrows the list of tools."""
-    given = dict(pairs)
-    if given.keys() - {"tools"} or len(pairs) > 1:
-        raise InvalidFields([("query", "takes tools, once")])
-    who = given.get("tools", ALL)
-    if who not in WHO:
-        raise InvalidFields([("tools", f"must be one of {', '.join(WHO)}")])
-    return who
+def _whatever(_pairs: list[tuple[str, str]]) -> None:
+    return None
 
 
 @routes.post(
     "/mcp",
-    body=routing.InputReader(object, _request),
-    query=routing.InputReader(object, _who),
-    answers={200: object, 202: None},
+    body=routing.InputReader(McpMessage, _request),
+    query=models.query(ToolsQuery),
+    answers={200: McpAnswer, 202: None},
+    problem=McpError,
+    refuses=(400, 401, 403, 404, 413, 422, 429, 500, 503),
     is_idempotent=False,
     raw=True,
     while_off=True,
 )
-def answer_a_message(deps: Deps, call: routing.Call[Request, str]) -> answers.Answer:
-    """Answer one JSON-RPC message. What an agent that is switched off may do is decided per tool."""
+def answer_a_message(deps: Deps, call: routing.Call[Request, ToolsQuery]) -> answers.Answer:
+    """Answer one message of the Model Context Protocol: the API as tools for models.
+
+    One message per request: no session, no stream, and 405 for `GET` and `DELETE`. 202 for a notification. After a
+    handshake an error of a method is 200. What an agent that is switched off may do is decided per tool.
+    """
     must_not_be_foreign(deps, call.body)
     try:
         message = message_from(call.body)
@@ -59,7 +58,7 @@ def answer_a_message(deps: Deps, call: routing.Call[Request, str]) -> answers.An
         version = version_of(message, call.body)
         if message.is_notification:
             return answers.Answer(HTTPStatus.ACCEPTED)
-        result = result_of(Asked(Caller(deps, call.by, call.body), message, call.query), version)
+        result = result_of(Asked(Caller(deps, call.by, call.body), message, call.query.tools), version)
     except RpcError as exc:
         return _error(exc, message, is_modern=speaks_modern(message, call.body))
     return answers.ok({"jsonrpc": "2.0", "id": message.id, "result": result})
@@ -70,12 +69,32 @@ def _error(exc: RpcError, message: Message | None, *, is_modern: bool) -> answer
     return answers.Answer(exc.status(is_modern=is_modern), body)
 
 
-@routes.get("/.well-known/{proxy+}", answers={404: answers.Problem}, needs_token=False)
-@routes.get("/mcp/.well-known/{proxy+}", answers={404: answers.Problem}, needs_token=False)
+NOTHING: dict[str, Any] = {
+    "query": routing.InputReader(object, _whatever),
+    "answers": {404: answers.Problem},
+    "problem": McpError,
+    "refuses": (500,),
+    "needs_token": False,
+}
+
+
+@routes.get("/.well-known/{proxy+}", **NOTHING)
 def find_nothing_well_known(_deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
-    """404: there is no authorization server. Clients ask, also below this path, before they use the token that they
-    were given."""
+    """Find nothing: there is no authorization server.
+
+    Clients ask, slashes and all, before they use the token that they were given.
+    """
     return answers.problem(UnknownRoute(), call.request_id)
+
+
+@routes.get("/mcp/.well-known/{proxy+}", **NOTHING)
+def find_nothing_well_known_of_mcp(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
+    """Find nothing: there is no authorization server.
+
+    Some clients ask below the path of `POST /mcp`.
+    """
+    nothing: answers.Answer = find_nothing_well_known(deps, call)
+    return nothing
 
 
 def refused(answer: answers.Answer) -> answers.Answer:

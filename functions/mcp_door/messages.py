@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_door.protocol import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, RpcError
+from mcp_door.protocol import INVALID_REQUEST, PARSE_ERROR, RpcError
 from rest.errors import MalformedJson
 from rest.request import Request
 from rest.strict_json import JsonBody, read_json
 
 MAX_ID = 200
+LAST_NUMBER = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def _message(body: JsonBody) -> Message:
         raise RpcError(INVALID_REQUEST, "Invalid request: the body must be one JSON-RPC 2.0 request or notification")
     params = value.get("params", {})
     if not isinstance(params, dict):
-        raise RpcError(INVALID_PARAMS, "params must be an object")
+        raise RpcError(INVALID_REQUEST, "Invalid request: params must be an object")
     return Message(_id(value), value["method"], params, body.is_exact)
 
 
@@ -57,7 +58,7 @@ def _id(value: dict[str, Any]) -> str | int | None:
     match value["id"]:
         case bool():
             pass
-        case int() as number if abs(number) < 2**53:
+        case int() as number if abs(number) <= LAST_NUMBER:
             return number
         case str() as text if len(text) <= MAX_ID:
             return text

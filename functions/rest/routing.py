@@ -137,6 +137,7 @@ class Endpoint:
     query: InputReader[Any] | None = None
     only: Only | None = None
     refusals: tuple[int, ...] = ()  # statuses besides those of all routes of this kind
+    refuses: tuple[int, ...] | None = None  # all statuses of its refusals, if it isn't of any kind
     is_idempotent: bool = False
     needs_token: bool = True  # False: callers of this route have no token
     raw: bool = False  # ``body`` reads the request itself, with its exact bytes and headers
@@ -152,6 +153,11 @@ class Endpoint:
     @property
     def name(self) -> str:
         return self.handler.__name__
+
+    @property
+    def shown_path(self) -> str:
+        """The path in OpenAPI, which has no word for a parameter with slashes in it."""
+        return self.path.replace("+}", "}")
 
     def call(self, request: Request, by: Principal, params: Mapping[str, str], now: datetime) -> Call[Any, Any]:
         """Reads the request, and raises for anything wrong with it. The caller's right comes first, and reveals nothing

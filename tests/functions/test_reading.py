@@ -11,13 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baton.domain.errors import InvalidInput
+from mcp_door.shapes import McpError
 from rest.strict_json import MAX_BYTES, MAX_DEPTH, read_json
 from support.gateway import ROUTES, Gateway, gateway_event
 from support.values.bodies import BODIES, IDS
 from support.worlds.world import World, human
 
 ALICE = human()
-BODY_ROUTES = [route for route in ROUTES if route.body is not None]
+# The door for models has errors of its protocol: tests/functions/mcp/test_protocol.py.
+BODY_ROUTES = [route for route in ROUTES if route.body is not None and route.problem is not McpError]
 
 
 def nested(levels: int) -> str:

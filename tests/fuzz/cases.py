@@ -9,7 +9,10 @@ from schemathesis.core import NotSet
 from schemathesis.core.parameters import ParameterLocation
 
 from baton.domain.access.principal import Kind
+from mcp_door.protocol import MODERN
+from mcp_door.tools.catalogue import TOOLS
 from support.gateway import ROUTES
+from support.worlds.mcp_client import META
 from support.worlds.operations import OPERATIONS
 
 # Of any operation.
@@ -83,7 +86,25 @@ def tamed(_context: object, case: Case) -> Case:
         case.query = {name: _tamed(value) for name, value in case.query.items()}
         if case.operation.label == "POST /handoff-markers" and case.body.get("create_task", True):
             case.body.setdefault("task_priority", "P1")  # as its description demands
+        if case.operation.label == "POST /mcp":
+            _agree(case)
     return case
+
+
+def _agree(case: Case) -> None:
+    """The headers of a message say what its body does, as their descriptions demand: mostly in the era without a
+    handshake."""
+    for name in ("Mcp-Method", "Mcp-Name", "MCP-Protocol-Version"):
+        case.headers.pop(name, None)
+    is_plain = case.body["method"].isascii() and case.body["method"].isprintable() and " " not in case.body["method"]
+    if "id" not in case.body or not is_plain or _number(case) % 4 == 0:
+        return
+    params = case.body.setdefault("params", {})
+    params["_meta"] = META
+    case.headers.update({"MCP-Protocol-Version": MODERN, "Mcp-Method": case.body["method"]})
+    if case.body["method"] == "tools/call":
+        params |= {"name": TOOLS[_number(case) % len(TOOLS)].name, "arguments": params.get("arguments", {})}
+        case.headers["Mcp-Name"] = params["name"]
 
 
 def _tamed(value: Any) -> Any:

@@ -13,6 +13,8 @@ from support.worlds.operations import OPERATIONS, Schema, resolved
 PROBABILITY = 0.8
 # Ids that begin with another letter than their names.
 LETTERS = {"conversation_id": "w"}
+# Of the protocol that models speak.
+METHODS = ["server/discover", "tools/list", "tools/call", "initialize", "ping", "notifications/initialized"]
 URLS = ["https://notes.example/1", "http://notes.example/a?b#c"]
 
 
@@ -30,7 +32,7 @@ def bindings() -> dict[str, Any]:
 
 def dictionaries(premises: Premises) -> dict[str, Any]:
     """Slugs, URLs, and ids by the letter that they and their fields begin with: ``claim_id`` and ``clm_…``."""
-    known = {"slugs": premises.slugs, "urls": URLS, "tools": premises.tools}
+    known = {"slugs": premises.slugs, "urls": URLS, "tools": premises.tools, "methods": METHODS}
     for name in {binding["dictionary"] for binding in bindings().values()} - known.keys():
         known[name] = [each for each in premises.ids if each[0] == name or "_" not in each]
     return {name: {"values": values} for name, values in known.items()}
@@ -47,6 +49,8 @@ def _binding(path: str, name: str, schema: Schema) -> dict[str, Any]:
     patterns = {resolved(each).get("pattern") for each in schema.get("anyOf", [schema])}
     if SLUG_PATTERN in patterns or name.endswith("_agent"):
         return {path: {"dictionary": "slugs", "probability": PROBABILITY}}
+    if path == "body.method":
+        return {path: {"dictionary": "methods", "probability": PROBABILITY}}
     if name.endswith("_url"):
         return {path: {"dictionary": "urls", "probability": PROBABILITY}}
     if ID_PATTERN in patterns:

@@ -308,6 +308,7 @@ QUERIES = {
     "accepts": ["x" * 101],
     "produces": ["x" * 101],
     "cursor": [],
+    "tools": ["", "nonsense", "worker,sender"],
 }
 # Handoffs are listed day by day, not from any day on.
 TOO_EARLY = ("/handoffs", "since", "2020-01-01T00:00:00Z")
@@ -332,7 +333,7 @@ def test_a_query_out_of_bounds_is_refused_under_its_name(operations_world: Opera
 
 def test_a_query_that_a_route_does_not_know_is_refused(operations_world: OperationsWorld, deployed: Deployed) -> None:
     with deployed.unchanged():
-        for each in spread(OPERATIONS, 3):
+        for each in spread([each for each in OPERATIONS if not each.id.startswith("find_nothing")], 3):
             path = with_query(operations_world.path(each), "surprise", "1")
             response = operations_world.tenant.human.send(each.method, path, operations_world.body(each))
             assert (response.status_code, problem(response)["errors"][0]["field"]) == (422, "surprise"), str(each)

@@ -1,4 +1,5 @@
-"""Recall on the deployed stack: whichever process answers, it knows what was posted before the question."""
+"""Recall on the deployed stack: whichever process answers, it knows what was posted before the question; and each
+function may read what handoffs take along."""
 
 from __future__ import annotations
 
@@ -37,3 +38,12 @@ def test_each_of_many_entries_is_found_by_the_next_question(tenant: Tenant) -> N
     for number in range(10):
         entry = posted(tenant.scout, f"Queue number{number} is drained by hand")
         assert entry in found(tenant.reviewer, f"/recall?q=number{number}&limit=1")
+
+
+def test_an_escalation_takes_along_what_is_known_and_an_agent_that_is_run_is_told(tenant: Tenant) -> None:
+    decision = posted(tenant.scout, "Tokens are opaque", scope="src/auth")
+    asked = {"scope": "src", "auto_snapshot": True, "auto_memories": 1}
+    task_id = tenant.approved(target="runner", **asked)
+    handoff = tenant.human.get(f"/handoffs/ho_{task_id.removeprefix('task_')}")
+    assert (handoff["snapshot"]["decision_ids"], handoff["snapshot"]["posted_by"]) == ([decision], ["agent:scout"])
+    assert tenant.awaited(task_id)["state"] == "done"

@@ -95,7 +95,7 @@ def test_nobody_may_scan_or_change_the_table_or_delete_from_it(deployed: Deploye
 def test_each_index_is_read_by_those_that_work_with_it(deployed: Deployed, roles: dict[str, Role]) -> None:
     table = deployed.stack.table
     who = those_that_may(roles, "dynamodb", "query", **query(table, "queue"))
-    assert who == ["Api", "Wait", "McpDoor", "ProcessTask", "SyncTracker"]
+    assert who == ["CreateHandoffMarker", "Api", "Wait", "McpDoor", "ProcessTask", "SyncTracker"]
     who = those_that_may(roles, "dynamodb", "query", **query(table, "wake"))
     assert sorted(who) == ["PublishEvents", "SweepStaleClaims", "SyncTracker"]
 

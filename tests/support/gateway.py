@@ -13,16 +13,18 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.domain.access.principal import Principal
 from baton.ports.deps import Deps
 from create_handoff_marker import handler as create_handoff_marker
+from mcp_door import handler as mcp_door
 from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.errors import MethodNotAllowed, UnknownRoute
-from rest.routing import Endpoint
+from rest.routing import Endpoint, Routes
 from support.fakes.fake_dynamo import FakeDynamo
 from support.values.schema import DOCUMENT, resolved, violations
 from support.values.tokens import bearer, give_token
 from wait import handler as wait
 
-ROUTES: list[Endpoint] = [*create_handoff_marker.routes, *wait.routes, *notion_webhook.routes, *api.routes]
+FUNCTIONS: list[Routes] = [each.routes for each in (create_handoff_marker, wait, notion_webhook, mcp_door, api)]
+ROUTES: list[Endpoint] = [route for routes in FUNCTIONS for route in routes]
 
 
 def gateway_event(
@@ -62,14 +64,19 @@ class Reply:
         return json.loads(self.text)
 
     @property
+    def problem(self) -> Any:
+        """Where the answer is an error of JSON-RPC, it is in its data."""
+        return self.json["error"]["data"] if "jsonrpc" in self.json else self.json
+
+    @property
     def code(self) -> str:
         """Of a problem."""
-        return str(self.json["code"])
+        return str(self.problem["code"])
 
     @property
     def fields(self) -> list[str]:
         """That a problem names."""
-        return [error["field"] for error in self.json["errors"]]
+        return [error["field"] for error in self.problem["errors"]]
 
 
 @dataclass
@@ -81,6 +88,7 @@ class Gateway:
         self._marker = App(create_handoff_marker.routes, self._wire, refused=create_handoff_marker.refused)
         self._wait = App(wait.routes, self._wire)
         self._webhook = App(notion_webhook.routes, self._wire)
+        self._door = mcp_door.Door(mcp_door.routes, self._wire, refused=mcp_door.refused)
         self._api = App(api.routes, self._wire, elsewhere=api.ELSEWHERE)
 
     def _wire(self) -> Deps:
@@ -124,6 +132,8 @@ class Gateway:
             return self._marker
         if route in notion_webhook.routes.all:
             return self._webhook
+        if route in mcp_door.routes.all:
+            return self._door
         return self._wait if route in wait.routes.all else self._api
 
 
@@ -143,7 +153,7 @@ def _dynamo(store: Any) -> FakeDynamo | None:
 
 
 def route_of(method: str, path: str) -> Endpoint | None:
-    for routes in (create_handoff_marker.routes, wait.routes, notion_webhook.routes, api.routes):
+    for routes in FUNCTIONS:
         try:
             return routes.match(method, path, {})[0]
         except (UnknownRoute, MethodNotAllowed):
@@ -153,7 +163,7 @@ def route_of(method: str, path: str) -> Endpoint | None:
 
 def undocumented(route: Endpoint, reply: Reply) -> list[str]:
     """How a reply differs from what docs/openapi.json says of its route."""
-    responses = DOCUMENT["paths"][route.path][route.method.lower()]["responses"]
+    responses = DOCUMENT["paths"][route.shown_path][route.method.lower()]["responses"]
     if str(reply.status) not in responses:
         return [f"{route.method} {route.path}: {reply.status} isn't documented: {reply.text}"]
     content = resolved(responses[str(reply.status)]).get("content")

@@ -32,6 +32,7 @@ SET_UP = {
     "check_the_tracker": "the tracker's words, tried out",
     "retry_the_tracker": "ids",
     "import_from_the_tracker": "ids and words of the tracker",
+    "answer_a_message": "what its tools take, they send to routes",
     "receive_delivery": "signed by the tracker, and none of it is kept",
 }
 # Texts that are found again by what they are, and are kept nowhere.

@@ -154,6 +154,12 @@ def test_a_header_with_an_unknown_version_is_refused(handshake: McpClient) -> No
     assert refusal(handshake, handshake.request("tools/list"), mcp_protocol_version="1999-01-01") == (400, -32022)
 
 
+def test_an_empty_version_is_none_that_is_served_in_a_notification_too(gateway: Gateway) -> None:
+    message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    reply = McpClient(gateway).post(ALICE, message, mcp_protocol_version="")
+    assert (reply.status, reply.json["error"]["code"]) == (400, -32022)
+
+
 @pytest.mark.parametrize("method", ["notifications/initialized", "notifications/cancelled", "notifications/odd"])
 @pytest.mark.parametrize("version", [MODERN, *HANDSHAKES])
 def test_a_notification_is_taken_without_an_answer(gateway: Gateway, method: str, version: str) -> None:
@@ -194,7 +200,7 @@ def test_what_is_not_one_message_is_refused(handshake: McpClient, body: Any, cod
 
 
 def test_params_have_to_be_an_object(handshake: McpClient) -> None:
-    assert refusal(handshake, {**PING, "params": [1]}) == (200, -32602)
+    assert refusal(handshake, {**PING, "params": [1]}) == (400, -32600)
 
 
 @pytest.mark.parametrize("id_", [0, -7, 2**53 - 1, "", "x" * 200])

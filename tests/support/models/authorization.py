@@ -34,6 +34,8 @@ PUBLIC = {
     "answer_a_callback": GONE,
     "receive_delivery": GONE,
     "redeem_a_session_code": "403 code_refused",
+    "find_nothing_well_known": "404 unknown_route",
+    "find_nothing_well_known_of_mcp": "404 unknown_route",
 }
 
 
@@ -71,6 +73,10 @@ DECISIONS: dict[str, Row] = {
     "list_inbox": Row(elsewhere=GONE, own="200+", other=MINE, act_as="200+", service=SCOPE, human="200+", off="200+"),
     "acknowledge_inbox": Row(elsewhere=GONE, own="200", other=MINE, act_as="200", service=SCOPE, human="200"),
     "list_pending": Row(elsewhere=GONE, own="200+", other="200-", act_as="200+", service="200-", human="200+"),
+    # The door for models: the list of its tools, which is the same for all; what they may is the routes' to decide
+    "answer_a_message": Row(
+        elsewhere="200-", own="200-", other="200-", act_as="200-", service="200-", human="200-", off="200-"
+    ),
     # Tasks
     "list_tasks": listed(),
     "get_task": read(),

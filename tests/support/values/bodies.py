@@ -21,6 +21,7 @@ IDS = {
     "conversation_id": "wf_unknown",
     "name": "unknown_tool",
     "entry_id": "ent_unknown",
+    "proxy": "oauth-protected-resource",
     "token": f"bm90aGluZw.{SECRET}",
 }
 CLAIM = {"claim_id": "c"}
@@ -35,6 +36,7 @@ BODIES: dict[str, Any] = {
     "create_marker": marker_body(),
     "create_a_handoff": {"source": {"agent": "alice"}, "target": {"agent": "auditor", "reason": "look into it"}},
     "create_twining_handoff": {"source_agent": "alice", "target_agent": "auditor", "summary": "Look", "results": []},
+    "answer_a_message": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
     "heartbeat": CLAIM,
     "complete": CLAIM,
     "fail": {**CLAIM, "failure": {"type": "error", "description": "x"}},

@@ -98,10 +98,14 @@ class Client:
 
 
 def problem(response: httpx.Response) -> dict[str, Any]:
-    """The problem details that a response has to be."""
+    """The problem details that a response has to be. At the door for models they are in an error of JSON-RPC."""
     assert response.is_client_error, f"{response.status_code} {response.text}"
-    assert response.headers["content-type"] == "application/problem+json", response.text
     told: dict[str, Any] = response.json()
+    if "jsonrpc" in told:
+        assert response.headers["content-type"] == "application/json", response.text
+        told = told["error"]["data"]
+    else:
+        assert response.headers["content-type"] == "application/problem+json", response.text
     assert told["status"] == response.status_code, told
     assert told["request_id"] == response.headers["x-request-id"], told
     assert {"type", "title", "detail", "code", "errors"} <= set(told), told

@@ -8,9 +8,8 @@ from itertools import count
 from typing import Any
 
 from baton.domain.access.principal import Principal
-from mcp_door import handler as mcp_door
 from mcp_door.protocol import CAPABILITIES_KEY, MODERN, VERSION_KEY
-from support.gateway import Gateway, Reply, gateway_event
+from support.gateway import Gateway, Reply
 
 HANDSHAKE = "2025-11-25"
 ERAS = (MODERN, HANDSHAKE)
@@ -48,7 +47,6 @@ class Told:
 class McpClient:
     def __init__(self, gateway: Gateway, version: str = MODERN) -> None:
         self.gateway, self.version = gateway, version
-        self._app = mcp_door.Door(mcp_door.routes, lambda: gateway.deps, refused=mcp_door.refused)
         self._ids = count(1)
 
     def post(self, by: Principal | None, body: Any, *, query: str = "", **headers: str) -> Reply:
@@ -56,11 +54,9 @@ class McpClient:
         return self.send(by, "POST", "/mcp", body, query=query, **headers)
 
     def send(self, by: Principal | None, method: str, path: str, body: Any = None, **options: str) -> Reply:
-        self.gateway.admit(by)
         query = options.pop("query", "")
         headers = {name.replace("_", "-"): value for name, value in options.items()}
-        answer = self._app(gateway_event(by, method, path, body, query=query, headers=headers))
-        return Reply(answer["statusCode"], answer["headers"], answer.get("body", ""))
+        return self.gateway.send(by, method, path, body, query=query, headers=headers)
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:
         """A request as this version spells it."""

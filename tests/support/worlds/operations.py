@@ -37,6 +37,11 @@ class Operation:
         return self.told.get("security") != []
 
     @property
+    def is_door(self) -> bool:
+        """The door for models: what is wrong with its body is an error of the protocol's."""
+        return self.path == "/mcp"
+
+    @property
     def is_for_humans(self) -> bool:
         return "For humans only." in self.told.get("description", "")
 
@@ -83,7 +88,7 @@ OPERATIONS = [
     if method in METHODS
 ]
 WITH_TOKEN = [each for each in OPERATIONS if each.needs_token]
-WITH_BODY = [each for each in WITH_TOKEN if each.body is not None]
+WITH_BODY = [each for each in WITH_TOKEN if each.body is not None and not each.is_door]
 
 
 # Operations on a task that somebody holds.
@@ -190,6 +195,7 @@ class OperationsWorld:
             "workflow_id": self.handed["workflow_id"],
             "conversation_id": self.conversation,
             "name": self.tool,
+            "proxy": "oauth-protected-resource",
             "token": f"bm90aGluZw.{'0' * 64}",
             "secret": f"{self.tenant.name}.{'0' * 64}",
         }
@@ -212,6 +218,8 @@ class OperationsWorld:
             return known[name]
         if "anyOf" in schema:
             return self._fill(schema["anyOf"][0], name)
+        if "const" in schema:
+            return schema["const"]
         if "enum" in schema:
             return schema["enum"][0]
         match schema.get("type"):

@@ -41,6 +41,9 @@ NOT_FOR_PEOPLE = {
     ("POST", "/sessions/renew"),
     ("POST", "/notion/webhook/{secret}"),
     ("POST", "/twining-handoff"),
+    ("POST", "/mcp"),
+    ("GET", "/.well-known/{proxy}"),
+    ("GET", "/mcp/.well-known/{proxy}"),
 }
 # What a row's `refine` makes something else of.
 REFINED = {("POST", "/handoffs"): {"criteria", "decisions"}}
