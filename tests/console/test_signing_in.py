@@ -48,3 +48,25 @@ def test_a_code_in_the_address_signs_in_once_and_is_gone_from_it(page: Any, serv
     other.goto(f"{served.url}#code={code}")
     other.get_by_text("The link's code didn't work").wait_for()
     other.context.close()
+
+
+def test_a_session_is_renewed_while_the_page_is_looked_at(signed_in: Any) -> None:
+    soon = "new Date(Date.now() + 60_000).toISOString()"
+    signed_in.evaluate(
+        "() => { const kept = JSON.parse(sessionStorage.getItem('baton.session'));"
+        f" sessionStorage.setItem('baton.session', JSON.stringify({{...kept, expires_at: {soon}}})); }}"
+    )
+    with signed_in.expect_response("**/sessions/renew") as renewed:
+        signed_in.reload()
+    assert renewed.value.status == 200
+    signed_in.get_by_text("6 waiting").wait_for()
+
+
+def test_who_is_signed_out_elsewhere_is_told_and_comes_back_to_the_same_page(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/tasks?state=failed")
+    session_id = signed_in.evaluate("JSON.parse(sessionStorage.getItem('baton.session')).id")
+    assert desk.served.gateway.delete(ALICE, f"/tokens/{session_id}").status == 200
+    signed_in.get_by_text("Your session is over").wait_for()
+    signed_in.get_by_label("Your token").fill(desk.served.token(ALICE))
+    signed_in.keyboard.press("Enter")
+    signed_in.get_by_text("1 shown").wait_for()

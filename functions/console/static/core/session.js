@@ -55,10 +55,13 @@ export async function signOut() {
 
 /** Renews the session while the page is looked at. */
 export function keepAlive() {
-  setInterval(() => {
+  const look = () => {
     const left = session.value ? (Date.parse(session.value.expires_at) - Date.now()) / 1000 : Infinity;
     if (left < RENEWED_BEFORE_SECONDS && document.visibilityState === "visible") void renew();
-  }, LOOKED_AT_SECONDS * 1000);
+  };
+  look();
+  setInterval(look, LOOKED_AT_SECONDS * 1000);
+  document.addEventListener("visibilitychange", look);
 }
 
 async function renew() {
