@@ -11,9 +11,12 @@ import { Whole } from "./approvals/whole.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 
+/** More than anybody decides on in a sitting; the most urgent come first. */
+const SHOWN = 300;
+
 /** @param {{query: Record<string, string>}} props */
 export default function Approvals({ query }) {
-  const { data, problem, isLoading } = useList("/tasks?state=needs");
+  const { data, problem, isLoading } = useList("/tasks?state=needs", { most: SHOWN });
   const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
   const all = /** @type {ListedTask[]} */ (data?.items ?? []).filter((task) => !decided.value.has(task.id) && fits(task, query.q ?? ""));
   const groups = grouped(all);
@@ -53,7 +56,7 @@ export default function Approvals({ query }) {
     o: { does: "open the task", run: () => { if (at) go(`/tasks/${at.id}`); } },
     Escape: { does: "back to the list", run: () => { setChosen(new Set()); setQuery({ task: null }); } },
   });
-  useEffect(() => { if (at) document.querySelector(".item.at")?.scrollIntoView({ block: "nearest" }); }, [at?.id]);
+  useEffect(() => { if (at) follow(); }, [at?.id]);
 
   if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
   return html`<div class=${`desk ${at ? "has-one" : ""}`}>
@@ -97,6 +100,15 @@ function Nothing({ isFiltered }) {
   return html`<${Empty} title="Nothing waits for you">
     <p>What an agent hands to another waits here until a person approves it. This page shows it within two seconds.</p>
     <p>To let work through by itself, set an agent’s approval to <code>auto</code>; a handoff tool approves one route.</p><//>`;
+}
+
+/** The focus goes where the keys go, unless it is on something else of the page. */
+function follow() {
+  const item = document.querySelector(".item.at");
+  item?.scrollIntoView({ block: "nearest" });
+  const isFree = document.activeElement === document.body || document.activeElement?.matches(".item .open, .acts button, main");
+  const button = item?.querySelector(".open");
+  if (isFree && button instanceof HTMLElement) button.focus({ preventScroll: true });
 }
 
 /** @param {ListedTask} task @param {string} words */

@@ -7,7 +7,7 @@ import { Acts } from "./task/acts.js";
 import { Asked } from "./task/asked.js";
 import { Chain } from "./task/chain.js";
 import { Outcome } from "./task/outcome.js";
-import { Checkpoints, Notes, Recoveries } from "./task/past.js";
+import { Checkpoints, LateResults, Notes, Recoveries } from "./task/past.js";
 import { Trail } from "./task/trail.js";
 import { isOpen } from "./task/tree.js";
 
@@ -53,6 +53,7 @@ function Whole({ task, problem }) {
         <${Recoveries} of=${task.recoveries} />
         <${Checkpoints} id=${task.id} when=${when} />
         <${Notes} id=${task.id} when=${when} />
+        <${LateResults} id=${task.id} when=${when} />
         <${Trail} id=${task.id} isOpen=${isOpen(task.state)} />
       </div>
     </div>

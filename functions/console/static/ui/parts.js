@@ -43,7 +43,7 @@ export function Id({ of, short = false }) {
 const MARKS = /** @type {Record<string, string>} */ ({
   needs: "◔", delegated: "○", next: "◇", claimed: "●", waiting: "◐", done: "✓", failed: "✕", rejected: "⊘", cancelled: "–",
 });
-const WORDS = /** @type {Record<string, string>} */ ({ needs: "needs approval", delegated: "ready", next: "next", claimed: "in progress" });
+const WORDS = /** @type {Record<string, string>} */ ({ needs: "to approve", delegated: "ready", next: "next", claimed: "in progress" });
 
 /** A task's state: a mark and a word, never a colour alone. @param {{of: string}} props */
 export function State({ of }) {

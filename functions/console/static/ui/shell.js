@@ -26,10 +26,11 @@ export function Shell() {
     ...Object.fromEntries(PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, { does: `go to ${page.title}`, run: () => go(page.path) }])),
   });
   const title = found?.page.title ?? "Not found";
-  useEffect(() => { document.title = `${title} · Baton`; }, [title]);
+  const waiting = useWaiting();
+  useEffect(() => { document.title = `${waiting ? `(${waiting}) ` : ""}${title} · Baton`; }, [title, waiting]);
   return html`<${SkipLink} />
     <${Bar} />
-    <${Nav} at=${found?.page.within ?? found?.page.path} />
+    <${Nav} at=${found?.page.within ?? found?.page.path} waiting=${waiting} />
     ${!isOnline.value && html`<p class="offline" role="alert">The API doesn't answer. What you see may be old; the page tries again by itself.</p>`}
     <main id="content" tabindex="-1">
       ${found ? html`<${Lazy} key=${found.page.path} page=${found.page} params=${found.params} query=${query} />`
@@ -79,8 +80,8 @@ function Bar() {
   </header>`;
 }
 
-/** @param {{at: string | undefined}} props */
-function Nav({ at }) {
+/** @param {{at: string | undefined, waiting: string}} props */
+function Nav({ at, waiting }) {
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const move = (/** @type {KeyboardEvent} */ event) => {
     const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
@@ -94,15 +95,16 @@ function Nav({ at }) {
     const pages = PAGES.filter((page) => page.place === group);
     return pages.length ? html`<section key=${group}><h2>${group}</h2><ul>${pages.map((page) => html`<li key=${page.path}>
       <a href=${address(page.path)} aria-current=${at === page.path ? "page" : undefined} tabindex=${at === page.path || (!at && page === PAGES[0]) ? 0 : -1}>${page.title}
-        ${page.path === "/approvals" && html`<${Waiting} />`}</a></li>`)}</ul></section>` : null;
+        ${page.path === "/approvals" && waiting && html`<span class="count" aria-label=${`${waiting} waiting`}>${waiting}</span>`}</a></li>`)}</ul></section>` : null;
   })}</nav>`;
 }
 
-/** How many wait for a person. */
-function Waiting() {
+/** How many wait for a person; empty for none. */
+function useWaiting() {
   const { data } = useLive("/tasks?state=needs&limit=100", { everyMs: 5000 });
-  const count = data ? /** @type {any} */ (data).items.length : 0;
-  return count ? html`<span class="count" aria-label=${`${count} waiting`}>${count >= 100 ? "99+" : count}</span>` : null;
+  const page = /** @type {import("api").TaskPage | null} */ (data);
+  if (!page || page.items.length === 0) return "";
+  return page.next_cursor ? `${page.items.length}+` : String(page.items.length);
 }
 
 function focusFilter() {

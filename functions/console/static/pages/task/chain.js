@@ -3,7 +3,7 @@ import { html, useMemo } from "../../lib.js";
 import { plain } from "../../core/said.js";
 import { address } from "../../core/router.js";
 import { length, now } from "../../core/time.js";
-import { flat } from "./tree.js";
+import { flat, isOpen } from "./tree.js";
 
 /** @typedef {import("api").ChainNode} ChainNode */
 /** @typedef {{node: ChainNode, x: number, y: number, parent: Placed | null}} Placed */
@@ -38,12 +38,25 @@ export function Chain({ chain, here }) {
   if (!drawn) return null;
   const { placed, width, height } = drawn;
   const all = flat(chain.nodes);
-  return html`<section class="chain" aria-labelledby="chain"><h2 id="chain">Chain <span class="faint">${all.length === 1 ? "one handoff" : `${all.length} handoffs`}</span></h2>
+  return html`<section class="chain" aria-labelledby="chain"><h2 id="chain">Chain <span class="faint">${all.length === 1 ? "one handoff" : `${all.length} handoffs`}${left(chain)}</span></h2>
     <div class="scroll" tabindex="0" role="region" aria-label="The chain, from left to right">
       <svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="group" aria-label="Handoffs">
         ${placed.map((each) => each.parent && html`<${Edge} key=${`to ${each.node.task_id}`} from=${each.parent} to=${each} />`)}
         ${placed.map((each) => html`<${Box} key=${each.node.task_id} at=${each} isHere=${each.node.task_id === here} />`)}
       </svg></div></section>`;
+}
+
+/** What the workflow has spent, and what is left of its budget. @param {import("api").ChainView} chain */
+function left(chain) {
+  const { usage, budget } = chain;
+  const spent = usage.input_tokens + usage.output_tokens;
+  const told = [
+    usage.model_calls > 0 && `${usage.model_calls} model calls, ${spent.toLocaleString()} tokens`,
+    budget?.max_handoffs && `${Math.max(0, budget.max_handoffs - chain.handoffs)} handoffs left`,
+    budget && budget.tokens_left !== null && `${budget.tokens_left.toLocaleString()} tokens left`,
+    budget && budget.model_calls_left !== null && `${budget.model_calls_left} model calls left`,
+  ].filter(Boolean);
+  return told.length ? ` · ${told.join(" · ")}` : "";
 }
 
 /** @param {{from: Placed, to: Placed}} props */
@@ -70,9 +83,15 @@ function Box({ at, isHere }) {
     <svg x=${x + 14} y=${y} width=${WIDE - 22} height=${HIGH}>
       <text class="what" x="0" y="20">${cut(title, 24)}</text>
       <text class="whose" x="0" y="37">${cut(plain(who), 26)}</text>
-      <text class="how" x="0" y="53">${cut(`${node.state}${spent(node)}${node.attempts > 1 ? ` · ${node.attempts} attempts` : ""}`, 32)}</text>
+      <text class="how" x="0" y="53">${cut(`${node.state}${spent(node)}${joined(node)}${node.attempts > 1 ? ` · ${node.attempts} attempts` : ""}`, 32)}</text>
     </svg>
   </a>`;
+}
+
+/** How many of its branches have come back. @param {ChainNode} node */
+function joined(node) {
+  const branches = node.children.filter((child) => child.kind === "delegation");
+  return branches.length ? ` · ${branches.filter((child) => !isOpen(child.state)).length} of ${branches.length} back` : "";
 }
 
 /** How long it took, or has taken. @param {ChainNode} node */

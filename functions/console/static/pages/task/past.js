@@ -20,6 +20,15 @@ export function Checkpoints({ id, when }) {
     <p><strong><${Said} of=${each.step_name} /></strong> · <${Ago} at=${each.at} /> · <${Said} of=${each.by} /></p><${Data} of=${each.state} title="State" /></li>`)}</ul></section>`;
 }
 
+/** What workers said under claims that were over. @param {{id: string, when: number}} props */
+export function LateResults({ id, when }) {
+  const { data } = useLive(`/tasks/${id}/late-results?limit=25`, { everyMs: 30_000, when });
+  const items = /** @type {import("api").LateResults | null} */ (data)?.items ?? [];
+  if (items.length === 0) return null;
+  return html`<section class="card" aria-labelledby="late"><h2 id="late">Came too late</h2><ul class="log">${items.map((each) => html`<li key=${each.fence}>
+    <p><strong>${each.verb}</strong> by <${Said} of=${each.agent} /> · <${Ago} at=${each.at} /> · fence ${each.fence}</p><${Data} of=${each.content} title="What it said" /></li>`)}</ul></section>`;
+}
+
 /** @param {{id: string, when: number}} props */
 export function Notes({ id, when }) {
   const { data } = useLive(`/tasks/${id}/notes?limit=25`, { everyMs: 15_000, when });
