@@ -110,14 +110,14 @@ def _played(asked: Asked, tool: Tool, arguments: JsonBody) -> dict[str, Any]:
         return refused_call(errors.Busy() if isinstance(exc, errors.Conflict) else exc, tool)
     return {
         "content": [{"type": "text", "text": said.text}],
-        "structuredContent": said.data,
+        "structuredContent": tool.structured(said),
         "isError": False,
     }
 
 
 def refused_call(exc: errors.BatonError, tool: Tool | None = None) -> dict[str, Any]:
     logger().info("tool refused", action="tool_refused", code=exc.code)
-    text = refusal(exc, tool.renamed, as_json=tool.tells_errors_as_json) if tool else refusal(exc, {})
+    text = refusal(exc, tool.renamed, as_json=tool.is_twinings) if tool else refusal(exc, {})
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 

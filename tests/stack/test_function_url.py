@@ -41,7 +41,7 @@ def test_the_door_for_models_is_there_too(at_its_url: Deployed, by_url: Tenant) 
     assert told["result"]["protocolVersion"] == "2025-11-25"
     call = {"name": "claim_next", "arguments": {}}
     told = by_url.reviewer.post("/mcp", {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
-    assert told["result"]["structuredContent"] == {"claimed": False}
+    assert told["result"]["structuredContent"]["claimed"] is False
     assert by_url.reviewer.refused("GET", "/mcp") == (405, "method_not_allowed")
     nobody = at_its_url.client(None)
     assert nobody.refused("GET", "/.well-known/oauth-protected-resource/mcp") == (404, "not_found")

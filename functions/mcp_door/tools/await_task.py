@@ -30,8 +30,9 @@ def await_task(call: ToolCall[AwaitArguments]) -> Said:
     said = f"Not yet; state: {task['state']}" if task["timed_out"] else f"State: {task['state']}"
     lines = [said, *tasks_shown.head_lines(task), *tasks_shown.outcome_lines(task)]
     data = {**tasks_shown.brief(task), "timed_out": task["timed_out"], "output": task["output"]}
+    data["failure"] = task.get("failure")
     step = "call await_task again with the same arguments; nothing is lost in between"
-    return Said(lines, step if task["timed_out"] else tasks_shown.NEXT_STEPS[task["state"]], data)
+    return Said(lines, step if task["timed_out"] else tasks_shown.NEXT_STEPS[task["state"]], data, tasks_shown.OTHERS)
 
 
 TOOL = Tool(

@@ -16,6 +16,7 @@ from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
 from rest.errors import InvalidFields
 
 MAX_WAIT_SECONDS = 20
+OTHERS = ("task.title", "body", "checkpoint", "results", "callback", "recoveries", "memory")
 
 
 class ClaimArguments(Arguments):
@@ -32,7 +33,7 @@ def claim_next(call: ToolCall[ClaimArguments]) -> Said:
     if claimed is None:
         return nothing(call.agent)
     data = {"claimed": True, **claim_data(claimed)}
-    return Said(["Claimed.", *claim_lines(claimed)], next_step(claimed), data)
+    return Said(["Claimed.", *claim_lines(claimed)], next_step(claimed), data, others=OTHERS)
 
 
 def _claimed(call: ToolCall[ClaimArguments]) -> Any:
@@ -81,9 +82,9 @@ def claim_lines(claimed: dict[str, Any]) -> list[str]:
 
 def claim_data(claimed: dict[str, Any]) -> dict[str, Any]:
     names = ("claim_id", "expires_at", "lease_seconds", "fence", "body", "checkpoint", "results", "callback", "memory")
-    return {"task_id": claimed["task"]["id"], "task": tasks_shown.brief(claimed["task"])} | {
-        name: claimed[name] for name in names
-    }
+    last = {"recoveries": claimed["recoveries"][-1:]}
+    known = {name: claimed[name] for name in names}
+    return {"task_id": claimed["task"]["id"], "task": tasks_shown.brief(claimed["task"]), **known, **last}
 
 
 def next_step(claimed: dict[str, Any]) -> str:

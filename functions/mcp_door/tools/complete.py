@@ -56,7 +56,9 @@ def ended(task: dict[str, Any]) -> Said:
     if following is None:
         return Said([*lines, "There is no further work now."], "claim_next later", {**data, "next_claim": None})
     lines += ["Claimed next:", *claim_next.claim_lines(following)]
-    return Said(lines, claim_next.next_step(following), {**data, "next_claim": claim_next.claim_data(following)})
+    others = tuple(f"next_claim.{name}" for name in claim_next.OTHERS)
+    data["next_claim"] = claim_next.claim_data(following)
+    return Said(lines, claim_next.next_step(following), data, others)
 
 
 TOOL = Tool(

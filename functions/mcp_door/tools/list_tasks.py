@@ -26,7 +26,7 @@ def list_tasks(call: ToolCall[ListArguments]) -> Said:
     query = {"limit": USUAL, **call.arguments.given()}
     page = call.play("list_tasks", query=query)
     data = {"tasks": list(map(tasks_shown.brief, page["items"])), "next_cursor": page["next_cursor"]}
-    return Said(_lines(query, page["items"]), _next_step(page), data)
+    return Said(_lines(query, page["items"]), _next_step(query, page), data, ("tasks",))
 
 
 def _lines(query: dict[str, Any], tasks: list[dict[str, Any]]) -> list[str]:
@@ -41,10 +41,12 @@ def _waits_for_humans(query: dict[str, Any]) -> bool:
     return query.get("state") == "needs" and not query.keys() & {"agent", "day"}
 
 
-def _next_step(page: dict[str, Any]) -> str:
+def _next_step(query: dict[str, Any], page: dict[str, Any]) -> str:
     if page["next_cursor"]:
         return f"there are more: call again with cursor {page['next_cursor']}; get_task shows one"
-    return "get_task shows one" if page["items"] else "ask for another agent, day or state"
+    is_of_today = not _waits_for_humans(query) and not query.keys() & {"agent", "day"}
+    others = "; these are today's (UTC), agent or day shows others" if is_of_today else ""
+    return f"get_task shows one{others}" if page["items"] else "ask for another agent, day or state"
 
 
 TOOL = Tool(

@@ -29,7 +29,9 @@ def recall(call: ToolCall[RecallArguments]) -> Said:
         return Said(["Nothing is known of it."], "find it out, and tell the others with remember", {"entries": []})
     replaced = sum(len(each["replaced"]) for each in found)
     lines = [f"{len(found)} entries{f', which replace {replaced}' if replaced else ''}:", *found_lines(found)]
-    return Said(lines, "take what holds into account; replace what doesn't with remember", {"entries": found})
+    return Said(
+        lines, "take what holds into account; replace what doesn't with remember", {"entries": found}, ("entries",)
+    )
 
 
 def _found(call: ToolCall[RecallArguments], given: dict[str, Any]) -> list[dict[str, Any]]:

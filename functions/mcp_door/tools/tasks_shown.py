@@ -17,6 +17,8 @@ NEXT_STEPS = {
     "rejected": "read the reason; hand it to another agent, or change what is asked",
     "cancelled": "nothing more comes of it",
 }
+# Fields of a shown task that hold others' words.
+OTHERS = ("title", "output", "failure")
 _BRIEF = ("state", "kind", "title", "source_agent", "target_agent", "priority", "updated_at")
 
 

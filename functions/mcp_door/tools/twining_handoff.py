@@ -52,5 +52,5 @@ TOOL = Tool(
     handler=hand_over,
     of=frozenset({SENDER}),
     repeatable=False,
-    tells_errors_as_json=True,
+    is_twinings=True,
 )

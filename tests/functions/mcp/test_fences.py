@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 import pytest
 
 from mcp_door.tools import texts
-from support.worlds.mcp_client import McpClient
+from support.worlds.mcp_client import McpClient, Told
 from support.worlds.world import agent
 
 ARCHITECT, CODER = agent("architect"), agent("auto-code")
@@ -50,7 +51,7 @@ def test_a_request_comes_to_its_worker_as_data(client: McpClient, name: str) -> 
     claim = client.call(CODER, "claim_next")
     for told in (made, claim, client.call(ARCHITECT, "list_tasks", agent="auto-code")):
         _must_be_harmless(told.text)
-    assert claim.data["body"]["context"]["state"]["note"] == said
+    _must_be_told_as_data(claim, "body", claim.data["body"]["context"]["state"]["note"], said)
     assert "request, written by architect" in claim.text
 
 
@@ -65,7 +66,7 @@ def test_a_result_comes_to_its_reader_as_data(client: McpClient, name: str) -> N
     for tool, more in (("get_task", {"chain": True}), ("await_task", {})):
         told = client.call(ARCHITECT, tool, task_id=ids["task_id"], **more)
         _must_be_harmless(told.text)
-        assert told.data["output"] == said
+        _must_be_told_as_data(told, "output", told.data["output"], said)
         assert "output, written by auto-code" in told.text
 
 
@@ -79,6 +80,15 @@ def test_what_the_others_know_comes_as_data(client: McpClient, name: str) -> Non
     recalled = [client.call(CODER, "recall", **asked).text for asked in ({"query": said[:500]}, {"why": "src"})]
     for text in (told.text, client.call(CODER, "claim_next", auto_memories=3).text, *recalled):
         _must_be_harmless(text)
+
+
+def _must_be_told_as_data(told: Told, field: str, shown: str, said: str) -> None:
+    """Most clients show the data to their model in place of the text: nothing is hidden in it, and it says whose it
+    is."""
+    assert field in told.data["notice"].partition(": ")[2].split(", ")
+    assert told.text.endswith(f"\nnext: {told.data['next']}")
+    assert UNSEEN.search(json.dumps(told.data, ensure_ascii=False)) is None
+    assert re.sub(r"\\u\{([0-9a-f]+)}", lambda found: chr(int(found[1], 16)), shown) == said
 
 
 def _must_be_harmless(text: str) -> None:
@@ -107,4 +117,11 @@ def test_what_is_cut_is_said() -> None:
 
 @pytest.mark.parametrize("text", ["Größe 10 µm", "日本語", "naïve — “quoted”", "tab\tand\nline", "👍"])
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
-    assert texts.visible(text) == text
+    assert texts.visible(text) == texts.unhidden(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "👩\u200d💻", "one\r\ntwo", "soft\u00adhyphen"]
+)
+def test_what_scripts_and_files_need_stays_in_the_data(text: str) -> None:
+    assert texts.unhidden({text: [text]}) == {text: [text]}

@@ -66,7 +66,7 @@ def test_every_answer_is_short_and_ends_with_the_next_step(client: McpClient) ->
         lines = each.text.splitlines()
         assert not each.is_error, each.text
         assert 2 <= len(lines) <= 15, each.text
-        assert lines[-1].startswith("next: "), each.text
+        assert lines[-1] == f"next: {each.data['next']}", each.text
 
 
 def test_a_failure_that_may_be_retried_gives_the_task_back(client: McpClient, world: World) -> None:
@@ -110,7 +110,7 @@ def test_one_task_is_claimed_by_its_id(client: McpClient) -> None:
 
 
 def test_a_worker_that_waits_is_told_when_there_is_nothing(client: McpClient) -> None:
-    assert client.done(CODER, "claim_next", wait_seconds=claim_tool.MAX_WAIT_SECONDS) == {"claimed": False}
+    assert client.done(CODER, "claim_next", wait_seconds=claim_tool.MAX_WAIT_SECONDS)["claimed"] is False
     handed(client)
     assert client.done(CODER, "claim_next", wait_seconds=1)["claimed"] is True
 
