@@ -89,6 +89,19 @@ def test_failure_tells_what_the_program_left(home: House, text: str, kind: str, 
     assert said(home, task_id) == ("failed", kind, description)
 
 
+def test_verbose_worker_tells_at_once_what_its_program_says(home: House) -> None:
+    task_id = home.hand_off()
+    program = home.script("echo 'half \033[1mdone' >&2; while [ ! -e $FOLDER/go ]; do sleep 0.05; done")
+    worker = home.start("--once", "--verbose", program=(program,))
+    assert worker.stderr is not None
+    told: dict[str, str] = {}
+    while told.get("action") != "said":
+        told = json.loads(worker.stderr.readline())
+    assert (told["task_id"], told["message"]) == (task_id, "half \\x1b[1mdone")
+    home.file("go").touch()
+    assert home.ended(worker)[0] == 0
+
+
 def test_exit_code_75_and_a_signal_bring_the_task_back(home: House) -> None:
     for text in ("exit 75", "kill -9 $$"):
         task_id = home.hand_off()

@@ -17,6 +17,7 @@ from baton_cli.leaf import Leaf
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
     from baton_cli.worker.shift import Shift
+    from baton_cli.worker.station import Station
     from baton_cli.worker.work import Work
 
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 )
 @click.option("--output-text", "is_text", is_flag=True, help="The program prints a text instead of JSON.")
 @click.option("--lend-token", is_flag=True, help="The program gets BATON_URL, BATON_TOKEN and BATON_CLAIM_ID.")
+@click.option("--verbose", is_flag=True, help="Tell at once what programs say on standard error.")
 @click.option("--name", metavar="TEXT", help="The worker's name in trails; by default the machine's and a number.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
@@ -55,6 +57,8 @@ def command(app: App, /, **said: Any) -> int:
     baton worker --agent qa -- ./run.sh
     baton worker --routes agents.toml
     """
+    if os.name != "posix":
+        raise Misused("baton worker needs Linux or macOS", "it holds programs by process groups and signals")
     from baton_cli.worker.log import Log
     from baton_cli.worker.shift import Plan, Shift, Stage
     from baton_cli.worker.signals import serve
@@ -65,8 +69,11 @@ def command(app: App, /, **said: Any) -> int:
         idle_seconds=_length(said["idle_timeout"]),
         first_stop=Stage.STOPPING if said["on_term"] == "release" else Stage.FINISHING,
     )
-    shift = Shift(_stations(app, said), plan, log)
+    stations = _stations(app, said)
+    shift = Shift(stations, plan, log)
     got = serve(shift, log)
+    for station in stations:
+        station.api.close()
     app.out.show(summary(shift), lambda screen: _draw(screen, shift))
     return _exit(shift, got, is_one=plan.most == 1)
 
@@ -98,7 +105,7 @@ def _exit(shift: Shift, got: int | None, *, is_one: bool) -> int:
     return Exit.FAILED if is_one and undone else Exit.OK
 
 
-def _stations(app: App, said: dict[str, Any]) -> list[Any]:
+def _stations(app: App, said: dict[str, Any]) -> list[Station]:
     from threading import BoundedSemaphore
 
     from baton_cli.client import Client
@@ -135,6 +142,7 @@ def _works(app: App, said: dict[str, Any]) -> list[Work]:
         grace_seconds=seconds(said["grace"]),
         is_text=said["is_text"],
         lends_token=said["lend_token"],
+        is_verbose=said["verbose"],
     )
     if said["routes"] is not None:
         if said["program"] or said["agent"] or said["task"]:

@@ -22,6 +22,8 @@ class Api(Protocol):
     ) -> Reply:
         """Returns the answer, whatever its status. Raises ``Unreachable``. Sent once."""
 
+    def close(self) -> None: ...
+
 
 class Heard(Enum):
     DONE = "done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from baton_cli.worker.guard import now
 from baton_cli.worker.lease import Lease
 from baton_cli.worker.log import Log
 from baton_cli.worker.program import Ended, Launch, Program
-from baton_cli.worker.report import SWITCHED_OFF, Report, after_refusal, report_of
+from baton_cli.worker.report import CUT_OFF, SWITCHED_OFF, Report, after_refusal, report_of
 from baton_cli.worker.work import Claim, Work, effect_key, environment, standard_input
 
 # How long a worker that was told to stop tries to say how its work ended.
@@ -57,7 +58,7 @@ class Job:
         self._result: Result | None = None
         self._is_lost = False
         self._is_off = False
-        self._give_up_at: float | None = None
+        self._give_up_at = math.inf  # when nothing more is tried
         self._key = uuid4().hex  # the report's
         self._program: Program | None = None
         self._fatal = ""
@@ -73,7 +74,7 @@ class Job:
         thread = Thread(target=self._run_program, args=(program,), name=f"program {self._claim.task_id}")
         with self._changed:
             self._program = program
-            is_stopped = self._give_up_at is not None
+            is_stopped = self._give_up_at < math.inf
         thread.start()
         if is_stopped:
             program.stop()
@@ -88,7 +89,7 @@ class Job:
         if now() >= self._duties.lease.beat_at:  # the claim's answer came late
             self._beat()
         if key is None or self._duties.lease.misses:
-            self._duties.report = Report("release", {"reason": "Baton was away when the work was to begin."})
+            self._duties.report = CUT_OFF
             self._ended = Ended(code=1)
             return None
         launch = Launch(
@@ -99,7 +100,7 @@ class Job:
             limits=self._duties.lease.limits(self._limit_at, self._work.grace_seconds),
             grace_seconds=self._work.grace_seconds,
         )
-        return Program(launch, self._on_checkpoint)
+        return Program(launch, self._on_checkpoint, self._on_error if self._work.is_verbose else None)
 
     def _read(self, path: str) -> Answer:
         """Tries for a while."""
@@ -114,17 +115,20 @@ class Job:
 
     def stop(self) -> None:
         """The program gets TERM, and the task is released unless the program has done its work."""
-        self._hurry(lambda program: program.stop())
+        self._hurry(lambda program: program.stop(), self._work.grace_seconds)
 
     def kill(self) -> None:
-        self._hurry(lambda program: program.kill())
+        self._hurry(lambda program: program.kill(), 0.0)
 
-    def _hurry(self, order: Callable[[Program], None]) -> None:
+    def _hurry(self, order: Callable[[Program], None], grace_seconds: float) -> None:
         with self._changed:
-            self._give_up_at = self._give_up_at or now() + self._work.grace_seconds + LAST_WORDS_SECONDS
+            self._give_up_by(now() + grace_seconds + LAST_WORDS_SECONDS)
             if self._program is not None:
                 order(self._program)
             self._changed.notify()
+
+    def _give_up_by(self, moment: float) -> None:
+        self._give_up_at = min(self._give_up_at, moment)
 
     # The program's thread
 
@@ -145,6 +149,9 @@ class Job:
         with self._changed:
             self._duties.checkpoints.append(Keyed(found, uuid4().hex))
             self._changed.notify()
+
+    def _on_error(self, line: bytes | None) -> None:
+        self._log("said", "" if line is None else line.decode("utf-8", "replace"))
 
     # The job's own thread
 
@@ -171,13 +178,18 @@ class Job:
             return
         if self._is_lost:
             self._end(Outcome.LOST, "the claim is lost: the program was killed, and nothing is sent")
-        elif self._ended.why == "due" and self._ended.code != 0 and now() < self._limit_at:
-            self._end(Outcome.LOST, "no heartbeat got through: the program was stopped before the lease was over")
-        elif self._give_up_at is not None and now() >= self._give_up_at:
-            self._end(Outcome.LOST, "Baton is away: the task goes back when the lease is over")
+        elif now() >= self._give_up_at:
+            self._end(Outcome.LOST, "no heartbeat or report got through: the task goes back when the lease is over")
         elif self._duties.report is None:
-            is_cut_off = self._is_off and self._ended.code != 0
-            self._duties.report = SWITCHED_OFF if is_cut_off else report_of(self._ended, self._work.reading)
+            self._duties.report = self._judged(self._ended)
+
+    def _judged(self, ended: Ended) -> Report:
+        if ended.code != 0 and self._is_off:
+            return SWITCHED_OFF
+        if ended.code != 0 and ended.why == "due" and now() < self._limit_at:
+            self._give_up_by(self._duties.lease.held_until)
+            return CUT_OFF
+        return report_of(ended, self._work.reading)
 
     def _beat(self) -> None:
         sent_at = now()
@@ -189,6 +201,8 @@ class Job:
                     self._program.keep_to(self._duties.lease.limits(self._limit_at, self._work.grace_seconds))
                 return
             self._duties.lease = self._duties.lease.missed(now(), answer.retry_after)
+            if self._duties.lease.misses == 1:
+                self._log("heartbeat_missed", answer.said)
             if answer.code == "inactive_agent":
                 self._switched_off()
             elif answer.heard in {Heard.OVER, Heard.DENIED}:

@@ -18,6 +18,7 @@ from baton_cli.worker.streams import Capped, Feed, Lines, Source, Tail
 
 MAX_OUTPUT = MAX_LINE = 256 * 1024  # what one request can hold
 MAX_ERRORS = 8 * 1024
+OnLine = Callable[[bytes | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,13 @@ class Ended:
 
 class Program:
     """``run`` belongs to one thread; the other methods to any. ``on_checkpoint`` gets each line of the checkpoints, and
-    None for one that is too long."""
+    ``on_error`` of standard error; None for one that is too long."""
 
-    def __init__(self, launch: Launch, on_checkpoint: Callable[[bytes | None], None]) -> None:
+    def __init__(self, launch: Launch, on_checkpoint: OnLine, on_error: OnLine | None = None) -> None:
         self._launch = launch
         self._control, self._guards_end = socket.socketpair()
         self._control.setblocking(False)
-        self._output, self._errors = Capped(MAX_OUTPUT), Tail(MAX_ERRORS)
+        self._output, self._errors = Capped(MAX_OUTPUT), Tail(MAX_ERRORS, on_error and Lines(MAX_ERRORS, on_error))
         self._checkpoints = Lines(MAX_LINE, on_checkpoint)
         self._told: list[bytes] = []
 

@@ -29,6 +29,7 @@ class Report:
 
 
 SWITCHED_OFF = Report("release", {"reason": "The agent was switched off."})
+CUT_OFF = Report("release", {"reason": "The worker was cut off from Baton."})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Thread
+from typing import Any
 
 from baton_cli.worker import strays
 from baton_cli.worker.log import Log
@@ -17,7 +18,7 @@ _OVER = b"\0"  # no signal has this number
 _SAID = {
     Stage.FINISHING: "what runs is finished, nothing new is begun; once more stops it",
     Stage.STOPPING: "what runs is stopped and released; once more kills it",
-    Stage.KILLING: "what runs is killed",
+    Stage.KILLING: "what runs is killed; once more ends the worker where it stands",
 }
 
 
@@ -30,7 +31,10 @@ def serve(shift: Shift, log: Log) -> int | None:
         thread.start()
         while (heard := os.read(read, 1)) != _OVER:
             first = first or heard[0]
-            log("signal", _SAID[shift.stop()])
+            stage = shift.stop()
+            log("signal", _SAID[stage])
+            if stage is Stage.KILLING:
+                _restore(dict.fromkeys(_STOPS, signal.SIG_DFL))
         thread.join()
     return first
 
@@ -53,8 +57,12 @@ def _signals() -> Iterator[tuple[int, int]]:
     try:
         yield read, write
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        _restore(before)
         signal.set_wakeup_fd(before_end)
         os.close(read)
         os.close(write)
+
+
+def _restore(handlers: Mapping[signal.Signals, Any]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)

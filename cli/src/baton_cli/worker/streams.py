@@ -33,14 +33,17 @@ class Capped:
 
 @dataclass(slots=True)
 class Tail:
-    """Keeps the last ``most`` bytes."""
+    """Keeps the last ``most`` bytes. ``also``: gets everything."""
 
     most: int
+    also: Sink | None = None
     data: bytearray = field(default_factory=bytearray)
 
     def take(self, data: bytes) -> None:
         self.data += data
         del self.data[: -self.most]
+        if self.also is not None:
+            self.also.take(data)
 
 
 @dataclass(slots=True)

@@ -21,7 +21,8 @@ MOST_RETRIES = 50
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """An agent, and the program that does its work. ``lends_token``: the program gets token and claim, and may call
-    Baton itself. ``grace_seconds``: between TERM and KILL."""
+    Baton itself. ``grace_seconds``: between TERM and KILL. ``is_verbose``: what the program says on standard error is
+    told at once."""
 
     agent: str
     command: tuple[str, ...]
@@ -34,6 +35,7 @@ class Work:
     grace_seconds: float = 10.0
     is_text: bool = False
     lends_token: bool = False
+    is_verbose: bool = False
 
     @property
     def reading(self) -> Reading:

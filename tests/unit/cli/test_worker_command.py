@@ -1,0 +1,59 @@
+"""What is wrong with a command line of `baton worker` is said before anything is claimed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from baton_cli.main import run
+from support.scripted_api import Answer, ScriptedApi
+
+PROGRAM = ["--", "true"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (PROGRAM, "no agent"),
+        (["--agent", "qa"], "no program"),
+        (["--agent", "qa", "--", "no-such-program-here"], "can't be run"),
+        (["--agent", "qa", "--lease", "14s", *PROGRAM], "a lease of 14 s"),
+        (["--agent", "qa", "--lease", "13h", *PROGRAM], "a lease of 46800 s"),
+        (["--agent", "qa", "--concurrency", "0", *PROGRAM], "a concurrency of 0"),
+        (["--agent", "qa", "--time-limit", "soon", *PROGRAM], "soon is no length of time"),
+        (["--routes", "none.toml"], "can't be read"),
+        (["--routes", "none.toml", *PROGRAM], "--routes goes without"),
+        (["--routes", "none.toml", "--task", "task_1"], "--routes goes without"),
+    ],
+)
+def test_wrong_command_line(
+    scripted: ScriptedApi, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["worker", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert scripted.asked == []
+
+
+def test_profile_names_the_agent_and_routes_name_profiles(
+    scripted: ScriptedApi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / ".config/baton/config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(f'[profiles.qa]\nurl = "{scripted.url}"\ntoken = "baton_qa_secret"\n')
+    file.chmod(0o600)
+    routes = tmp_path / "agents.toml"
+    routes.write_text('[agents.qa]\ncommand = ["true"]\nprofile = "qa"\n')
+    scripted.will(Answer(404, {"code": "not_found", "title": "Not found"}))
+    assert run(["worker", "--routes", str(routes)]) == 3
+    monkeypatch.setenv("BATON_AGENT", "scout")
+    scripted.will(Answer(403, {"code": "token_refused", "title": "Refused"}))
+    assert run(["worker", *PROGRAM]) == 4
+    assert [each.path.split("?")[0] for each in scripted.asked] == [
+        "/agents/qa/claims/wait",
+        "/agents/scout/claims/wait",
+    ]
+    assert [each.headers["authorization"] for each in scripted.asked] == [
+        "Bearer baton_qa_secret",
+        "Bearer baton_tok_secret",
+    ]
