@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import select
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,16 +17,53 @@ from baton_cli.output import complain
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
+ESCAPE = b"\x1b"
+
 
 class TerminalDesk:
+    """Within ``sitting()`` a key is read as it is pressed, and none is lost that was pressed before it was asked for.
+    An interrupt stays one."""
+
     def __init__(self, app: App) -> None:
-        self._out = app.out
+        self._out, self._file = app.out, sys.stdin.fileno()
+
+    @contextmanager
+    def sitting(self) -> Iterator[TerminalDesk]:
+        import termios
+
+        self._usual = termios.tcgetattr(self._file)
+        self._single()
+        try:
+            yield self
+        finally:
+            termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
+
+    def _single(self) -> None:
+        """Keys without waiting for the end of the line, and not shown."""
+        import termios
+
+        modes = termios.tcgetattr(self._file)
+        modes[3] &= ~(termios.ICANON | termios.ECHO)
+        modes[6] = [*modes[6]]
+        modes[6][termios.VMIN], modes[6][termios.VTIME] = 1, 0
+        termios.tcsetattr(self._file, termios.TCSADRAIN, modes)
 
     def key(self) -> str:
-        return click.getchar()
+        """An arrow or the like is ``?``; the end of the input is the wish to leave."""
+        pressed = os.read(self._file, 1)
+        if pressed == ESCAPE and select.select([self._file], [], [], 0)[0]:
+            os.read(self._file, 16)
+            return "?"
+        return pressed.decode("utf-8", "replace") or "q"
 
     def line(self, question: str) -> str:
-        answer: str = click.prompt(question, default="", show_default=False, err=True)
+        import termios
+
+        termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
+        try:
+            answer: str = click.prompt(question, default="", show_default=False, err=True)
+        finally:
+            self._single()
         return answer.strip()
 
     def show(self, item: dict[str, Any], handoff: dict[str, Any] | None, place: str) -> None:

@@ -27,6 +27,9 @@ class HttpApi:
         with self._lock:
             route = route_of(event["requestContext"]["http"]["method"], event["rawPath"])
             answer = self.gateway.handle(route, event)
+            if answer["statusCode"] >= 500:  # a client would try again and again
+                self.wrong.append(f"{event['rawPath']}: {answer['body']}")
+                return {**answer, "statusCode": 400}
             if route is not None:
                 self.served.append(route)
                 self.wrong += undocumented(

@@ -86,7 +86,8 @@ def _queue(context: click.Context) -> None:
         return
     from baton_cli.desk import TerminalDesk
 
-    approvals.Queue(app, TerminalDesk(app), page["items"]).run()
+    with TerminalDesk(app).sitting() as desk:
+        approvals.Queue(app, desk, page["items"]).run()
 
 
 command = Nouns("approvals", callback=_queue, invoke_without_command=True, help=HELP, params=common())

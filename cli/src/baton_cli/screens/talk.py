@@ -14,10 +14,9 @@ def message(screen: Screen, said: dict[str, Any]) -> None:
     if kind == "assistant_message":
         screen.marked(f"{agent}:", text, "bold")
     elif kind == "handoff":
-        to = said["data"].get("target_agent") or text
-        screen.line(f"→ Routed to {to}", "cyan")
+        screen.line(f"→ {text}", "cyan")  # Routed to …
     elif kind == "error":
         screen.marked("✗", f"{agent}: {text}", "red")
-    elif kind in {"tool_call", "tool_result", "subtask_created", "status_change"}:
+    elif kind in {"tool_call", "tool_result", "subtask_created"}:
         about = text or json.dumps(said["data"], ensure_ascii=False)
         screen.line(f"{kind.replace('_', ' ')}: {about}"[:200], "dim", indent=2)
