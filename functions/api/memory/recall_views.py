@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from typing_extensions import TypedDict
 
 from api.memory.views import EntryView
 from baton.domain.memory.entry import Entry
+from baton.domain.memory.entry_index import Answer
 from baton.services.memory.recall import Recalled
 from baton.steps.memory.found_entries import FoundEntry
 from rest.shape import ViewShape
@@ -35,11 +34,18 @@ class RecalledView(ReasonView):
     score: float
 
 
-class Recall(TypedDict):
+class Searched(TypedDict):
+    """``searched``: among so many entries, the newest. ``is_whole``: the workspace has no older ones."""
+
+    searched: int
+    is_whole: bool
+
+
+class Recall(Searched):
     items: list[RecalledView]
 
 
-class Why(TypedDict):
+class Why(Searched):
     items: list[ReasonView]
 
 
@@ -48,14 +54,14 @@ _REASON = ViewShape(ReasonView, Entry, "replaced")
 _RECALLED = ViewShape(RecalledView, Entry, "replaced score")
 
 
-def recall(found: Sequence[Recalled]) -> Recall:
-    return {
-        "items": [_RECALLED(each.entry, replaced=_replaced(each.found), score=round(each.score, 3)) for each in found]
-    }
+def recall(found: Answer[Recalled]) -> Recall:
+    items = [_RECALLED(each.entry, replaced=_replaced(each.found), score=round(each.score, 3)) for each in found.items]
+    return {"items": items, "searched": found.searched, "is_whole": found.is_whole}
 
 
-def why(found: Sequence[FoundEntry]) -> Why:
-    return {"items": [_REASON(each.entry, replaced=_replaced(each)) for each in found]}
+def why(found: Answer[FoundEntry]) -> Why:
+    items = [_REASON(each.entry, replaced=_replaced(each)) for each in found.items]
+    return {"items": items, "searched": found.searched, "is_whole": found.is_whole}
 
 
 def _replaced(found: FoundEntry) -> list[ReplacedView]:

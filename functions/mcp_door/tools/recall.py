@@ -24,17 +24,21 @@ class RecallArguments(Arguments):
 
 
 def recall(call: ToolCall[RecallArguments]) -> Said:
-    found = _found(call, call.arguments.given())
+    answer = _answer(call, call.arguments.given())
+    found = list(answer["items"])
+    left_out = [] if answer["is_whole"] else [f"Only the newest {answer['searched']} entries were searched."]
     if not found:
-        return Said(["Nothing is known of it."], "find it out, and tell the others with remember", {"entries": []})
+        lines = ["Nothing is known of it.", *left_out]
+        return Said(lines, "find it out, and tell the others with remember", {"entries": []})
     replaced = sum(len(each["replaced"]) for each in found)
-    lines = [f"{len(found)} entries{f', which replace {replaced}' if replaced else ''}:", *found_lines(found)]
+    begin = f"{len(found)} entries{f', which replace {replaced}' if replaced else ''}:"
+    lines = [begin, *found_lines(found), *left_out]
     return Said(
         lines, "take what holds into account; replace what doesn't with remember", {"entries": found}, ("entries",)
     )
 
 
-def _found(call: ToolCall[RecallArguments], given: dict[str, Any]) -> list[dict[str, Any]]:
+def _answer(call: ToolCall[RecallArguments], given: dict[str, Any]) -> dict[str, Any]:
     """Raises ``InvalidFields`` unless one of the two questions is asked."""
     if ("query" in given) is ("why" in given):
         raise InvalidFields([("query", "is required, or why in its place")])
@@ -42,9 +46,9 @@ def _found(call: ToolCall[RecallArguments], given: dict[str, Any]) -> list[dict[
     if "why" in given:
         if others := sorted({"scope", "entry_type"} & given.keys()):
             raise InvalidFields([(name, "isn't for why") for name in others])
-        return list(call.play("explain_path", query={"path": given["why"], **limit})["items"])
+        return dict(call.play("explain_path", query={"path": given["why"], **limit}))
     narrowed = {name: given[name] for name in ("scope", "entry_type") if name in given}
-    return list(call.play("recall_entries", query={"q": given["query"], **narrowed, **limit})["items"])
+    return dict(call.play("recall_entries", query={"q": given["query"], **narrowed, **limit}))
 
 
 TOOL = Tool(

@@ -50,7 +50,7 @@ class Searched:
         self.world = World(store=DynamoStore(Table(self.meter, TABLE, self.clock.sleep)), clock=self.clock)
 
     def recall(self) -> Usage:
-        assert recall(self.world.deps, AUDITOR, Question(text=QUESTION, scope="src", limit=10))
+        assert recall(self.world.deps, AUDITOR, Question(text=QUESTION, scope="src", limit=10)).items
         return self.meter.taken()
 
 
@@ -85,7 +85,7 @@ def test_every_other_costs_the_same_in_a_workspace_of_any_size(searched: Searche
     searched.recall()
 
     assert cost(searched.recall()) == (6, 0, 15)
-    assert why(searched.world.deps, AUDITOR, "src/auth/token.py", 10)
+    assert why(searched.world.deps, AUDITOR, "src/auth/token.py", 10).items
     assert cost(searched.meter.taken()) == (6, 0, 15)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from baton.adapters.lexical_search import LexicalSearch, SearchLimits
 from mcp_door.tools import claim_next as claim_tool
 from mcp_door.tools.catalogue import TOOLS
 from support.worlds.http_agents import CRITERIA
@@ -210,6 +212,17 @@ def test_what_was_remembered_is_recalled_with_what_it_replaced(client: McpClient
             assert said in told.text
     assert client.done(CODER, "recall", query="lexer", scope="docs")["entries"] == []
     assert client.done(CODER, "recall", query="lexer", entry_type="warning")["entries"] == []
+
+
+def test_recall_says_so_if_older_entries_were_left_out(client: McpClient) -> None:
+    gateway = client.gateway
+    few = LexicalSearch(gateway.deps.store, gateway.deps.clock, SearchLimits(per_workspace=2))
+    gateway.deps = replace(gateway.deps, search=few)
+    for number in range(3):
+        assert "were searched" not in client.call(CODER, "recall", query="lexer").text
+        client.done(QA, "remember", entry_type="finding", summary=f"The lexer has {number} rules")
+    for asked in ({"query": "lexer"}, {"query": "zanzibar"}, {"why": "src"}):
+        assert "Only the newest 2 entries were searched." in client.call(CODER, "recall", **asked).text
 
 
 @pytest.mark.parametrize("given", [{}, {"query": "x", "why": "y"}, {"why": "src", "scope": "src"}])

@@ -51,9 +51,9 @@ class Board:
         forgetting = LexicalSearch(self.rig.other_store, self.clock).forgetting(WORKSPACE, entry.id)
         self.change(entry.deleted_by(human(), self.clock.now()), beside=forgetting)
 
-    def truth(self, question: Question, most: int = 20_000) -> list[Found]:
+    def truth(self, question: Question) -> list[Found]:
         """What a search finds that reads every entry anew."""
-        index = EntryIndex(most)
+        index = EntryIndex(self.limits.per_workspace)
         page = self.rig.other_store.entries_after(WORKSPACE, None, 100_000)
         for each in page.items:
             index.put(each)
@@ -61,7 +61,7 @@ class Board:
         return index.find(question, self.clock.now())
 
     def found(self, question: Question = QUEUE, workspace: str = WORKSPACE) -> set[str]:
-        return {each.entry_id for each in self.search.find(workspace, question)}
+        return {each.entry_id for each in self.search.find(workspace, question).items}
 
     def calls(self) -> list[str]:
         return self.rig.count(self.found)

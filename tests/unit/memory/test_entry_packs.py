@@ -52,9 +52,9 @@ def packed_ids(board: Board) -> list[list[str]]:
     return [[each.entry_id for each in entries_of(pack)] for pack in packs(board)]
 
 
-def answers_truly(board: Board, search: LexicalSearch, limits: SearchLimits = SMALL) -> bool:
+def answers_truly(board: Board, search: LexicalSearch) -> bool:
     asked = Question(text=" ".join(WORDS), limit=100)
-    return search.find(WORKSPACE, asked) == board.truth(asked, limits.per_workspace)
+    return search.find(WORKSPACE, asked).items == board.truth(asked)
 
 
 def test_a_process_begins_with_what_another_one_has_packed(board: Board) -> None:
@@ -87,11 +87,9 @@ def test_nothing_is_packed_before_it_is_settled(board: Board) -> None:
     assert packs(board) == []
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_every_process_answers_at_any_moment_like_one_that_reads_everything(seed: int) -> None:
-    random = Random(seed)
-    limits = replace(SMALL, per_workspace=random.choice([30, 1_000]))
-    board = Board(limits)
+    random, board = Random(seed), Board(SMALL)
     processes, entries = [board.search], dict[str, Entry]()
 
     def keep(entry: Entry) -> None:
@@ -123,13 +121,13 @@ def test_every_process_answers_at_any_moment_like_one_that_reads_everything(seed
     def wait() -> None:
         board.clock.advance(random.choice([1, 20, 900]))
 
-    for step in range(400):
+    for step in range(300):
         act: Callable[[], None] = random.choices([post, replace_one, end, begin, wait], [8, 2, 2, 1, 2])[0]
         act()
         if step % 8 == 0:
-            assert answers_truly(board, random.choice(processes), limits), (seed, step)
+            assert answers_truly(board, random.choice(processes)), (seed, step)
     assert len(packs(board)) > 5
-    assert all(answers_truly(board, each, limits) for each in [*processes, board.process()])
+    assert all(answers_truly(board, each) for each in [*processes, board.process()])
 
 
 def test_enough_changes_are_merged_by_a_process_that_begins(board: Board) -> None:

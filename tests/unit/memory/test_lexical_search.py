@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from baton.adapters.lexical_search import SearchLimits
+from baton.adapters.lexical_search import LexicalSearch, SearchLimits
 from baton.domain import errors
 from baton.domain.memory.entry import EntryType
 from baton.domain.memory.entry_index import Question
@@ -15,7 +15,7 @@ from baton.domain.memory.entry_words import words_of
 from baton.ports.memory import LATE_SECONDS
 from support.faults.choke_point import at_call, no_fault
 from support.faults.threads import all_at_once
-from support.worlds.board import Board
+from support.worlds.board import QUEUE, Board
 from support.worlds.world import WORKSPACE, human
 
 
@@ -68,12 +68,12 @@ def test_a_decision_that_was_replaced_counts_less_at_once(board: Board) -> None:
     old = board.post("the queue", entry_type=EntryType.DECISION)
     warning = board.post("the queue", entry_type=EntryType.WARNING)
     asked = Question(text="queue", limit=100)
-    assert board.search.find(WORKSPACE, asked)[0].entry_id == old.id
+    assert board.search.find(WORKSPACE, asked).items[0].entry_id == old.id
 
     new = board.post("the stream", entry_type=EntryType.DECISION, supersedes=old.id)
     board.change(old.replaced_by(new, human()))
 
-    order = [each.entry_id for each in board.search.find(WORKSPACE, asked)]
+    order = [each.entry_id for each in board.search.find(WORKSPACE, asked).items]
     assert order.index(warning.id) < order.index(old.id)
     assert new.id in order
 
@@ -133,14 +133,36 @@ def test_nothing_is_found_in_another_workspace(board: Board) -> None:
     assert board.found(workspace="third") == set()
 
 
-def test_only_the_newest_entries_are_searched() -> None:
+def test_only_the_newest_entries_are_searched_and_the_answer_says_so() -> None:
     board = Board(SearchLimits(per_workspace=10))
-    entries = [board.post(seconds_ago=100 - number).id for number in range(15)]
-    assert board.found() == set(entries[5:])
+    entries = [board.post(seconds_ago=100 - number).id for number in range(10)]
+    assert (board.found(), told(board.search)) == (set(entries), (10, True))
 
     entries.append(board.post().id)
 
-    assert board.found() == set(entries[6:])
+    for search in (board.search, board.process()):
+        assert told(search) == (10, False)
+        assert board.found() == set(entries[1:])
+
+
+def told(search: LexicalSearch) -> tuple[int, bool]:
+    answer = search.about(WORKSPACE, "src", frozenset())
+    return answer.searched, answer.is_whole
+
+
+@pytest.mark.parametrize(("posted", "per_pack"), [(15, 2), (60, 2), (15, 100)])
+def test_a_process_that_begins_says_whether_it_has_read_everything(posted: int, per_pack: int) -> None:
+    board = Board(SearchLimits(per_workspace=10, per_pack=per_pack))
+    entries = [board.post(seconds_ago=1_000 - number) for number in range(posted)]
+    for _ in range(4):
+        search = board.process()
+        assert told(search) == (10, False)
+        assert {each.entry_id for each in search.find(WORKSPACE, QUEUE).items} == {each.id for each in entries[-10:]}
+    board.delete(entries[-10])
+    for _ in range(2):
+        board.search = board.process()
+        assert not told(board.search)[1]
+        assert board.found() >= {each.id for each in entries[-9:]}
 
 
 def test_the_workspace_that_wasnt_asked_for_longest_is_forgotten() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.memory.entry import EntryType
-    from baton.domain.memory.entry_index import Found, Question
+    from baton.domain.memory.entry_index import Answer, Found, Question
     from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import runs
     from baton.ports.events import Bus
@@ -176,10 +176,10 @@ def _table() -> Table:
 class _Search:
     """Made at the first use: most calls search for nothing."""
 
-    def find(self, workspace: str, question: Question) -> list[Found]:
+    def find(self, workspace: str, question: Question) -> Answer[Found]:
         return _search().find(workspace, question)
 
-    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> list[str]:
+    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
         return _search().about(workspace, path, entry_types)
 
     def forgetting(self, workspace: str, entry_id: str) -> list[Write]:

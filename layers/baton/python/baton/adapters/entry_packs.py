@@ -48,10 +48,10 @@ class EntryPacks:
     def _contents(self, packs: PackList, most: int) -> ReadPacks:
         self.until = packs.until
         contents: dict[str, Sequence[EntryWords] | None] = {}
-        after = ""
+        after = packs.begins_after
         for pack in self._latest():
-            if most <= 0:
-                after = pack.last_id
+            if most <= 0 or pack.last_id <= packs.begins_after:
+                after = max(after, pack.last_id)
                 break
             entries = contents[pack.last_id] = None if pack.is_void else entries_of(pack)
             most -= self.size if entries is None else len(entries)

@@ -13,10 +13,10 @@ from typing import TypeVar
 from baton.adapters.entry_packs import EntryPacks
 from baton.domain import ids, times
 from baton.domain.memory.entry import CHANGE, ENTRY, ChangedEntry, Entry, EntryType
-from baton.domain.memory.entry_index import EntryIndex, Found, Question
+from baton.domain.memory.entry_index import Answer, EntryIndex, Found, Question
 from baton.domain.memory.entry_pack import EntryPack
 from baton.domain.memory.entry_words import EntryWords, words_of
-from baton.domain.memory.packing import PACK_SIZE, SETTLED, ReadPacks
+from baton.domain.memory.packing import PACK_SIZE, SETTLED
 from baton.domain.times import seconds
 from baton.ports.memory import LATE_SECONDS
 from baton.ports.search import SearchStore
@@ -53,12 +53,12 @@ class LexicalSearch:
         self._boards: OrderedDict[str, _Board] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, workspace: str, question: Question) -> list[Found]:
+    def find(self, workspace: str, question: Question) -> Answer[Found]:
         now = self._clock.now()
-        return self._fresh(workspace).ask(lambda index: index.find(question, now))
+        return self._fresh(workspace).ask(lambda index: index.answer(index.find(question, now)))
 
-    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> list[str]:
-        return self._fresh(workspace).ask(lambda index: index.about(path, entry_types))
+    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
+        return self._fresh(workspace).ask(lambda index: index.answer(index.about(path, entry_types)))
 
     def forgetting(self, workspace: str, entry_id: str) -> list[Write]:
         packs = self._store.pack_list(workspace)
@@ -117,9 +117,13 @@ class _Board:
 
     def _begin(self, now: datetime) -> None:
         read = self._packs.read(self._most)
-        entries = [words_of(each) for each in self._entries_beside(read) if each.is_shown]
+        newest, is_cut = self._newest_after(read.packs.until)
+        in_gaps = [entry for gap in read.gaps() for entry in self._entries_between(*gap)]
+        entries = [words_of(each) for each in (*in_gaps, *newest) if each.is_shown]
+        read = read.beginning_with(newest[0].id) if is_cut else read
         changes = self._changes_from(read.packs.merged_at - _LATE) if read.contents else {}
         with self._lock:
+            self._index.is_whole = not read.after
             self._apply([*read.entries(), *entries], changes)
             self._looked_back = self._read_at = now
             self._forget_before(now - _LATE - _LOOK_BACK)
@@ -140,20 +144,16 @@ class _Board:
         if unpacked >= self._packs.size:
             self._packs.append(now)
 
-    def _entries_beside(self, read: ReadPacks) -> list[Entry]:
-        """Returns, in order, the entries that void packs stand for, and the newest ones after the last pack: as many as
-        are searched."""
-        found = [entry for gap in read.gaps() for entry in self._entries_between(*gap)]
-        return [*found, *self._newest_after(read.packs.until)]
-
-    def _newest_after(self, after_id: str) -> list[Entry]:
-        since = ids.made_at(after_id)
-        page = self._store.newest_entries(self._workspace, since, None, PAGE, None)
-        found = list(page.items)
-        while page.cursor is not None and len(found) < self._most:
-            page = self._store.newest_entries(self._workspace, since, None, PAGE, page.cursor)
+    def _newest_after(self, after_id: str) -> tuple[list[Entry], bool]:
+        """Returns the newest entries after the id, in order, and whether more than are searched follow it."""
+        since, cursor, found = ids.made_at(after_id), None, list[Entry]()
+        while sum(each.is_shown for each in found) < self._most:
+            page = self._store.newest_entries(self._workspace, since, None, min(PAGE, self._most), cursor)
             found += page.items
-        return [each for each in reversed(found) if each.id > after_id]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return [each for each in reversed(found) if each.id > after_id], cursor is not None
 
     def _entries_from(self, begin: datetime) -> list[Entry]:
         return self._entries_between(ids.beginning_at(ENTRY, begin), None)

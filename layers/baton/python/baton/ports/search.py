@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from baton.domain.memory.entry import EntryType
-from baton.domain.memory.entry_index import Found, Question
+from baton.domain.memory.entry_index import Answer, Found, Question
 from baton.ports.memory import MemoryStore
 from baton.ports.writes import CommitStore, Write
 
@@ -21,11 +21,11 @@ class Search(Protocol):
     What was posted before the question is found, unless its commit took longer than two seconds or clocks differ by
     more: then within 15 seconds. Raises ``Busy``."""
 
-    def find(self, workspace: str, question: Question) -> list[Found]:
+    def find(self, workspace: str, question: Question) -> Answer[Found]:
         """Returns the entries that fit best, the best first (docs/spec/memory.md §8). Withdrawn and deleted ones are
         never found."""
 
-    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> list[str]:
+    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
         """Returns the ids of the entries of these types that hold for a file or folder, newest first: those in its
         view, and those that name it. What was replaced gives way to what replaced it."""
 

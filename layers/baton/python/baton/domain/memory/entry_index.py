@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import Generic, TypeVar
 
 from baton.domain import times
 from baton.domain.memory import ranking
@@ -19,6 +20,7 @@ from baton.domain.memory.scope import ROOT, sees, steps_between
 from baton.domain.memory.word_index import WordIndex
 from baton.domain.memory.words import words
 
+ItemT = TypeVar("ItemT")
 # What the words of a replaced decision count for the one that holds in its place.
 _INHERITED = 0.9
 # A longer history of one decision isn't followed.
@@ -44,6 +46,15 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer(Generic[ItemT]):
+    """``searched``: among so many entries. ``is_whole``: the workspace has no older ones."""
+
+    items: list[ItemT]
+    searched: int
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Facts:
     posted_ms: int
     entry_type: EntryType
@@ -53,10 +64,11 @@ class _Facts:
 
 
 class EntryIndex:
-    """``most``: so many entries are kept, the newest."""
+    """``most``: so many entries are kept, the newest. ``is_whole``: none was left out as too old."""
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self.is_whole = True
         self._words = WordIndex()
         self._facts: dict[str, _Facts] = {}
         self._heirs: dict[str, str] = {}  # of each decision that was replaced: by which one
@@ -84,6 +96,7 @@ class EntryIndex:
             self._heirs[entry.entry_id] = entry.superseded_by
         self._words.put(entry.entry_id, entry.weights)
         while len(self) > self._most:
+            self.is_whole = False
             self.remove(self._ids[0])
 
     def count_between(self, after: str, before: str) -> int:
@@ -103,6 +116,10 @@ class EntryIndex:
         ranked = ((score * rank(self._facts[entry_id]), entry_id) for entry_id, score in self._fits(question.text))
         best = heapq.nlargest(question.limit, (each for each in ranked if each[0] > 0))
         return [Found(entry_id, score) for score, entry_id in best]
+
+    def answer(self, items: list[ItemT]) -> Answer[ItemT]:
+        """Returns what was found, and among how much."""
+        return Answer(items, len(self), self.is_whole)
 
     def about(self, path: str, entry_types: frozenset[EntryType]) -> list[str]:
         """Returns the ids of the entries of these types that hold for a file or folder, newest first: those in its

@@ -39,6 +39,7 @@ class PackList:
 
     workspace: str
     until: str = ""  # the last id that is in a pack
+    begins_after: str = ""  # entries of an earlier id are in no pack: there were more than are searched
     # No change of an earlier time is missing in a pack, if it came in time (``LATE_SECONDS``).
     merged_at: datetime = times.EPOCH
     version: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from baton.domain import ids
@@ -30,11 +30,16 @@ Contents = dict[str, Sequence[EntryWords]]
 @dataclass(frozen=True, slots=True)
 class ReadPacks:
     """The latest packs, as a process has read them. ``contents``: by the last id of each, the oldest first; None for
-    one that is void. ``after``: the last id of the pack before them, if there is one."""
+    one that is void. ``after``: the id up to which older entries were left out, if there are any."""
 
     packs: PackList
     contents: Mapping[str, Sequence[EntryWords] | None] = field(default_factory=dict)
     after: str = ""
+
+    def beginning_with(self, entry_id: str) -> ReadPacks:
+        """Returns the same for a process that has read no older entry than this: there are more than are searched."""
+        before = entry_id[:-1]  # sorts before it, and after every other one of an earlier millisecond
+        return replace(self, after=before, packs=replace(self.packs, begins_after=before))
 
     def entries(self) -> Iterator[EntryWords]:
         return (each for entries in self.contents.values() for each in entries or ())

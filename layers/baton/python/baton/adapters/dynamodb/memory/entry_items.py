@@ -78,14 +78,20 @@ def pack_list_item(packs: PackList) -> Item:
     return {
         **key._asdict(),
         "until": packs.until,
+        "begins_after": packs.begins_after,
         "merged_at": times.rfc3339(packs.merged_at),
         "version": packs.version,
     }
 
 
 def pack_list_from(workspace: str, item: Item) -> PackList:
-    merged_at = times.parse_rfc3339(item["merged_at"])
-    return PackList(workspace=workspace, until=item["until"], merged_at=merged_at, version=int(item["version"]))
+    return PackList(
+        workspace=workspace,
+        until=item["until"],
+        begins_after=item["begins_after"],
+        merged_at=times.parse_rfc3339(item["merged_at"]),
+        version=int(item["version"]),
+    )
 
 
 def pack_item(pack: EntryPack) -> Item:
