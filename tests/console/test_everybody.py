@@ -104,3 +104,29 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         assert signed_in.evaluate("window.hit") is None
         assert signed_in.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert "\u202e" not in signed_in.locator("body").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\ttext\nof two lines", "plain\ttext\nof two lines"),
+        ("file\u202egnp.exe", "file⟨U+202E⟩gnp.exe"),
+        ("a\u200bb\ufeffc\u2066d", "a⟨U+200B⟩b⟨U+FEFF⟩c⟨U+2066⟩d"),
+        ("\x1b[31mred\x00", "⟨U+001B⟩[31mred⟨U+0000⟩"),
+        ("tag\U000e0041", "tag⟨U+E0041⟩"),
+        ("שלום, العربية, हिन्दी", "שלום, العربية, हिन्दी"),
+        ("👩\u200d👧 ❤\ufe0f", "👩\u200d👧 ❤\ufe0f"),
+        ("a\u200db", "a⟨U+200D⟩b"),
+        ("a\ufe0fb", "a⟨U+FE0F⟩b"),
+    ],
+)
+def test_hidden_characters_become_marks_and_scripts_stay(
+    page: Any, served: ConsoleServer, text: str, shown: str
+) -> None:
+    page.goto(served.url)
+    page.get_by_label("Your token").wait_for()
+    tree = page.locator("script[src]").get_attribute("src").removesuffix("/app.js")
+    assert (
+        page.evaluate("async ([tree, text]) => (await import(`${tree}/core/said.js`)).plain(text)", [tree, text])
+        == shown
+    )

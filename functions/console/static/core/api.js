@@ -65,7 +65,7 @@ export async function change(method, path, body, how = {}) {
     try {
       return await content(await sent(method, path, init));
     } catch (error) {
-      if (!(error instanceof Problem) || attempt === 4 || !mayRepeat(error)) throw error;
+      if (!(error instanceof Problem) || attempt === 4 || !mayRepeat(method, error)) throw error;
       await pause(1000 * (error.retryAfter ?? 0.3 * 2 ** attempt));
     }
   }
@@ -84,9 +84,10 @@ export function forget() {
   seen.clear();
 }
 
-/** @param {Problem} problem */
-function mayRepeat(problem) {
-  return problem.status === 0 || problem.status === 502 || problem.status === 503;
+/** A PUT has no key: repeated after a lost answer, it would seem to come second. 503 says that nothing was done.
+ * @param {Method} method @param {Problem} problem */
+function mayRepeat(method, problem) {
+  return problem.status === 503 || (method !== "PUT" && (problem.status === 0 || problem.status === 502));
 }
 
 /** @param {Method} method @param {string} path @param {RequestInit} init @returns {Promise<Response>} */

@@ -64,16 +64,17 @@ function withPage(path, cursor) {
  * @param {((stop: AbortSignal) => Promise<T>) | null} load @param {How} how @returns {Live<T>} */
 function useLoop(name, load, how) {
   const [state, setState] = useState(/** @type {{name: string | null, data: T | null, problem: Problem | null}} */ ({ name, data: null, problem: null }));
-  const wake = useRef(() => {});
+  const wake = useRef({ count: 0, tell: () => {} });
   const round = changes.value;
-  useEffect(() => { wake.current(); }, [round, how.when]);
+  useEffect(() => stir(wake.current), [round, how.when]);
   useEffect(() => {
     if (load === null) return undefined;
     const stop = new AbortController();
-    void loop(load, stop.signal, how.everyMs ?? EVERY_MS, wake, (data, problem) => {
+    void loop(load, stop.signal, how.everyMs ?? EVERY_MS, wake.current, (data, problem) => {
       setState((before) => {
         const kept = before.name === name ? before.data : null;
-        if (problem) return { name, data: problem.status === 0 ? kept : problem.status === 404 ? null : kept, problem };
+        // No network with something to show is told by the frame, once for all.
+        if (problem) return { name, data: problem.status === 404 ? null : kept, problem: problem.status === 0 && kept !== null ? null : problem };
         return before.name === name && before.data === data && !before.problem ? before : { name, data, problem: null };
       });
     });
@@ -82,14 +83,23 @@ function useLoop(name, load, how) {
   const isOurs = state.name === name;
   const data = isOurs ? state.data : null;
   const problem = isOurs ? state.problem : null;
-  return { data, problem, isLoading: load !== null && data === null && problem === null, refresh: () => wake.current() };
+  return { data, problem, isLoading: load !== null && data === null && problem === null, refresh: () => stir(wake.current) };
+}
+
+/** Counts the reasons to look again, as one may come while the answer is under way. @typedef {{count: number, tell: () => void}} Wake */
+
+/** @param {Wake} wake */
+function stir(wake) {
+  wake.count += 1;
+  wake.tell();
 }
 
 /** @template T @param {(stop: AbortSignal) => Promise<T>} load @param {AbortSignal} stop @param {number} everyMs
- * @param {{current: () => void}} wake @param {(data: T | null, problem: Problem | null) => void} tell */
+ * @param {Wake} wake @param {(data: T | null, problem: Problem | null) => void} tell */
 async function loop(load, stop, everyMs, wake, tell) {
   let wait = everyMs;
   while (!stop.aborted) {
+    const count = wake.count;
     try {
       tell(await load(stop), null);
       wait = everyMs;
@@ -99,7 +109,8 @@ async function loop(load, stop, everyMs, wake, tell) {
       tell(null, error);
       wait = Math.min(SLOWEST_MS, Math.max(2 * wait, 1000 * (error.retryAfter ?? 0)));
     }
-    await Promise.race([pause(wait), new Promise((/** @type {(_: void) => void} */ done) => { wake.current = done; }), mended(wait > everyMs)]);
+    if (count !== wake.count && wait === everyMs) continue;
+    await Promise.race([pause(wait), new Promise((/** @type {(_: void) => void} */ done) => { wake.tell = done; }), mended(wait > everyMs)]);
     await looked(stop);
   }
 }

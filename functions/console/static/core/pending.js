@@ -4,6 +4,8 @@ import { newKey } from "./api.js";
 import { drop, toast } from "./toasts.js";
 
 export const UNDO_SECONDS = 3;
+/** Until lists have been read again after a decision. What was refused is shown at once by its sender. */
+const GONE_MS = 5000;
 
 /** Ids of what was decided on here: lists hide them until they are gone, or back. */
 export const decided = signal(/** @type {ReadonlySet<string>} */ (new Set()));
@@ -24,7 +26,7 @@ export function decideLater(ids, text, send) {
   const forget = () => { clearTimeout(timer); waiting.delete(id); drop(id); };
   waiting.set(id, (leaving) => {
     forget();
-    void send({ key, leaving }).finally(() => show(ids));
+    void send({ key, leaving }).finally(() => setTimeout(() => show(ids), GONE_MS));
   });
 }
 
