@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
+from pydantic import StringConstraints
 from typing_extensions import TypedDict
 
 from api.handoffs import requests
@@ -19,11 +20,15 @@ from rest import answers, models, routing
 routes = routing.Routes()
 
 
+# A model that has nothing to say of a result sends an empty text.
+Said = Annotated[str, StringConstraints(max_length=requests.MAX_TEXT)]
+
+
 class TwiningResult(requests.Piece):
-    description: requests.Text
+    description: Said
     status: Literal["completed", "partial", "blocked", "failed"]
     artifacts: requests.Texts = requests.LEFT_OUT
-    notes: requests.Text = requests.LEFT_OUT
+    notes: Said = requests.LEFT_OUT
 
 
 class TwiningRequest(models.Body):

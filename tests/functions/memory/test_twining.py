@@ -51,6 +51,12 @@ def test_the_answer_has_exactly_the_fields_of_the_source(world: World, gateway: 
     assert made["id"].startswith("ho_")
 
 
+def test_a_result_may_say_nothing_as_in_the_source(gateway: Gateway) -> None:
+    said = {"description": "", "status": "completed", "artifacts": [], "notes": ""}
+    made = handed(gateway, results=[said])
+    assert gateway.get(ALICE, f"/handoffs/{made['id']}").json["results"] == [said]
+
+
 def test_scope_and_snapshot_have_the_defaults_of_the_source(gateway: Gateway) -> None:
     gateway.post(SCOUT, "/blackboard", {"entry_type": "decision", "summary": "x"})
     made = handed(gateway)

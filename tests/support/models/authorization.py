@@ -34,8 +34,8 @@ PUBLIC = {
     "answer_a_callback": GONE,
     "receive_delivery": GONE,
     "redeem_a_session_code": "403 code_refused",
-    "find_nothing_well_known": "404 unknown_route",
-    "find_nothing_well_known_of_mcp": "404 unknown_route",
+    "find_nothing_well_known": GONE,
+    "find_nothing_well_known_of_mcp": GONE,
 }
 
 
