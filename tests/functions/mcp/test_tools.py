@@ -169,6 +169,14 @@ def test_a_marker_gives_the_block_to_paste(client: McpClient) -> None:
     assert again.data["duplicate_prevented"] is True
 
 
+def test_a_marker_with_a_scope_takes_along_what_is_known_of_it(client: McpClient) -> None:
+    client.done(CODER, "remember", entry_type="warning", scope="src/auth", summary="Keys rotate on Friday")
+    given = {"escalation_reason": "It leaks", "source_digest_url": "https://notes.example/1", "task_priority": "P0"}
+    made = client.done(ARCHITECT, "create_handoff_marker", **given, target_agent="qa", advanced={"scope": "src"})
+    handoff = client.gateway.get(ALICE, f"/handoffs/{made['handoff_id']}").json
+    assert handoff["snapshot"]["summaries"] == ["Warning: Keys rotate on Friday"]
+
+
 def test_what_is_remembered_is_there_for_all_and_a_decision_replaces_another(client: McpClient) -> None:
     given = {"entry_type": "decision", "scope": "src/parser", "rationale": "It is small", "tags": ["parser"]}
     first = client.done(ARCHITECT, "remember", **given, summary="We parse by hand", request_id="d-1")
@@ -191,7 +199,7 @@ def test_a_handoff_takes_along_what_its_scope_knows_and_the_claimer_sees_what_ha
     assert claim.data["memory"]["snapshot"]["summaries"] == ["Decision: We parse by hand"]
     for told in (
         "known of src/parser at the handoff, written by members of the workspace",
-        "Decision: We parse by hand",
+        "Decision: We parse by hand · by agent:architect",
         '"We parse by hand" was superseded by agent:qa; instead: "We take a generator"',
         'in src by agent:qa: "The build is slow" · An hour',
         "may help, written by members of the workspace",

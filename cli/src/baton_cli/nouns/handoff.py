@@ -90,6 +90,7 @@ CALLS = (
             Param("metadata.workflow_id", "The workflow it belongs to.", flag="workflow"),
             Param("scope", "What part of the work it is about."),
             Param("auto_snapshot", "Take along what the blackboard knows.", "yes", flag="snapshot"),
+            Param("auto_memories", "So many entries that fit come with the claim.", "number", flag="memories"),
             Param("kind", "What it is.", choices=("transfer", "delegation", "continuation", "rollback")),
             Param("work_type", "Send it by the routes."),
             Param("claim_id", "The claim under which it is handed over.", "claim", flag="claim"),
