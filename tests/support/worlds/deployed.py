@@ -127,6 +127,7 @@ class Deployed:
     http: httpx.Client
     ledger: Ledger = field(default_factory=Ledger)
     _clients: dict[str, Any] = field(default_factory=dict, repr=False)
+    _end_of_stream: str = field(default="", repr=False)
 
     def client(self, token: str | None = None) -> Client:
         if token is not None:
@@ -207,18 +208,32 @@ class Deployed:
     def unchanged(self, of: str = "") -> Iterator[None]:
         """Nothing is written meanwhile; ``of``: nothing of this workspace. Frequent requests are counted, whatever they
         ask for: that is no effect of theirs."""
-        self.await_told()
+        if not self._end_of_stream or self._written(self._end_of_stream):
+            self.await_told()
+            self._end_of_stream = self._latest()
+        begun = self._end_of_stream
+        yield
+        keys_of = [each["dynamodb"]["Keys"] for each in self._written(begun)]
+        changed = {(key["pk"]["S"], key["sk"]["S"]) for key in keys_of}
+        written = sorted(key for key in changed if (not of or f"#{of}#" in key[0]) and "#USE#" not in key[0])
+        assert not written, f"written: {written}"
+
+    def _latest(self) -> str:
+        """The end of the table's stream."""
         streams = self.aws("dynamodbstreams")
         (stream,) = streams.list_streams(TableName=self.stack.table)["Streams"]
         described = streams.describe_stream(StreamArn=stream["StreamArn"])["StreamDescription"]
         (shard,) = described["Shards"]
         at = {"StreamArn": stream["StreamArn"], "ShardId": shard["ShardId"], "ShardIteratorType": "LATEST"}
-        now = streams.get_shard_iterator(**at)["ShardIterator"]
-        yield
-        records = streams.get_records(ShardIterator=now)["Records"]
-        changed = {(key["pk"]["S"], key["sk"]["S"]) for key in (each["dynamodb"]["Keys"] for each in records)}
-        written = sorted(key for key in changed if (not of or f"#{of}#" in key[0]) and "#USE#" not in key[0])
-        assert not written, f"written: {written}"
+        return str(streams.get_shard_iterator(**at)["ShardIterator"])
+
+    def _written(self, since: str) -> list[dict[str, Any]]:
+        """What the stream has had from there on. If that is something, the end is forgotten: the outside may have to
+        be told of it."""
+        answer = self.aws("dynamodbstreams").get_records(ShardIterator=since)
+        records: list[dict[str, Any]] = answer["Records"]
+        self._end_of_stream = "" if records else answer["NextShardIterator"]
+        return records
 
     def await_told(self) -> None:
         """The outside has been told of everything: what marks an event as told is a write."""

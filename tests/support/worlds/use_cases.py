@@ -408,7 +408,6 @@ _CHANCE = re.compile(
     r"|\b0\d{14}\b"
     r"|(?<=WAKE#OTHER#)\d+|(?<=WAKE#CLAIMED#)\d+|(?<=WAKE#ERRANDS#)\d+|(?<=WAKE#EVENTS#)\d+"
 )
-_TIMES = re.compile(r"_(ms|at)$")
 
 
 def plain(value: Any) -> Any:
@@ -424,13 +423,18 @@ def plain(value: Any) -> Any:
     return _CHANCE.sub("*", re.sub(r"datetime\.datetime\([^()]*\)", "*", repr(value)))
 
 
+def _is_time(name: str) -> bool:
+    return name.endswith(("_ms", "_at"))
+
+
 def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
     """What the table holds: one text per item. Two effects instead of one show as one item more, or another version.
     The version of what processes keep is left out: raised once more, it costs them a reading."""
     skipped = {"written_by", "hash", "prev_hash", "chain"} | (set() if versions else {"version", "answer"})
     texts = []
-    heads = {item["pk"]["S"]: item for item in rig.items() if item["sk"]["S"] == "HEAD"}
-    for item in map(from_wire, rig.items()):
+    items = rig.items()
+    heads = {item["pk"]["S"]: item for item in items if item["sk"]["S"] == "HEAD"}
+    for item in map(from_wire, items):
         if "#CONFIG#" in item["pk"]:
             continue
         if item["sk"] in ("BODY", "BEGINNING") and "void" in heads.get(item["pk"], {"void": True}):
@@ -440,10 +444,10 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
         told: dict[str, Any] = {
             name: sorted(value) if isinstance(value, set) else value
             for name, value in item.items()
-            if name not in skipped and not _TIMES.search(name)
+            if name not in skipped and not _is_time(name)
         }
         if "claim" in told:
-            told["claim"] = {name: value for name, value in told["claim"].items() if not _TIMES.search(name)}
+            told["claim"] = {name: value for name, value in told["claim"].items() if not _is_time(name)}
         if "events" in told:
             told["events"] = [
                 {name: entry[name] for name in entry.keys() - {"prev", "write"}} for entry in told["events"]
