@@ -1,9 +1,9 @@
 """`make bench`: measures, and judges nothing.
 
-    bench.py [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst] [search]
+    bench.py [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst] [search] [console]
 
-Without a name, all of them. All but `keys`, `rounds`, `cpu` and `worst` need the local stack; the bench starts one of
-its own and forgets it.
+Without a name, all of them. All but `keys`, `rounds`, `cpu`, `worst` and `console` need the local stack; the bench
+starts one of its own and forgets it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 
 import stack as local
 from bench_calls import show_calls
+from bench_console import show_console
 from bench_cpu import show_cpu
 from bench_floor import show_floor
 from bench_imports import show_imports
@@ -38,7 +39,13 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "search": show_search,
 }
 # Without the stack.
-ALONE: dict[str, Callable[[], None]] = {"keys": show_keys, "rounds": show_rounds, "cpu": show_cpu, "worst": show_worst}
+ALONE: dict[str, Callable[[], None]] = {
+    "keys": show_keys,
+    "rounds": show_rounds,
+    "cpu": show_cpu,
+    "worst": show_worst,
+    "console": show_console,
+}
 
 
 def main() -> int:

@@ -43,6 +43,7 @@ MEANINGS = {
     201: "Created",
     202: "Taken: no body",
     204: "Done, or nothing to claim: no body",
+    304: "What the caller has still holds: no body",
     400: "The body isn't JSON as Baton takes it: one object, UTF-8, at most 16 levels deep, no NaN, no duplicate keys",
     401: "No token",
     403: "A token that was refused (`token_refused`), or one that may not do this",
@@ -104,10 +105,18 @@ MCP_MEANINGS = {
     404: "An unknown method, in the era without a handshake",
     422: "The query is wrong",
 }
+IF_NONE_MATCH = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "The `ETag` of an answer that the caller has: 304 if it still holds.",
+    "schema": {"type": "string"},
+}
+ETAG = {"ETag": {"description": "Weak, and of the caller's own view.", "schema": {"type": "string"}}}
 PARAMETERS = {
     "RequestId": REQUEST_ID,
     "IdempotencyKey": IDEMPOTENCY_KEY,
     "NotionSignature": SIGNATURE,
+    "IfNoneMatch": IF_NONE_MATCH,
     **MCP_HEADERS,
 }
 UNSIGNED = "The signature isn't that of the body"
@@ -196,7 +205,11 @@ def _parameters(route: Endpoint, schemas: Schemas) -> list[dict[str, Any]]:
         for name, schema in shape["properties"].items():
             is_required = name in shape.get("required", ())
             found.append({"name": name, "in": "query", "required": is_required, "schema": _without_null(schema)})
-    named = {"IdempotencyKey": route.is_idempotent, "NotionSignature": _is_signed(route)}
+    named = {
+        "IdempotencyKey": route.is_idempotent,
+        "NotionSignature": _is_signed(route),
+        "IfNoneMatch": route.is_tagged,
+    }
     if route.needs_token and _kind_of(route) == "mcp":
         named |= dict.fromkeys(MCP_HEADERS, True)
     headers = ["RequestId", *(name for name, is_taken in named.items() if is_taken)]
@@ -236,6 +249,9 @@ def _responses(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
         found["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
     kind = _kind_of(route)
     refusals = {str(status): {"$ref": f"#/components/responses/{kind}-{status}"} for status in _refusals(route)}
+    if route.is_tagged:
+        found["200"]["headers"] = ETAG
+        found["304"] = {"description": MEANINGS[304], "headers": ETAG}
     refusals |= {str(status): {"$ref": f"#/components/responses/problem-{status}"} for status in refused}
     if _is_signed(route):
         refusals["401"] = {"$ref": "#/components/responses/unsigned-401"}

@@ -45,11 +45,12 @@ class Answer:
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = JSON
-    text: str | None = None  # plain text in place of ``body``
+    text: str | None = None  # in place of ``body``: plain text, or JSON that is encoded already
 
 
-def ok(body: Mapping[str, Any]) -> Answer:
-    return Answer(HTTPStatus.OK, body)
+def ok(body: Mapping[str, Any], *, tag: str | None = None) -> Answer:
+    """``tag``: the ETag, where something smaller than the body decides it."""
+    return Answer(HTTPStatus.OK, body, {"ETag": tag} if tag else {})
 
 
 def plain(text: str) -> Answer:
@@ -88,11 +89,16 @@ def to_gateway(answer: Answer, request_id: str) -> dict[str, Any]:
     """Returns API Gateway's payload format 2.0."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Request-Id": request_id}
     result: dict[str, Any] = {"statusCode": int(answer.status), "headers": {**headers, **answer.headers}}
-    text = answer.text if answer.body is None else _json(answer.body)
+    text = text_of(answer)
     if text is not None:
         result["headers"]["Content-Type"] = answer.content_type
         result["body"] = text
     return result
+
+
+def text_of(answer: Answer) -> str | None:
+    """Returns the body as it is sent; None for an empty one."""
+    return answer.text if answer.body is None else _json(answer.body)
 
 
 def _json(body: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from baton.ports.deps import Deps
 from baton.services.access.authenticate import admitted
 from baton.services.access.limit_caller import caller_must_have_room
 from baton.steps.agents.kill_switch import caller_must_be_on
-from rest import answers, routing
+from rest import answers, etags, routing
 from rest.request import Request, request_id
 
 NOBODY = Principal("", Kind.SERVICE, "")
@@ -97,7 +97,8 @@ class App:
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
         if route.needs_token:
             caller_must_have_room(deps, by, request.size)
-        return answered(route, params, deps, by, request)
+        answer = answered(route, params, deps, by, request)
+        return etags.tagged(answer, by, request) if route.is_tagged else answer
 
 
 def answered(
@@ -108,6 +109,8 @@ def answered(
         caller_must_be_on(deps, by)
     call = route.call(request, by, params, deps.clock.now())
     logger().append_keys(**{name: value for name, value in params.items() if name in routing.THINGS})
+    if route.tag is not None and (known := etags.known_to(request)) and (tag := route.tag(deps, call)) in known:
+        return etags.unchanged(tag)
     answer = route.handler(deps, call)
     if route.waits:
         caller_must_be_on(deps, by)

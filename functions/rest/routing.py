@@ -147,6 +147,8 @@ class Endpoint:
     while_off: bool = False  # an agent that is switched off may call this route; it may call no others
     refused: Form = as_it_is  # gives its refusals another form
     problem: type = USUAL_PROBLEM  # the shape of its refusals
+    # Returns the tag of what would be answered now, from less than the answer takes. Asked where the caller has a tag.
+    tag: Callable[[Deps, Call[Any, Any]], str] | None = None
     waits: bool = False  # the agent may be switched off during the call, so it is checked again afterwards
     pattern: re.Pattern[str] = field(repr=False)
 
@@ -158,6 +160,11 @@ class Endpoint:
     def shown_path(self) -> str:
         """The path in OpenAPI, which has no word for a parameter with slashes in it."""
         return self.path.replace("+}", "}")
+
+    @property
+    def is_tagged(self) -> bool:
+        """True if its answers have an ETag: all that is read, but what is waited for."""
+        return self.method == "GET" and self.needs_token and not self.waits
 
     def call(self, request: Request, by: Principal, params: Mapping[str, str], now: datetime) -> Call[Any, Any]:
         """Reads the request, and raises for anything wrong with it. The caller's right comes first, and reveals nothing

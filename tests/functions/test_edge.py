@@ -227,9 +227,12 @@ def test_ids_of_one_request_are_not_logged_with_the_next(gateway: Gateway, capsy
     assert not {"slug", "route", "workspace", "principal"} & set(last)
 
 
-def test_answers_are_neither_cached_nor_guessed_at(gateway: Gateway) -> None:
-    headers = gateway.get(ALICE, "/healthz").headers
-    assert (headers["Cache-Control"], headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
+@pytest.mark.parametrize(
+    ("path", "kept"), [("/healthz", "no-store"), ("/tasks/none", "no-store"), ("/agents", "private, no-cache")]
+)
+def test_answers_are_kept_by_nobody_in_between_and_not_guessed_at(gateway: Gateway, path: str, kept: str) -> None:
+    headers = gateway.get(ALICE, path).headers
+    assert (headers["Cache-Control"], headers["X-Content-Type-Options"]) == (kept, "nosniff")
 
 
 def test_health_needs_no_token(gateway: Gateway) -> None:

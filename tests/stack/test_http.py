@@ -60,9 +60,21 @@ def test_a_request_id_that_could_not_be_logged_is_replaced(tenant: Tenant, given
 
 
 def test_answers_are_never_kept_by_anybody_in_between(tenant: Tenant) -> None:
-    for path in ("/agents", "/tasks/none", "/healthz"):
+    for path, kept in (("/agents", "private, no-cache"), ("/tasks/none", "no-store"), ("/healthz", "no-store")):
         headers = tenant.human.send("GET", path).headers
-        assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff")
+        assert (headers["cache-control"], headers["x-content-type-options"]) == (kept, "nosniff")
+
+
+def test_what_is_read_again_is_answered_without_its_body_until_it_changes(tenant: Tenant) -> None:
+    task_id = tenant.needing("reviewer")
+    for path in (f"/tasks/{task_id}", "/tasks?state=needs", "/workspace/settings"):
+        first = tenant.human.send("GET", path)
+        known = {"If-None-Match": first.headers["etag"]}
+        again = tenant.human.send("GET", path, headers=known)
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    known = {"If-None-Match": tenant.human.send("GET", f"/tasks/{task_id}").headers["etag"]}
+    tenant.human.post(f"/tasks/{task_id}/approve")
+    assert tenant.human.send("GET", f"/tasks/{task_id}", headers=known).json()["state"] == "delegated"
 
 
 @pytest.mark.parametrize("listing", ["/tasks?", "/tasks?agent=reviewer&", "/tasks?state=delegated&", "/tokens?"])

@@ -10,9 +10,9 @@ from baton.ports.deps import Deps
 from baton.services.tasks.await_task import EventRange, wait_for_events
 from baton.services.tasks.list_notes import late_results_of_task, notes_of_task
 from baton.services.tasks.list_tasks import TaskFilter, find_tasks
-from baton.services.tasks.read_task import read_task
+from baton.services.tasks.read_task import read_stamp, read_task, stamp_of
 from baton.services.tasks.verify_trail import verify_trail
-from rest import answers, models, pages, routing
+from rest import answers, etags, models, pages, routing
 from rest.tasks import trail_views
 from rest.tasks import views as task_views
 
@@ -45,11 +45,18 @@ def list_tasks(deps: Deps, call: routing.Call[None, TaskQuery]) -> answers.Answe
     return answers.ok(pages.listing(call, page, partial(task_views.listed_task, deps)))
 
 
-@routes.get("/tasks/{task_id}", answers={200: task_views.WholeTask})
+def tag_of_task(deps: Deps, call: routing.Call[None, None]) -> str:
+    """Reads what changes of a task, however much it holds."""
+    return etags.tag_of(call.by, deps.release, deps.public_url, read_stamp(deps, call.by, call.task_id))
+
+
+@routes.get("/tasks/{task_id}", answers={200: task_views.WholeTask}, tag=tag_of_task)
 def get_task(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One task with its output, failure and recoveries, its input and its usage."""
     details, usage = read_task(deps, call.by, call.task_id)
-    return answers.ok(task_views.whole_task(deps, details, usage))
+    stamp = stamp_of(details.task, details.page_sync, usage)
+    tag = etags.tag_of(call.by, deps.release, deps.public_url, stamp)
+    return answers.ok(task_views.whole_task(deps, details, usage), tag=tag)
 
 
 @routes.get("/tasks/{task_id}/events", query=models.query(EventQuery), answers={200: trail_views.Trail})

@@ -86,6 +86,7 @@ def wire() -> Deps:
         secrets=_Secrets(),
         callback_key=_CallbackKey(),
         public_url=settings.public_url,
+        release=settings.release,
         log=log_line,
     )
 

@@ -36,6 +36,7 @@ class Config:
     callbacks_sealed_by: str  # the ARN of the secret that callbacks' addresses are derived from
     notion_url: str  # of Notion's API, without a slash at the end
     public_url: str  # of Baton's API, without a slash at the end
+    release: str  # what is deployed
     log_level: str
     lease_seconds: int
     shards: Shards
@@ -67,6 +68,7 @@ def read(environ: Mapping[str, str]) -> Config:
         callbacks_sealed_by=environ.get("BATON_CALLBACKS_SEALED_BY", ""),
         notion_url=notion_url(environ),
         public_url=environ.get("BATON_PUBLIC_URL", "").rstrip("/"),
+        release=environ.get("BATON_RELEASE", ""),
         log_level=environ.get("BATON_LOG_LEVEL", "INFO"),
         lease_seconds=int(lease),
         shards=shards(environ),

@@ -37,6 +37,7 @@ class Deps:
     callback_key: CallbackKey
     public_url: str
     log: Callable[..., None] = field(repr=False)
+    release: str = ""  # another one may show the same thing in another form
     meter: Meter = field(default_factory=Meter, repr=False)
     known_tokens: Recent[str, Token] = field(default_factory=Recent, repr=False)
 

@@ -414,7 +414,7 @@ def token(token_id: str) -> Key:
 
 def session_code(digest: str) -> Key:
     """Found by its digest alone, as a token is by its id. No token's id has a capital letter."""
-    return Key(f"TOKEN#CODE#{digest}", "CODE")
+    return Key(f"TOKEN#CODE-{digest}", "CODE")
 
 
 def open_sessions(workspace: str, human: str) -> Key:

@@ -1,0 +1,57 @@
+"""What a look costs at something that has not changed (docs/api.md)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bench_console import Desk
+from bench_office import approve, claim
+
+
+def test_an_unchanged_task_costs_the_same_whatever_it_holds() -> None:
+    """Its HEAD and the version of what the process keeps, in one call."""
+    for context_bytes in (100, 100_000):
+        desk = Desk(waiting=1, context_bytes=context_bytes)
+        path = f"/tasks/{desk.task_ids[0]}"
+        first = desk.look(path)
+        again = desk.look(path, tag=first.tag)
+        assert (again.status, again.size) == (304, 0)
+        assert (again.usage.reads, again.usage.read_units) == (1, 2)
+    assert first.usage.read_units > 25
+
+
+def test_a_claimed_tasks_usage_is_looked_at_too() -> None:
+    desk = Desk(waiting=1)
+    desk.office.task_id = desk.task_ids[0]
+    approve(desk.office, None)
+    desk.office.clock.ahead = timedelta(minutes=1)
+    claim(desk.office, None)
+    path = f"/tasks/{desk.task_ids[0]}"
+    again = desk.look(path, tag=desk.look(path).tag)
+    assert (again.status, again.usage.reads, again.usage.read_units) == (304, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "units"),
+    [
+        ("/tasks", "state=needs", 1 + 0.5 + 3),
+        ("/alerts", "state=open", 1 + 0.5),
+        ("/manual-reviews", "state=open", 1 + 1),
+        ("/workspace/settings", "", 1),
+    ],
+)
+def test_a_list_costs_what_its_query_finds(path: str, query: str, units: float) -> None:
+    desk = Desk(waiting=3)
+    first = desk.look(path, query)
+    again = desk.look(path, query, first.tag)
+    assert (first.status, again.status, again.size) == (200, 304, 0)
+    assert again.usage.read_units == units
+
+
+def test_a_tag_that_holds_no_more_costs_one_small_read() -> None:
+    desk = Desk(waiting=1)
+    path = f"/tasks/{desk.task_ids[0]}"
+    without = desk.look(path).usage.read_units
+    assert desk.look(path, tag='W/"0"').usage.read_units == without + 1
