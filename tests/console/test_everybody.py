@@ -30,6 +30,8 @@ TRICKS = [
     "{{constructor.constructor('alert(1)')()}} ${alert(1)}",
     "W" * 900,
 ]
+# Of texts, how many could be drawn outside of their box.
+OPEN_BOXES = "texts => texts.filter(text => getComputedStyle(text).overflowY !== 'clip').length"
 
 
 def address(desk: Desk, path: str) -> str:
@@ -102,6 +104,7 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         hrefs = signed_in.locator("a[href]").evaluate_all("links => links.map(link => link.getAttribute('href'))")
         assert [href for href in hrefs if not href.startswith("#")] == []
         assert signed_in.evaluate("window.hit") is None
+        assert signed_in.locator("article .said:not(pre .said)").evaluate_all(OPEN_BOXES) == 0
         assert signed_in.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert "\u202e" not in signed_in.locator("body").inner_text()
 

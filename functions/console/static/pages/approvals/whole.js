@@ -33,7 +33,7 @@ export function Whole({ task, acts, onBack }) {
     ["Due", task.due_date],
     ["Deadline", task.deadline && html`<${Ago} at=${task.deadline} />`],
     ["Attempts", task.attempt > 0 && `${task.attempt} of ${task.max_attempts}`],
-    ["Workflow", html`<a href=${address(`/tasks/${task.id}`)}>${task.depth === 0 ? "its beginning" : `step ${task.depth + 1}`}</a>`],
+    ["Workflow", html`<a href=${address(`/tasks/${task.parent_id ?? task.id}`)}>${task.parent_id === null ? "its beginning" : "what it came from"}</a>`],
     ["Task", html`<${Id} of=${task.id} />`],
   ]} />
   </article>`;
