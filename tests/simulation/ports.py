@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 BEGIN = datetime(2026, 11, 18, 12, tzinfo=UTC)
 WORKSPACE = "acme"
+# Of every entry of the blackboard.
+SUMMARY = "look"
 # What a model says with a tool, where the tool needs something.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "complete_task": {"output": "x"},

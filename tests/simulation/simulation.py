@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from itertools import count
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -14,21 +15,25 @@ from baton.adapters.dynamodb.shards import Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.adapters.dynamodb.together import Calls
-from baton.adapters.lexical_search import LexicalSearch
+from baton.adapters.lexical_search import LexicalSearch, SearchLimits
+from baton.domain.errors import Busy
+from baton.domain.memory.entry_index import Found, Question
 from baton.domain.runs import account as account_module
 from baton.domain.runs.account import MAX_ACCOUNTS
 from baton.ports.deps import Deps
+from baton.ports.writes import Write
 from baton.services.runs.run_agent import AgentLoop
 from simulation.chance import Chance
 from simulation.habits import Habits
 from simulation.lambdas import Lambdas
 from simulation.notices import ShakyQueue, ShakyTrackerQueue
 from simulation.oracle import Oracle
-from simulation.ports import NumberedIds, ScriptedModel, ShakyBus, SimulatedRunner, SkewedClock
+from simulation.ports import BEGIN, WORKSPACE, NumberedIds, ScriptedModel, ShakyBus, SimulatedRunner, SkewedClock
 from simulation.scheduler import Actor, Process, Scheduler
 from simulation.threads import ActorFuture, ActorThread
 from simulation.tracker import SimulatedTracker
 from simulation.weather import StormyWeather
+from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.ports import FakeCallbackKey, FakeSecrets
 
@@ -38,6 +43,17 @@ TABLE = "simulated"
 # while a number is being changed, and each reads all of them.
 SHARDS = (Shards(Spread(4), Spread(1, 2)), Shards(Spread(2, 4), Spread(2)), Shards(Spread(1, 4), Spread(1, 2)))
 CONTAINERS = len(SHARDS)
+
+
+# So few entries that there are packs.
+SEARCHED = SearchLimits(per_pack=3)
+
+
+class ReadOnlyStore(DynamoStore):
+    """For a look at how things are."""
+
+    def commit(self, workspace: str, *writes: Write) -> None:
+        raise Busy
 
 
 class SimulatedDynamo(FakeDynamo):
@@ -101,6 +117,12 @@ class Simulation:
     def steps(self) -> int:
         return self.scheduler.steps
 
+    def found_anew(self, question: Question) -> list[Found]:
+        """What a process finds that begins now, without writing anything."""
+        store = ReadOnlyStore(Table(self.dynamo, TABLE, lambda _seconds: None))
+        clock = FakeClock(BEGIN + timedelta(milliseconds=self.now_ms))
+        return LexicalSearch(store, clock, SEARCHED).find(WORKSPACE, question).items
+
     def sleep(self, seconds: float) -> None:
         if self.weather.is_calm:
             self.scheduler.now_ms += int(seconds * 1000)
@@ -137,7 +159,7 @@ class Simulation:
         store = DynamoStore(Table(self._client, TABLE, self.sleep, Layout(shards), self._in_any_order))
         deps = Deps(
             store=store,
-            search=LexicalSearch(store, self.clock),
+            search=LexicalSearch(store, self.clock, SEARCHED),
             dispatch_queue=self.queue,
             clock=self.clock,
             ids=self.ids,

@@ -12,6 +12,7 @@ from baton.domain.alerts.alert import Severity
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import Entry, EntryType
+from baton.domain.memory.entry_index import Question
 from baton.domain.tasks.calls import HumanCall
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
@@ -27,6 +28,7 @@ from baton.services.handoffs.split_task import split_task
 from baton.services.memory.end_entry import delete_entry, withdraw_entry
 from baton.services.memory.list_entries import EntryFilter, list_entries
 from baton.services.memory.post_entry import post_entry
+from baton.services.memory.recall import recall
 from baton.services.tasks.approve_many import ApprovalRequest, approve_many
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
@@ -34,7 +36,7 @@ from baton.services.tasks.put_off_task import defer_task, dismiss_task
 from simulation.cast.actor_context import ActorContext, NothingThere
 from simulation.cast.people import ALL, RUN, SERVICE, agent, human
 from simulation.habits import Focus
-from simulation.ports import WORKSPACE
+from simulation.ports import SUMMARY, WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,6 +214,8 @@ class Client:
         """Decisions that replace each other, and entries that are taken back or deleted."""
         page = self._context.look(lambda: list_entries(self._sim.deps, human(), EntryFilter(), 10, None))
         known = page.items if page else ()
+        if self._draw(2):
+            self._context.look(lambda: recall(self._sim.deps, human(), Question(text=SUMMARY)))
         for _ in range(1 + self._draw(3)):
             if known and self._draw(3) == 2:
                 self._end_entry(self._sim.pick(known))
@@ -223,7 +227,7 @@ class Client:
         kind = sim.pick([EntryType.DECISION, EntryType.DECISION, EntryType.WARNING, EntryType.STATUS])
         replaced = sim.pick(decisions) if kind is EntryType.DECISION and decisions and self._draw(3) else None
         scope = sim.pick(["project", "src", "src/auth", "src/auth/jwt"])
-        draft = EntryDraft(entry_type=kind, summary="look", scope=scope, supersedes=replaced)
+        draft = EntryDraft(entry_type=kind, summary=SUMMARY, scope=scope, supersedes=replaced)
         self._context.ask("post", by, lambda idempotency_key: post_entry(sim.deps, by, draft, idempotency_key))
 
     def _end_entry(self, entry: Entry) -> None:

@@ -3,11 +3,14 @@ holds."""
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from baton.domain.memory.entry_index import Question
 from simulation.oracle.items import item_of
-from simulation.ports import WORKSPACE
+from simulation.ports import SUMMARY, WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +85,23 @@ class Board:
         shown = self._views(f"{PREFIX}VIEW#")
         self._must(shown == dict(views), "the views show {}, and {} hold", shown, dict(views))
 
+    def is_found(self) -> None:
+        """When all is quiet: a search that begins now finds what is shown, and nothing else; no pack that it could
+        begin with has a word of what was deleted."""
+        entries = dict(self._entries())
+        for last_id, ids in self._packs():
+            deleted = {each for each in ids if "deleted" in _ends(entries[each])}
+            self._must(not deleted, "the pack up to {} has what was deleted: {}", last_id, deleted)
+        shown = {entry_id for entry_id, entry in entries.items() if not {"withdrawn", "deleted"} & _ends(entry)}
+        found = {each.entry_id for each in self._sim.found_anew(Question(text=SUMMARY, limit=len(entries) + 1))}
+        self._must(found == shown, "a search finds {}, and {} are shown", found, shown)
+
+    def _packs(self) -> Iterator[tuple[str, list[str]]]:
+        for sk, wire in self._sim.dynamo.items.get(f"{PREFIX}BOARD-PACKS", {}).items():
+            if "contents" in wire:
+                said = json.loads(zlib.decompress(bytes(wire["contents"]["B"])))
+                yield sk, [row[0] for row in said["entries"]]
+
     def _views(self, prefix: str) -> dict[str, set[str]]:
         partitions = self._sim.dynamo.indexes["queue"].shown
         return {
@@ -97,8 +117,12 @@ class Board:
                     yield sk, entry
 
 
+def _ends(entry: Item) -> set[str]:
+    return {each["what"] for each in entry["changes"]}
+
+
 def _holds(entry: Item) -> bool:
-    is_over = any(each["what"] in ("withdrawn", "deleted") for each in entry["changes"])
+    is_over = bool({"withdrawn", "deleted"} & _ends(entry))
     return entry["entry_type"] in IN_VIEW and not is_over and entry.get("status") in (None, "active")
 
 

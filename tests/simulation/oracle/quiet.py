@@ -26,6 +26,7 @@ class Quiet:
         self._sim.oracle.pages.show_everything(is_mended=False)
         self._sim.oracle.alerts.are_shown()
         self._sim.oracle.board.is_shown()
+        self._sim.oracle.board.is_found()
         left = [key for key, is_due in self._ledger.errands.items() if is_due]
         self._verdict.must(not left, "errands that nobody does: {}", left)
 

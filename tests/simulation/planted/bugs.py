@@ -882,6 +882,15 @@ ENTRIES = (
         ("domain/memory/entry.py", 'by.must_be_human("replace what a human decided")', "pass"),
         habits=_ON_BOARD,
     ),
+    _bug(
+        "the words of what is deleted stay in a pack",
+        (
+            "services/memory/end_entry.py",
+            "[] if after is entry else deps.search.forgetting(by.workspace, entry_id)",
+            "[]",
+        ),
+        habits=_ON_BOARD,
+    ),
 )
 SHARDS = (
     _bug(
