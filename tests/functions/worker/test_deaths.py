@@ -67,6 +67,24 @@ def test_killed_program_leaves_nothing_and_its_task_comes_back(home: House, vict
     assert "SIGKILL" in task["failure"]["description"]
 
 
+def test_guard_that_stands_still_is_killed_with_its_program_when_its_time_is_over(home: House) -> None:
+    task_id = home.hand_off()
+    worker = home.start("--once", "--time-limit", "1", "--grace", "0", program=(home.script(ENDLESS),))
+    os.kill(working(home)[0], signal.SIGSTOP)
+    assert home.ended(worker)[0] == 1
+    assert (home.task(task_id)["failure"]["type"], home.left()) == ("timeout", [])
+
+
+def test_token_that_is_revoked_ends_program_and_worker(hasty: House) -> None:
+    hasty.hand_off()
+    made = hasty.agents.gateway.post(ALICE, "/tokens", {"kind": "agent", "subject": SLUG}).json
+    worker = hasty.start("--lease", "20", program=(hasty.script(ENDLESS),), BATON_TOKEN=made["token"])
+    working(hasty)
+    assert hasty.agents.gateway.delete(ALICE, f"/tokens/{made['id']}").status == 200
+    assert hasty.ended(worker)[0] == 4
+    assert hasty.left() == []
+
+
 def stopped(home: House, worker: subprocess.Popen[str], number: signal.Signals = signal.SIGTERM) -> None:
     """Sends the signal, and waits until the worker has said that it got it."""
     worker.send_signal(number)
@@ -208,12 +226,12 @@ def test_agent_that_is_switched_off_gives_its_work_back(hasty: House) -> None:
 def test_long_work_is_held_by_heartbeats_also_while_the_worker_stops(hasty: House) -> None:
     task_id = hasty.hand_off()
     worker = hasty.start(
-        "--lease", "20", program=(hasty.script(f"{_SAID}while [ ! -e $FOLDER/go ]; do sleep 0.05; done"),)
+        "--lease", "30", program=(hasty.script(f"{_SAID}while [ ! -e $FOLDER/go ]; do sleep 0.05; done"),)
     )
     working(hasty)
     stopped(hasty, worker)
     begun = hasty.clock.now()
-    until(lambda: (hasty.clock.now() - begun).total_seconds() > 25)
+    until(lambda: (hasty.clock.now() - begun).total_seconds() > 35)
     hasty.file("go").touch()
     assert hasty.ended(worker)[1]["done"] == 1
     assert (hasty.task(task_id)["attempt"], hasty.task(task_id)["recoveries"]) == (1, [])

@@ -24,6 +24,11 @@ FIRST_FREE = 10
 LONGEST_WAIT_SECONDS = 3_600.0
 LAST_SECONDS = 5.0  # for what was killed to be gone
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+# A program may send these to its group, which has the guard in it.
+SURVIVED = (
+    *(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP),
+    *(signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM),
+)
 IS_LINUX = sys.platform.startswith("linux")
 # Both count the time that the machine sleeps.
 CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_MONOTONIC
@@ -73,7 +78,7 @@ class Guard:
         for end in (self.woken, wakes):
             os.set_blocking(end, False)
         signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in SURVIVED:
             signal.signal(number, lambda *_: None)  # not ignored: the program would inherit that
         self.program = 0
         self.code: int | None = None

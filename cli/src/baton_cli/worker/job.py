@@ -42,7 +42,7 @@ class Result:
     """``fatal``: why the worker can't go on, if so."""
 
     outcome: Outcome
-    fatal: str = ""
+    fatal: Answer | str | None = None
 
 
 class Job:
@@ -61,7 +61,7 @@ class Job:
         self._give_up_at = math.inf  # when nothing more is tried
         self._key = uuid4().hex  # the report's
         self._program: Program | None = None
-        self._fatal = ""
+        self._refusal: Answer | None = None  # of the token
 
     def run(self, given: Mapping[str, str] = os.environ) -> Result:
         """Returns once the program is gone, and Baton knows how it ended or has the task back."""
@@ -245,7 +245,7 @@ class Job:
     def _lose(self, answer: Answer) -> None:
         """Nothing more is sent under a claim that is over, and its program is killed at once."""
         self._is_lost = True
-        self._fatal = answer.said if answer.heard is Heard.DENIED else ""
+        self._refusal = answer if answer.heard is Heard.DENIED else None
         if self._program is not None:
             self._program.kill()
 
@@ -257,8 +257,8 @@ class Job:
 
     def _end(self, outcome: Outcome, said: str) -> None:
         self._log(outcome.value, said)
-        unfit = "" if self._ended is None else self._ended.unfit
-        self._result = Result(outcome, unfit or self._fatal)
+        unfit = None if self._ended is None else self._ended.unfit
+        self._result = Result(outcome, unfit or self._refusal)
 
 
 def _said(report: Report) -> str:

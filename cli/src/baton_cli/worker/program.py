@@ -18,6 +18,8 @@ from baton_cli.worker.streams import Capped, Feed, Lines, Source, Tail
 
 MAX_OUTPUT = MAX_LINE = 256 * 1024  # what one request can hold
 MAX_ERRORS = 8 * 1024
+# The worker does what the guard should have done, if that stands still itself.
+OVERDUE_SECONDS = 1.0
 OnLine = Callable[[bytes | None], None]
 
 
@@ -65,6 +67,7 @@ class Program:
         self._output, self._errors = Capped(MAX_OUTPUT), Tail(MAX_ERRORS, on_error and Lines(MAX_ERRORS, on_error))
         self._checkpoints = Lines(MAX_LINE, on_checkpoint)
         self._told: list[bytes] = []
+        self._last_at, self._why = launch.limits.kill_at, "due"
 
     def run(self) -> Ended:
         """Returns once the program is gone, with everything that it started."""
@@ -92,14 +95,21 @@ class Program:
             return self._ended()
 
     def keep_to(self, limits: Limits) -> None:
+        self._last_at = limits.kill_at
         self._say(f"until {limits.term_at!r} {limits.kill_at!r}")
 
     def stop(self) -> None:
         """TERM, and KILL after the grace."""
+        self._last_at, self._why = min(self._last_at, guard.now() + self._launch.grace_seconds), "asked"
         self._say("stop")
 
     def kill(self) -> None:
+        self._last_at = 0.0
         self._say("until 0 0")
+
+    @property
+    def _is_overdue(self) -> bool:
+        return guard.now() >= self._last_at + OVERDUE_SECONDS
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # it has ended
@@ -132,14 +142,14 @@ class Program:
         ]
 
     def _attend(self, sources: list[Source], pipes: _Pipes) -> None:
-        """Moves what flows, until the guard has closed its end."""
+        """Moves what flows, until the guard has closed its end or should have."""
         with selectors.DefaultSelector() as selector:
             for source in sources:
                 selector.register(source.end, selectors.EVENT_READ, source)
             feed = Feed(pipes.task.ours, memoryview(self._launch.task))
             selector.register(feed.end, selectors.EVENT_WRITE, feed)
-            while sources[0].end in selector.get_map():
-                for key, _ in selector.select():
+            while sources[0].end in selector.get_map() and not self._is_overdue:
+                for key, _ in selector.select(OVERDUE_SECONDS):
                     if not key.data.move():
                         selector.unregister(key.fd)
                         if key.data is feed:
@@ -149,7 +159,7 @@ class Program:
         told = dict(line.decode("utf-8", "replace").split(maxsplit=1) for line in self._told if b" " in line)
         if "ended" not in told:
             strays.kill()  # the guard was killed, and the program with it
-        code, why = told.get("ended", f"{-signal.SIGKILL:d} itself").split()
+        code, why = told.get("ended", f"{-signal.SIGKILL:d} {self._why if self._is_overdue else 'itself'}").split()
         return Ended(
             code=int(code),
             why=why,
