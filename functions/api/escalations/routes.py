@@ -44,7 +44,7 @@ def get_manual_review(deps: Deps, call: routing.Call[None, models.PageQuery]) ->
     """
     found = find_review(deps, call.by, call.params["review_id"], call.query.limit, pages.cursor_of(call))
     notes = pages.fitting(call, found.notes, lambda note: note.id, trail_views.note_view)
-    return answers.ok(views.whole_review(deps, found, notes))
+    return answers.ok(views.whole_review(deps, call.by, found, notes))
 
 
 @routes.post(

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from api.handoffs.views import readable
+from baton.domain.access.principal import Principal
 from baton.domain.escalations.review import Review
 from baton.ports.deps import Deps
 from baton.services.escalations.list_reviews import ReviewDetails
@@ -67,7 +69,7 @@ def review_view(deps: Deps, review: Review) -> ReviewView:
     return _REVIEW(review, state=state, reason=review.reason, task_url=task_url)
 
 
-def whole_review(deps: Deps, details: ReviewDetails, notes: pages.Listing) -> WholeReview:
-    handoff = None if details.draft is None else details.draft["message"]
+def whole_review(deps: Deps, by: Principal, details: ReviewDetails, notes: pages.Listing) -> WholeReview:
+    handoff = None if details.draft is None else readable(by, details.draft["message"])
     noted = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
     return {**review_view(deps, details.review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]

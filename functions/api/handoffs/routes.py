@@ -44,7 +44,7 @@ def create_a_handoff(deps: Deps, call: routing.Call[requests.HandoffRequest, Non
         message=body.message(), kind=Kind(body.kind), claim_id=body.claim_id, work_type=body.work_type
     )
     made = create_handoff(deps, call.by, request, call.idempotency_key)
-    return answers.created(views.handed_off(deps, made), f"/handoffs/{made.task.handoff_id}")
+    return answers.created(views.handed_off(deps, call.by, made), f"/handoffs/{made.task.handoff_id}")
 
 
 @routes.get("/handoffs", query=models.query(HandoffListQuery, "state"), answers={200: views.HandoffPage})
@@ -68,7 +68,7 @@ def list_all_handoffs(deps: Deps, call: routing.Call[None, HandoffListQuery]) ->
 @routes.get("/handoffs/{handoff_id}", answers={200: views.HandoffView})
 def get_handoff(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One handoff: its message and its outcome."""
-    return answers.ok(views.handoff_view(deps, find_handoff(deps, call.by, call.params["handoff_id"])))
+    return answers.ok(views.handoff_view(deps, call.by, find_handoff(deps, call.by, call.params["handoff_id"])))
 
 
 @routes.post("/handoffs/{handoff_id}/retry", body=models.strict(models.NoFields), answers={201: views.HandedOff})
@@ -79,4 +79,4 @@ def retry_a_handoff(deps: Deps, call: routing.Call[models.NoFields, None]) -> an
     below a cancelled one, or a task that was split.
     """
     made = retry_handoff(deps, call.by, task_of(call.params["handoff_id"]), call.idempotency_key)
-    return answers.created(views.handed_off(deps, made), f"/handoffs/{made.task.handoff_id}")
+    return answers.created(views.handed_off(deps, call.by, made), f"/handoffs/{made.task.handoff_id}")

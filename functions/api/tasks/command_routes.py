@@ -93,7 +93,10 @@ def split(deps: Deps, call: routing.Call[SplitRequest, None]) -> answers.Answer:
     messages = [each.message() for each in body.parts]
     whole, parts = split_task(deps, call.about(body.revision), messages)
     return answers.ok(
-        {"task": task_views.changed_task(deps, whole), "parts": [views.handed_off(deps, each) for each in parts]}
+        {
+            "task": task_views.changed_task(deps, whole),
+            "parts": [views.handed_off(deps, call.by, each) for each in parts],
+        }
     )
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, HttpAgents
-from support.worlds.world import World, agent, marker_body
+from support.worlds.world import World, agent, marker_body, service
 
-SCOUT, ARCHITECT = agent("scout"), agent("architect")
+SCOUT, ARCHITECT, CI = agent("scout"), agent("architect"), service(act_as=False)
 ASKED: dict[str, Any] = {"scope": "src", "auto_snapshot": True, "auto_memories": 2}
 KEPT = ("scope", "snapshot", "auto_memories")
 MARKERS = "/handoff-markers"
@@ -153,3 +153,37 @@ def test_the_parts_of_a_split_take_it_along(gateway: Gateway, decision: str) -> 
 def test_what_follows_from_one_that_asked_for_nothing_takes_nothing(gateway: Gateway, decision: str) -> None:
     crew = HttpAgents(gateway).hire()
     assert not set(KEPT) & handoff_of(gateway, continued(crew, crew.begun())).keys()
+
+
+# A service that acts for nobody reads only what it has posted itself
+
+
+def test_a_service_hands_over_what_is_known_and_reads_none_of_it(world: World, gateway: Gateway, decision: str) -> None:
+    body = {"source": {"agent": "ci"}, "target": {"agent": "auditor", "reason": "x"}, **ASKED}
+    made = gateway.post(CI, "/handoffs", body)
+    assert made.status == 201, made.text
+    task_id = made.json["task"]["id"]
+    told = [
+        made,
+        gateway.get(CI, f"/handoffs/{made.json['handoff']['handoff_id']}"),
+        gateway.get(CI, f"/tasks/{task_id}"),
+    ]
+    assert not any("Tokens are opaque" in each.text for each in told)
+    assert handoff_of(gateway, task_id)["snapshot"]["decision_ids"] == [decision]
+    gateway.post(ALICE, f"/tasks/{task_id}/approve", {})
+    world.clock.advance(5)
+    memory = gateway.post(agent("auditor"), "/agents/auditor/claims", {}).json["memory"]
+    assert memory["snapshot"]["decision_ids"] == [decision]
+
+
+def test_nor_does_it_in_a_conversation_or_in_what_the_loop_guard_stopped(gateway: Gateway, decision: str) -> None:
+    said = gateway.post(CI, "/conversations", {"agent": "auditor", "message": "Hello", **ASKED})
+    assert said.status == 201, said.text
+    assert "Tokens are opaque" not in gateway.get(CI, f"/handoffs/{said.json['task']['handoff_id']}").text
+    gateway.put(ALICE, "/workspace/settings", {"root_handoffs_per_hour": 1})
+    body = {"source": {"agent": "ci"}, "target": {"agent": "auditor", "reason": "x"}, **ASKED}
+    stopped = gateway.post(CI, "/handoffs", body)
+    assert stopped.code == "loop_guard", stopped.text
+    path = f"/manual-reviews/{stopped.json['review_id']}"
+    assert "Tokens are opaque" not in gateway.get(CI, path).text
+    assert "Tokens are opaque" in gateway.get(ALICE, path).text

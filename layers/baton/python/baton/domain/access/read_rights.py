@@ -70,4 +70,9 @@ def has_raised(by: Principal, alert: Alert) -> bool:
 def may_read_entry(by: Principal, entry: Entry) -> bool:
     """True if the principal may read what is on the blackboard: agents read it all, whatever they read of each other's
     work. A service without ``act_as`` reads what it has posted."""
-    return reads_all(by) or by.kind is Kind.AGENT or entry.posted_by == by.key
+    return reads_blackboard(by) or entry.posted_by == by.key
+
+
+def reads_blackboard(by: Principal) -> bool:
+    """True if the principal reads all that is on the blackboard, and what handoffs have taken along of it."""
+    return reads_all(by) or by.kind is Kind.AGENT
