@@ -86,12 +86,28 @@ def test_what_another_hands_over_appears_by_itself(signed_in: Any, desk: Desk) -
     signed_in.get_by_text("7 waiting").wait_for()
 
 
+def test_what_has_not_changed_is_not_sent_again(signed_in: Any, desk: Desk) -> None:
+    for path in ("/approvals", f"/tasks/{desk.held['id']}"):
+        signed_in.goto(f"{desk.served.url}#{path}")
+        _unchanged(signed_in, 4)  # all of the page has been read once
+        desk.served.answered.clear()
+        _unchanged(signed_in, 6)
+        reads = [status for asked, status in desk.served.answered if asked.startswith("GET") and "/wait" not in asked]
+        assert set(reads) == {304}, desk.served.answered
+
+
 def test_no_network_is_said_and_mends_itself(signed_in: Any, desk: Desk) -> None:
     desk.served.is_away = True
     notice = signed_in.get_by_text("The API doesn't answer")
     notice.wait_for()
     desk.served.is_away = False
     notice.wait_for(state="detached")
+
+
+def _unchanged(page: Any, count: int) -> None:
+    for _ in range(count):
+        with page.expect_response(lambda answer: answer.status == 304):
+            pass
 
 
 def _task(desk: Desk, task_id: str) -> dict[str, Any]:

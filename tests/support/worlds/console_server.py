@@ -23,13 +23,14 @@ from support.worlds.world import World
 
 @dataclass
 class ConsoleServer:
-    """``is_away``: answers nothing while it is set, as a network that is down. ``asked``: each request so far."""
+    """``is_away``: answers nothing while it is set, as a network that is down. ``answered``: each request so far, with
+    its status."""
 
     gateway: Gateway
     agents: HttpAgents
     url: str = ""
     is_away: bool = False
-    asked: list[str] = field(default_factory=list)
+    answered: list[tuple[str, int]] = field(default_factory=list)
 
     def token(self, by: Principal) -> str:
         self.gateway.admit(by)
@@ -59,8 +60,9 @@ def serving(approval: str = "manual") -> Iterator[ConsoleServer]:
             if served.is_away:
                 self.close_connection = True
                 return
-            served.asked.append(f"{self.command} {self.path}")
-            _send(self, _answered(gateway, _event(self, body)))
+            answer = _answered(gateway, _event(self, body))
+            served.answered.append((f"{self.command} {self.path}", answer["statusCode"]))
+            _send(self, answer)
 
         do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 - the server's own names
 
