@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import stack
 from background import StackError
 from support.smoke import left_open, smoked
 from support.worlds.deployed import Deployed, problem, until
+from support.worlds.official_client import connected, worked_from_handoff_to_result
 from support.worlds.tenant import Tenant, new_workspace
 
 
@@ -46,6 +48,17 @@ def test_the_door_for_models_is_there_too(at_its_url: Deployed, by_url: Tenant) 
     nobody = at_its_url.client(None)
     assert nobody.refused("GET", "/.well-known/oauth-protected-resource/mcp") == (404, "not_found")
     assert nobody.send("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}).status_code == 401
+
+
+def test_the_official_client_works_at_the_url(at_its_url: Deployed, by_url: Tenant) -> None:
+    async def play() -> str:
+        async with (
+            connected(at_its_url, by_url.human, "http auto") as sender,
+            connected(at_its_url, by_url.reviewer, "http auto") as worker,
+        ):
+            return await worked_from_handoff_to_result(sender, worker)
+
+    assert by_url.replayed(asyncio.run(play()))["state"] == "done"
 
 
 def test_there_is_no_gateway_and_all_know_the_url(at_its_url: Deployed) -> None:

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
-from urllib.parse import urlsplit
 
-import httpx2
 import pytest
 from mcp import Client as McpClient
-from mcp.client.stdio import StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, TextContent
 
 from mcp_door.tools.catalogue import TOOLS, tools_of
 from support.faults.threads import at_once
-from support.worlds.deployed import Client, Deployed
-from support.worlds.stdio_program import environment
+from support.worlds.deployed import Deployed
+from support.worlds.official_client import connected, done, text_of, worked_from_handoff_to_result
 from support.worlds.tenant import Tenant
 
 # How the client comes → the version that it then speaks. The mode ``auto`` asks for the newest first.
@@ -31,53 +22,6 @@ WAYS = {
     "stdio legacy": "2025-11-25",
 }
 SCOPE = {"scope": "src/parser"}
-CRITERIA = ["It parses", "It is tested"]
-REPORTS = [{"criterion": each, "met": True, "evidence": "seen"} for each in CRITERIA]
-
-
-@asynccontextmanager
-async def connected(deployed: Deployed, by: Client, way: str, tools: str = "all") -> AsyncIterator[McpClient]:
-    """Over stdio with a program in between, which connects by itself."""
-    wire, _, mode = way.partition(" ")
-    if wire == "stdio":
-        program = StdioServerParameters(
-            command=sys.executable,
-            args=["-m", "baton_mcp", "serve", "--tools", tools],
-            env=environment(deployed.stack.api_url, by.token),
-        )
-        async with McpClient(program, mode=mode) as client:
-            yield client
-        return
-    # The engine knows its functions' addresses by the host that is asked for.
-    address = urlsplit(deployed.stack.api_url)
-    headers = {"Authorization": f"Bearer {by.token}", "Host": address.netloc}
-    url = f"http://127.0.0.1:{address.port}/mcp?tools={tools}"
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
-        McpClient(streamable_http_client(url, http_client=http), mode=mode) as client,
-    ):
-        yield client
-
-
-def text_of(result: CallToolResult) -> str:
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    return content.text
-
-
-async def done(client: McpClient, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    """The data of a call that isn't refused. The client holds it against the tool's schema."""
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, text_of(result)
-    assert text_of(result).splitlines()[-1].startswith("next: ")
-    found: dict[str, Any] = result.structured_content or {}
-    return found
-
-
-async def refused(client: McpClient, tool: str, /, **arguments: Any) -> str:
-    result = await client.call_tool(tool, arguments)
-    assert result.is_error, text_of(result)
-    return text_of(result)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -90,36 +34,9 @@ def test_the_official_client_works_from_the_handoff_to_the_result(tenant: Tenant
             assert {sender.protocol_version, worker.protocol_version} == {WAYS[way]}
             listed = await worker.list_tools()
             assert {each.name for each in listed.tools} == tools_of("worker").keys()
-            task_id = await handed_over(sender)
-            assert await worked(worker) == task_id
-            waited = await done(sender, "await_task", task_id=task_id)
-            assert (waited["state"], waited["output"]) == ("done", {"signed": True})
-            return task_id
+            return await worked_from_handoff_to_result(sender, worker)
 
     assert tenant.replayed(asyncio.run(play()))["state"] == "done"
-
-
-async def handed_over(sender: McpClient) -> str:
-    """The task, once though it was asked for twice. Who errs in the agent's name is told the names."""
-    assert '- "reviewer"' in await refused(sender, "handoff", target="nobody", reason="It reviews", agent="scout")
-    given = {"target": "reviewer", "reason": "It reviews", "deliverable": "review", "criteria": CRITERIA}
-    made = [await done(sender, "handoff", **given, request_id="job-1", agent="scout") for _ in range(2)]
-    assert made[0] == made[1]
-    return str(made[0]["task_id"])
-
-
-async def worked(worker: McpClient) -> str:
-    """The task that was claimed and is done. What ends a claim, or saves under it, may be asked twice."""
-    claim = await done(worker, "claim_next", wait_seconds=20)
-    ids = {"task_id": claim["task_id"], "claim_id": claim["claim_id"]}
-    await done(worker, "heartbeat", **ids, lease_seconds=600)
-    saved = [await done(worker, "checkpoint", **ids, step_name="half", state={"read": 3}) for _ in range(2)]
-    assert saved[0] == saved[1]
-    assert "criteria_unreported" in await refused(worker, "complete", **ids, output={"signed": True})
-    ended = [await done(worker, "complete", **ids, output={"signed": True}, criteria=REPORTS) for _ in range(2)]
-    assert ended[0] == ended[1]
-    assert "stale_claim" in await refused(worker, "fail", **ids, type="error", description="Too late")
-    return str(claim["task_id"])
 
 
 @pytest.mark.parametrize("way", WAYS)
