@@ -1,9 +1,9 @@
 """`make bench`: measures, and judges nothing.
 
-    bench.py [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst] [search] [console]
+    bench.py [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst] [search] [console] [cli]
 
-Without a name, all of them. All but `keys`, `rounds`, `cpu`, `worst` and `console` need the local stack; the bench
-starts one of its own and forgets it.
+Without a name, all of them. All but `keys`, `rounds`, `cpu`, `worst`, `console` and `cli` need the local stack; the
+bench starts one of its own and forgets it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 
 import stack as local
 from bench_calls import show_calls
+from bench_cli import show_cli
 from bench_console import show_console
 from bench_cpu import show_cpu
 from bench_floor import show_floor
@@ -45,6 +46,7 @@ ALONE: dict[str, Callable[[], None]] = {
     "cpu": show_cpu,
     "worst": show_worst,
     "console": show_console,
+    "cli": show_cli,
 }
 
 

@@ -36,7 +36,7 @@ class App:
     def client(self) -> Client:
         from baton_cli.client import Client
 
-        return Client(self.profile)
+        return Client(self.profile, say=self.out.say)
 
     def close(self) -> None:
         """Ends what was begun."""

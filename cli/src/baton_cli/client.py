@@ -39,10 +39,16 @@ class Client:
     """For any number of threads: each has a connection of its own."""
 
     def __init__(
-        self, profile: Profile, patience: Patience | None = None, sleep: Callable[[float], None] = time.sleep
+        self,
+        profile: Profile,
+        patience: Patience | None = None,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        say: Callable[[str], None] = lambda _said: None,
     ) -> None:
+        """``say`` is told of every pause before a request is sent again."""
         self.profile = profile
-        self._patience, self._sleep = patience or Patience(), sleep
+        self._patience, self._sleep, self._say = patience or Patience(), sleep, say
         self._threads, self._wires = threading.local(), list[Wire]()
 
     def request(
@@ -60,14 +66,14 @@ class Client:
             is_last = not may_repeat or number + 1 == self._patience.attempts
             try:
                 reply = self._wire().send(request, timeout)
-            except Unreachable:
+            except Unreachable as failure:
                 if is_last:
                     raise
-                self._sleep(self._patience.pause(number, None))
+                self._pause(number, None, failure.what)
                 continue
             if is_last or reply.status not in _AGAIN:
                 return _body_of(reply)
-            self._sleep(self._patience.pause(number, reply.headers.get("retry-after")))
+            self._pause(number, reply.headers.get("retry-after"), f"the API answers {reply.status}")
         raise AssertionError("the last attempt returns or raises")
 
     def get(self, path: str, query: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT_SECONDS) -> Any:
@@ -80,6 +86,11 @@ class Client:
             page = self.get(path, {**query, **({"cursor": cursor} if cursor else {})})
             yield page
             cursor = page.get("next_cursor")
+
+    def _pause(self, number: int, retry_after: str | None, why: str) -> None:
+        seconds = self._patience.pause(number, retry_after)
+        self._say(f"{why}: again in {seconds:.0f} s …")
+        self._sleep(seconds)
 
     def close(self) -> None:
         """Closes every thread's connection: none may be in use."""

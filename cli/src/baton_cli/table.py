@@ -81,20 +81,22 @@ def asked_of(call: Call, values: dict[str, Any], app: App) -> Asked:
     if call.body is None:
         refine(query)
         return Asked(path, query)
-    body = _body(call, values.get("data"), typed)
+    body = _body(call, values, typed)
     refine(body)
     _must_have(call, body)
     return Asked(path, query, body)
 
 
-def _body(call: Call, data: str | None, typed: dict[str, Any]) -> dict[str, Any]:
-    """What was typed goes before the same field of ``--data``."""
-    body = given.document(data) if data else {}
+def _body(call: Call, values: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
+    """What was typed goes before the same field of ``--data``, and that before the profile's agent."""
+    body = given.document(values["data"]) if values.get("data") else {}
     if not isinstance(body, dict):
         raise Misused("the body isn't an object", 'it is as {"field": 1}')
     for each in call.body or ():
-        if (value := typed[each.name]) not in (None, []):
-            _put(body, each.name.split("."), value)
+        names = each.name.split(".")
+        is_usual = each.kind == "agent" and values.get(each.key) is None and _found(body, names) is not None
+        if (value := typed[each.name]) not in (None, []) and not is_usual:
+            _put(body, names, value)
     return body
 
 

@@ -59,10 +59,14 @@ def test_what_may_be_repeated_without_a_key_is(client: Client, scripted: Scripte
     assert client.call(Request("POST", "/tasks/t/heartbeat", {}), repeatable=True) == {}
 
 
-def test_retry_after_is_waited_for(client: Client, scripted: ScriptedApi, naps: list[float]) -> None:
+def test_retry_after_is_waited_for_and_said(scripted: ScriptedApi, naps: list[float]) -> None:
+    said: list[str] = []
+    client = Client(Profile("", scripted.url, "t"), sleep=naps.append, say=said.append)
     scripted.will(BUSY)
     client.get("/tasks")
+    client.close()
     assert 7 <= naps[0] <= 7.5
+    assert said in (["the API answers 503: again in 7 s …"], ["the API answers 503: again in 8 s …"])
 
 
 def test_pauses_grow_and_are_bounded() -> None:

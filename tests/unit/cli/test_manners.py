@@ -101,6 +101,18 @@ def test_a_flag_counts_before_and_after_the_command(scripted: ScriptedApi) -> No
     assert [each.path for each in scripted.asked] == ["/a/x", "/b/x"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "sent"), [([], "scout"), (["--from", "linter"], "linter"), (["--data", "{}"], "reviewer")]
+)
+def test_what_is_typed_goes_before_the_data_and_that_before_the_profiles_agent(
+    scripted: ScriptedApi, monkeypatch: pytest.MonkeyPatch, typed: list[str], sent: str
+) -> None:
+    monkeypatch.setenv("BATON_AGENT", "reviewer")
+    data = [] if "--data" in typed else ["--data", '{"source": {"agent": "scout"}}']
+    assert run(["handoff", "create", "--reason", "x", "--json", *data, *typed]) == 0
+    assert scripted.asked[0].body == {"source": {"agent": sent}, "target": {"reason": "x"}}
+
+
 def test_an_interrupt_ends_with_130(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
     class Interrupted(App):
         @property

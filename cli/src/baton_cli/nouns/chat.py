@@ -79,6 +79,7 @@ class Talk:
         """Until the newest open task has ended."""
         from baton_cli.screens.states import ENDED
 
+        self._app.out.say(f"{conversation['agent_name'] or 'the agent'} is at work …")
         open_tasks = [each["id"] for each in conversation["tasks"] if each["state"] not in ENDED]
         if open_tasks:
             query = {"state": "ended", "timeout": POLL_SECONDS}

@@ -55,6 +55,7 @@ def next_of(app: App, agent: str, body: dict[str, Any], seconds: float) -> Any:
     """The claim on the agent's next task; None if it has none. Each poll is a request with a key of its own."""
     if seconds <= 0:
         return app.client.call(Request("POST", f"/agents/{agent}/claims", body, app.key))
+    app.out.say(f"waiting for work for {agent} …")
     deadline = time.monotonic() + seconds
     polls = 0
     while (left := deadline - time.monotonic()) > 0:

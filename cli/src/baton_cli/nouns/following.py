@@ -45,6 +45,7 @@ def command(context: click.Context, task: str, state: str, timeout: float | None
 def awaited(app: App, task_id: str, state: str, timeout: float | None) -> Any:
     """The task once it is there, or has ended. Raises ``TimedOut``."""
     deadline = None if timeout is None else time.monotonic() + timeout
+    app.out.say(f"waiting for {task_id} …")
     while True:
         left = LONGEST_POLL_SECONDS if deadline is None else max(0.0, deadline - time.monotonic())
         query = {"state": state, "timeout": round(min(left, LONGEST_POLL_SECONDS), 1)}

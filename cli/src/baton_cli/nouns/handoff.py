@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli.app import App
-from baton_cli.calls import ACTIVE, STATE, Call, Param
+from baton_cli.calls import ACTIVE, STATES, Call, Param
 from baton_cli.client import Client
 from baton_cli.exits import Misused, Refused
 from baton_cli.leaf import Leaf
@@ -106,7 +106,7 @@ CALLS = (
         query=(
             Param("target", "To this agent.", flag="to"),
             Param("source", "From this agent.", flag="from"),
-            STATE,
+            Param("state", f"any, or several with commas: {', '.join(STATES)}.", "words"),
             Param("workflow", "Of this workflow."),
             Param("since", "From a time on, or of the last 3d.", "past"),
         ),
