@@ -194,7 +194,17 @@ def _closing(stack: Stack) -> None:
     print(f'    curl -s -H "Authorization: Bearer $TOKEN" {stack.api_url}/agents')
     print(f'    curl -s -H "Authorization: Bearer $TOKEN" "{stack.api_url}/tasks?agent=auditor&state=done"')
     print(f'    curl -s -H "Authorization: Bearer $TOKEN" {stack.api_url}/workspace/settings')
-    print(f"  {DIM}(if {host} isn't found: curl -H 'Host: {host}' {stack.endpoint_url}/…){PLAIN}")
+    print(f"  {DIM}(if {host} isn't found: curl -H 'Host: {host}' {stack.endpoint_url}/…){PLAIN}\n")
+    print(f"  The console, with that token: {stack.api_url}/console/")
+    print(f"  or, once and within a minute, signed in: {sign_in_link(stack)}")
+
+
+def sign_in_link(stack: Stack) -> str:
+    """Opens the console as the human of this stack. Its code is good for 60 s, and once. The address's fragment, which
+    no server sees, has it."""
+    with stack.http(stack.tokens["human"]) as client:
+        code = client.post("/session-codes", json={}).raise_for_status().json()["code"]
+    return f"{stack.api_url}/console/#code={code}"
 
 
 def _stay(*, ours: bool) -> None:

@@ -315,9 +315,10 @@ def main() -> int:
     except (StackError, subprocess.TimeoutExpired) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"API    {stack.api_url}")
-    print(f"Notion {stack.notion_url}")
-    print(f"tokens {os.path.relpath(HOME / 'stack.json')}")
+    print(f"API     {stack.api_url}")
+    print(f"console {stack.api_url}/console/")
+    print(f"Notion  {stack.notion_url}")
+    print(f"tokens  {os.path.relpath(HOME / 'stack.json')}")
     return 0
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from baton.domain.access.principal import ACT_AS, CONVERSE, Kind
 from baton.domain.access.token import Token, digest, spell
+from demo import sign_in_link
 from support.worlds.deployed import CANARY, Client, Deployed, problem
 from support.worlds.operations import WITH_TOKEN, Operation, OperationsWorld
 from support.worlds.tenant import Tenant, marker_body, new_workspace
@@ -123,6 +124,15 @@ def test_a_person_signs_in_by_a_code_and_the_session_ends_with_the_token(deploye
     assert listed[told["session_id"]] == token["id"]
     assert tenant.human.send("DELETE", f"/tokens/{token['id']}").status_code == 200
     assert session.refused("GET", "/workspace/settings") == (403, "token_refused")
+
+
+def test_the_link_that_make_run_prints_signs_its_human_in(deployed: Deployed) -> None:
+    address, _, code = sign_in_link(deployed.stack).partition("#code=")
+    assert address == f"{deployed.stack.api_url}/console/"
+    told = deployed.client(None).post("/sessions/redeem", {"code": code})
+    deployed.ledger.tokens.add(told["session_token"])
+    assert told["principal"]["kind"] == "human"
+    assert deployed.client(told["session_token"]).get("/agents")["items"]
 
 
 def test_without_a_token_every_function_refuses(operations_world: OperationsWorld, deployed: Deployed) -> None:

@@ -302,6 +302,29 @@ CALLERS = (
         habits={"has_stewards": True},
     ),
     _bug(
+        "a session goes on without its token",
+        (
+            "domain/access/token.py",
+            "if self.revoked_at is not None or parent.revoked_at is None:",
+            "if True:",
+        ),
+        habits={"has_stewards": True},
+    ),
+    _bug(
+        "a code opens two sessions",
+        (
+            "domain/access/session.py",
+            "return self.session_id is None and now < self.expires_at",
+            "return now < self.expires_at",
+        ),
+        (
+            "adapters/dynamodb/access/sessions.py",
+            'NOT_USED = "attribute_exists(#pk) AND attribute_not_exists(#session_id)"',
+            'NOT_USED = "attribute_exists(#pk)"',
+        ),
+        habits={"has_stewards": True},
+    ),
+    _bug(
         "a refused token is refused once in its request",
         ("adapters/dynamodb/pending_check.py", "if self._refusal is not None:", "if False:"),
         habits={"has_stewards": True},
