@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 
@@ -19,6 +19,7 @@ class Answer:
     status: int = 200
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
+    after: Event | None = None  # it isn't given before that
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class ScriptedApi:
     url: str = ""
     answers: deque[Answer] = field(default_factory=deque)
     asked: list[Asked] = field(default_factory=list)
+    heard: Event = field(default_factory=Event)  # something was asked
 
     def will(self, *answers: Answer) -> None:
         self.answers.extend(answers)
@@ -43,6 +45,13 @@ class ScriptedApi:
     @property
     def keys(self) -> list[str | None]:
         return [each.headers.get("idempotency-key") for each in self.asked]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """A client that was interrupted leaves its connection."""
 
 
 @contextmanager
@@ -56,7 +65,10 @@ def scripted_api() -> Iterator[ScriptedApi]:
             content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
             api.asked.append(Asked(self.command, self.path, headers, json.loads(content) if content else None))
+            api.heard.set()
             answer = api.answers.popleft() if api.answers else Answer(body={})
+            if answer.after is not None:
+                answer.after.wait(30)
             if answer.status == 0:
                 self.close_connection = True
                 return
@@ -76,8 +88,7 @@ def scripted_api() -> Iterator[ScriptedApi]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     api.url = f"http://127.0.0.1:{server.server_port}"
     try:

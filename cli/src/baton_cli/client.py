@@ -16,6 +16,7 @@ from baton_cli.wire import Reply, Request, Wire
 
 TIMEOUT_SECONDS = 35.0  # the longest poll answers within 29 s
 _SAFE = {"GET", "HEAD", "PUT", "DELETE"}
+NOT_MODIFIED = 304
 _AGAIN = {429, 500, 502, 503, 504}
 
 
@@ -50,6 +51,7 @@ class Client:
         self.profile = profile
         self._patience, self._sleep, self._say = patience or Patience(), sleep, say
         self._threads, self._wires = threading.local(), list[Wire]()
+        self._tagged: dict[str, tuple[str, Any]] = {}
 
     def request(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
@@ -62,6 +64,9 @@ class Client:
         """Returns the answer's body. What is safe, has a key, or is said to be ``repeatable`` is sent again when no
         answer came or one that asks for it. Raises ``Refused`` and ``Unreachable``."""
         may_repeat = repeatable or request.method in _SAFE or request.key is not None
+        return _body_of(self._answered(request, may_repeat=may_repeat, timeout=timeout))
+
+    def _answered(self, request: Request, *, may_repeat: bool, timeout: float) -> Reply:
         for number in range(self._patience.attempts if may_repeat else 1):
             is_last = not may_repeat or number + 1 == self._patience.attempts
             try:
@@ -72,12 +77,23 @@ class Client:
                 self._pause(number, None, failure.what)
                 continue
             if is_last or reply.status not in _AGAIN:
-                return _body_of(reply)
+                return reply
             self._pause(number, reply.headers.get("retry-after"), f"the API answers {reply.status}")
         raise AssertionError("the last attempt returns or raises")
 
     def get(self, path: str, query: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT_SECONDS) -> Any:
         return self.call(Request("GET", with_query(path, query or {})), timeout=timeout)
+
+    def again(self, path: str) -> Any:
+        """Returns the answer of a GET that is asked for over and over: while it is the same, only that is answered."""
+        tag, known = self._tagged.get(path, ("", None))
+        headers = {"If-None-Match": tag} if tag else {}
+        reply = self._answered(Request("GET", path, headers=headers), may_repeat=True, timeout=TIMEOUT_SECONDS)
+        if reply.status == NOT_MODIFIED and tag:
+            return known
+        body = _body_of(reply)
+        self._tagged[path] = (reply.headers.get("etag", ""), body)
+        return body
 
     def pages(self, path: str, query: Mapping[str, Any]) -> Iterator[Any]:
         """Yields a listing's pages, as they are asked for."""

@@ -115,11 +115,12 @@ def test_up_saves_a_profile_for_each_principal_of_the_stack(terminal: Terminal, 
     (tmp_path / ".baton" / "stack.json").write_text(json.dumps({"api_url": terminal.api.url, "tokens": tokens}))
     (tmp_path / "Makefile").write_text("stack stop:\n\t@echo making $@\n")
     terminal.monkeypatch.setenv("BATON_CHECKOUT", str(tmp_path))
-    made = terminal.json("up")
-    assert made["profiles"] == ["local", "local.service", "local.scout"]
+    made = terminal.json("up", "--agent", "linter")
+    assert made["profiles"] == ["local", "local.service", "local.scout", "local.linter"]
     for name in ("BATON_URL", "BATON_TOKEN"):
         terminal.monkeypatch.delenv(name)
     assert terminal.json("agents", "inbox", "--profile", "local.scout")["items"] == []
+    assert terminal.json("agents", "pending", "--profile", "local.linter")["items"] == []
     assert terminal.runs("down")[0] == 0
     (tmp_path / "Makefile").write_text("stack:\n\t@exit 3\n")
     assert terminal.runs("up")[0] == 1

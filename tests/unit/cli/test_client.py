@@ -127,6 +127,13 @@ def test_pages_follow_cursors(client: Client, scripted: ScriptedApi) -> None:
     ]
 
 
+def test_a_look_that_finds_the_same_is_answered_in_short(client: Client, scripted: ScriptedApi) -> None:
+    first = Answer(200, {"a": 1}, {"ETag": 'W/"1"'})
+    scripted.will(first, Answer(304), Answer(200, {"a": 2}, {"ETag": 'W/"2"'}), Answer(304), Answer(200, {"a": 3}))
+    assert [client.again("/tasks/t")["a"] for _ in range(5)] == [1, 1, 2, 2, 3]
+    assert [each.headers.get("if-none-match") for each in scripted.asked] == [None, *['W/"1"'] * 2, *['W/"2"'] * 2]
+
+
 def test_values_that_are_not_given_are_not_in_the_query() -> None:
     assert with_query("/x", {"a": None, "b": (), "c": True, "d": "é"}) == "/x?c=true&d=%C3%A9"
 

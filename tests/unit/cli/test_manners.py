@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 import baton_cli
 from baton_cli.app import App
+from baton_cli.client import Client, Patience
 from baton_cli.main import run
 from baton_cli.output import may_ask
 from support.scripted_api import Answer, ScriptedApi
@@ -121,6 +125,43 @@ def test_an_interrupt_ends_with_130(scripted: ScriptedApi, capsys: pytest.Captur
 
     assert run(["api", "GET", "/x"], Interrupted()) == 130
     assert "interrupted" in capsys.readouterr().err
+
+
+def test_a_real_interrupt_ends_a_request_that_is_waited_for(scripted: ScriptedApi) -> None:
+    over = Event()
+    scripted.will(Answer(after=over))
+    process = subprocess.Popen(
+        [*PROGRAM, "api", "GET", "/x"], env=environment(BATON_URL=scripted.url), stderr=subprocess.PIPE
+    )
+    assert scripted.heard.wait(30)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    over.set()
+    assert (process.returncode, said.strip()) == (130, b"interrupted")
+
+
+def test_a_malformed_profile_ends_with_2(
+    nobodys_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = nobodys_home / ".config/baton/config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("[profiles.local]\nurl = http://x")
+    path.chmod(0o600)
+    assert run(["agents", "list"]) == 2
+    assert f"{path} isn't TOML" in capsys.readouterr().err
+
+
+def test_a_server_that_is_closed_ends_with_5(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Impatient(App):
+        @cached_property
+        def client(self) -> Client:
+            return Client(self.profile, Patience(attempts=1))
+
+    monkeypatch.setenv("BATON_URL", "http://127.0.0.1:9")
+    assert run(["agents", "list"], Impatient()) == 5
+    assert "doesn't answer" in capsys.readouterr().err
 
 
 def test_a_bug_is_told_without_a_traceback(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:

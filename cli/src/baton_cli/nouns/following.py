@@ -66,7 +66,7 @@ def watch(app: App, task: str) -> None:
     from baton_cli.screens.states import ENDED
     from baton_cli.watching import watch as watched
 
-    watched(app, lambda: app.client.get(f"/tasks/{task}"), screens.show, lambda found: found["state"] in ENDED)
+    watched(app, lambda: app.client.again(f"/tasks/{task}"), screens.show, lambda found: found["state"] in ENDED)
 
 
 @click.command("retry", cls=Leaf, takes_key=True)

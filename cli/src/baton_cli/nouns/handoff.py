@@ -167,7 +167,7 @@ def history(app: App, workflow: str, watch: bool) -> None:
         from baton_cli.screens.chain import drawn, has_ended
         from baton_cli.watching import watch as watched
 
-        watched(app, lambda: app.client.get(path), drawn, has_ended)
+        watched(app, lambda: app.client.again(path), drawn, has_ended)
         return
     chain = app.client.get(path)
 

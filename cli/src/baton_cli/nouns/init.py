@@ -11,10 +11,10 @@ from baton_cli import given
 from baton_cli.app import App
 from baton_cli.client import Client
 from baton_cli.exits import Misused, Refused
+from baton_cli.hiring import hired
 from baton_cli.leaf import Leaf
 from baton_cli.output import may_ask
 from baton_cli.profiles import Profile, address, config_path, save
-from baton_cli.wire import Request
 
 URL_QUESTION = "The API's address, such as https://baton.example.com"
 
@@ -38,7 +38,7 @@ def command(app: App, name: str, token_file: str | None, agent: str | None) -> N
     save(name, profile, path, is_default=True)
     names = [name]
     if agent:
-        save(f"{name}.{agent}", _hired(app, profile, agent), path, is_default=False)
+        save(f"{name}.{agent}", hired(profile, agent, app.key), path, is_default=False)
         names.append(f"{name}.{agent}")
     _tell(app, path, names, agent)
 
@@ -66,22 +66,6 @@ def _try(profile: Profile) -> None:
             raise
     finally:
         client.close()
-
-
-def _hired(app: App, profile: Profile, slug: str) -> Profile:
-    """The agent's profile: registered unless it is, with a token of its own."""
-    client = Client(profile)
-    try:
-        try:
-            client.get(f"/agents/{slug}")
-        except Refused as refusal:
-            if refusal.status != 404:
-                raise
-            client.call(Request("PUT", f"/agents/{slug}", {"name": slug}))
-        made = client.call(Request("POST", "/tokens", {"kind": "agent", "subject": slug}, app.key))
-    finally:
-        client.close()
-    return Profile("", profile.url, str(made["token"]), slug)
 
 
 def _tell(app: App, path: Path, names: list[str], agent: str | None) -> None:

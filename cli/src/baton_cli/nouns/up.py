@@ -7,13 +7,15 @@ import click
 from baton_cli.app import App
 from baton_cli.checkout import LOCAL, checkout, save_profiles
 from baton_cli.exits import Failure
+from baton_cli.hiring import hired
 from baton_cli.leaf import Leaf
-from baton_cli.profiles import config_path
+from baton_cli.profiles import Profile, config_path, save
 
 
 @click.command("up", cls=Leaf)
+@click.option("--agent", metavar="SLUG", help="Register this agent too, and save a profile for it.")
 @click.pass_obj
-def command(app: App) -> None:
+def command(app: App, agent: str | None) -> None:
     """Start the local stack, and save its profiles.
 
     It is that of the checkout around this folder, or of $BATON_CHECKOUT. The profile local is its human's; local.NAME
@@ -25,8 +27,13 @@ def command(app: App) -> None:
     if stack is None:
         raise Failure("the stack has left no file", f"{found.root}/.baton/stack.json", "baton doctor")
     names = save_profiles(stack, config_path())
+    if agent:
+        human = Profile(LOCAL, str(stack["api_url"]), stack["tokens"]["human"])
+        names.append(f"{LOCAL}.{agent}")
+        save(names[-1], hired(human, agent, app.key), config_path(), is_default=False)
     if app.out.is_json:
         app.out.document({"url": stack["api_url"], "profile": LOCAL, "profiles": names})
     else:
         app.out.write(f"The stack is up at {stack['api_url']}.\nProfiles: {', '.join(names)}\n")
-        app.out.say(f"next: baton --profile {LOCAL} agents list")
+        work = f"--profile {names[-1]} worker -- ./run.sh" if agent else f"--profile {LOCAL} agents list"
+        app.out.say(f"next: baton {work}")
