@@ -159,6 +159,29 @@ def test_answers_that_are_lost_cost_no_attempt_and_no_second_end(home: House) ->
     assert home.trail(task_id).count("checkpoint_saved") == 1
 
 
+@pytest.mark.parametrize("reply", ["away", "lost"])
+def test_work_whose_worker_is_killed_before_it_could_tell_is_told_by_the_next_and_not_done_again(
+    home: House, reply: str
+) -> None:
+    def killed(_method: str, path: str) -> str | None:
+        if path.endswith("/complete") and home.workers[0].poll() is None:
+            home.workers[0].kill()
+            return reply
+        return None
+
+    home.fault = killed
+    task_id = home.hand_off()
+    program = home.script("echo done >> $FOLDER/effects; echo 1")
+    assert home.run(program=(program,))[0] == -signal.SIGKILL
+    (kept,) = home.file(".local/state/baton/worker").iterdir()
+    assert kept.stat().st_mode & 0o077 == 0
+    assert home.run("--idle-timeout", "1s", program=(program,))[0] == 0
+    assert home.file("effects").read_text() == "done\n"
+    task = home.task(task_id)
+    assert (task["state"], task["output"], task["attempt"], ends(home, task_id)) == ("done", 1, 1, 1)
+    assert not kept.exists()
+
+
 def test_work_that_ends_while_baton_is_away_is_told_when_it_is_back(home: House) -> None:
     task_id = home.hand_off()
     fault(home, "away", of="/complete", while_=lambda: home.asked.count(f"/tasks/{task_id}/complete") < 3)

@@ -109,9 +109,11 @@ def _stations(app: App, said: dict[str, Any]) -> list[Station]:
     from threading import BoundedSemaphore
 
     from baton_cli.client import Client
+    from baton_cli.worker.journal import Journal, journal_folder
     from baton_cli.worker.station import POLLS_OF_A_TOKEN, Station, poll_seconds
 
     works, idle = _works(app, said), max(1.0, _length(said["idle_timeout"]) or math.inf)
+    journal = Journal(journal_folder())
     tokens = [work.profile.token for work in works]
     places = {token: BoundedSemaphore(POLLS_OF_A_TOKEN) for token in tokens}
     return [
@@ -119,6 +121,7 @@ def _stations(app: App, said: dict[str, Any]) -> list[Station]:
             api=Client(work.profile),
             work=work,
             places=places[work.profile.token],
+            journal=journal,
             poll_seconds=min(poll_seconds(tokens.count(work.profile.token)), idle),
             task_id=said["task"],
         )

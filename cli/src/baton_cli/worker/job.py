@@ -12,14 +12,16 @@ from typing import Any
 from uuid import uuid4
 
 from baton_cli.worker import checkpoints
-from baton_cli.worker.door import TIMEOUT_SECONDS, Answer, Api, Heard, ask, look
+from baton_cli.worker.door import TIMEOUT_SECONDS, Answer, Heard, ask, look
 from baton_cli.worker.duties import Duties, Duty, Keyed
 from baton_cli.worker.guard import now
+from baton_cli.worker.journal import Entry
 from baton_cli.worker.lease import Lease
 from baton_cli.worker.log import Log
 from baton_cli.worker.program import Ended, Launch, Program
 from baton_cli.worker.report import CUT_OFF, SWITCHED_OFF, Report, after_refusal, report_of
-from baton_cli.worker.work import Claim, Work, effect_key, environment, standard_input
+from baton_cli.worker.station import Station
+from baton_cli.worker.work import Claim, effect_key, environment, standard_input
 
 # How long a worker that was told to stop tries to say how its work ended.
 LAST_WORDS_SECONDS = 10.0
@@ -48,8 +50,9 @@ class Result:
 class Job:
     """``run`` belongs to one thread; ``stop`` and ``kill`` to any."""
 
-    def __init__(self, api: Api, work: Work, claim: Claim, asked_at: float, log: Log) -> None:
-        self._api, self._work, self._claim = api, work, claim
+    def __init__(self, station: Station, claim: Claim, asked_at: float, log: Log) -> None:
+        work = station.work
+        self._api, self._journal, self._work, self._claim = station.api, station.journal, work, claim
         self._log = log.about(task_id=claim.task_id, agent=work.agent)
         self._duties = Duties(Lease.taken(claim.lease_seconds, asked_at))
         self._limit_at = work.limit_at(now())
@@ -59,7 +62,7 @@ class Job:
         self._is_lost = False
         self._is_off = False
         self._give_up_at = math.inf  # when nothing more is tried
-        self._key = uuid4().hex  # the report's
+        self._entry: Entry | None = None  # the report, as it is sent
         self._program: Program | None = None
         self._refusal: Answer | None = None  # of the token
 
@@ -224,19 +227,32 @@ class Job:
                 self._log("checkpoint_refused", answer.said)
 
     def _tell(self, report: Report) -> None:
-        answer = self._post(report.verb, report.body, self._key)
+        entry = self._entry or self._kept(report)
+        answer = ask(self._api, entry.path, entry.body, key=entry.key)
         with self._changed:
             if answer.heard is Heard.AGAIN:
                 self._duties.missed(now(), answer.retry_after)
-            elif answer.heard is Heard.DONE:
+                return
+            self._journal.drop(entry)
+            self._entry = None
+            if answer.heard is Heard.DONE:
                 self._end(_OUTCOMES.get(report.verb, Outcome.FAILED), _said(report))
             elif answer.heard is Heard.REFUSED and (following := after_refusal(report, answer.json)):
                 self._log("report_refused", f"{report.verb}: {answer.said}")
-                self._duties.report, self._key = following, uuid4().hex
+                self._duties.report = following
                 self._duties.answered()
             else:
                 self._lose(answer)
                 self._end(Outcome.LOST, f"{report.verb}: {answer.said}")
+
+    def _kept(self, report: Report) -> Entry:
+        """The report as it is sent. If this worker is killed, the next one sends it; a release needs nobody."""
+        body = {**report.body, "claim_id": self._claim.claim_id}
+        path = f"/tasks/{self._claim.task_id}/{report.verb}"
+        self._entry = Entry(self._work.profile.url, self._work.agent, path, body, uuid4().hex)
+        if report.verb != "release" and not self._journal.keep(self._entry):
+            self._log("not_kept", "the report is in this process's memory alone: its folder can't be written")
+        return self._entry
 
     def _post(self, verb: str, body: dict[str, Any], key: str | None, timeout: float = TIMEOUT_SECONDS) -> Answer:
         path, named = f"/tasks/{self._claim.task_id}/{verb}", {**body, "claim_id": self._claim.claim_id}

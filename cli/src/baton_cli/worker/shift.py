@@ -99,11 +99,12 @@ class Shift:
         return self._active_at + self._plan.idle_seconds - now()
 
     def _next_job(self, station: Station) -> Job | None:
+        station.settle(self._log)
         look = station.look()
         if look.claim is None:
             self._rest(station, look)
             return None
-        job = Job(station.api, station.work, look.claim, look.asked_at, self._log)
+        job = Job(station, look.claim, look.asked_at, self._log)
         with self._changed:
             if self.stage is Stage.WORKING:
                 self._jobs.add(job)

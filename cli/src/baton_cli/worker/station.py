@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
 
-from baton_cli.worker.door import Answer, Api, ask
+from baton_cli.worker.door import Answer, Api, Heard, ask
 from baton_cli.worker.guard import now
+from baton_cli.worker.journal import Journal
+from baton_cli.worker.log import Log
 from baton_cli.worker.pace import Pace
 from baton_cli.worker.work import Claim, Work
 
@@ -36,10 +38,20 @@ class Station:
     api: Api
     work: Work
     places: BoundedSemaphore
+    journal: Journal
     poll_seconds: float = POLL_SECONDS
     task_id: str | None = None
     turn: Lock = field(default_factory=Lock)
     pace: Pace = field(default_factory=Pace)
+
+    def settle(self, log: Log) -> None:
+        """Makes the reports of workers that were killed: work that is done isn't done again."""
+        for entry in self.journal.left(self.work.profile.url, self.work.agent):
+            answer = ask(self.api, entry.path, entry.body, key=entry.key)
+            if answer.heard in {Heard.AGAIN, Heard.DENIED}:
+                return
+            self.journal.drop(entry)
+            log.about(agent=self.work.agent)("told_late", f"{entry.path}: {answer.said}")
 
     def look(self) -> Look:
         """Asks once. Only for who has the turn."""

@@ -1,0 +1,79 @@
+"""Reports that Baton hasn't answered yet, on disk: the next worker makes those of one that was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+# An answer is remembered for so long (docs/limits.md): then a repeat is a new request.
+LAST_SECONDS = 7 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One request, as it is repeated: ``body`` names the claim. ``url``: of the API; ``agent``: whose claim it is."""
+
+    url: str
+    agent: str
+    path: str
+    body: dict[str, Any]
+    key: str
+
+
+class Journal:
+    """A folder that only its owner can read. An entry is whole or isn't there; where nothing can be written, there is
+    none, and the report is made from memory alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._own: set[Path] = set()
+
+    def keep(self, entry: Entry) -> bool:
+        """Returns False if it can't be kept. The entry takes the place of the claim's last one."""
+        path = self._path(entry)
+        self._own.add(path)
+        made = path.with_suffix(f".{os.getpid()}")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                json.dump(asdict(entry), file)
+                file.flush()
+                os.fsync(file.fileno())
+            made.replace(path)
+        except OSError:
+            return False
+        return True
+
+    def drop(self, entry: Entry) -> None:
+        with suppress(OSError):
+            self._path(entry).unlink(missing_ok=True)
+
+    def left(self, url: str, agent: str) -> list[Entry]:
+        """The entries of an agent that other workers have left, or are about to report: then both get one answer."""
+        found = [_read(path) for path in sorted(self._folder.glob("*.json")) if path not in self._own]
+        return [entry for entry in found if entry is not None and (entry.url, entry.agent) == (url, agent)]
+
+    def _path(self, entry: Entry) -> Path:
+        """Named by the claim, whose id is a secret."""
+        return self._folder / f"{sha256(str(entry.body['claim_id']).encode()).hexdigest()[:32]}.json"
+
+
+def journal_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    state = environment.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(state).expanduser() / "baton" / "worker"
+
+
+def _read(path: Path) -> Entry | None:
+    """What can't be read, or is too old to be repeated, is no entry."""
+    try:
+        is_fresh = time.time() - path.stat().st_mtime < LAST_SECONDS
+        return Entry(**json.loads(path.read_text(encoding="utf-8"))) if is_fresh else None
+    except (OSError, ValueError, TypeError):
+        return None

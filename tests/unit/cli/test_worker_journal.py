@@ -1,0 +1,58 @@
+"""Reports that are kept until Baton has answered."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from baton_cli.worker.journal import LAST_SECONDS, Entry, Journal, journal_folder
+
+ENTRY = Entry("http://a", "qa", "/tasks/t/complete", {"claim_id": "clm_1", "output": 1}, "k")
+
+
+def test_what_a_worker_has_left_is_found_by_another_of_the_same_agent_alone(tmp_path: Path) -> None:
+    first, second = Journal(tmp_path / "w"), Journal(tmp_path / "w")
+    assert second.left("http://a", "qa") == []
+    assert first.keep(ENTRY)
+    assert first.left("http://a", "qa") == []  # it is about to send it
+    assert second.left("http://a", "qa") == [ENTRY]
+    assert second.left("http://b", "qa") == second.left("http://a", "scout") == []
+    second.drop(ENTRY)
+    second.drop(ENTRY)
+    assert second.left("http://a", "qa") == []
+
+
+def test_entry_takes_the_place_of_its_claims_last_one_and_is_its_owners_alone(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "w")
+    journal.keep(ENTRY)
+    journal.keep(Entry("http://a", "qa", "/tasks/t/fail", {"claim_id": "clm_1"}, "l"))
+    (path,) = (tmp_path / "w").iterdir()
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert "clm_1" not in path.name
+    assert Journal(tmp_path / "w").left("http://a", "qa")[0].key == "l"
+
+
+def test_what_is_torn_or_too_old_is_no_entry(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.keep(ENTRY)
+    (path,) = tmp_path.iterdir()
+    (tmp_path / "torn.json").write_text('{"url": ')
+    (tmp_path / "other.json").write_text("[]")
+    assert Journal(tmp_path).left("http://a", "qa") == [ENTRY]
+    old = time.time() - LAST_SECONDS
+    os.utime(path, (old, old))
+    assert Journal(tmp_path).left("http://a", "qa") == []
+
+
+def test_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    journal = Journal(tmp_path / "file" / "w")
+    assert not journal.keep(ENTRY)
+    journal.drop(ENTRY)
+    assert journal.left("http://a", "qa") == []
+
+
+def test_folder_is_that_of_the_users_state() -> None:
+    assert journal_folder({"XDG_STATE_HOME": "/s"}) == Path("/s/baton/worker")
+    assert journal_folder({}) == Path("~/.local/state/baton/worker").expanduser()
