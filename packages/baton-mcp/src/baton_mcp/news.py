@@ -48,6 +48,7 @@ def news(before: Look, now: Look, states: Mapping[str, str]) -> Iterator[News]:
 
 
 def _told(event: str, task_id: str, title: str, sentence: str) -> News:
-    """The title is its author's: it stands between quotation marks, in one line, and is cut."""
-    shown = " ".join(title.split()).replace('"', "'")[:120]
+    """The title is its author's: it stands between quotation marks, in one line, with nothing unseen, and is cut."""
+    seen = "".join(each for each in title if each.isprintable() or each.isspace())
+    shown = " ".join(seen.split()).replace('"', "'")[:120]
     return News(f'{sentence} Its title, as its author wrote it: "{shown}"', {"event": event, "task_id": task_id})
