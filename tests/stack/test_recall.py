@@ -5,8 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from baton.adapters.dynamodb.memory import entry_items
+from baton.adapters.dynamodb.table import DEFAULT_SHARDS, to_wire
+from baton.domain.memory.packing import PACK_SIZE
+from support.values.full_board import many_entries
 from support.worlds.deployed import Client, Deployed
 from support.worlds.tenant import Tenant, new_workspace
+
+BATCH = 25  # of BatchWriteItem
 
 
 def posted(client: Client, summary: str, **values: Any) -> str:
@@ -38,6 +44,23 @@ def test_each_of_many_entries_is_found_by_the_next_question(tenant: Tenant) -> N
     for number in range(10):
         entry = posted(tenant.scout, f"Queue number{number} is drained by hand")
         assert entry in found(tenant.reviewer, f"/recall?q=number{number}&limit=1")
+
+
+def test_the_first_question_of_all_packs_the_entries_and_a_deletion_empties_the_pack(tenant: Tenant) -> None:
+    """Under the roles of the deployed functions."""
+    deployed, entries = tenant.deployed, list(many_entries(PACK_SIZE, tenant.name))
+    items = [DEFAULT_SHARDS.placed(to_wire(entry_items.entry_item(each))) for each in entries]
+    for start in range(0, PACK_SIZE, BATCH):
+        puts = [{"PutRequest": {"Item": item}} for item in items[start : start + BATCH]]
+        deployed.dynamo.batch_write_item(RequestItems={deployed.stack.table: puts})
+
+    def packs() -> list[bool]:
+        return [each.is_void for each in deployed.deps.store.packs_before(tenant.name, None, 10)]
+
+    assert tenant.reviewer.get("/recall?q=payment")["searched"] == PACK_SIZE
+    assert packs() == [False]
+    tenant.human.ok("DELETE", f"/blackboard/{entries[0].id}")
+    assert packs() == [True]
 
 
 def test_an_escalation_takes_along_what_is_known_and_an_agent_that_is_run_is_told(tenant: Tenant) -> None:

@@ -3,9 +3,11 @@ was deleted is in none of them."""
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from itertools import count
 from random import Random
 
@@ -24,6 +26,7 @@ from baton.domain.memory.pack_contents import MAX_PACK_BYTES, entries_of, in_pac
 from baton.domain.memory.packing import SETTLED
 from baton.ports.writes import Put, Save
 from support.faults.choke_point import Crash, at_call, no_fault
+from support.values.judged_set import judged_entries
 from support.values.records import a_board_entry
 from support.worlds.board import Board
 from support.worlds.world import WORKSPACE, human
@@ -261,6 +264,13 @@ def test_a_pack_holds_what_the_search_keeps_of_entries() -> None:
     assert entries_of(pack) == kept
     (empty,) = in_packs(WORKSPACE, "ent_9", [])
     assert entries_of(empty) == []
+
+
+def test_who_changes_the_words_of_entries_raises_the_form_of_packs() -> None:
+    """Packs that were written before have words of the old kind: a question of the new kind wouldn't find them. A
+    judged set that has changed is another reason for another digest."""
+    kept = [sorted(words_of(each).weights.items()) for each in judged_entries()]
+    assert (FORM, sha256(json.dumps(kept).encode()).hexdigest()[:16]) == (1, "bfa4e97cf7b2b71e")
 
 
 def test_a_pack_that_is_too_large_is_halved() -> None:
