@@ -80,6 +80,13 @@ def test_of_two_people_the_second_is_told_who_was_first(signed_in: Any, desk: De
     signed_in.get_by_text(re.compile(r"stays as it is \(bob: ")).wait_for()
 
 
+def test_a_link_to_what_was_decided_leads_to_what_became_of_it(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/approvals?task={desk.held['id']}")
+    signed_in.get_by_text("doesn't wait any more").wait_for()
+    signed_in.get_by_role("link", name="See what became of it").click()
+    signed_in.get_by_text("holds it as laptop-3").wait_for()
+
+
 def test_what_another_hands_over_appears_by_itself(signed_in: Any, desk: Desk) -> None:
     desk.served.agents.hand_off("ciso", "qa", target={"agent": "qa", "reason": "Try the new sign-in page"})
     signed_in.get_by_text("Try the new sign-in page").wait_for()

@@ -3,7 +3,7 @@ import { html, useEffect, useState } from "../lib.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
 import { decided } from "../core/pending.js";
-import { go, setQuery } from "../core/router.js";
+import { address, go, setQuery } from "../core/router.js";
 import { Empty, Flags, Loading, Said, Trouble, Way, Ago, Key } from "../ui/parts.js";
 import { approve, defer, dismiss, next, split } from "./approvals/decisions.js";
 import { grouped } from "./approvals/groups.js";
@@ -59,7 +59,8 @@ export default function Approvals({ query }) {
   useEffect(() => { if (at) follow(); }, [at?.id]);
 
   if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
-  return html`<div class=${`desk ${at ? "has-one" : ""}`}>
+  const isGone = Boolean(query.task) && !at && !decided.value.has(query.task ?? "") && !query.q && !data?.more;
+  return html`<div class=${`desk ${at || isGone ? "has-one" : ""}`}>
     <section class="pile" aria-label="What waits">
       <div class="head"><h1>Approvals</h1><span class="faint">${all.length} waiting${data?.more ? " and more" : ""}</span></div>
       <input type="search" aria-label="Filter by words" placeholder="Filter" value=${query.q ?? ""} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} />
@@ -74,6 +75,8 @@ export default function Approvals({ query }) {
     </section>
     <section class="one" aria-label="What would be approved">
       ${at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} onBack=${() => setQuery({ task: null })} />`
+    : isGone ? html`<${Empty} title="That task doesn't wait any more"><p>Somebody has decided on it, or it was deferred.
+        <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or <a href=${address("/approvals")}>what waits</a>.</p><//>`
     : order.length > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the list, <${Key}>a<//> approves, <${Key}>x<//> dismisses.
         <${Key}>?<//> lists every key.</p><//>`}
     </section>
@@ -99,7 +102,7 @@ function Nothing({ isFiltered }) {
   if (isFiltered) return html`<${Empty} title="Nothing fits the filter"><p><button type="button" onClick=${() => setQuery({ q: null })}>Show all</button></p><//>`;
   return html`<${Empty} title="Nothing waits for you">
     <p>What an agent hands to another waits here until a person approves it. This page shows it within two seconds.</p>
-    <p>To let work through by itself, set an agent’s approval to <code>auto</code>; a handoff tool approves one route.</p><//>`;
+    <p>To let work through by itself, set an agent's approval to <code>auto</code>; a handoff tool approves one route.</p><//>`;
 }
 
 /** The focus goes where the keys go, unless it is on something else of the page. */
