@@ -56,7 +56,7 @@ agent = "qa"
 ```
 
 The file has to be readable by its owner only (`chmod 600`); `XDG_CONFIG_HOME` moves it, `BATON_CHECKOUT` says where the
-local stack is. `NO_COLOR` is obeyed.
+local stack is. `NO_COLOR`, and for an API at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
 
 ## What is printed
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
+import os
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from baton_cli import VERSION
 from baton_cli.exits import Unreachable
@@ -110,9 +112,33 @@ def _connection(url: SplitResult) -> http.client.HTTPConnection:
     host = url.hostname or ""
     if host.endswith(".localhost"):
         host = LOOPBACK
-    if url.scheme == "https":
-        return http.client.HTTPSConnection(host, url.port, context=ssl.create_default_context())
-    return http.client.HTTPConnection(host, url.port)
+    if url.scheme != "https":
+        return http.client.HTTPConnection(host, url.port)
+    context = ssl.create_default_context()
+    if (proxy := _proxy(host)) is None:
+        return http.client.HTTPSConnection(host, url.port, context=context)
+    connection = http.client.HTTPSConnection(proxy.hostname or "", proxy.port or 80, context=context)
+    connection.set_tunnel(host, url.port or 443, headers=_proxy_headers(proxy))
+    return connection
+
+
+def _proxy(host: str) -> SplitResult | None:
+    """What HTTPS_PROXY names, unless NO_PROXY names the host."""
+    if not (os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy")):
+        return None
+    from urllib.request import getproxies, proxy_bypass  # takes long to load
+
+    found = getproxies().get("https", "")
+    if not found or proxy_bypass(host):
+        return None
+    return urlsplit(found if "//" in found else f"//{found}")
+
+
+def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
+    if proxy.username is None:
+        return {}
+    said = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {base64.b64encode(said.encode()).decode()}"}
 
 
 def _decoded(content: bytes) -> Any:

@@ -11,7 +11,17 @@ from support.scripted_api import ScriptedApi, scripted_api
 @pytest.fixture(autouse=True)
 def nobodys_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """No test sees the profiles of whoever runs it."""
-    for name in ("XDG_CONFIG_HOME", "NO_COLOR", "CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "AGENT", "AI_AGENT"):
+    for name in (
+        "XDG_CONFIG_HOME",
+        "HTTPS_PROXY",
+        "https_proxy",
+        "NO_COLOR",
+        "CLAUDECODE",
+        "CURSOR_AGENT",
+        "CODEX_SANDBOX",
+        "AGENT",
+        "AI_AGENT",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "100")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
+from threading import Thread
 
 import pytest
 
@@ -143,3 +145,41 @@ def test_nobody_answers(naps: list[float]) -> None:
     with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:9 doesn't answer"):
         client.get("/x")
     assert len(naps) == 3
+
+
+@pytest.mark.parametrize(
+    ("url", "no_proxy", "asked"),
+    [
+        ("https://baton.example", "", "CONNECT baton.example:443 "),
+        ("https://baton.example:8443", "", "CONNECT baton.example:8443 "),
+        ("https://127.0.0.1:9", "127.0.0.1", None),
+    ],
+)
+def test_a_proxy_is_asked_for_a_tunnel_and_sees_no_token(
+    monkeypatch: pytest.MonkeyPatch, url: str, no_proxy: str, asked: str | None
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@127.0.0.1:{proxy.getsockname()[1]}")
+        monkeypatch.setenv("NO_PROXY", no_proxy)
+        heard: list[str] = []
+
+        def refuse() -> None:
+            connection, _ = proxy.accept()
+            with connection:
+                heard.append(connection.recv(65_536).decode())
+                connection.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
+
+        listening = Thread(target=refuse, daemon=True)
+        listening.start()
+        client = Client(Profile("", url, "baton_tok_secret"), Patience(attempts=1))
+        with pytest.raises(Unreachable):
+            client.get("/tasks")
+        client.close()
+        if asked is None:
+            assert heard == []
+            socket.create_connection(proxy.getsockname()).close()  # so that it ends
+        listening.join(10)
+    if asked is not None:
+        assert heard[0].startswith(asked)
+        assert "Proxy-Authorization: Basic bWU6c2VjcmV0" in heard[0]
+        assert "baton_tok_secret" not in heard[0]

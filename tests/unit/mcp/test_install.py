@@ -100,11 +100,11 @@ def test_a_name_below_localhost_is_this_machine_whatever_the_resolver_knows() ->
 def test_a_profile_is_read_from_a_file_that_is_its_owners_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "profiles.toml"
+    path = tmp_path / "config.toml"
     monkeypatch.setattr(profile, "PROFILES", path)
     with pytest.raises(Unfit, match="there is no"):
         profile_from("work", {})
-    path.write_text(f'[work]\nurl = "{URL}"\ntoken = "{TOKEN}"\nagent = "coder"\n')
+    path.write_text(f'[profiles.work]\nurl = "{URL}"\ntoken = "{TOKEN}"\nagent = "coder"\n')
     path.chmod(0o644)
     with pytest.raises(Unfit, match="chmod 600"):
         profile_from("work", {})
@@ -113,6 +113,9 @@ def test_a_profile_is_read_from_a_file_that_is_its_owners_alone(
     assert profile_from("work", {"BATON_AGENT": "other"}).agent == "other"
     with pytest.raises(Unfit, match="no profile"):
         profile_from("home", {})
+    path.write_text("profiles = 1")
+    with pytest.raises(Unfit, match="no profile"):
+        profile_from("work", {})
     path.write_text("[")
     with pytest.raises(Unfit, match="TOML"):
         profile_from("work", {})

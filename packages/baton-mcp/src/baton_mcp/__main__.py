@@ -2,7 +2,7 @@
 baton-mcp install claude|cursor|codex|vscode [--channel]: name Baton in the client's configuration
 
 BATON_URL, BATON_TOKEN and BATON_AGENT say where, as whom, and whose news; or a profile in
-~/.config/baton/profiles.toml.
+~/.config/baton/config.toml.
 """
 
 from __future__ import annotations

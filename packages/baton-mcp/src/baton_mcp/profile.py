@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-PROFILES = Path("~/.config/baton/profiles.toml")
+# The file of the command `baton`: `baton init` and `baton up` write it.
+PROFILES = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "baton", "config.toml")
 
 
 class Unfit(Exception):
@@ -44,7 +45,7 @@ class Profile:
 
 def profile_from(name: str | None, environment: Mapping[str, str] | None = None) -> Profile:
     """Returns the profile: BATON_URL, BATON_TOKEN and BATON_AGENT of the environment go before those of the named
-    profile in ~/.config/baton/profiles.toml. Raises ``Unfit``."""
+    profile in ~/.config/baton/config.toml, which the command `baton` writes. Raises ``Unfit``."""
     given = os.environ if environment is None else environment
     saved = _saved(name) if name else {}
     found = {key: given.get(f"BATON_{key.upper()}") or saved.get(key, "") for key in ("url", "token", "agent")}
@@ -61,11 +62,11 @@ def _saved(name: str) -> dict[str, str]:
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise Unfit(f"{PROFILES} can be read by others: chmod 600")
-        profiles = tomllib.loads(path.read_text(encoding="utf-8"))
+        profiles = tomllib.loads(path.read_text(encoding="utf-8")).get("profiles")
     except FileNotFoundError as exc:
         raise Unfit(f"there is no {PROFILES}") from exc
     except tomllib.TOMLDecodeError as exc:
         raise Unfit(f"{PROFILES} isn't TOML") from exc
-    if name not in profiles:
-        raise Unfit(f"{PROFILES} has no profile [{name}]")
+    if not isinstance(profiles, dict) or not isinstance(profiles.get(name), dict):
+        raise Unfit(f"{PROFILES} has no profile [profiles.{name}]")
     return {key: str(value) for key, value in profiles[name].items()}
