@@ -21,6 +21,7 @@ PROGRAM = ["--", "true"]
         (["--agent", "qa", "--lease", "14s", *PROGRAM], "a lease of 14 s"),
         (["--agent", "qa", "--lease", "13h", *PROGRAM], "a lease of 46800 s"),
         (["--agent", "qa", "--concurrency", "0", *PROGRAM], "a concurrency of 0"),
+        (["--agent", "qa", "--memories", "6", *PROGRAM], "6 memories"),
         (["--agent", "qa", "--time-limit", "soon", *PROGRAM], "soon is no length of time"),
         (["--routes", "none.toml"], "can't be read"),
         (["--routes", "none.toml", *PROGRAM], "--routes goes without"),
@@ -56,4 +57,16 @@ def test_profile_names_the_agent_and_routes_name_profiles(
     assert [each.headers["authorization"] for each in scripted.asked] == [
         "Bearer baton_qa_secret",
         "Bearer baton_tok_secret",
+    ]
+
+
+def test_claim_asks_for_what_was_said(scripted: ScriptedApi) -> None:
+    refused = Answer(409, {"code": "not_claimable", "title": "Refused"})
+    scripted.will(refused, refused)
+    said = ["--agent", "qa", "--name", "w", "--lease", "2m"]
+    assert run(["worker", *said, "--memories", "3", *PROGRAM]) == 1
+    assert run(["worker", *said, "--task", "task_1", *PROGRAM]) == 1
+    assert [each.body for each in scripted.asked] == [
+        {"worker": "w", "lease_seconds": 120, "auto_memories": 3},
+        {"worker": "w", "lease_seconds": 120, "agent": "qa"},
     ]

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     help="What the first SIGTERM does; a second one always releases.",
 )
 @click.option("--output-text", "is_text", is_flag=True, help="The program prints a text instead of JSON.")
+@click.option("--memories", type=int, default=0, help="So many entries of the blackboard come with a task, at most 5.")
 @click.option("--lend-token", is_flag=True, help="The program gets BATON_URL, BATON_TOKEN and BATON_CLAIM_ID.")
 @click.option("--verbose", is_flag=True, help="Tell at once what programs say on standard error.")
 @click.option("--name", metavar="TEXT", help="The worker's name in trails; by default the machine's and a number.")
@@ -146,6 +147,7 @@ def _works(app: App, said: dict[str, Any]) -> list[Work]:
         is_text=said["is_text"],
         lends_token=said["lend_token"],
         is_verbose=said["verbose"],
+        memories=said["memories"],
     )
     if said["routes"] is not None:
         if said["program"] or said["agent"] or said["task"]:

@@ -26,6 +26,7 @@ _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 MIN_LEASE_SECONDS, MAX_LEASE_SECONDS = 15, 43_200
 MAX_CONCURRENCY = 64
+MAX_MEMORIES = 5
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "command": list,
     "directory": str,
@@ -36,6 +37,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "text": bool,
     "lend_token": bool,
     "profile": str,
+    "memories": int,
 }
 
 
@@ -75,6 +77,7 @@ def _work(path: Path, slug: str, said: Any, usual: Work, profile: Callable[[str]
         profile=profile(said["profile"]) if "profile" in said else usual.profile,
         directory=path.parent / Path(said.get("directory", ".")).expanduser(),
         concurrency=said.get("concurrency", usual.concurrency),
+        memories=said.get("memories", usual.memories),
         is_text=said.get("text", usual.is_text),
         lends_token=said.get("lend_token", usual.lends_token),
         lease_seconds=int(seconds(said["lease"])) if "lease" in said else usual.lease_seconds,
@@ -98,6 +101,8 @@ def checked(work: Work) -> Work:
         raise Misused(f"a lease of {work.lease_seconds} s", f"it is {MIN_LEASE_SECONDS} to {MAX_LEASE_SECONDS} s")
     if not 1 <= work.concurrency <= MAX_CONCURRENCY:
         raise Misused(f"a concurrency of {work.concurrency}", f"it is 1 to {MAX_CONCURRENCY}")
+    if not 0 <= work.memories <= MAX_MEMORIES:
+        raise Misused(f"{work.memories} memories", f"it is 0 to {MAX_MEMORIES}")
     program = work.command[0]
     if shutil.which((work.directory or Path()) / program if "/" in program else program) is None:
         raise Misused(

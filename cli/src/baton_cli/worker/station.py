@@ -71,8 +71,10 @@ class Station:
 
     @property
     def _body(self) -> dict[str, object]:
-        body: dict[str, object] = {"worker": self.work.worker, "lease_seconds": self.work.lease_seconds}
-        return body if self.task_id is None else {**body, "agent": self.work.agent}
+        work = self.work
+        body: dict[str, object] = {"worker": work.worker, "lease_seconds": work.lease_seconds}
+        body |= {"auto_memories": work.memories} if work.memories else {}
+        return body if self.task_id is None else {**body, "agent": work.agent}
 
 
 def poll_seconds(stations_of_the_token: int) -> float:

@@ -22,7 +22,7 @@ MOST_RETRIES = 50
 class Work:
     """An agent, and the program that does its work. ``lends_token``: the program gets token and claim, and may call
     Baton itself. ``grace_seconds``: between TERM and KILL. ``is_verbose``: what the program says on standard error is
-    told at once."""
+    told at once. ``memories``: so many entries of the blackboard come with a task."""
 
     agent: str
     command: tuple[str, ...]
@@ -36,6 +36,7 @@ class Work:
     is_text: bool = False
     lends_token: bool = False
     is_verbose: bool = False
+    memories: int = 0
 
     @property
     def reading(self) -> Reading:
