@@ -52,5 +52,5 @@ def gateway(world: World) -> Gateway:
 
 
 @pytest.fixture
-def http_agents(gateway: Gateway) -> HttpAgents:
-    return HttpAgents(gateway).hire()
+def http_agents(world: World, gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire_in(world)

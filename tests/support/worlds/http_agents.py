@@ -4,10 +4,13 @@ for a human unless a test wants it to."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, Reply
-from support.worlds.world import agent, human
+from support.worlds.world import WORKSPACE, World, agent, human, settled
 
 ALICE = human()
 CRITERIA = ["Implements all spec requirements", "Includes unit tests"]
@@ -37,6 +40,14 @@ class HttpAgents:
             assert made.status == 201, made.text
         return self
 
+    def hire_in(self, world: World) -> HttpAgents:
+        """The same; where nothing else has happened, by a copy of the table of a world in which that is done."""
+        if type(world.store) is not InMemoryStore or world.store.dynamo.items != settled(WORKSPACE).items:
+            return self.hire()
+        world.store.dynamo.take_over(_hired())
+        world.store.roster(WORKSPACE)  # known to this process, as to one that registered them
+        return self
+
     def hand_off(self, source: str = "architect", target: str | None = "auto-code", /, **changes: Any) -> Any:
         """By the source itself. The answer's body."""
         reply = self.gateway.post(agent(source), "/handoffs", message(source, target, **changes))
@@ -58,3 +69,11 @@ class HttpAgents:
         """A claim on a task that was handed to it."""
         self.hand_off("architect", slug, **changes)
         return self.take(slug)
+
+
+@cache
+def _hired() -> FakeDynamo:
+    """A table with the agents and nothing else. Nobody may write to it."""
+    store = InMemoryStore()
+    HttpAgents(Gateway(World(store).settle().deps)).hire()
+    return store.dynamo

@@ -87,7 +87,7 @@ class World:
         """Registers the agents; in a world like many others by a copy of the table of one where that is done."""
         is_usual = isinstance(self.deps.ids, RandomIds) and self.clock.now() == NOON
         if is_usual and type(self.store) is InMemoryStore and self.store.dynamo.is_new:
-            self.store.dynamo.take_over(_settled(workspace))
+            self.store.dynamo.take_over(settled(workspace))
             self.store.roster(workspace)  # known to this process, as to one that registered them
         else:
             self._register(workspace)
@@ -160,7 +160,7 @@ def direction_now(deps: Deps, workspace: str, source: str, target: str) -> Direc
 
 
 @cache
-def _settled(workspace: str) -> FakeDynamo:
+def settled(workspace: str) -> FakeDynamo:
     """A table with the agents and nothing else. Nobody may write to it."""
     store = InMemoryStore()
     World(store)._register(workspace)
