@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,8 @@ STACK_NAME = "baton"
 BUILD_SECONDS = 600.0  # the first one downloads the layer's packages
 DEPLOY_SECONDS = 300.0
 HEARTBEAT_SECONDS = 4.0
+STAMP = "inputs"  # a file with the fingerprint of what the folder was built from
+SCRIPT_PLACE = "BatonLayer/python/baton/adapters/models/script.yaml"
 INPUTS = ("template.yaml", "samconfig.toml", "functions", "layers")
 
 Say = Callable[[str], None]
@@ -113,7 +116,11 @@ def built(inputs: str, say: Say, script: Path | None = None) -> Iterator[Path]:
     other's place."""
     folder = BUILD.with_name(f"{RUNTIME}-script") if script else BUILD
     with alone(BUILD.parent, say, folder.name):
-        _build(folder, inputs, say, script)
+        stamp = folder / STAMP
+        if not stamp.exists() or stamp.read_text() != inputs:
+            stamp.unlink(missing_ok=True)
+            _build(folder, say) if script is None else _copy_with(script, folder, say)
+            stamp.write_text(inputs)
         yield folder
 
 
@@ -212,13 +219,8 @@ def run(title: str, command: list[str | Path], extra: Mapping[str, str], log: Pa
     say(f"{title} done in {time.monotonic() - begun:.1f} s")
 
 
-def _build(folder: Path, inputs: str, say: Say, script: Path | None) -> None:
-    """`sam build`, unless the last build was of the same inputs."""
-    stamp = folder / "inputs"
-    if stamp.exists() and stamp.read_text() == inputs:
-        return
+def _build(folder: Path, say: Say) -> None:
     tools = environment_of_tools()
-    stamp.unlink(missing_ok=True)
     run(
         "sam build",
         [tools / "sam" / "bin" / "sam", "build", "--build-dir", folder, "--parameter-overrides", f"Runtime={RUNTIME}"],
@@ -227,7 +229,7 @@ def _build(folder: Path, inputs: str, say: Say, script: Path | None) -> None:
             "BATON_ARCHITECTURE": "host",
             "BATON_PYTHON": sys.executable,
             "BATON_UV": str(tools / "uv" / "bin" / "uv"),
-            "BATON_SCRIPT": str(script) if script else "",
+            "BATON_SCRIPT": "",
             "AWS_DEFAULT_REGION": REGION,
         },
         folder.with_name(f"{folder.name}.log"),
@@ -235,7 +237,14 @@ def _build(folder: Path, inputs: str, say: Say, script: Path | None) -> None:
         say,
     )
     _write_as_json(folder / "template.yaml")
-    stamp.write_text(inputs)
+
+
+def _copy_with(script: Path, folder: Path, say: Say) -> None:
+    """A copy of what is built without it, as the script is one file more: another script takes no other build."""
+    with built(fingerprint(), say) as without:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(without, folder, ignore=shutil.ignore_patterns(STAMP))
+    shutil.copyfile(script, folder / SCRIPT_PLACE)
 
 
 def _write_as_json(template: Path) -> None:

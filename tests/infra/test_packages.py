@@ -37,8 +37,9 @@ with deployment.built("theirs", lambda said: print(said, flush=True)):
     pass
 """
 SAM = """#!/bin/sh
-test "$1 $2" = "build --build-dir" && rm -rf "$3" && mkdir -p "$3" && echo "{}" > "$3/template.yaml"
-"""
+test "$1 $2" = "build --build-dir" && rm -rf "$3" && mkdir -p "$3/$(dirname PLACE)" && echo "{}" > "$3/template.yaml"
+echo >> "$0.calls"
+""".replace("PLACE", deployment.SCRIPT_PLACE)
 BARE_IMPORT = "import importlib, sys; sys.path[:0] = sys.argv[2:]; importlib.import_module(sys.argv[1])"
 
 
@@ -97,16 +98,34 @@ def test_nothing_is_built_for_a_python_that_is_not_there_to_compile_it(tmp_path:
     assert f"make deploy RUNTIME={deployment.RUNTIME}" in refused.stderr
 
 
-def test_what_one_uses_nobody_else_builds_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build, tools = tmp_path / "build" / "python", tmp_path / "tools"
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With a stand-in for sam, which builds into the test's own folder."""
+    tools = tmp_path / "tools"
     (tools / "sam" / "bin").mkdir(parents=True)
     (tools / "sam" / "bin" / "sam").write_text(SAM)
     (tools / "sam" / "bin" / "sam").chmod(0o700)
-    monkeypatch.setattr(deployment, "BUILD", build)
+    monkeypatch.setattr(deployment, "BUILD", tmp_path / "build" / "python")
     monkeypatch.setattr(deployment, "environment_of_tools", lambda: tools)
+    return tools
+
+
+def test_another_script_takes_no_other_build(tools: Path, tmp_path: Path) -> None:
+    script = tmp_path / "a script.yaml"
+    for words in ("agents: {}", "agents: {a: []}"):
+        script.write_text(words)
+        with deployment.built(deployment.fingerprint(script), print, script) as folder:
+            assert (folder / deployment.SCRIPT_PLACE).read_text() == words
+    with deployment.built(deployment.fingerprint(), print) as without:
+        assert without != folder
+        assert not (without / deployment.SCRIPT_PLACE).exists()
+    assert (tools / "sam" / "bin" / "sam.calls").read_text() == "\n"
+
+
+def test_what_one_uses_nobody_else_builds_over(tools: Path) -> None:
     with deployment.built("ours", say=print) as folder:
         other = subprocess.Popen(
-            [sys.executable, "-c", ANOTHER_BUILD, build, tools],
+            [sys.executable, "-c", ANOTHER_BUILD, deployment.BUILD, tools],
             env={"PATH": os.environ["PATH"], "PYTHONPATH": str(deployment.ROOT / "scripts"), "PYTHONUTF8": "1"},
             stdout=subprocess.PIPE,
             encoding="utf-8",
