@@ -273,6 +273,7 @@ USE_CASES: dict[str, UseCase] = {
     "marker without key": UseCase(nothing, mark(idempotency_key=None), keyed=False),
     "marker by a human": UseCase(nothing, mark(human())),
     "marker for an agent that is run": UseCase(nothing, mark(target_agent="runner")),
+    "marker with a snapshot": UseCase(posted, mark(scope="src", auto_snapshot=True, auto_memories=1)),
     "duplicate": UseCase(World.mark, mark()),
     "duplicate without key": UseCase(World.mark, mark(idempotency_key=None), keyed=False),
     "capped": UseCase(capped, mark()),
