@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import click
 
@@ -83,6 +83,9 @@ def run(arguments: list[str] | None = None, app: App | None = None) -> int:
     app = app or App()
     try:
         ended = cli.main(arguments, prog_name="baton", complete_var=COMPLETION_VARIABLE, standalone_mode=False, obj=app)
+    except click.exceptions.NoArgsIsHelpError as error:
+        complain(error.format_message())
+        return Exit.USAGE
     except click.UsageError as error:
         complain(_told(_misused(error)))
         return Exit.USAGE
@@ -122,13 +125,15 @@ def _report() -> str:
 
 def main() -> NoReturn:
     code = run()
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        pass
-    else:
-        sys.exit(code)
-    # What is left in the buffer would be written, and fail, once more at the end.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            _flush(stream)
     sys.exit(code)
+
+
+def _flush(stream: TextIO) -> None:
+    """What nobody reads goes nowhere: left in the buffer, it would fail once more at the end."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

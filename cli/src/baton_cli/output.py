@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -71,9 +72,10 @@ class Output:
 
 
 def complain(text: str) -> None:
-    """Prints a line on standard error, if there is one."""
+    """Prints a line on standard error, if somebody reads it."""
     if sys.stderr is not None:
-        print(visible(text), file=sys.stderr, flush=True)
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            print(visible(text), file=sys.stderr, flush=True)
 
 
 def is_terminal(stream: Any) -> bool:

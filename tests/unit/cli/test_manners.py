@@ -87,6 +87,21 @@ def test_wrong_usage_sends_nothing_and_ends_with_2(
     assert scripted.asked == []
 
 
+@pytest.mark.parametrize("line", [[], ["tasks"]])
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str], line: list[str]) -> None:
+    assert run(line) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Usage: baton")
+    assert "Commands:" in said
+
+
+def test_a_reader_of_the_errors_that_goes_away_is_no_error_either() -> None:
+    process = subprocess.Popen([*PROGRAM, "tasks"], env=environment(), stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    process.stderr.close()
+    assert process.wait(30) == 2
+
+
 def test_a_command_sends_one_key_of_its_own_or_the_one_given(scripted: ScriptedApi) -> None:
     scripted.will(Answer(body={}), Answer(body={}))
     run(["api", "post", "/x", "--data", "{}"])
