@@ -37,6 +37,11 @@ def test_a_scenario_that_was_not_played_has_not_passed() -> None:
     assert "v1 list: has to pass whole, and passed nothing" in list(problems(EXPECTED, {}))
 
 
+def test_a_scenario_that_has_to_pass_in_part_leaves_out_no_check() -> None:
+    expected = Expected(whole={}, failing={"audio": "no audio"}, partly={"v1": {"list": 1, "call": 1}})
+    assert list(problems(expected, GOOD)) == ["v1 call: 0 checks pass, and 1 have to"]
+
+
 def test_each_check_in_the_file_has_one_reason() -> None:
     expected = verdict.expected_from(FILE.read_text(encoding="utf-8"))
     assert len(expected.failing) == FILE.read_text(encoding="utf-8").count("\n    - ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +12,31 @@ import pytest
 from baton_mcp import profile
 from baton_mcp.__main__ import main
 from baton_mcp.install import CLIENTS, PROJECTS, install
-from baton_mcp.profile import Unfit, profile_from
+from baton_mcp.profile import Profile, Unfit, profile_from
 
 URL = "https://baton.example.com"
 TOKEN = "baton_" + "0" * 26 + "_" + "f" * 64
+BATON, LOCAL = Profile(URL, TOKEN), Profile("http://abc.localhost:4566", TOKEN)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_client_is_told_the_address_and_where_the_token_is(tmp_path: Path, client: str) -> None:
-    path = install(client, URL, tmp_path / "project", tmp_path / "home")
+    path = install(client, BATON, tmp_path / "project", tmp_path / "home")
     text = path.read_text()
     assert f"{URL}/mcp" in text
     assert "BATON_TOKEN" in text
     assert path.is_relative_to(tmp_path / ("home" if client == "codex" else "project"))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_is_told_the_program_where_it_would_not_find_the_address(tmp_path: Path, client: str) -> None:
+    text = install(client, LOCAL, tmp_path, tmp_path).read_text()
+    told = tomllib.loads(text)["mcp_servers"] if client == "codex" else json.loads(text)[PROJECTS[client][1]]
+    assert (told["baton"]["command"], told["baton"]["args"]) == ("baton-mcp", ["serve"])
+    assert told["baton"]["env"]["BATON_URL"] == LOCAL.url
+    token = {"claude": "${BATON_TOKEN}", "cursor": "${env:BATON_TOKEN}", "vscode": "${env:BATON_TOKEN}"}
+    assert told["baton"]["env"].get("BATON_TOKEN") == token.get(client)
+    assert (client == "codex") == (told["baton"].get("env_vars") == ["BATON_TOKEN"])
 
 
 @pytest.mark.parametrize("client", PROJECTS)
@@ -32,7 +45,7 @@ def test_other_servers_stay_and_baton_is_named_anew(tmp_path: Path, client: str)
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({key: {"other": {"url": "x"}, "baton": {"url": "old"}}, "more": 1}))
-    install(client, URL, tmp_path, tmp_path)
+    install(client, BATON, tmp_path, tmp_path)
     told: Any = json.loads(path.read_text())
     assert (told["more"], told[key]["other"]) == (1, {"url": "x"})
     assert told[key]["baton"]["url"] == f"{URL}/mcp"
@@ -42,26 +55,26 @@ def test_codex_keeps_what_it_knows(tmp_path: Path) -> None:
     path = tmp_path / ".codex" / "config.toml"
     path.parent.mkdir()
     path.write_text('model = "x"\n')
-    install("codex", URL, tmp_path, tmp_path)
+    install("codex", BATON, tmp_path, tmp_path)
     assert path.read_text().startswith('model = "x"\n\n[mcp_servers.baton]\n')
     with pytest.raises(Unfit, match="already"):
-        install("codex", URL, tmp_path, tmp_path)
+        install("codex", BATON, tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": []}'])
 def test_a_file_that_is_something_else_stays_as_it_is(tmp_path: Path, text: str) -> None:
     (tmp_path / ".mcp.json").write_text(text)
     with pytest.raises(Unfit):
-        install("claude", URL, tmp_path, tmp_path)
+        install("claude", BATON, tmp_path, tmp_path)
     assert (tmp_path / ".mcp.json").read_text() == text
 
 
 def test_the_channel_is_a_program_that_claude_code_starts(tmp_path: Path) -> None:
-    told = json.loads(install("claude", URL, tmp_path, tmp_path, channel=True).read_text())["mcpServers"]["baton"]
+    told = json.loads(install("claude", BATON, tmp_path, tmp_path, channel=True).read_text())["mcpServers"]["baton"]
     assert (told["command"], told["args"]) == ("baton-mcp", ["serve", "--channel"])
     for client in ("cursor", "vscode", "codex"):
         with pytest.raises(Unfit, match="only Claude Code"):
-            install(client, URL, tmp_path, tmp_path, channel=True)
+            install(client, BATON, tmp_path, tmp_path, channel=True)
 
 
 def test_no_file_gets_the_token(

@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         profile = profile_from(asked.profile)
         if asked.verb == "install":
-            written = install(asked.client, profile.url, Path.cwd(), Path.home(), channel=asked.channel)
+            written = install(asked.client, profile, Path.cwd(), Path.home(), channel=asked.channel)
             print(f"{written} names Baton. The token is read from BATON_TOKEN whenever the client starts.")
             return 0
         return _served(profile, asked)

@@ -7,26 +7,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from baton_mcp.profile import Unfit
+from baton_mcp.profile import Profile, Unfit
 
 NAME = "baton"
 PROGRAM = "baton-mcp"
 CODEX = Path(".codex/config.toml")
 
 
-def claude(url: str, *, channel: bool) -> dict[str, Any]:
+def claude(url: str, *, program: bool, channel: bool) -> dict[str, Any]:
     """Claude Code puts variables of the environment in the place of ``${…}``."""
-    if channel:
-        kept = {"BATON_URL": url, "BATON_TOKEN": "${BATON_TOKEN}", "BATON_AGENT": "${BATON_AGENT}"}
-        return {"type": "stdio", "command": PROGRAM, "args": ["serve", "--channel"], "env": kept}
-    return {"type": "http", "url": f"{url}/mcp", "headers": {"Authorization": "Bearer ${BATON_TOKEN}"}}
+    if not program:
+        return {"type": "http", "url": f"{url}/mcp", "headers": {"Authorization": "Bearer ${BATON_TOKEN}"}}
+    kept = {"BATON_URL": url, "BATON_TOKEN": "${BATON_TOKEN}"} | ({"BATON_AGENT": "${BATON_AGENT}"} if channel else {})
+    return {"type": "stdio", "command": PROGRAM, "args": ["serve", *(["--channel"] if channel else [])], "env": kept}
 
 
-def with_env(url: str, *, channel: bool) -> dict[str, Any]:
+def with_env(url: str, *, program: bool, channel: bool) -> dict[str, Any]:
     """As Cursor and VS Code spell variables."""
     if channel:
         raise Unfit("only Claude Code takes a channel")
-    return {"type": "http", "url": f"{url}/mcp", "headers": {"Authorization": "Bearer ${env:BATON_TOKEN}"}}
+    if not program:
+        return {"type": "http", "url": f"{url}/mcp", "headers": {"Authorization": "Bearer ${env:BATON_TOKEN}"}}
+    kept = {"BATON_URL": url, "BATON_TOKEN": "${env:BATON_TOKEN}"}
+    return {"type": "stdio", "command": PROGRAM, "args": ["serve"], "env": kept}
 
 
 # The client → its file below the project, the key of its servers, and how it names one.
@@ -38,15 +41,17 @@ PROJECTS: dict[str, tuple[str, str, Callable[..., dict[str, Any]]]] = {
 CLIENTS = (*PROJECTS, "codex")
 
 
-def install(client: str, url: str, folder: Path, home: Path, *, channel: bool = False) -> Path:
+def install(client: str, profile: Profile, folder: Path, home: Path, *, channel: bool = False) -> Path:
     """Writes the client's configuration, and returns the file: in the project's ``folder``, or for Codex in ``home``.
-    Other servers in it stay. Raises ``Unfit`` for a file that can't be read."""
+    Other servers in it stay. It names the door, or this program for a channel and for an address below ``localhost``,
+    which few clients find. Raises ``Unfit`` for a file that can't be read."""
+    program = channel or profile.is_local
     if client == "codex":
         if channel:
             raise Unfit("only Claude Code takes a channel")
-        return _codex(url, home / CODEX)
+        return _codex(_codex_entry(profile.url, program=program), home / CODEX)
     name, key, entry = PROJECTS[client]
-    return _json(folder / name, key, entry(url, channel=channel))
+    return _json(folder / name, key, entry(profile.url, program=program, channel=channel))
 
 
 def _json(path: Path, key: str, entry: dict[str, Any]) -> Path:
@@ -61,12 +66,19 @@ def _json(path: Path, key: str, entry: dict[str, Any]) -> Path:
     return path
 
 
-def _codex(url: str, path: Path) -> Path:
+def _codex_entry(url: str, *, program: bool) -> str:
+    """Codex gives a program those variables that are named."""
+    if not program:
+        return f'url = {json.dumps(f"{url}/mcp")}\nbearer_token_env_var = "BATON_TOKEN"\n'
+    kept = f'env = {{ BATON_URL = {json.dumps(url)} }}\nenv_vars = ["BATON_TOKEN"]\n'
+    return f'command = "{PROGRAM}"\nargs = ["serve"]\n{kept}'
+
+
+def _codex(entry: str, path: Path) -> Path:
     known = path.read_text(encoding="utf-8") if path.exists() else ""
     header = f"[mcp_servers.{NAME}]"
     if header in known:
         raise Unfit(f"{path} has {header} already: it stays as it is")
     path.parent.mkdir(parents=True, exist_ok=True)
-    said = f'{header}\nurl = {json.dumps(f"{url}/mcp")}\nbearer_token_env_var = "BATON_TOKEN"\n'
-    path.write_text(f"{known.rstrip()}\n\n{said}".lstrip(), encoding="utf-8")
+    path.write_text(f"{known.rstrip()}\n\n{header}\n{entry}".lstrip(), encoding="utf-8")
     return path
