@@ -29,7 +29,8 @@ class Profile:
     @property
     def is_local(self) -> bool:
         """True for a name below ``localhost``, such as that of the local stack: it is this machine (RFC 6761)."""
-        return (urlsplit(self.url).hostname or "").endswith(".localhost")
+        parts = urlsplit(self.url)
+        return parts.scheme == "http" and (parts.hostname or "").endswith(".localhost")
 
     @property
     def base_url(self) -> str:
