@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from hashlib import sha256
 from itertools import count
 from random import Random
@@ -18,13 +19,15 @@ from baton.adapters.dynamodb.schema import NUMBER
 from baton.adapters.entry_packs import EntryPacks
 from baton.adapters.lexical_search import LexicalSearch, SearchLimits
 from baton.domain import errors
+from baton.domain.ids import RANDOM_BYTES, sortable_id
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.memory.entry_index import Question
-from baton.domain.memory.entry_pack import FORM, EntryPack
+from baton.domain.memory.entry_pack import FORM, EntryPack, PackList
 from baton.domain.memory.entry_words import MAX_WORDS, words_of
 from baton.domain.memory.pack_contents import MAX_PACK_BYTES, entries_of, in_packs
-from baton.domain.memory.packing import SETTLED
+from baton.domain.memory.packing import SETTLED, ReadPacks, merged
 from baton.ports.writes import Put, Save
+from support.clock import NOON
 from support.faults.choke_point import Crash, at_call, no_fault
 from support.values.judged_set import judged_entries
 from support.values.records import a_board_entry
@@ -159,6 +162,15 @@ def test_changes_of_what_is_in_no_pack_are_read_no_more_once_they_are_settled(bo
         calls = board.rig.count(lambda: board.process().find(WORKSPACE, Question(text="queue")))
 
     assert calls == ["get_item", *["query"] * 6]
+
+
+def test_the_time_until_which_changes_are_merged_never_goes_back() -> None:
+    """A process that begins reads changes again that may have shown late."""
+    entries = [a_board_entry(number).withdrawn_by(human(), NOON) for number in range(SIZE)]
+    marks = [sortable_id("chg", NOON - timedelta(seconds=30), bytes([each] * RANDOM_BYTES)) for each in range(SIZE)]
+    read = ReadPacks(PackList(workspace=WORKSPACE, until="ent_z", merged_at=NOON), {"ent_z": []})
+    now = NOON + SETTLED - timedelta(seconds=10)
+    assert merged(read, dict(zip(marks, entries, strict=True)), SIZE, now) == ({}, NOON)
 
 
 def test_what_is_deleted_leaves_its_pack_in_the_same_commit(board: Board) -> None:

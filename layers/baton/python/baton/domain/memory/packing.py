@@ -98,7 +98,7 @@ def merged(read: ReadPacks, changes: Mapping[str, Entry], least: int, now: datet
         _change(rewritten.get(last_id, {}), entry)
         merged_at = max(merged_at, ids.made_at(mark) or merged_at)
     else:
-        merged_at = now - SETTLED
+        merged_at = max(merged_at, now - SETTLED)
     return {last_id: list(entries.values()) for last_id, entries in rewritten.items()}, merged_at
 
 
