@@ -33,16 +33,19 @@ def test_entry_takes_the_place_of_its_claims_last_one_and_is_its_owners_alone(tm
     assert Journal(tmp_path / "w").left("http://a", "qa")[0].key == "l"
 
 
-def test_what_is_torn_or_too_old_is_no_entry(tmp_path: Path) -> None:
+def test_what_is_torn_is_no_entry_and_what_is_too_old_is_removed(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.keep(ENTRY)
     (path,) = tmp_path.iterdir()
     (tmp_path / "torn.json").write_text('{"url": ')
     (tmp_path / "other.json").write_text("[]")
+    (tmp_path / "half.123").write_text(path.read_text())
     assert Journal(tmp_path).left("http://a", "qa") == [ENTRY]
     old = time.time() - LAST_SECONDS
-    os.utime(path, (old, old))
+    for each in (path, tmp_path / "half.123"):
+        os.utime(each, (old, old))
     assert Journal(tmp_path).left("http://a", "qa") == []
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["other.json", "torn.json"]
 
 
 def test_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 # An answer is remembered for so long (docs/limits.md): then a repeat is a new request.
 LAST_SECONDS = 7 * 86_400
+SUFFIX = ".json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,14 @@ class Journal:
             self._path(entry).unlink(missing_ok=True)
 
     def left(self, url: str, agent: str) -> list[Entry]:
-        """The entries of an agent that other workers have left, or are about to report: then both get one answer."""
-        found = [_read(path) for path in sorted(self._folder.glob("*.json")) if path not in self._own]
+        """The entries of an agent that other workers have left, or are about to report: then both get one answer. What
+        is too old to be repeated is removed, with what a killed worker had half written."""
+        found = [_read(path) for path in sorted(self._folder.glob("*")) if path not in self._own and not _removed(path)]
         return [entry for entry in found if entry is not None and (entry.url, entry.agent) == (url, agent)]
 
     def _path(self, entry: Entry) -> Path:
         """Named by the claim, whose id is a secret."""
-        return self._folder / f"{sha256(str(entry.body['claim_id']).encode()).hexdigest()[:32]}.json"
+        return self._folder / f"{sha256(str(entry.body['claim_id']).encode()).hexdigest()[:32]}{SUFFIX}"
 
 
 def journal_folder(environment: Mapping[str, str] = os.environ) -> Path:
@@ -70,10 +72,16 @@ def journal_folder(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(state).expanduser() / "baton" / "worker"
 
 
+def _removed(path: Path) -> bool:
+    with suppress(OSError):
+        if time.time() - path.stat().st_mtime >= LAST_SECONDS:
+            path.unlink()
+            return True
+    return False
+
+
 def _read(path: Path) -> Entry | None:
-    """What can't be read, or is too old to be repeated, is no entry."""
     try:
-        is_fresh = time.time() - path.stat().st_mtime < LAST_SECONDS
-        return Entry(**json.loads(path.read_text(encoding="utf-8"))) if is_fresh else None
+        return Entry(**json.loads(path.read_text(encoding="utf-8"))) if path.suffix == SUFFIX else None
     except (OSError, ValueError, TypeError):
         return None
