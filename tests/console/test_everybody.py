@@ -10,6 +10,8 @@ import pytest
 
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.console_server import ConsoleServer
+from support.worlds.http_agents import ALICE
+from support.worlds.world import agent
 
 SCREENS = Path(__file__).parents[2] / "docs" / "images" / "console"
 # Each page: what its address is, and a text that it shows once it is whole.
@@ -18,6 +20,12 @@ PAGES = {
     "tasks": ("/tasks", "The design has to change"),
     "task": ("/tasks/{failed}", "handoff failed"),
     "task-held": ("/tasks/{held}", "smoke tests passed"),
+    "agents": ("/agents", "auto-code"),
+    "agent": ("/agents/qa", "Try the release candidate"),
+    "reviews": ("/reviews", "the cap of its direction"),
+    "review": ("/reviews/{review}", "The scanner finds a leaked key"),
+    "alerts": ("/alerts", "A key is in the history"),
+    "tokens": ("/tokens", "this one"),
     "missing": ("/nowhere", "There is no such page"),
 }
 SHOWN = {"approvals", "tasks", "task"}  # in docs/
@@ -35,7 +43,8 @@ OPEN_BOXES = "texts => texts.filter(text => getComputedStyle(text).overflowY !==
 
 
 def address(desk: Desk, path: str) -> str:
-    ids = {"whole": desk.whole["id"], "held": desk.held["id"], "failed": desk.failed["id"]}
+    tasks = {"whole": desk.whole, "held": desk.held, "failed": desk.failed, "review": desk.review}
+    ids = {name: each["id"] for name, each in tasks.items()}
     return f"{desk.served.url}#{path.format(**ids)}"
 
 
@@ -92,11 +101,17 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         "auto-code", "ciso", target={"agent": "ciso", "reason": TRICKS[3]}, summary="\n".join(TRICKS)
     )
     assert served.agents.say(claim, "fail", failure=failure).status == 200
+    told = {"kind": "odd", "severity": "info", "message": "\n".join(TRICKS)}
+    assert served.gateway.post(agent("qa"), "/alerts", told).status == 201
+    named = {"name": TRICKS[0], "description": TRICKS[0], "system_prompt": "\n".join(TRICKS)}
+    assert served.gateway.put(ALICE, "/agents/ciso", named).status == 200
     signed_in.set_viewport_size({"width": width, "height": 860})
     for path, text in {
         f"/tasks/{task['id']}": "handoff failed",
         f"/approvals?task={waiting['task']['id']}": "202E",
         "/tasks": "evil.example",
+        "/alerts": "202E",
+        "/agents/ciso": "202E",
     }.items():
         signed_in.goto(f"{served.url}#{path}")
         signed_in.get_by_text(text).first.wait_for()

@@ -9,6 +9,12 @@ export const PAGES = [
   { path: "/approvals", title: "Approvals", key: "a", place: "Work", load: () => import("./pages/approvals.js") },
   { path: "/tasks", title: "Tasks", key: "t", place: "Work", load: () => import("./pages/tasks.js") },
   { path: "/tasks/:id", title: "Task", within: "/tasks", load: () => import("./pages/task.js") },
+  { path: "/agents", title: "Agents", key: "w", place: "Watch", load: () => import("./pages/agents.js") },
+  { path: "/agents/:slug", title: "Agent", within: "/agents", load: () => import("./pages/agent.js") },
+  { path: "/reviews", title: "Manual reviews", key: "r", place: "Watch", load: () => import("./pages/reviews.js") },
+  { path: "/reviews/:id", title: "Manual review", within: "/reviews", load: () => import("./pages/review.js") },
+  { path: "/alerts", title: "Alerts", key: "l", place: "Watch", load: () => import("./pages/alerts.js") },
+  { path: "/tokens", title: "Tokens", key: "k", place: "Workspace", load: () => import("./pages/tokens.js") },
 ];
 
 /** Where `#/` leads. */

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.worlds.console_server import ConsoleServer
 from support.worlds.http_agents import ALICE, CRITERIA, message
-from support.worlds.world import agent
+from support.worlds.world import agent, marker_body
 
 CONTEXT = {
     "project": {"name": "auth-service", "path": "services/auth", "tech_stack": ["TypeScript", "DynamoDB"]},
@@ -40,12 +40,13 @@ EXPECTATIONS = {
 @dataclass
 class Desk:
     """``whole``: a task in `needs` with everything that a handoff can say. ``held``: one that a worker has.
-    ``failed``: one that was rolled back."""
+    ``failed``: one that was rolled back. ``review``: what the cap of a direction stopped."""
 
     served: ConsoleServer
     whole: dict[str, Any]
     held: dict[str, Any]
     failed: dict[str, Any]
+    review: dict[str, Any]
 
 
 def furnished(served: ConsoleServer) -> Desk:
@@ -67,7 +68,7 @@ def furnished(served: ConsoleServer) -> Desk:
         budget={"max_handoffs": 12, "max_tokens": 400_000},
         rollback={"on_failure": "architect", "failure_context": ["error_logs"]},
     )
-    return Desk(served, whole["task"], held, failed)
+    return Desk(served, whole["task"], held, failed, _stopped(served))
 
 
 @contextmanager
@@ -100,6 +101,20 @@ def _held(served: ConsoleServer) -> dict[str, Any]:
     served.agents.say(claim, "checkpoints", step_name="smoke tests passed", state={"passed": 41, "left": 12})
     served.agents.say(claim, "notes", text="The staging database is slow today; the suite takes twice as long.")
     return task
+
+
+def _stopped(served: ConsoleServer) -> dict[str, Any]:
+    """An escalation too many: the two before were cancelled. An alert tells of it."""
+    asks = marker_body(source_agent="ciso", target_agent="qa", escalation_reason="The scanner finds a leaked key")
+    for _ in range(2):
+        made = served.gateway.post(agent("ciso"), "/handoff-markers", asks).json
+        served.gateway.post(ALICE, f"/tasks/{made['task_id']}/cancel", {})
+    served.gateway.post(agent("ciso"), "/handoff-markers", asks)
+    told = {"kind": "leaked-key", "severity": "critical", "message": "A key is in the history of the repository"}
+    raised = served.gateway.post(agent("ciso"), "/alerts", told)
+    assert raised.status == 201, raised.text
+    review: dict[str, Any] = served.gateway.get(ALICE, "/manual-reviews").json["items"][0]
+    return review
 
 
 def _failed(served: ConsoleServer) -> dict[str, Any]:

@@ -1,0 +1,2 @@
+/** One agent. */
+export { Agent as default } from "./agents.js";

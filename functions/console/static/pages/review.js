@@ -1,0 +1,2 @@
+/** One manual review. */
+export { Review as default } from "./reviews.js";

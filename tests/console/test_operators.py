@@ -1,0 +1,71 @@
+"""What whoever runs the agents does: release, switch off, resolve, revoke."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from support.worlds.console_desk import Desk
+from support.worlds.http_agents import ALICE
+from support.worlds.world import agent
+
+
+def test_a_review_is_read_and_released(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/reviews")
+    signed_in.get_by_role("link", name="ciso").click()
+    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    signed_in.keyboard.press("r")
+    signed_in.get_by_role("dialog").get_by_role("button", name="Release").click()
+    signed_in.wait_for_url(re.compile("#/tasks/task_"))
+    released = desk.served.gateway.get(ALICE, f"/manual-reviews/{desk.review['id']}").json
+    assert (released["state"], released["released_by"]) == ("released", "human:alice")
+
+
+def test_two_people_release_once_and_the_second_is_told(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
+    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    signed_in.keyboard.press("r")
+    dialog = signed_in.get_by_role("dialog")
+    dialog.wait_for()
+    assert desk.served.gateway.post(ALICE, f"/manual-reviews/{desk.review['id']}/release", {}).status == 200
+    dialog.get_by_role("button", name="Release").click()
+    dialog.get_by_role("alert").wait_for()
+
+
+def test_an_agent_is_switched_off_and_on(signed_in: Any, desk: Desk) -> None:
+    gateway = desk.served.gateway
+    signed_in.goto(f"{desk.served.url}#/agents/auto-code")
+    for name, status in (("Switch off", 403), ("Switch on", 204)):
+        signed_in.get_by_role("button", name=name).click()
+        signed_in.get_by_role("dialog").get_by_role("button", name=name).click()
+        signed_in.get_by_role("dialog").wait_for(state="detached")
+        assert gateway.post(agent("auto-code"), "/agents/auto-code/claims").status == status
+
+
+def test_an_alert_is_resolved_with_a_note(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/alerts")
+    signed_in.get_by_role("button", name="Resolve").click()
+    signed_in.get_by_label("Note").fill("The key was replaced")
+    signed_in.get_by_role("dialog").get_by_role("button", name="Resolve").click()
+    signed_in.get_by_text("Nothing is wrong").wait_for()
+    assert desk.served.gateway.get(ALICE, "/alerts").json["items"][0]["note"] == "The key was replaced"
+
+
+def test_a_token_is_shown_once_and_works_until_it_is_revoked(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/tokens")
+    signed_in.get_by_role("button", name="New token").click()
+    signed_in.get_by_label("Name").fill("qa")
+    signed_in.get_by_role("dialog").get_by_role("button", name="Make it").click()
+    token = signed_in.locator(".good .id").inner_text()
+    assert token.startswith("baton_")
+    signed_in.get_by_role("button", name="I have it").click()
+    signed_in.reload()
+    signed_in.get_by_text("this one").wait_for()
+    assert token not in signed_in.content()
+
+
+def test_who_ends_their_own_session_is_signed_out(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/tokens")
+    signed_in.locator(".card", has_text="this one").get_by_role("button", name="End").click()
+    signed_in.get_by_role("dialog").get_by_role("button", name="End it").click()
+    signed_in.get_by_label("Your token").wait_for()
