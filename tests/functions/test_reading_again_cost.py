@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from baton.services.tasks.end_task import cancel_task
 from bench_console import Desk
 from bench_office import approve, claim
 
@@ -48,6 +49,23 @@ def test_a_list_costs_what_its_query_finds(path: str, query: str, units: float) 
     again = desk.look(path, query, first.tag)
     assert (first.status, again.status, again.size) == (200, 304, 0)
     assert again.usage.read_units == units
+
+
+def test_a_list_reads_an_ended_task_once() -> None:
+    """It never changes again. Its process is told by its own reading, so the first list after that is the last one."""
+    desk = Desk(waiting=3)
+    listed = ("/tasks", f"agent={desk.office.target}")
+    desk.look(*listed)
+    for task_id in desk.task_ids[:2]:
+        cancel_task(desk.office.deps, desk.office.human, task_id, None)
+    first = desk.look(*listed)
+    again = desk.look(*listed, first.tag)
+    assert (first.usage.read_units, again.usage.read_units) == (1 + 0.5 + 3, 1 + 0.5 + 1)
+    assert again.status == 304
+    cancel_task(desk.office.deps, desk.office.human, desk.task_ids[2], None)
+    changed = desk.look(*listed, first.tag)
+    assert (changed.status, changed.usage.read_units) == (200, 1 + 0.5 + 1)
+    assert desk.look(*listed).usage.read_units == 1 + 0.5
 
 
 def test_a_tag_that_holds_no_more_costs_one_small_read() -> None:

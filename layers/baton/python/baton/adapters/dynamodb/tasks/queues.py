@@ -11,9 +11,11 @@ from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.table import Table
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
 from baton.domain import errors
 from baton.domain.handoffs.workflow import HeldClaim, JobKind
+from baton.domain.recent import Recent
 from baton.domain.tasks.task import State, Task
 from baton.ports.paging import Page
 from baton.ports.queues import ReadyTask, Skills
@@ -21,9 +23,19 @@ from baton.ports.queues import ReadyTask, Skills
 READY_PAGE = 25
 DUE_PAGE = 100
 HELD_PAGE = 100
+# The most ended tasks that a process keeps for its lists.
+MAX_KEPT_ENDED = 1_000
 
 
 class QueueReads(TaskReads):
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self._kept_ended: Recent[keys.Key, Task] = Recent(MAX_KEPT_ENDED)
+
+    def forget_rosters(self) -> None:
+        super().forget_rosters()
+        self._kept_ended.clear()
+
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
         """Reads the agent's skills with the first page: its own entry comes first in its queue."""
         partition = keys.ready_queue(workspace, agent)
@@ -124,14 +136,25 @@ class QueueReads(TaskReads):
         return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE, until=until)
 
     def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
-        """Reads a listing's ids, then the tasks' HEADs: two reads a page. An entry without a HEAD is of a task that was
-        refused, or isn't there yet: the page is filled with what follows."""
+        """Reads a listing's ids, then the HEADs of tasks that it hasn't seen ended: two reads a page. An entry without
+        a HEAD is of a task that was refused, or isn't there yet: the page is filled with what follows."""
         found: list[Task] = []
         while True:
             entries, cursor = self._newest(partition, limit - len(found), cursor, keys.QUEUE_INDEX)
-            found += self._heads(workspace, [entry["queue_sk"] for entry in entries])
+            found += self._listed_heads(workspace, [entry["queue_sk"] for entry in entries])
             if cursor is None or len(found) == limit:
                 return Page(tuple(found), cursor)
 
     def _heads(self, workspace: str, task_ids: list[str]) -> list[Task]:
         return list(self.tasks(workspace, task_ids).values())
+
+    def _listed_heads(self, workspace: str, task_ids: list[str]) -> list[Task]:
+        """The same, for lists alone: an ended task never changes again (docs/invariants.md), so it is read once."""
+        places = {task_id: keys.head(workspace, task_id) for task_id in task_ids}
+        found = {task_id: task for task_id, key in places.items() if (task := self._kept_ended.get(key)) is not None}
+        unread = [task_id for task_id in task_ids if task_id not in found]
+        for task_id, task in (self.tasks(workspace, unread) if unread else {}).items():
+            found[task_id] = task
+            if task.is_ended:
+                self._kept_ended.keep(places[task_id], task)
+        return [found[task_id] for task_id in task_ids if task_id in found]
