@@ -63,6 +63,23 @@ DRAWN = [
     "Security review",
     "Status: ✓ Completed",
 ]
+# What only looks, each as JSON and as a screen.
+LOOKS = """agents list
+agents pending qa
+agents inbox auto-code
+tasks list
+approvals list
+reviews list
+alerts list
+tools list
+routes list
+memory list
+memory recall auth
+graph directions
+graph show agent:qa
+tracker health
+tokens list
+settings show""".splitlines()
 
 
 @pytest.fixture
@@ -131,4 +148,8 @@ def test_the_documents_chain_is_played_by_workers_and_drawn(baton: Any, tenant: 
     failed = next(each for each in listed if each["state"] == "failed")
     assert "Missing test fixtures" in baton("handoff", "show", failed["handoff_id"], "--text")
     baton("await", failed["task_id"], code=1)
+    for line in LOOKS:
+        json.loads(baton(*line.split()))
+        assert baton(*line.split(), "--text")
+    assert "/console/#code=" in baton("console", "--print", "--text")
     baton("tasks", "show", "task_nobody", code=3)

@@ -22,8 +22,10 @@ from baton_cli.leaf import Leaf
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from baton_cli.client import Client
     from baton_cli.screen import Screen
 
+USUAL_LIMIT, MOST_LOOKS = 25, 8
 METAVARS = {"slug": "AGENT", "name": "NAME", "work_type": "TYPE"}
 _PAGE = (
     Param("limit", "How many, 25 if not given, at most 100.", "number"),
@@ -108,9 +110,23 @@ def answer_of(app: App, call: Call, asked: Asked, *, is_whole: bool = False) -> 
     if is_whole:
         query = {name: value for name, value in asked.query.items() if value is not None}
         return _joined(list(app.client.pages(asked.path, {"limit": 100, **query})))
+    if call.is_paged:
+        return _filled(app.client, asked)
     key = app.key if call.takes_key else None
     request = Request(call.method, with_query(asked.path, asked.query), asked.body, key)
     return app.client.call(request, repeatable=call.is_repeatable)
+
+
+def _filled(client: Client, asked: Asked) -> Any:
+    """As many as were asked for: a page may hold fewer, even none, and still go on."""
+    query, pages = dict(asked.query), list[Any]()
+    left = query.get("limit") or USUAL_LIMIT
+    while True:
+        pages.append(client.get(asked.path, query))
+        left -= len(pages[-1]["items"])
+        if left <= 0 or pages[-1]["next_cursor"] is None or len(pages) == MOST_LOOKS:
+            return _joined(pages)
+        query |= {"cursor": pages[-1]["next_cursor"], "limit": left}
 
 
 def show(app: App, call: Call, answer: Any) -> None:

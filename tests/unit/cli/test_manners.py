@@ -132,6 +132,20 @@ def test_what_is_typed_goes_before_the_data_and_that_before_the_profiles_agent(
     assert scripted.asked[0].body == {"source": {"agent": sent}, "target": {"reason": "x"}}
 
 
+def test_a_listing_goes_on_until_it_has_as_many_as_were_asked_for(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = [([], "a"), ([1, 2], "b"), ([3], "c")]
+    scripted.will(*[Answer(body={"items": items, "next_cursor": cursor}) for items, cursor in pages])
+    assert run(["agents", "list", "--limit", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"items": [1, 2, 3], "next_cursor": "c"}
+    assert [each.path.partition("?")[2] for each in scripted.asked] == [
+        "limit=3",
+        "limit=3&cursor=a",
+        "limit=1&cursor=b",
+    ]
+
+
 def test_an_interrupt_ends_with_130(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
     class Interrupted(App):
         @property

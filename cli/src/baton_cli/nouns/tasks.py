@@ -25,7 +25,7 @@ CALLS = (
         "list",
         "GET",
         "/tasks",
-        "List an agent's tasks, a day's, or all in some states.",
+        "List an agent's tasks, or a day's: today's if neither is named.",
         query=(
             Param("agent", "The agent that the work is for."),
             Param("day", "A day (UTC), as 2026-11-23."),
