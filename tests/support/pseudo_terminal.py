@@ -9,6 +9,7 @@ import re
 import select
 import struct
 import subprocess
+import sys
 import termios
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 PATIENCE_SECONDS = 30.0
+# Interrupts come from the terminal that a session controls. (No preexec_fn: this process has threads.)
+TAKING = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
 
 
@@ -66,11 +69,9 @@ def pseudo_terminal(
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
-    def take() -> None:
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
     options: dict[str, Any] = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    process = subprocess.Popen(command, env=dict(environment), start_new_session=True, preexec_fn=take, **options)
+    whole = [sys.executable, "-c", TAKING, *command]
+    process = subprocess.Popen(whole, env=dict(environment), start_new_session=True, **options)
     os.close(theirs)
     try:
         yield PseudoTerminal(process, ours)
