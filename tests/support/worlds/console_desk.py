@@ -40,13 +40,15 @@ EXPECTATIONS = {
 @dataclass
 class Desk:
     """``whole``: a task in `needs` with everything that a handoff can say. ``held``: one that a worker has.
-    ``failed``: one that was rolled back. ``review``: what the cap of a direction stopped."""
+    ``failed``: one that was rolled back. ``review``: what the cap of a direction stopped.
+    ``talk``: the id of a conversation."""
 
     served: ConsoleServer
     whole: dict[str, Any]
     held: dict[str, Any]
     failed: dict[str, Any]
     review: dict[str, Any]
+    talk: str
 
 
 def furnished(served: ConsoleServer) -> Desk:
@@ -68,7 +70,7 @@ def furnished(served: ConsoleServer) -> Desk:
         budget={"max_handoffs": 12, "max_tokens": 400_000},
         rollback={"on_failure": "architect", "failure_context": ["error_logs"]},
     )
-    return Desk(served, whole["task"], held, failed, _stopped(served))
+    return Desk(served, whole["task"], held, failed, _stopped(served), _talk(served))
 
 
 @contextmanager
@@ -101,6 +103,22 @@ def _held(served: ConsoleServer) -> dict[str, Any]:
     served.agents.say(claim, "checkpoints", step_name="smoke tests passed", state={"passed": 41, "left": 12})
     served.agents.say(claim, "notes", text="The staging database is slow today; the suite takes twice as long.")
     return task
+
+
+def _talk(served: ConsoleServer) -> str:
+    """A conversation that waits for its agent, and a handoff tool."""
+    config = {
+        "target_agent": "qa",
+        "handoff_instructions": "Be brief.",
+        "context_variables": [{"name": "branch", "type": "string", "required": True, "description": "What to try"}],
+    }
+    tool = {"description": "Hand over to QA once the code is written.", "config": config}
+    assert served.gateway.put(ALICE, "/tools/handoff_to_qa", tool).status == 201
+    asks = {"agent": "ciso", "message": "Is the new sign-in safe?", "budget": {"max_tokens": 50_000}}
+    begun = served.gateway.post(ALICE, "/conversations", asks)
+    assert begun.status == 201, begun.text
+    conversation_id: str = begun.json["conversation_id"]
+    return conversation_id
 
 
 def _stopped(served: ConsoleServer) -> dict[str, Any]:

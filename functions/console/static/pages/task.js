@@ -93,6 +93,7 @@ function Details({ task }) {
     ["Deferred until", task.deferred_until && html`<${Ago} at=${task.deferred_until} />`],
     ["Due", task.due_date],
     ["Deadline", task.deadline && html`<${Ago} at=${task.deadline} />`],
+    ["Conversation", task.input && html`<a href=${address(`/chat/${task.workflow_id}`)}>what was said</a>`],
     ["Retry of", task.retry_of && html`<a href=${address(`/tasks/${task.retry_of}`)}>the task before</a>`],
     ["Part of", task.parent_id && html`<a href=${address(`/tasks/${task.parent_id}`)}>the task that it came from</a>`],
     ["Model calls", spent && `${usage.model_calls}, ${(usage.input_tokens + usage.output_tokens).toLocaleString()} tokens`],

@@ -47,7 +47,7 @@ export function Chain({ chain, here }) {
 }
 
 /** What the workflow has spent, and what is left of its budget. @param {import("api").ChainView} chain */
-function left(chain) {
+export function left(chain) {
   const { usage, budget } = chain;
   const spent = usage.input_tokens + usage.output_tokens;
   const told = [

@@ -1,0 +1,40 @@
+/** How one message is shown, by its type. */
+import { html } from "../../lib.js";
+import { address } from "../../core/router.js";
+import { Ago, Data, Said } from "../../ui/parts.js";
+
+/** @typedef {import("api").MessageView} MessageView */
+/** @typedef {{message: MessageView, branches?: undefined} | {message?: undefined, branches: MessageView[][]}} Block */
+
+/** What was said in turn, and side by side what branches said. @param {MessageView[]} messages @param {Map<string, string>} kinds of tasks
+ * @returns {Block[]} */
+export function blocks(messages, kinds) {
+  /** @type {Block[]} */
+  const found = [];
+  for (const message of messages) {
+    const last = found.at(-1);
+    if (kinds.get(message.task_id) !== "delegation") found.push({ message });
+    else if (last?.branches) {
+      const branch = last.branches.find((each) => each[0]?.task_id === message.task_id);
+      if (branch) branch.push(message);
+      else last.branches.push([message]);
+    } else found.push({ branches: [[message]] });
+  }
+  return found;
+}
+
+/** @param {{of: MessageView}} props */
+export function Message({ of }) {
+  const data = /** @type {any} */ (of.data);
+  if (of.type === "handoff" || of.type === "subtask_created") {
+    return html`<div class="routed"><p><strong><${Said} of=${of.text} /></strong> <span class="faint"><${Ago} at=${of.at} /></span>
+      ${data.new_task_id && html` <a href=${address(`/tasks/${data.new_task_id}`)}>its task</a>`}</p><${Data} of=${data.variables} title="What was passed" open /></div>`;
+  }
+  if (of.type === "status_change") return html`<p class="faint aside"><${Said} of=${of.text} /> · <${Ago} at=${of.at} /></p>`;
+  if (of.type === "user_message" || of.type === "assistant_message" || of.type === "error") {
+    return html`<div class=${`message ${of.type}`}><p class="faint"><${Said} of=${of.agent} /> · <${Ago} at=${of.at} /></p><${Said} of=${of.text} block /></div>`;
+  }
+  const what = JSON.stringify(of.data, null, 2);
+  return html`<details class="data aside"><summary>${of.type.replaceAll("_", " ")} · <${Said} of=${of.agent} /></summary>
+    ${of.text && html`<${Said} of=${of.text} block />`}${what !== "{}" && html`<pre tabindex="0" aria-label=${of.type}><${Said} of=${what} /></pre>`}</details>`;
+}

@@ -1,0 +1,63 @@
+/** One conversation: messages as they come, who holds it, and what is left of its budget. */
+import { html, useEffect, useRef, useState } from "../lib.js";
+import { newKey, post } from "../core/api.js";
+import { lookAgain, useLive } from "../core/live.js";
+import { address } from "../core/router.js";
+import { Field } from "../ui/ask.js";
+import { Empty, Loading, Said, Trouble } from "../ui/parts.js";
+import { blocks, Message } from "./chat/message.js";
+import { useMessages } from "./chat/follow.js";
+import { left } from "./task/chain.js";
+
+/** @param {{params: Record<string, string>}} props */
+export default function Conversation({ params }) {
+  const id = params.id ?? "";
+  const { data, problem, isLoading } = useLive(`/conversations/${encodeURIComponent(id)}`);
+  const { data: chain } = useLive(`/workflows/${encodeURIComponent(id)}/chain`, { everyMs: 5000 });
+  const messages = useMessages(id);
+  const end = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [messages.length]);
+  const talk = /** @type {import("api").ConversationView | null} */ (data);
+  if (isLoading) return html`<h1>Conversation</h1><${Loading} />`;
+  if (!talk) return problem?.status === 404 ? html`<${Empty} isPage title="There is no such conversation"><p><a href=${address("/chat")}>Begin one</a></p><//>` : html`<h1>Conversation</h1><${Trouble} of=${problem} />`;
+  const kinds = new Map(talk.tasks.map((task) => [task.id, task.kind]));
+  const isBusy = talk.state === "open";
+  return html`<article class="talk"><header><h1 class="title">With <${Said} of=${talk.agent_name ?? talk.agent ?? "anyone"} /></h1>
+      <p class="row"><span class=${`state ${isBusy ? "claimed" : "done"}`}>${isBusy ? "● being answered" : "○ waits for you"}</span>
+        <span class="faint">${talk.tasks.length} tasks${chain ? left(/** @type {any} */ (chain)) : ""}</span></p></header>
+    <${Trouble} of=${problem} />
+    <div class="messages" role="log" aria-label="Messages" tabindex="0">${blocks(messages, kinds).map((block, at) => (block.branches
+    ? html`<div class="branches" key=${at}>${block.branches.map((branch) => html`<section key=${branch[0]?.task_id} aria-label=${`Branch of ${branch[0]?.agent}`}>${branch.map((each) => html`<${Message} key=${each.number} of=${each} />`)}</section>`)}</div>`
+    : html`<${Message} key=${at} of=${block.message} />`))}<div ref=${end}></div></div>
+    <${Composer} id=${id} isBusy=${isBusy} /></article>`;
+}
+
+/** @param {{id: string, isBusy: boolean}} props */
+function Composer({ id, isBusy }) {
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+  // One key for one text: sent again after a lost answer, it is said once.
+  const key = useRef({ text: "", key: "" });
+  const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const [isSending, setSending] = useState(false);
+  const send = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const message = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get("message") ?? "").trim();
+    if (!message) return;
+    if (key.current.text !== message) key.current = { text: message, key: newKey() };
+    setSending(true);
+    setTrouble(null);
+    try {
+      await post(`/conversations/${encodeURIComponent(id)}/messages`, { message }, { key: key.current.key });
+      key.current = { text: "", key: "" };
+      form.current?.reset();
+      lookAgain();
+    } catch (error) {
+      setTrouble(error);
+    }
+    setSending(false);
+  };
+  const quick = (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.current?.requestSubmit(); };
+  return html`<form ref=${form} class="composer" onSubmit=${send} onKeyDown=${quick}><${Field} of=${{ name: "message", label: "Your message", type: "textarea", required: true, hint: "Ctrl and Enter send it." }} />
+    <${Trouble} of=${trouble} what="It wasn't sent." />
+    <div class="row end"><button type="submit" class="primary" disabled=${isSending || isBusy}>${isBusy ? "Being answered …" : isSending ? "Sending …" : "Send"}</button></div></form>`;
+}

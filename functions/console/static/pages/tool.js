@@ -1,0 +1,99 @@
+/** One handoff tool: its form, and beside it what a model is shown of it. */
+import { html, useEffect, useState } from "../lib.js";
+import { change, post } from "../core/api.js";
+import { lookAgain, useList, useLive } from "../core/live.js";
+import { address, go } from "../core/router.js";
+import { toast } from "../core/toasts.js";
+import { Field } from "../ui/ask.js";
+import { Ago, Data, Loading, Said, Trouble } from "../ui/parts.js";
+import { Standing } from "./tools.js";
+import { Variables } from "./tool/variables.js";
+
+/** @typedef {import("api").ToolView} ToolView */
+/** @typedef {import("./tool/variables.js").Variable} Variable */
+
+/** @param {{params: Record<string, string>}} props */
+export default function ToolPage({ params }) {
+  const name = params.name ?? "";
+  const { data, problem, isLoading } = useLive(name ? `/tools/${encodeURIComponent(name)}` : null);
+  const tool = /** @type {ToolView | null} */ (data);
+  if (isLoading) return html`<h1>Tool</h1><${Loading} />`;
+  if (name && !tool) return html`<h1>Tool</h1><${Trouble} of=${problem} what="The tool can't be read." /><p><a href=${address("/tools")}>All tools</a></p>`;
+  return html`<article class="task"><header><p class="row">${tool && html`<${Standing} of=${tool} /> <span class="faint">changed <${Ago} at=${tool.updated_at} /> by <${Said} of=${tool.updated_by} /></span>`}</p>
+      <h1 class="title">${tool ? html`<${Said} of=${tool.name} />` : "New tool"}</h1></header>
+    ${tool?.suspended && html`<p class="trouble"><${Said} of=${tool.suspended.reason} /> Save it to offer it again.</p>`}
+    <div class="halves"><${Form} key=${name} tool=${tool} />${tool ? html`<div><${Schema} tool=${tool} /><${DryRun} tool=${tool} /></div>`
+    : html`<section class="card"><h2>As a model sees it</h2><p class="faint">Once it is saved, its schema is shown here, and tried with arguments.</p></section>`}</div></article>`;
+}
+
+/** @param {{tool: ToolView | null}} props */
+function Form({ tool }) {
+  const { data } = useList("/agents", { everyMs: 30_000 });
+  const [variables, setVariables] = useState(/** @type {Variable[]} */ (tool?.config.context_variables ?? []));
+  const [version] = useState(tool?.version ?? 0);
+  const [based, setBased] = useState(version);
+  const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const agents = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? []).filter((agent) => agent.active).map((agent) => agent.slug);
+  if (tool && !agents.includes(tool.config.target_agent)) agents.unshift(tool.config.target_agent);
+  useEffect(() => { if (!tool) document.getElementById("field-name")?.focus(); }, []);
+  const save = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    const text = (/** @type {string} */ key) => String(form.get(key) ?? "");
+    const name = tool?.name ?? text("name");
+    const config = { target_agent: text("target_agent"), mode: text("mode"), history: text("history"), handoff_instructions: text("handoff_instructions"), context_variables: variables };
+    setTrouble(null);
+    try {
+      const saved = /** @type {ToolView} */ (await change("PUT", `/tools/${encodeURIComponent(name)}`, { version: based, description: text("description"), active: text("active") === "yes", config }));
+      setBased(saved.version);
+      toast("Saved");
+      lookAgain();
+      if (!tool) go(`/tools/${saved.name}`);
+    } catch (error) {
+      setTrouble(error);
+    }
+  };
+  if (agents.length === 0) return html`<section class="card"><${Loading} /></section>`;
+  const config = tool?.config;
+  return html`<section class="card" aria-labelledby="form"><h2 id="form">What it does</h2><form onSubmit=${save}>
+    ${!tool && html`<${Field} of=${{ name: "name", label: "Name", required: true, hint: "As a model calls it, such as handoff_to_sales." }} />`}
+    <${Field} of=${{ name: "description", label: "Description", type: "textarea", value: tool?.description ?? "", hint: "When a model should use it." }} />
+    <${Field} of=${{ name: "target_agent", label: "Hands over to", type: "select", required: true, value: config?.target_agent ?? "", options: agents.map((slug) => [slug, slug]) }} />
+    <${Field} of=${{ name: "mode", label: "Mode", type: "select", required: true, value: config?.mode ?? "transfer", options: [["transfer", "transfer: the target takes the conversation"], ["delegate", "delegate: its result comes back"]] }} />
+    <${Field} of=${{ name: "history", label: "What the target sees", type: "select", required: true, value: config?.history ?? "full", options: [["full", "all of the conversation"], ["last_message", "the last turn"], ["none", "only the user's message"]] }} />
+    <${Field} of=${{ name: "handoff_instructions", label: "Instructions for the target", type: "textarea", value: config?.handoff_instructions ?? "" }} />
+    <${Field} of=${{ name: "active", label: "Offered to models", type: "select", required: true, value: tool && !tool.active ? "no" : "yes", options: [["yes", "yes"], ["no", "no: switched off"]] }} />
+    <${Variables} of=${variables} set=${setVariables} />
+    <${Trouble} of=${trouble} what="It isn't saved." />
+    ${tool && tool.version !== based && html`<p class="notice">Somebody has changed it since you opened it. <button type="button" onClick=${() => location.reload()}>Show theirs</button></p>`}
+    <div class="row end"><a href=${address("/tools")}>All tools</a><button type="submit" class="primary">Save</button></div></form></section>`;
+}
+
+/** @param {{tool: ToolView}} props */
+function Schema({ tool }) {
+  const { data, problem } = useLive(`/tools/${encodeURIComponent(tool.name)}/schema`, { everyMs: 10_000, when: tool.version });
+  return html`<section class="card" aria-labelledby="schema"><h2 id="schema">As a model sees it</h2><${Trouble} of=${problem} />
+    ${data && html`<${Said} of=${data.description} block /><${Data} of=${data.input_schema} title="Arguments" open />`}</section>`;
+}
+
+/** @param {{tool: ToolView}} props */
+function DryRun({ tool }) {
+  const [told, setTold] = useState(/** @type {import("api").DryRunView | null} */ (null));
+  const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const run = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const text = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get("arguments") ?? "");
+    setTrouble(null);
+    try {
+      setTold(await post(`/tools/${encodeURIComponent(tool.name)}/dry-run`, { arguments: JSON.parse(text || "{}") }));
+    } catch (error) {
+      setTrouble(error);
+    }
+  };
+  return html`<section class="card" aria-labelledby="dry"><h2 id="dry">Try it</h2><p class="faint">Nothing is handed over.</p><form onSubmit=${run}>
+      <${Field} of=${{ name: "arguments", label: "Arguments, as JSON", type: "textarea", required: true, value: "{}" }} />
+      <div class="row end"><button type="submit">Try</button></div></form>
+    <${Trouble} of=${trouble} />
+    ${told && html`<div role="status">${told.ok ? html`<p class="good"><${Said} of=${told.would} /></p><${Data} of=${told.context} title="What the target gets" open />`
+    : html`<div class="trouble"><p><strong>It would be refused.</strong></p><ul>${told.errors.map((each) => html`<li><code>${each.field}</code> <${Said} of=${each.message} /></li>`)}</ul></div>`}</div>`}</section>`;
+}

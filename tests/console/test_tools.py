@@ -1,0 +1,38 @@
+"""A handoff tool is made, seen as a model sees it, and tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.worlds.console_desk import Desk
+from support.worlds.http_agents import ALICE
+
+
+def test_a_tool_is_made_and_its_schema_shown(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/new-tool")
+    signed_in.get_by_label("Name").fill("handoff_to_ciso")
+    signed_in.get_by_label("Description").first.fill("When somebody asks about security.")
+    signed_in.get_by_label("Hands over to").select_option("ciso")
+    signed_in.get_by_role("button", name="Add a variable").click()
+    signed_in.get_by_label("Variable's name").fill("finding")
+    signed_in.get_by_label("Variable's description").fill("What was found")
+    signed_in.get_by_role("button", name="Save").click()
+    signed_in.get_by_text('"What was found"').wait_for()
+    made = desk.served.gateway.get(ALICE, "/tools/handoff_to_ciso").json
+    assert (made["config"]["target_agent"], made["config"]["mode"], made["version"]) == ("ciso", "transfer", 1)
+    signed_in.get_by_label("Arguments, as JSON").fill("{}")
+    signed_in.get_by_role("button", name="Try", exact=True).click()
+    signed_in.get_by_text("It would be refused.").wait_for()
+    signed_in.get_by_label("Arguments, as JSON").fill('{"finding": "a leaked key"}')
+    signed_in.get_by_role("button", name="Try", exact=True).click()
+    signed_in.get_by_text("What the target gets").wait_for()
+
+
+def test_of_two_people_who_change_a_tool_the_second_keeps_the_fields_and_is_told(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/tools/handoff_to_qa")
+    signed_in.get_by_label("Instructions").fill("Mine.")
+    changed = desk.served.gateway.put(ALICE, "/tools/handoff_to_qa", {"config": {"handoff_instructions": "Theirs."}})
+    assert changed.status == 200
+    signed_in.get_by_role("button", name="Save").click()
+    signed_in.get_by_role("alert").get_by_text("Somebody changed it first").wait_for()
+    assert signed_in.get_by_label("Instructions").input_value() == "Mine."
