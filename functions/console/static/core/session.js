@@ -90,7 +90,7 @@ function store(next) {
 
 /** @param {string} why */
 function end(why) {
-  sessionStorage.removeItem(KEY);
+  sessionStorage.clear();
   forget();
   ended.value = why;
   session.value = null;

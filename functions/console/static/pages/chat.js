@@ -1,5 +1,5 @@
 /** Conversations: those of this tab, and a new one. */
-import { html, useState } from "../lib.js";
+import { html, useRef, useState } from "../lib.js";
 import { newKey, post } from "../core/api.js";
 import { useList } from "../core/live.js";
 import { address, go } from "../core/router.js";
@@ -10,7 +10,8 @@ import { recent, remember } from "./chat/recent.js";
 export default function Chat() {
   const { data } = useList("/agents", { everyMs: 30_000 });
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
-  const [key, setKey] = useState(newKey());
+  // One key for one request: sent again after a lost answer, it begins one conversation.
+  const key = useRef({ of: "", key: "" });
   const agents = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? []).filter((agent) => agent.active);
   agents.sort((one, other) => Number(other.runtime === "run") - Number(one.runtime === "run"));
   const begin = async (/** @type {SubmitEvent} */ event) => {
@@ -18,14 +19,14 @@ export default function Chat() {
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
     const tokens = Number(form.get("max_tokens"));
     const body = { agent: String(form.get("agent")), message: String(form.get("message")), ...(tokens > 0 && { budget: { max_tokens: tokens } }) };
+    if (key.current.of !== JSON.stringify(body)) key.current = { of: JSON.stringify(body), key: newKey() };
     setTrouble(null);
     try {
-      const asked = /** @type {import("api").AskedView} */ (await post("/conversations", body, { key }));
+      const asked = /** @type {import("api").AskedView} */ (await post("/conversations", body, { key: key.current.key }));
       remember({ id: asked.conversation_id, agent: body.agent, message: body.message.slice(0, 120), at: new Date().toISOString() });
       go(`/chat/${asked.conversation_id}`);
     } catch (error) {
       setTrouble(error);
-      setKey(newKey());
     }
   };
   const known = recent();

@@ -24,7 +24,7 @@ export default function Conversation({ params }) {
   const isBusy = talk.state === "open";
   return html`<article class="talk"><header><h1 class="title">With <${Said} of=${talk.agent_name ?? talk.agent ?? "anyone"} /></h1>
       <p class="row"><span class=${`state ${isBusy ? "claimed" : "done"}`}>${isBusy ? "● being answered" : "○ waits for you"}</span>
-        <span class="faint">${talk.tasks.length} tasks${chain ? left(/** @type {any} */ (chain)) : ""}</span></p></header>
+        <span class="faint">${talk.tasks.length === 1 ? "one task" : `${talk.tasks.length} tasks`}${chain ? left(/** @type {any} */ (chain)) : ""}</span></p></header>
     <${Trouble} of=${problem} />
     <div class="messages" role="log" aria-label="Messages" tabindex="0">${blocks(messages, kinds).map((block, at) => (block.branches
     ? html`<div class="branches" key=${at}>${block.branches.map((branch) => html`<section key=${branch[0]?.task_id} aria-label=${`Branch of ${branch[0]?.agent}`}>${branch.map((each) => html`<${Message} key=${each.number} of=${each} />`)}</section>`)}</div>`
