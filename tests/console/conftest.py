@@ -81,7 +81,7 @@ def page(browser: Any) -> Iterator[Any]:
 @pytest.fixture
 def signed_in(page: Any, served: ConsoleServer, desk: Desk) -> Any:
     """The tab of a person who has just signed in."""
-    page.goto(served.url)
+    page.goto(f"{served.url}#/approvals")
     page.get_by_label("Your token").fill(served.token(ALICE))
     page.keyboard.press("Enter")
     page.get_by_text("6 waiting").wait_for()

@@ -40,6 +40,7 @@ def test_one_signs_in_approves_watches_and_cancels(page: Any, tenant: Tenant) ->
     task_id = tenant.needing()
     code = tenant.human.post("/session-codes")["code"]
     page.goto(f"{tenant.deployed.stack.api_url}/console/#code={code}")
+    page.get_by_role("link", name="1 to approve").click()
     page.get_by_text("1 waiting").wait_for()
     assert code not in page.url
     _approve_by_keyboard(page, tenant, task_id)

@@ -16,6 +16,7 @@ from support.worlds.world import agent
 SCREENS = Path(__file__).parents[2] / "docs" / "images" / "console"
 # Each page: what its address is, and a text that it shows once it is whole.
 PAGES = {
+    "start": ("/start", "What is stuck"),
     "approvals": ("/approvals?task={whole}", "Includes unit tests"),
     "tasks": ("/tasks", "The design has to change"),
     "task": ("/tasks/{failed}", "handoff failed"),
@@ -33,7 +34,7 @@ PAGES = {
     "conversation": ("/chat/{talk}", "50,000 tokens left"),
     "missing": ("/nowhere", "There is no such page"),
 }
-SHOWN = {"approvals", "tasks", "task"}  # in docs/
+SHOWN = {"start", "approvals", "tasks", "task"}  # in docs/
 TRICKS = [
     "<img src=https://evil.example/x onerror=alert(1)>",
     "<script>window.hit = 1</script>",
@@ -107,7 +108,7 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     )
     assert served.agents.say(claim, "fail", failure=failure).status == 200
     told = {"kind": "odd", "severity": "info", "message": "\n".join(TRICKS)}
-    assert served.gateway.post(agent("qa"), "/alerts", told).status == 201
+    assert served.gateway.post(agent("ciso"), "/alerts", told | {"task_id": task["id"]}).status == 201
     named = {"name": TRICKS[0], "description": TRICKS[0], "system_prompt": "\n".join(TRICKS)}
     assert served.gateway.put(ALICE, "/agents/ciso", named).status == 200
     asks = {"agent": "architect", "message": "\n".join(TRICKS)}
@@ -118,6 +119,7 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         f"/approvals?task={waiting['task']['id']}": "202E",
         "/tasks": "evil.example",
         "/alerts": "202E",
+        "/start": "evil.example",
         "/agents/ciso": "202E",
         f"/chat/{talk}": "202E",
     }.items():

@@ -16,7 +16,7 @@ def test_a_person_signs_in_with_a_token_and_out_again(page: Any, served: Console
     page.goto(served.url)
     page.get_by_label("Your token").fill(served.token(ALICE))
     page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Approvals").wait_for()
+    page.get_by_role("heading", name="Start").wait_for()
     session = page.evaluate("JSON.parse(sessionStorage.getItem('baton.session')).token")
     assert session.startswith("baton_")
     assert session != served.token(ALICE)
@@ -42,7 +42,7 @@ def test_an_agent_s_token_is_refused_and_it_is_said_why(page: Any, served: Conso
 def test_a_code_in_the_address_signs_in_once_and_is_gone_from_it(page: Any, served: ConsoleServer, desk: Desk) -> None:
     code = served.gateway.post(ALICE, "/session-codes").json["code"]
     page.goto(f"{served.url}#code={code}")
-    page.get_by_role("heading", name="Approvals").wait_for()
+    page.get_by_role("heading", name="Start").wait_for()
     assert code not in page.url
     other = page.context.browser.new_context().new_page()
     other.goto(f"{served.url}#code={code}")

@@ -6,6 +6,7 @@
 
 /** @type {Page[]} */
 export const PAGES = [
+  { path: "/start", title: "Start", key: "s", place: "Work", load: () => import("./pages/start.js") },
   { path: "/approvals", title: "Approvals", key: "a", place: "Work", load: () => import("./pages/approvals.js") },
   { path: "/tasks", title: "Tasks", key: "t", place: "Work", load: () => import("./pages/tasks.js") },
   { path: "/tasks/:id", title: "Task", within: "/tasks", load: () => import("./pages/task.js") },
@@ -23,4 +24,4 @@ export const PAGES = [
 ];
 
 /** Where `#/` leads. */
-export const START = "/approvals";
+export const START = "/start";

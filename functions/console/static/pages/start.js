@@ -1,0 +1,67 @@
+/** Where one begins: what waits for a person, what is stuck, what the last day brought. */
+import { html, useMemo } from "../lib.js";
+import { useList, useLive } from "../core/live.js";
+import { address } from "../core/router.js";
+import { now } from "../core/time.js";
+import { Ago, Empty, Loading, Said, Trouble } from "../ui/parts.js";
+import { Bars } from "./start/bars.js";
+import { daysOf, hoursOf, sum } from "./start/day.js";
+
+/** @typedef {{data: {items: any[], next_cursor: string | null} | null, problem: unknown, isLoading: boolean}} Page */
+
+const SELDOM = { everyMs: 10_000 };
+
+export default function Start() {
+  const needs = /** @type {Page} */ (useLive("/tasks?state=needs&limit=100", { everyMs: 5000 }));
+  const reviews = /** @type {Page} */ (useLive("/manual-reviews?state=open&limit=100", SELDOM));
+  const alerts = /** @type {Page} */ (useLive("/alerts?state=open&limit=100", SELDOM));
+  const critical = alerts.data?.items.filter((alert) => alert.severity === "critical").length ?? 0;
+  return html`<h1>Start</h1>
+    <section aria-label="What waits for a person"><ul class="tiles">
+      <${Tile} to="/approvals" title="to approve" of=${needs} oldest=${needs.data?.items.map((task) => task.created_at).sort()[0]} />
+      <${Tile} to="/reviews" title="manual reviews" of=${reviews} oldest=${reviews.data?.items.map((review) => review.opened_at).sort()[0]} />
+      <${Tile} to="/alerts" title="open alerts" of=${alerts} says=${critical > 0 ? `${critical} critical` : ""} />
+    </ul></section>
+    <${Day} />
+    <${Stuck} of=${alerts} />`;
+}
+
+/** @param {{to: string, title: string, of: Page, oldest?: string | undefined, says?: string}} props */
+function Tile({ to, title, of, oldest, says = "" }) {
+  const count = of.data?.items.length ?? 0;
+  return html`<li class=${`tile ${count > 0 ? "some" : ""}`}><a href=${address(to)}>
+    <strong>${of.data ? `${count}${of.data.next_cursor ? "+" : ""}` : of.isLoading ? "…" : "?"}</strong> ${count === 1 ? title.replace(/s$/, "") : title}</a>
+    <span class="faint">${says || (oldest ? html`the oldest <${Ago} at=${oldest} />` : of.data ? "nothing waits" : of.problem ? "can't be read now" : "")}</span></li>`;
+}
+
+function Day() {
+  const [before, today] = daysOf(now.value);
+  const first = useList(`/tasks?day=${before}`, SELDOM);
+  const second = useList(`/tasks?day=${today}`, SELDOM);
+  const minute = Math.floor(now.value / 60_000);
+  const hours = useMemo(() => hoursOf([...first.data?.items ?? [], ...second.data?.items ?? []], minute * 60_000), [first.data, second.data, minute]);
+  if (first.isLoading || second.isLoading) return html`<${Loading} />`;
+  const began = sum(hours, "began");
+  const [done, failed, other] = [sum(hours, "done"), sum(hours, "failed"), sum(hours, "other")];
+  return html`<section class="card" aria-labelledby="day"><h2 id="day">The last day</h2>
+    <${Trouble} of=${first.problem ?? second.problem} what="The day's tasks can't be read." />
+    <div class="charts">
+      <${Bars} title="Began" says=${`${began} tasks`} hours=${hours} parts=${[{ name: "began", title: "began" }]} />
+      <${Bars} title="Ended" says=${`${done} done, ${failed} failed, ${other} rejected or cancelled`} hours=${hours}
+        parts=${[{ name: "done", title: "done" }, { name: "failed", title: "failed" }, { name: "other", title: "rejected or cancelled" }]} />
+    </div>
+    <p class="faint">Of the tasks made since the day before (UTC)${first.data?.more || second.data?.more ? ", the newest 1,000 of each day" : ""}.
+      ${" "}<a href=${address("/tasks")}>The tasks of today</a>${failed > 0 && html`, <a href=${address("/tasks", { state: "failed" })}>those that failed</a>`}.</p></section>`;
+}
+
+/** Open alerts about tasks, the oldest first: what waits too long, was lost too often, or needs a person's word. @param {{of: Page}} props */
+function Stuck({ of }) {
+  const stuck = (of.data?.items ?? []).filter((alert) => alert.task_id).sort((one, other) => Date.parse(one.raised_at) - Date.parse(other.raised_at));
+  return html`<section class="card" aria-labelledby="stuck"><h2 id="stuck">What is stuck</h2>
+    <${Trouble} of=${of.problem} what="The alerts can't be read." />
+    ${stuck.length > 0 ? html`<ul class="log">${stuck.slice(0, 20).map((alert) => html`<li key=${alert.id}>
+        <span class=${`severity ${alert.severity}`}>${alert.severity}</span>${" "}<a href=${address(`/tasks/${alert.task_id}`)}>${alert.kind.replaceAll("_", " ")}</a>
+        ${" "}<${Said} of=${alert.message} /> <span class="faint"><${Ago} at=${alert.raised_at} /></span></li>`)}</ul>`
+    : of.data && html`<${Empty} title="Nothing is stuck"><p>A task that nobody takes, that waits too long for others or was lost too often raises an alert, and stands here until the alert is resolved.</p><//>`}
+  </section>`;
+}
