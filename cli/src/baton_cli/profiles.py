@@ -103,7 +103,8 @@ def address(text: str) -> str:
     """Returns the API's address without a slash at its end. Raises ``Misused``."""
     url = text.rstrip("/").removesuffix("/mcp")
     if not url:
-        raise Misused("no address of an API", "neither a flag, BATON_URL nor a profile has one", _INIT)
+        next_step = f"{_INIT}, or for the local stack: baton up"
+        raise Misused("no address of an API", "neither a flag, BATON_URL nor a profile has one", next_step)
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise Misused(f"{url} isn't the address of an API", "it is as https://baton.example.com")

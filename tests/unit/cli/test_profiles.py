@@ -50,6 +50,12 @@ def test_no_file_is_needed(tmp_path: Path) -> None:
     assert (profile.url, profile.token) == ("http://x", "t")
 
 
+def test_who_begins_is_told_both_ways_to_an_address(tmp_path: Path) -> None:
+    with pytest.raises(Misused) as refused:
+        profile_from({}, {}, tmp_path / "none.toml")
+    assert refused.value.next_step == "baton init, or for the local stack: baton up"
+
+
 def test_a_profile_does_not_show_its_token(path: Path) -> None:
     assert "t-local" not in repr(profile_from({}, {}, path))
     assert "t-local" not in repr(config_of(path))
