@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -23,6 +24,13 @@ def pytest_configure() -> None:
     there are as many sessions as tests of moto."""
     botocore.session.create_loader = cache(botocore.session.create_loader)
     gc.set_threshold(100_000, 20, 20)
+    hear_interrupts()
+
+
+def hear_interrupts() -> None:
+    """What a shell starts in the background, and what that starts, ignores interrupts: tests send them to programs."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
