@@ -32,6 +32,8 @@ PAGES = {
     "new-tool": ("/new-tool", "Once it is saved"),
     "chat": ("/chat", "A new conversation"),
     "conversation": ("/chat/{talk}", "50,000 tokens left"),
+    "settings": ("/settings", "Undo window"),
+    "tracker": ("/tracker", "No tracker yet"),
     "missing": ("/nowhere", "There is no such page"),
 }
 SHOWN = {"start", "approvals", "tasks", "task"}  # in docs/

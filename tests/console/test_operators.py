@@ -69,3 +69,19 @@ def test_who_ends_their_own_session_is_signed_out(signed_in: Any, desk: Desk) ->
     signed_in.locator(".card", has_text="this one").get_by_role("button", name="End").click()
     signed_in.get_by_role("dialog").get_by_role("button", name="End it").click()
     signed_in.get_by_label("Your token").wait_for()
+
+
+def test_a_setting_is_changed_by_itself_and_of_two_people_the_second_is_told(signed_in: Any, desk: Desk) -> None:
+    gateway = desk.served.gateway
+    before = gateway.get(ALICE, "/workspace/settings").json
+    signed_in.goto(f"{desk.served.url}#/settings")
+    signed_in.get_by_label("Undo window, in seconds").fill("10")
+    signed_in.get_by_role("button", name="Save").click()
+    signed_in.get_by_text("Saved").wait_for()
+    after = gateway.get(ALICE, "/workspace/settings").json
+    assert after == {**before, "dispatch_delay_seconds": 10, "version": before["version"] + 1}
+    assert gateway.put(ALICE, "/workspace/settings", {"max_attempts": 5}).status == 200
+    signed_in.get_by_label("Undo window, in seconds").fill("11")
+    signed_in.get_by_role("button", name="Save").click()
+    signed_in.get_by_role("alert").get_by_text("Somebody changed it first").wait_for()
+    assert signed_in.get_by_label("Undo window, in seconds").input_value() == "11"

@@ -20,6 +20,8 @@ export const PAGES = [
   { path: "/reviews", title: "Manual reviews", key: "r", place: "Watch", load: () => import("./pages/reviews.js") },
   { path: "/reviews/:id", title: "Manual review", within: "/reviews", load: () => import("./pages/review.js") },
   { path: "/alerts", title: "Alerts", key: "l", place: "Watch", load: () => import("./pages/alerts.js") },
+  { path: "/settings", title: "Settings", key: "e", place: "Workspace", load: () => import("./pages/settings.js") },
+  { path: "/tracker", title: "Tracker", key: "p", place: "Workspace", load: () => import("./pages/tracker.js") },
   { path: "/tokens", title: "Tokens", key: "k", place: "Workspace", load: () => import("./pages/tokens.js") },
 ];
 
