@@ -34,6 +34,7 @@ PAGES = {
     "conversation": ("/chat/{talk}", "50,000 tokens left"),
     "settings": ("/settings", "Undo window"),
     "tracker": ("/tracker", "No tracker yet"),
+    "memory": ("/memory", "Nothing is known yet"),
     "missing": ("/nowhere", "There is no such page"),
 }
 SHOWN = {"start", "approvals", "tasks", "task"}  # in docs/
