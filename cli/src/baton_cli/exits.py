@@ -56,6 +56,7 @@ _EXITS = {
 _NEXT_STEPS = {
     "not_authenticated": "baton init, or set BATON_TOKEN",
     "token_refused": "baton doctor; a human makes another token with: baton tokens create",
+    "human_required": "a human does it, with a profile of their own",
     "rate_limited": "try again later, or ask a human to raise requests_per_minute: baton settings show",
     "busy": "try again",
     "stale_claim": "the task isn't yours any more: baton tasks show TASK",
@@ -78,7 +79,7 @@ class Refused(Failure):
 
     def _why(self) -> str:
         named = [f"{each.get('field')}: {each.get('message')}" for each in self.errors]
-        return "\n".join([each for each in (self.detail, *named) if each])
+        return "\n".join(filter(None, [self.detail, *(each for each in named if each not in self.detail)]))
 
     def _next_step(self) -> str:
         known = _NEXT_STEPS.get(self.code, "")

@@ -68,6 +68,13 @@ def test_a_refusal_says_what_why_and_what_next(
     assert captured.out == ""
 
 
+def test_a_refusal_says_each_thing_once(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
+    errors = [{"field": "max_dpth", "message": "is not a known field"}, {"field": "x", "message": "is required"}]
+    scripted.will(Answer(422, {"title": "Invalid input", "detail": "max_dpth: is not a known field", "errors": errors}))
+    run(["api", "GET", "/x"])
+    assert capsys.readouterr().err.count("is not a known field") == 1
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

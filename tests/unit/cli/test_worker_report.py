@@ -74,3 +74,16 @@ def test_refused_reports_become_smaller_until_nothing_is_left_to_say() -> None:
         verbs.append((said.verb, said.is_plain))
         said = after_refusal(said, problem)
     assert verbs == [("transfer", False), ("fail", False), ("fail", True), ("release", True)]
+
+
+def test_refusal_is_told_with_each_thing_once() -> None:
+    told = "has to report every criterion"
+    problem = {
+        "code": "criteria_unreported",
+        "detail": f"verification: {told}",
+        "criteria": ["Every change is listed"],
+        "errors": [{"field": "verification", "message": told}],
+    }
+    failed = after_refusal(Report("complete", {}), problem)
+    assert failed is not None
+    assert failed.body["failure"]["description"].endswith(f": verification: {told}; Every change is listed")

@@ -73,7 +73,7 @@ def after_refusal(report: Report, problem: Any) -> Report | None:
         said = f"The program failed. What it said of it was refused ({code})."
         kept = {"retryable": report.body.get("retryable") is True}
         return Report("fail", {"failure": {"type": "error", "description": said}, **kept}, is_plain=True)
-    said = f"Baton refused the program's answer, {report.verb} ({code}): {told.get('detail') or ''} {_named(told)}"
+    said = f"Baton refused the program's answer, {report.verb} ({code}): {_told(told)}"
     return Report("fail", {"failure": {"type": "validation", "description": _fitting(said)}})
 
 
@@ -115,9 +115,12 @@ def _fitting(said: str, errors: str = "") -> str:
     return f"{head}\n{tail[-room:]}" if tail and room > 0 else head
 
 
-def _named(problem: dict[str, Any]) -> str:
-    listed = [*(problem.get("criteria") or []), *(each.get("message", "") for each in problem.get("errors") or [])]
-    return re.sub(r"\s+", " ", "; ".join(map(str, listed)))
+def _told(problem: dict[str, Any]) -> str:
+    """What the refusal says, each thing once."""
+    detail = str(problem.get("detail") or "")
+    errors = [str(each.get("message", "")) for each in problem.get("errors") or []]
+    listed = [detail, *map(str, problem.get("criteria") or []), *(each for each in errors if each not in detail)]
+    return re.sub(r"\s+", " ", "; ".join(filter(None, listed)))
 
 
 def _signal_name(number: int) -> str:
