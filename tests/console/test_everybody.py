@@ -26,6 +26,7 @@ PAGES = {
     "reviews": ("/reviews", "the cap of its direction"),
     "review": ("/reviews/{review}", "The scanner finds a leaked key"),
     "alerts": ("/alerts", "A key is in the history"),
+    "directions": ("/directions?source=ciso&target=qa", "Judge it"),
     "tokens": ("/tokens", "this one"),
     "tools": ("/tools", "handoff_to_qa"),
     "tool": ("/tools/handoff_to_qa", "Nothing is handed over"),
@@ -125,6 +126,7 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         "/start": "evil.example",
         "/agents/ciso": "202E",
         f"/chat/{talk}": "202E",
+        "/directions?source=auto-code&target=ciso": "evil.example",
     }.items():
         signed_in.goto(f"{served.url}#{path}")
         signed_in.get_by_text(text).first.wait_for()

@@ -85,3 +85,12 @@ def test_a_setting_is_changed_by_itself_and_of_two_people_the_second_is_told(sig
     signed_in.get_by_role("button", name="Save").click()
     signed_in.get_by_role("alert").get_by_text("Somebody changed it first").wait_for()
     assert signed_in.get_by_label("Undo window, in seconds").input_value() == "11"
+
+
+def test_a_direction_shows_what_became_of_its_handoffs(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/directions")
+    signed_in.get_by_role("button", name="ciso to qa: 2 handoffs, 0 failed or rejected, 0 open, 1 stopped").click()
+    signed_in.get_by_role("link", name="Handoff: ciso → qa").first.wait_for()
+    signed_in.get_by_role("button", name="architect to auto-code: 5 handoffs, 1 failed").click()
+    signed_in.get_by_role("link", name="Move the queue").click()
+    signed_in.get_by_text("handoff failed").wait_for()

@@ -17,6 +17,7 @@ export const PAGES = [
   { path: "/new-tool", title: "New tool", within: "/tools", load: () => import("./pages/tool.js") },
   { path: "/agents", title: "Agents", key: "w", place: "Watch", load: () => import("./pages/agents.js") },
   { path: "/agents/:slug", title: "Agent", within: "/agents", load: () => import("./pages/agent.js") },
+  { path: "/directions", title: "Directions", key: "d", place: "Watch", load: () => import("./pages/directions.js") },
   { path: "/reviews", title: "Manual reviews", key: "r", place: "Watch", load: () => import("./pages/reviews.js") },
   { path: "/reviews/:id", title: "Manual review", within: "/reviews", load: () => import("./pages/review.js") },
   { path: "/alerts", title: "Alerts", key: "l", place: "Watch", load: () => import("./pages/alerts.js") },
