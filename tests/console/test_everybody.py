@@ -11,7 +11,7 @@ import pytest
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.console_server import ConsoleServer
 from support.worlds.http_agents import ALICE
-from support.worlds.world import agent
+from support.worlds.world import agent, marker_body
 
 SCREENS = Path(__file__).parents[2] / "docs" / "images" / "console"
 # Each page: what its address is, and a text that it shows once it is whole.
@@ -34,7 +34,7 @@ PAGES = {
     "chat": ("/chat", "A new conversation"),
     "conversation": ("/chat/{talk}", "50,000 tokens left"),
     "settings": ("/settings", "Undo window"),
-    "tracker": ("/tracker", "No tracker yet"),
+    "tracker": ("/tracker", "No tracker is connected"),
     "memory": ("/memory", "Nothing is known yet"),
     "missing": ("/nowhere", "There is no such page"),
 }
@@ -115,6 +115,10 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     assert served.gateway.post(agent("ciso"), "/alerts", told | {"task_id": task["id"]}).status == 201
     named = {"name": TRICKS[0], "description": TRICKS[0], "system_prompt": "\n".join(TRICKS)}
     assert served.gateway.put(ALICE, "/agents/ciso", named).status == 200
+    known = {"entry_type": "warning", "summary": TRICKS[3], "detail": "\n".join(TRICKS), "tags": [TRICKS[0][:50]]}
+    entry = served.gateway.post(agent("qa"), "/blackboard", known).json
+    stopped = marker_body(source_agent="ciso", target_agent="qa", escalation_reason="\n".join(TRICKS))
+    assert served.gateway.post(agent("ciso"), "/handoff-markers", stopped).status == 200
     asks = {"agent": "architect", "message": "\n".join(TRICKS)}
     talk = served.gateway.post(ALICE, "/conversations", asks).json["conversation_id"]
     signed_in.set_viewport_size({"width": width, "height": 860})
@@ -126,6 +130,9 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         "/start": "evil.example",
         "/agents/ciso": "202E",
         f"/chat/{talk}": "202E",
+        "/memory": "202E",
+        f"/memory/{entry['id']}": "evil.example",
+        f"/reviews/{desk.review['id']}": "202E",
         "/directions?source=auto-code&target=ciso": "evil.example",
     }.items():
         signed_in.goto(f"{served.url}#{path}")

@@ -28,6 +28,11 @@ def test_a_decision_is_found_with_what_it_replaced_and_withdrawn(signed_in: Any,
     signed_in.get_by_text("202E").wait_for()
     assert "q=sessions" in signed_in.url
     assert signed_in.locator("main img").count() == 0
+    signed_in.goto(f"{desk.served.url}#/memory")
+    signed_in.get_by_label("Or why a file is so").fill("src/auth/session.py")
+    signed_in.get_by_role("button", name="Search").click()
+    signed_in.get_by_text("in place of").wait_for()
+    assert "path=src" in signed_in.url
     signed_in.get_by_role("link", name="Keep sessions in the table").click()
     signed_in.get_by_role("button", name="Withdraw").click()
     signed_in.get_by_label("Reason").fill("Measured again")

@@ -71,20 +71,33 @@ def test_who_ends_their_own_session_is_signed_out(signed_in: Any, desk: Desk) ->
     signed_in.get_by_label("Your token").wait_for()
 
 
-def test_a_setting_is_changed_by_itself_and_of_two_people_the_second_is_told(signed_in: Any, desk: Desk) -> None:
-    gateway = desk.served.gateway
-    before = gateway.get(ALICE, "/workspace/settings").json
+def test_a_setting_is_changed_and_the_others_stay(signed_in: Any, desk: Desk) -> None:
+    before = _settings(desk)
     signed_in.goto(f"{desk.served.url}#/settings")
-    signed_in.get_by_label("Undo window, in seconds").fill("10")
-    signed_in.get_by_role("button", name="Save").click()
-    signed_in.get_by_text("Saved").wait_for()
-    after = gateway.get(ALICE, "/workspace/settings").json
-    assert after == {**before, "dispatch_delay_seconds": 10, "version": before["version"] + 1}
-    assert gateway.put(ALICE, "/workspace/settings", {"max_attempts": 5}).status == 200
-    signed_in.get_by_label("Undo window, in seconds").fill("11")
-    signed_in.get_by_role("button", name="Save").click()
+    signed_in.get_by_label("Attempts").fill("5")
+    signed_in.get_by_label("Apparent secrets").select_option("mask")
+    signed_in.get_by_label("Holidays").fill("2027-01-06\n2027-12-25\n")
+    signed_in.get_by_role("button", name="Save 3 changed").click()
+    signed_in.get_by_text("Saved: it holds").wait_for()
+    after = _settings(desk)
+    assert (after.pop("max_attempts"), before.pop("max_attempts")) == (5, 3)
+    assert (after.pop("holidays"), before.pop("holidays")) == (["2027-01-06", "2027-12-25"], [])
+    assert after.pop("guardrails") == before.pop("guardrails") | {"secrets": "mask"}
+    assert after.pop("version") == before.pop("version") + 1
+    assert after == before
+
+
+def test_of_two_people_the_second_is_told_and_keeps_what_they_wrote(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/settings")
+    signed_in.get_by_label("Attempts").fill("5")
+    assert desk.served.gateway.put(ALICE, "/workspace/settings", {"escalation_cap": 4}).status == 200
+    signed_in.get_by_role("button", name="Save 1 changed").click()
     signed_in.get_by_role("alert").get_by_text("Somebody changed it first").wait_for()
-    assert signed_in.get_by_label("Undo window, in seconds").input_value() == "11"
+    assert _settings(desk)["max_attempts"] == 3
+    signed_in.get_by_role("button", name="Base them on version").click()
+    signed_in.get_by_role("button", name="Save 1 changed").click()
+    signed_in.get_by_text("Saved: it holds").wait_for()
+    assert (_settings(desk)["max_attempts"], _settings(desk)["escalation_cap"]) == (5, 4)
 
 
 def test_a_direction_shows_what_became_of_its_handoffs(signed_in: Any, desk: Desk) -> None:
@@ -94,3 +107,20 @@ def test_a_direction_shows_what_became_of_its_handoffs(signed_in: Any, desk: Des
     signed_in.get_by_role("button", name="architect to auto-code: 5 handoffs, 1 failed").click()
     signed_in.get_by_role("link", name="Move the queue").click()
     signed_in.get_by_text("handoff failed").wait_for()
+
+
+def test_a_tracker_is_named_and_switched_off(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/tracker")
+    signed_in.get_by_text("No tracker is connected").wait_for()
+    for database, told in (("0123456789abcdef0123456789abcdef", "0 pages"), ("", "No tracker is connected")):
+        signed_in.get_by_role("button", name="Database").click()
+        signed_in.get_by_role("textbox", name="Database").fill(database)
+        signed_in.get_by_role("dialog").get_by_role("button", name="Save").click()
+        signed_in.get_by_text(told).wait_for()
+        tracker = _settings(desk)["tracker"]
+        assert (tracker["database"] if tracker else "") == database
+
+
+def _settings(desk: Desk) -> dict[str, Any]:
+    settings: dict[str, Any] = desk.served.gateway.get(ALICE, "/workspace/settings").json
+    return settings

@@ -1,4 +1,5 @@
-/** What the workspace knows: found by words, newest first without them; what a decision replaced is beside it. */
+/** What the workspace knows: found by words, or by the file that it holds for; newest first without them. What a decision replaced is
+ * beside it. */
 import { html } from "../lib.js";
 import { useList, useLive } from "../core/live.js";
 import { address, setQuery } from "../core/router.js";
@@ -11,24 +12,28 @@ const TYPES = ["decision", "warning", "finding", "constraint", "question", "answ
 export default function Memory({ query }) {
   const words = (query.q ?? "").trim();
   const asked = new URLSearchParams({ ...(query.scope && { scope: query.scope }), ...(query.type && { entry_type: query.type }) });
-  const found = useLive(words ? `/recall?${new URLSearchParams({ q: words, limit: "20" })}&${asked}` : null, { everyMs: 15_000 });
-  const newest = useList(words ? null : `/blackboard${asked.size ? `?${asked}` : ""}`, { most: 100, everyMs: 5000 });
-  const { data, problem, isLoading } = words ? found : newest;
+  const file = (query.path ?? "").trim();
+  const isSearch = Boolean(words || file);
+  const search = file ? `/why?${new URLSearchParams({ path: file })}` : `/recall?${new URLSearchParams({ q: words, limit: "20" })}&${asked}`;
+  const found = useLive(isSearch ? search : null, { everyMs: 15_000 });
+  const newest = useList(isSearch ? null : `/blackboard${asked.size ? `?${asked}` : ""}`, { most: 100, everyMs: 5000 });
+  const { data, problem, isLoading } = isSearch ? found : newest;
   const entries = /** @type {Found[]} */ (/** @type {any} */ (data)?.items ?? []);
-  const search = (/** @type {SubmitEvent} */ event) => {
+  const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
-    setQuery({ q: String(form.get("q")), scope: String(form.get("scope")), type: String(form.get("type")) });
+    setQuery({ q: String(form.get("q")), scope: String(form.get("scope")), type: String(form.get("type")), path: String(form.get("path")) });
   };
   return html`<div class="head"><h1>Memory</h1></div>
-    <form class="filters" role="search" onSubmit=${search}>
+    <form class="filters" role="search" onSubmit=${submit}>
       <label>Words <input type="search" name="q" defaultValue=${query.q ?? ""} /></label>
       <label>Scope <input name="scope" defaultValue=${query.scope ?? ""} placeholder="project" /></label>
       <label>Type <select name="type"><option value="">any</option>${TYPES.map((type) => html`<option value=${type} selected=${type === query.type}>${type}</option>`)}</select></label>
+      <label>Or why a file is so <input name="path" defaultValue=${query.path ?? ""} placeholder="src/auth/session.py" /></label>
       <button type="submit">Search</button></form>
     <${Trouble} of=${problem} what="It can't be searched." />
     ${isLoading ? html`<${Loading} />` : entries.length > 0 ? html`<ul class="cards">${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} />`)}</ul>`
-    : !problem && html`<${Empty} title=${words ? "Nothing fits" : "Nothing is known yet"}><p>Agents, people and services post decisions, warnings and findings for each other: <code>POST /blackboard</code>. A decision says why, and names the one that it replaces.</p><//>`}`;
+    : !problem && html`<${Empty} title=${isSearch ? "Nothing fits" : "Nothing is known yet"}><p>Agents, people and services post decisions, warnings and findings for each other: <code>POST /blackboard</code>. A decision says why, and names the one that it replaces.</p><//>`}`;
 }
 
 /** @param {{entry: Found}} props */

@@ -1,64 +1,78 @@
-/** What holds for the whole workspace, with what each limit means. */
+/** The workspace's settings: what each means, and a change that is based on the version that was read. */
 import { html, useState } from "../lib.js";
 import { change } from "../core/api.js";
+import { useKeys } from "../core/keys.js";
 import { lookAgain, useLive } from "../core/live.js";
+import { address } from "../core/router.js";
 import { toast } from "../core/toasts.js";
-import { Field } from "../ui/ask.js";
-import { Data, Loading, Trouble } from "../ui/parts.js";
-import { GROUPS } from "./settings/limits.js";
+import { Key, Loading, Trouble } from "../ui/parts.js";
+import { changesOf, GROUPS, shown } from "./settings/fields.js";
 
-/** @typedef {import("api").SettingsView} SettingsView */
+/** @typedef {import("./settings/fields.js").Setting} Setting */
+/** @typedef {import("api").SettingsView} Settings */
 
-export default function Settings() {
+export default function SettingsPage() {
   const { data, problem, isLoading } = useLive("/workspace/settings", { everyMs: 5000 });
-  const settings = /** @type {SettingsView | null} */ (data);
-  if (isLoading) return html`<h1>Settings</h1><${Loading} />`;
-  return html`<div class="head"><h1>Settings</h1>${settings && html`<span class="faint">version ${settings.version}</span>`}</div><${Trouble} of=${problem} what="The settings can't be read." />
-    ${settings && html`<${Form} settings=${settings} />`}`;
+  const settings = /** @type {Settings | null} */ (data);
+  return html`<div class="head"><h1>Settings</h1>${settings && html`<span class="faint">version ${settings.version}</span>`}</div>
+    <p class="faint">They hold for the whole workspace. Notion's are on the <a href=${address("/tracker")}>tracker's page</a>.</p>
+    <${Trouble} of=${problem} what="The settings can't be read." />
+    ${isLoading ? html`<${Loading} />` : settings && html`<${Form} now=${settings} />`}`;
 }
 
-/** @param {{settings: SettingsView}} props */
-function Form({ settings }) {
-  const [based, setBased] = useState(settings);
+/** `base`: the settings that the changes are based on; those of another version came in the meantime. @param {{now: Settings}} props */
+function Form({ now }) {
+  const [base, setBase] = useState(now);
+  const [texts, setTexts] = useState(/** @type {Record<string, string>} */ ({}));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
-  const save = async (/** @type {SubmitEvent} */ event) => {
+  const [isBusy, setBusy] = useState(false);
+  const changes = changesOf(texts, base);
+  const names = Object.keys(changes);
+  if (base.version < now.version && names.length === 0) setBase(now);
+  const set = (/** @type {string} */ name, /** @type {string} */ text) => setTexts({ ...texts, [name]: text });
+  const forget = () => { setTexts({}); setTrouble(null); setBase(now); };
+  const save = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
-    const changes = changed(/** @type {Record<string, any>} */ (based), form);
-    if (Object.keys(changes).length === 0) { toast("Nothing was changed"); return; }
+    setBusy(true);
     setTrouble(null);
     try {
-      setBased(await change("PUT", "/workspace/settings", { ...changes, version: based.version }));
-      toast("Saved");
-      lookAgain();
+      const saved = /** @type {Settings} */ (await change("PUT", "/workspace/settings", { ...changes, version: base.version }));
+      setTexts({});
+      setBase(saved);
+      toast("Saved: it holds from now on, limits of callers within a minute.");
     } catch (error) {
       setTrouble(error);
     }
+    setBusy(false);
+    lookAgain();
   };
-  const values = /** @type {Record<string, any>} */ (based);
-  return html`<form onSubmit=${save} class="settings">
-    ${GROUPS.map(([title, limits]) => html`<section class="card" key=${title} aria-label=${title}><h2>${title}</h2>
-      ${limits.map((limit) => html`<${Field} key=${limit.name} of=${{ name: limit.name, label: limit.label, type: "number", required: true, value: String(values[limit.name]), min: String(limit.from), max: String(limit.to),
-    hint: `${limit.hint} From ${limit.from.toLocaleString()} to ${limit.to.toLocaleString()}.` }} />`)}</section>`)}
-    <section class="card" aria-label="Rules"><h2>Rules</h2>
-      <${Field} of=${{ name: "time_zone", label: "Time zone", required: true, value: based.time_zone, hint: "For due dates, such as Europe/Berlin." }} />
-      <${Field} of=${{ name: "breaker_scope", label: "A direction is busy", type: "select", required: true, value: based.breaker_scope, options: [["open", "while an escalation is open"], ["any", "for the whole window"]] }} />
-      <${Field} of=${{ name: "loop_guard", label: "Loop guard", type: "select", required: true, value: String(based.loop_guard), options: [["true", "on"], ["false", "off"]] }} />
-      <${Field} of=${{ name: "agents_read", label: "Agents read", type: "select", required: true, value: based.agents_read, options: [["own", "their own work"], ["workspace", "each other's work as well"]] }} />
-      <${Data} of=${based.guardrails} title="Guardrails" /><${Data} of=${based.tracker} title="Tracker" /><${Data} of=${based.holidays} title="Holidays" /></section>
-    <${Trouble} of=${trouble} what="It isn't saved." />
-    ${settings.version !== based.version && html`<p class="notice">Somebody has changed the settings since you opened them. <button type="button" onClick=${() => location.reload()}>Show theirs</button></p>`}
-    <div class="row end"><button type="submit" class="primary">Save</button></div></form>`;
+  useKeys("Settings", { Escape: { does: "forget the changes", run: forget } });
+  return html`<form class="settings" onSubmit=${save}>
+    ${base.version < now.version && html`<p class="notice" role="status">Somebody else has changed the settings since you began. Yours are kept here, and can't be saved over theirs.
+      ${" "}<button type="button" onClick=${() => { setBase(now); setTrouble(null); }}>Base them on version ${now.version}</button></p>`}
+    ${GROUPS.map((group) => html`<fieldset class="card" key=${group.title}><legend>${group.title}</legend>
+      ${group.settings.map((setting) => html`<${Row} key=${setting.name} of=${setting} text=${texts[setting.name] ?? shown(setting, base)}
+        isChanged=${(texts[setting.name] ?? shown(setting, base)) !== shown(setting, base)} set=${set} />`)}</fieldset>`)}
+    <${Trouble} of=${trouble} what="Nothing was saved." />
+    <div class="row save"><button type="submit" class="primary" disabled=${isBusy || names.length === 0}>${isBusy ? "Saving …" : names.length > 0 ? `Save ${names.length} changed` : "Nothing is changed"}</button>
+      ${names.length > 0 && html`<button type="button" onClick=${forget}>Forget the changes <${Key}>Esc<//></button>`}</div>
+  </form>`;
 }
 
-/** The fields that differ from what they were. @param {Record<string, any>} before @param {FormData} form */
-function changed(before, form) {
-  /** @type {Record<string, unknown>} */
-  const changes = {};
-  for (const [name, text] of form) {
-    const was = before[name];
-    const value = typeof was === "number" ? Number(text) : typeof was === "boolean" ? text === "true" : String(text);
-    if (value !== was) changes[name] = value;
-  }
-  return changes;
+/** @param {{of: Setting, text: string, isChanged: boolean, set: (name: string, text: string) => void}} props */
+function Row({ of, text, isChanged, set }) {
+  const id = `setting-${of.name}`;
+  const common = { id, "aria-describedby": `${id}-means`, onInput: (/** @type {any} */ event) => set(of.name, event.target.value) };
+  return html`<div class="setting"><label for=${id}>${of.title}${isChanged && html` <span class="flag">changed</span>`}</label>
+    <div>${control(of, text, common)} ${of.unit && html`<span class="faint">${of.unit}, ${of.from?.toLocaleString()} to ${of.to?.toLocaleString()}</span>`}</div>
+    <p id=${`${id}-means`} class="faint">${of.means} <code>${of.name}</code></p></div>`;
+}
+
+/** @param {Setting} of @param {string} text @param {Record<string, unknown>} common */
+function control(of, text, common) {
+  if (of.type === "number") return html`<input ...${common} type="number" required min=${of.from} max=${of.to} value=${text} />`;
+  if (of.type === "lines") return html`<textarea ...${common} rows="3" value=${text}></textarea>`;
+  if (of.type === "text") return html`<input ...${common} type="text" required value=${text} autocomplete="off" />`;
+  const choices = of.type === "switch" ? [["true", "on"], ["false", "off"]] : (of.choices ?? []).map((each) => [each, each]);
+  return html`<select ...${common}>${choices.map(([value, word]) => html`<option value=${value} selected=${value === text}>${word}</option>`)}</select>`;
 }

@@ -1,44 +1,117 @@
-/** The tracker: whether pages keep up with their tasks, and what to do where they don't. */
+/** The tracker (Notion): whether pages get there, what was given up, and what is wrong with its settings. */
 import { html, useState } from "../lib.js";
-import { post } from "../core/api.js";
+import { change, post } from "../core/api.js";
+import { useKeys } from "../core/keys.js";
 import { lookAgain, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
-import { toast } from "../core/toasts.js";
-import { Ago, Empty, Facts, Loading, Said, Trouble } from "../ui/parts.js";
+import { failed, toast } from "../core/toasts.js";
+import { ask } from "../ui/ask.js";
+import { Ago, Data, Empty, Facts, Id, Key, Loading, Said, Trouble } from "../ui/parts.js";
 
-/** @typedef {import("api").TrackerHealth} TrackerHealth */
+/** @typedef {import("api").TrackerHealth} Health */
+/** @typedef {import("api").TrackerCheck} Check */
+/** @typedef {import("api").SettingsView} Settings */
 
 export default function Tracker() {
   const { data, problem, isLoading } = useLive("/tracker/health", { everyMs: 5000 });
-  const [check, setCheck] = useState(/** @type {import("api").TrackerCheck | null} */ (null));
-  const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
-  const [isBusy, setBusy] = useState(false);
-  const health = /** @type {TrackerHealth | null} */ (data);
-  const act = async (/** @type {() => Promise<void>} */ does) => {
-    setTrouble(null);
-    setBusy(true);
-    await does().catch(setTrouble);
-    setBusy(false);
-    lookAgain();
+  const { data: settings } = useLive("/workspace/settings", { everyMs: 20_000 });
+  const health = /** @type {Health | null} */ (data);
+  const check = useCheck();
+  const retryAll = () => { void retry(null); };
+  useKeys("Tracker", health?.configured ? { c: { does: "check it", run: check.run }, r: { does: "send again what was given up", run: retryAll } } : {});
+  return html`<div class="head"><h1>Tracker</h1>${health?.configured && html`<${Status} of=${health.status} />`}</div>
+    <${Trouble} of=${problem} what="Its health can't be read." />
+    ${isLoading ? html`<${Loading} />` : health && html`<div class="row acts">
+        ${health.configured && html`<button type="button" class="primary" disabled=${check.isBusy} onClick=${check.run}>${check.isBusy ? "Checking …" : "Check"} <${Key}>c<//></button>
+          <button type="button" onClick=${retryAll}>Retry everything <${Key}>r<//></button>`}
+        <button type="button" disabled=${!settings} onClick=${() => connect(/** @type {Settings} */ (settings))}>Database</button>
+        <button type="button" onClick=${giveToken}>Notion's token</button></div>
+      <${Checked} of=${check.found} trouble=${check.trouble} />
+      ${health.configured ? html`<${Whole} of=${health} settings=${/** @type {Settings | null} */ (settings)} />` : html`<${Empty} title="No tracker is connected">
+        <p>With one, each task has a page in a Notion database, and people decide there as well. Give Baton Notion's token, name the database, then check.</p><//>`}`}`;
+}
+
+/** @param {{of: string}} props */
+function Status({ of }) {
+  return html`<span class=${`state ${of === "ok" ? "done" : of === "pending" ? "waiting" : "failed"}`}>${of === "ok" ? "✓" : of === "pending" ? "◐" : "✕"} ${of}</span>`;
+}
+
+/** @param {{of: Health, settings: Settings | null}} props */
+function Whole({ of, settings }) {
+  return html`<section class="card" aria-labelledby="health"><h2 id="health">Health</h2>
+      ${of.message && html`<${Said} block of=${of.message} />`}
+      <${Facts} of=${[
+    ["Waiting", `${of.waiting}${of.waiting === 1000 ? " or more" : ""} pages`],
+    ["Next attempt", of.closed_until && html`<${Ago} at=${of.closed_until} />`],
+    ["People's changes", of.last_reconciled_at && html`handled up to <${Ago} at=${of.last_reconciled_at} />`],
+    ["Webhook", html`${of.webhook.state}${of.webhook.verified_at && html`, verified <${Ago} at=${of.webhook.verified_at} />`}`],
+  ]} /><${Data} of=${settings?.tracker} title="Its settings" /></section>
+    <section class="card" aria-labelledby="dead"><h2 id="dead">Given up <span class="faint">${of.dead.length || "nothing"}</span></h2>
+      ${of.dead.length > 0 ? html`<ul class="log">${of.dead.map((page) => html`<li key=${page.task_id}>
+        <p class="row"><a href=${address(`/tasks/${page.task_id}`)}>its task</a> <${Id} of=${page.task_id} /> <span class="faint">of <${Ago} at=${page.since} /></span>
+          <button type="button" onClick=${() => { void retry(page.task_id); }}>Retry</button></p><${Said} block of=${page.message} /></li>`)}</ul>`
+    : html`<p class="faint">A page that Notion refuses for good stands here, with Notion's word. The task itself goes on.</p>`}</section>`;
+}
+
+function useCheck() {
+  const [state, setState] = useState(/** @type {{isBusy: boolean, found: Check | null, trouble: unknown}} */ ({ isBusy: false, found: null, trouble: null }));
+  const run = async () => {
+    setState({ isBusy: true, found: null, trouble: null });
+    try {
+      setState({ isBusy: false, found: await post("/tracker/check"), trouble: null });
+    } catch (error) {
+      setState({ isBusy: false, found: null, trouble: error });
+    }
   };
-  const look = () => act(async () => setCheck(await post("/tracker/check")));
-  const retry = (/** @type {string | null} */ id) => act(async () => {
-    const told = /** @type {import("api").RetriedView} */ (await post("/tracker/retry", id ? { task_id: id } : {}));
-    toast(`${told.revived} given up before are tried again, ${told.hurried} at once`);
+  return { ...state, run: () => { if (!state.isBusy) void run(); } };
+}
+
+/** @param {{of: Check | null, trouble: unknown}} props */
+function Checked({ of, trouble }) {
+  if (trouble) return html`<${Trouble} of=${trouble} what="The check couldn't be made." />`;
+  if (!of) return null;
+  return html`<section class="card" role="status" aria-labelledby="checked"><h2 id="checked">${of.ok ? "The check found nothing that keeps pages away" : "Pages can't get there"}</h2>
+    ${of.problems.length > 0 ? html`<ul class="log">${of.problems.map((each) => html`<li key=${`${each.about} ${each.problem}`}>
+      <span class=${`severity ${each.severity === "error" ? "critical" : "warning"}`}>${each.severity}</span> <strong><${Said} of=${each.about} /></strong>
+      <${Said} block of=${each.problem} /><p><${Said} of=${each.what_to_do} /></p></li>`)}</ul>` : html`<p class="good">Token, database and properties are as they should be.</p>`}</section>`;
+}
+
+/** @param {string | null} taskId null: everything */
+async function retry(taskId) {
+  try {
+    const done = /** @type {import("api").RetriedView} */ (await post("/tracker/retry", taskId ? { task_id: taskId } : {}));
+    toast(`${done.revived + done.hurried} pages are sent again${done.complete ? "" : "; there are more: retry once more"}`, { seconds: 8 });
+  } catch (error) {
+    failed("Nothing is sent again", error);
+  }
+  lookAgain();
+}
+
+function giveToken() {
+  ask({
+    title: "Notion's token",
+    text: "The secret of an integration that may read and write the database. Baton keeps it, and never shows it again.",
+    fields: [{ name: "token", label: "Token", type: "password", required: true }],
+    confirm: "Keep it",
+    run: async ({ token }) => {
+      await change("PUT", "/tracker/token", { token });
+      toast("Kept. Check, to see whether it fits.");
+      lookAgain();
+    },
   });
-  if (isLoading) return html`<h1>Tracker</h1><${Loading} />`;
-  if (!health) return html`<h1>Tracker</h1><${Trouble} of=${problem} what="The tracker's health can't be read." />`;
-  if (!health.configured) return html`<${Empty} isPage title="No tracker yet"><p>Tasks can be pages of a Notion database: name it in the settings (<code>PUT /workspace/settings</code>), give a token (<code>PUT /tracker/token</code>), and check it here.</p><//>`;
-  return html`<div class="head"><h1>Tracker</h1><span class=${`state ${health.status === "ok" ? "done" : "failed"}`}>${health.status === "ok" ? "✓" : "✕"} ${health.status}</span></div>
-    <${Trouble} of=${problem} />
-    <section class="card" aria-labelledby="health"><h2 id="health">Health</h2>${health.message && html`<${Said} of=${health.message} block />`}<${Facts} of=${[
-    ["Pages behind", health.waiting],
-    ["Stopped until", health.closed_until && html`<${Ago} at=${health.closed_until} />`],
-    ["Compared", html`<${Ago} at=${health.last_reconciled_at} none="never" />`],
-    ["Webhook", health.webhook.state],
-  ]} /><div class="row"><button type="button" disabled=${isBusy} onClick=${look}>Check</button><button type="button" disabled=${isBusy} onClick=${() => retry(null)}>Try all again</button></div>
-    <${Trouble} of=${trouble} />
-    ${check && (check.ok ? html`<p class="good" role="status">Everything that Baton needs is there.</p>` : html`<ul class="log" role="status">${check.problems.map((each) => html`<li><p><span class="flag">${each.severity}</span> <strong><${Said} of=${each.about} /></strong> <${Said} of=${each.problem} /></p><p><${Said} of=${each.what_to_do} /></p></li>`)}</ul>`)}</section>
-    ${health.dead.length > 0 && html`<section class="card" aria-labelledby="dead"><h2 id="dead">Given up</h2><ul class="log">${health.dead.map((page) => html`<li key=${page.task_id}><a href=${address(`/tasks/${page.task_id}`)}>${page.task_id}</a>
-      <span class="faint"><${Ago} at=${page.since} /></span> <${Said} of=${page.message} /> <button type="button" disabled=${isBusy} onClick=${() => retry(page.task_id)}>Try again</button></li>`)}</ul></section>`}`;
+}
+
+/** @param {Settings} settings */
+function connect(settings) {
+  ask({
+    title: "The database",
+    text: "Each task has a page in it. Left empty, the tracker is switched off: tasks go on, their pages stay as they are.",
+    fields: [{ name: "database", label: "Database", value: settings.tracker?.database ?? "", hint: "Its id or address in Notion." }],
+    confirm: "Save",
+    run: async ({ database }) => {
+      await change("PUT", "/workspace/settings", { tracker: database ? { database } : null, version: settings.version });
+      toast(database ? "Saved. Check, to see whether it fits." : "The tracker is off");
+      lookAgain();
+    },
+  });
 }
