@@ -129,6 +129,7 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         "/alerts": "202E",
         "/start": "evil.example",
         "/agents/ciso": "202E",
+        "/chat": "evil.example",
         f"/chat/{talk}": "202E",
         "/memory": "202E",
         f"/memory/{entry['id']}": "evil.example",
