@@ -6,6 +6,7 @@ from typing import Any
 
 from support.worlds.console_desk import Desk
 from support.worlds.http_agents import ALICE
+from support.worlds.world import service
 
 
 def test_a_tool_is_made_and_its_schema_shown(signed_in: Any, desk: Desk) -> None:
@@ -36,3 +37,16 @@ def test_of_two_people_who_change_a_tool_the_second_keeps_the_fields_and_is_told
     signed_in.get_by_role("button", name="Save").click()
     signed_in.get_by_role("alert").get_by_text("Somebody changed it first").wait_for()
     assert signed_in.get_by_label("Instructions").input_value() == "Mine."
+
+
+def test_a_suspended_tool_is_marked_and_resumed_for_the_target_that_was_shown(signed_in: Any, desk: Desk) -> None:
+    gateway = desk.served.gateway
+    assert gateway.put(service(), "/agents/qa", {"produces": ["reports"]}).status == 200
+    signed_in.goto(f"{desk.served.url}#/tools")
+    signed_in.get_by_text("suspended").wait_for()
+    signed_in.get_by_role("link", name="handoff_to_qa").click()
+    signed_in.get_by_text("save the tool to offer it again").wait_for()
+    with signed_in.expect_request(lambda request: request.method == "PUT") as saving:
+        signed_in.get_by_role("button", name="Save").click()
+    signed_in.locator("header .state").get_by_text("offered").wait_for()
+    assert saving.value.post_data_json["target_version"] == gateway.get(ALICE, "/agents/qa").json["version"]

@@ -21,7 +21,7 @@ export default function ToolPage({ params }) {
   if (name && !tool) return html`<h1>Tool</h1><${Trouble} of=${problem} what="The tool can't be read." /><p><a href=${address("/tools")}>All tools</a></p>`;
   return html`<article class="task"><header><p class="row">${tool && html`<${Standing} of=${tool} /> <span class="faint">changed <${Ago} at=${tool.updated_at} /> by <${Said} of=${tool.updated_by} /></span>`}</p>
       <h1 class="title">${tool ? html`<${Said} of=${tool.name} />` : "New tool"}</h1></header>
-    ${tool?.suspended && html`<p class="trouble"><${Said} of=${tool.suspended.reason} /> Save it to offer it again.</p>`}
+    ${tool?.suspended && html`<p class="trouble"><${Said} of=${tool.suspended.reason} /> <a href=${address(`/agents/${tool.config.target_agent}`)}>See its target</a>; save the tool to offer it again.</p>`}
     <div class="halves"><${Form} key=${name} tool=${tool} />${tool ? html`<div><${Schema} tool=${tool} /><${DryRun} tool=${tool} /></div>`
     : html`<section class="card"><h2>As a model sees it</h2><p class="faint">Once it is saved, its schema is shown here, and tried with arguments.</p></section>`}</div></article>`;
 }
@@ -44,7 +44,7 @@ function Form({ tool }) {
     const config = { target_agent: text("target_agent"), mode: text("mode"), history: text("history"), handoff_instructions: text("handoff_instructions"), context_variables: variables };
     setTrouble(null);
     try {
-      const saved = /** @type {ToolView} */ (await change("PUT", `/tools/${encodeURIComponent(name)}`, { version: based, description: text("description"), active: text("active") === "yes", config }));
+      const saved = /** @type {ToolView} */ (await change("PUT", `/tools/${encodeURIComponent(name)}`, { version: based, ...seen(tool, config.target_agent), description: text("description"), active: text("active") === "yes", config }));
       setBased(saved.version);
       toast("Saved");
       lookAgain();
@@ -67,6 +67,12 @@ function Form({ tool }) {
     <${Trouble} of=${trouble} what="It isn't saved." />
     ${tool && tool.version !== based && html`<p class="notice">Somebody has changed it since you opened it. <button type="button" onClick=${() => location.reload()}>Show theirs</button></p>`}
     <div class="row end"><a href=${address("/tools")}>All tools</a><button type="submit" class="primary">Save</button></div></form></section>`;
+}
+
+/** A suspended tool is resumed for the target as its reader has seen it, not for what came of it meanwhile.
+ * @param {ToolView | null} tool @param {string} target */
+function seen(tool, target) {
+  return tool?.suspended && target === tool.config.target_agent ? { target_version: tool.suspended.target_version } : {};
 }
 
 /** @param {{tool: ToolView}} props */
