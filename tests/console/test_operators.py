@@ -32,14 +32,18 @@ def test_two_people_release_once_and_the_second_is_told(signed_in: Any, desk: De
     dialog.get_by_role("alert").wait_for()
 
 
-def test_an_agent_is_switched_off_and_on(signed_in: Any, desk: Desk) -> None:
+def test_an_agent_is_switched_off_with_a_reason_and_on_again(signed_in: Any, desk: Desk) -> None:
     gateway = desk.served.gateway
     signed_in.goto(f"{desk.served.url}#/agents/auto-code")
     for name, status in (("Switch off", 403), ("Switch on", 204)):
         signed_in.get_by_role("button", name=name).click()
+        if name == "Switch off":
+            signed_in.get_by_label("Reason").fill("It answers in circles")
         signed_in.get_by_role("dialog").get_by_role("button", name=name).click()
         signed_in.get_by_role("dialog").wait_for(state="detached")
         assert gateway.post(agent("auto-code"), "/agents/auto-code/claims").status == status
+    told = gateway.get(ALICE, "/alerts").json["items"][0]
+    assert (told["message"], told["raised_by"]) == ("auto-code was switched off: It answers in circles", "human:alice")
 
 
 def test_an_alert_is_resolved_with_a_note(signed_in: Any, desk: Desk) -> None:

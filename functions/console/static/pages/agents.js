@@ -1,9 +1,9 @@
 /** Who works here: alive or not, what they take, and the switch that stops one. */
 import { html } from "../lib.js";
-import { change } from "../core/api.js";
+import { change, post } from "../core/api.js";
 import { lookAgain, useList, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
-import { toast } from "../core/toasts.js";
+import { failed, toast } from "../core/toasts.js";
 import { useKeys } from "../core/keys.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Data, Empty, Facts, Key, Loading, Said, State, Trouble } from "../ui/parts.js";
@@ -89,12 +89,24 @@ function turn(agent) {
     title: isOff ? `Switch ${agent.slug} off` : `Switch ${agent.slug} on`,
     text: isOff ? "From its next request on it claims nothing, hands nothing over and reads only its inbox; it may release and fail what it holds. Its work waits."
       : "It may claim and hand over again. What waited for it is taken in its order.",
+    fields: isOff ? [{ name: "reason", label: "Reason", type: "textarea", hint: "Others read it as an alert, until one of you resolves it." }] : [],
     confirm: isOff ? "Switch off" : "Switch on",
     danger: isOff,
-    run: async () => {
+    run: async ({ reason }) => {
       await change("PUT", `/agents/${agent.slug}`, { active: !isOff, version: agent.version });
       toast(isOff ? "Switched off" : "Switched on");
       lookAgain();
+      if (isOff && reason) await tell(agent.slug, reason);
     },
   });
+}
+
+/** Why it was switched off, for those who find it so. The switch stays as it is where the alert is refused.
+ * @param {string} slug @param {string} reason */
+async function tell(slug, reason) {
+  try {
+    await post("/alerts", { kind: "agent-switched-off", severity: "warning", message: `${slug} was switched off: ${reason}`.slice(0, 2000) });
+  } catch (error) {
+    failed("It is off, but the reason wasn't kept", error);
+  }
 }

@@ -79,7 +79,7 @@ export function Review({ params }) {
 function release(review) {
   ask({
     title: "Release this request",
-    text: "Exactly this request goes through, once, and counts. It waits for approval, as any other.",
+    text: "Exactly this request goes through, once, and counts. It is approved by this: nobody is asked again. Requests that came after you read refuse it.",
     confirm: "Release",
     run: async () => {
       const made = /** @type {import("api").ReleasedReview} */ (await post(`/manual-reviews/${review.id}/release`, { version: review.version }));
