@@ -32,7 +32,8 @@ $ baton handoff list
 
 ## Where, and as whom
 
-A flag goes before the environment, and that before the file.
+A flag goes before the environment, and that before the file. A token of the file goes to its profile's address
+alone: with another one, `BATON_TOKEN` is needed too.
 
 | | flag | environment | in `~/.config/baton/config.toml` |
 | --- | --- | --- | --- |

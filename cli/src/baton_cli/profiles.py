@@ -80,14 +80,27 @@ def _checked(found: dict[str, Any], path: Path) -> Config:
 def profile_from(
     given: Mapping[str, str], environment: Mapping[str, str] = os.environ, path: Path | None = None
 ) -> Profile:
-    """Returns the profile. ``given``: what flags say of url, token, agent and profile. Raises ``Misused``."""
+    """Returns the profile. ``given``: what flags say of url, token, agent and profile. A saved token goes to no other
+    address than its own. Raises ``Misused``."""
     config = config_of(path or config_path(environment))
     name = given.get("profile") or environment.get("BATON_PROFILE") or ""
     saved = _saved(config, name or config.default, is_named=bool(name))
     found = {
         each: given.get(each) or environment.get(f"BATON_{each.upper()}") or saved.get(each, "") for each in FIELDS
     }
-    return Profile(name or (config.default if saved else ""), address(found["url"]), found["token"], found["agent"])
+    profile = Profile(name or (config.default if saved else ""), address(found["url"]), found["token"], found["agent"])
+    if saved.get("token") and not (given.get("token") or environment.get("BATON_TOKEN")):
+        _must_be_for(profile, saved)
+    return profile
+
+
+def _must_be_for(profile: Profile, saved: Mapping[str, str]) -> None:
+    """An address of the environment's may be anybody's: it gets no saved token. Raises ``Misused``."""
+    own = address(saved.get("url") or profile.url)
+    if own != profile.url:
+        what = f"the token of the profile {profile.name} is for {own} alone"
+        step = "set BATON_TOKEN too, or save a profile for that address: baton init"
+        raise Misused(what, f"{profile.url} was named", step)
 
 
 def _saved(config: Config, name: str, *, is_named: bool) -> Mapping[str, str]:

@@ -49,6 +49,14 @@ def test_a_text_of_an_agents_reaches_no_terminal_as_an_escape(
     assert "\\x1b[31m" in said.err
 
 
+def test_nor_does_one_that_is_answered_as_a_text(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
+    scripted.will(Answer(body=f"## Chain\n{ESCAPES}\n"))
+    run(["api", "get", "/workflows/w/chain?format=text"])
+    drawn = capsys.readouterr().out
+    assert drawn.startswith("## Chain\nred \\x1b[31m")
+    assert not set(drawn) & {"\x1b", "\x07", "\x9b", "\u202e"}
+
+
 @pytest.mark.parametrize(
     ("answer", "code", "said"),
     [

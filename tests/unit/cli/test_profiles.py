@@ -35,7 +35,12 @@ def path(tmp_path: Path) -> Path:
         ({}, {"BATON_PROFILE": "cloud"}, ("cloud", "https://cloud", "t-cloud", "")),
         ({"profile": "local"}, {"BATON_PROFILE": "cloud"}, ("local", "http://local", "t-local", "qa")),
         ({}, {"BATON_TOKEN": "t-env"}, ("local", "http://local", "t-env", "qa")),
-        ({"url": "http://flag"}, {"BATON_URL": "http://env"}, ("local", "http://flag", "t-local", "qa")),
+        (
+            {"url": "http://flag"},
+            {"BATON_URL": "http://env", "BATON_TOKEN": "t-env"},
+            ("local", "http://flag", "t-env", "qa"),
+        ),
+        ({"url": "http://local/"}, {}, ("local", "http://local", "t-local", "qa")),
     ],
 )
 def test_a_flag_goes_before_the_environment_and_that_before_the_file(
@@ -43,6 +48,28 @@ def test_a_flag_goes_before_the_environment_and_that_before_the_file(
 ) -> None:
     profile = profile_from(given, environment, path)
     assert (profile.name, profile.url, profile.token, profile.agent) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "environment"),
+    [
+        ({"url": "http://other"}, {}),
+        ({}, {"BATON_URL": "http://other"}),
+        ({"profile": "local"}, {"BATON_URL": "https://local"}),
+        ({}, {"BATON_URL": "http://local@other"}),
+    ],
+)
+def test_a_saved_token_goes_to_no_other_address_than_its_own(
+    path: Path, given: dict[str, str], environment: dict[str, str]
+) -> None:
+    with pytest.raises(Misused, match="the token of the profile local is for http://local alone") as refused:
+        profile_from(given, environment, path)
+    assert "t-local" not in f"{refused.value.what} {refused.value.why} {refused.value.next_step}"
+
+
+def test_a_saved_token_without_an_address_is_for_whatever_is_named(path: Path) -> None:
+    path.write_text('default = "a"\n[profiles.a]\ntoken = "t"\n')
+    assert profile_from({"url": "http://x"}, {}, path).token == "t"
 
 
 def test_no_file_is_needed(tmp_path: Path) -> None:

@@ -48,6 +48,17 @@ def test_what_is_torn_is_no_entry_and_what_is_too_old_is_removed(tmp_path: Path)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["other.json", "torn.json"]
 
 
+def test_what_others_could_have_put_there_is_never_sent(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.keep(ENTRY)
+    for mode in (0o777, 0o770, 0o755):
+        tmp_path.chmod(mode)
+        assert Journal(tmp_path).left("http://a", "qa") == []
+        assert not journal.keep(Entry("http://a", "qa", "/tasks/t/fail", {"claim_id": "clm_2"}, "l"))
+    tmp_path.chmod(0o700)
+    assert Journal(tmp_path).left("http://a", "qa") == [ENTRY]
+
+
 def test_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     journal = Journal(tmp_path / "file" / "w")

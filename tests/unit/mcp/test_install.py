@@ -124,6 +124,10 @@ def test_a_profile_is_read_from_a_file_that_is_its_owners_alone(
     path.chmod(0o600)
     assert profile_from("work", {}).agent == "coder"
     assert profile_from("work", {"BATON_AGENT": "other"}).agent == "other"
+    assert profile_from("work", {"BATON_URL": f"{URL}/mcp"}).token == TOKEN
+    with pytest.raises(Unfit, match="set BATON_TOKEN too"):
+        profile_from("work", {"BATON_URL": "https://other.example.com"})
+    assert profile_from("work", {"BATON_URL": "https://other.example.com", "BATON_TOKEN": "other"}).token == "other"
     with pytest.raises(Unfit, match="no profile"):
         profile_from("home", {})
     path.write_text("profiles = 1")

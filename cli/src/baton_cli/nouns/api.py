@@ -10,6 +10,7 @@ import click
 from baton_cli.app import App
 from baton_cli.given import document
 from baton_cli.leaf import Leaf
+from baton_cli.text import visible
 from baton_cli.wire import Request
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
@@ -31,7 +32,7 @@ def command(app: App, method: str, path: str, data: str | None, timeout: float) 
     request = Request(method.upper(), _quoted(path), body, app.key if method.upper() == "POST" else None)
     answer: Any = app.client.call(request, timeout=timeout)
     if isinstance(answer, str):
-        app.out.write(answer)
+        app.out.write(visible(answer))
     elif answer is not None:
         app.out.document(answer)
 

@@ -73,9 +73,9 @@ def _answer(request: Callable[[], Reply]) -> Answer:
 
 def _heard(reply: Reply) -> Heard:
     code = reply.json.get("code") if isinstance(reply.json, dict) else None
-    if reply.status < 300:
+    if reply.status < 300 and (reply.status == 204 or isinstance(reply.json, dict)):
         return Heard.DONE
-    if reply.status in _BUSY:
+    if reply.status < 400 or reply.status in _BUSY:  # a page or another place is a network's answer, not Baton's
         return Heard.AGAIN
     if reply.status == 401 or code in _DENIED:
         return Heard.DENIED

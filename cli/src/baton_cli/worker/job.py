@@ -251,7 +251,7 @@ class Job:
         path = f"/tasks/{self._claim.task_id}/{report.verb}"
         self._entry = Entry(self._work.profile.url, self._work.agent, path, body, uuid4().hex)
         if report.verb != "release" and not self._journal.keep(self._entry):
-            self._log("not_kept", "the report is in this process's memory alone: its folder can't be written")
+            self._log("not_kept", "the report is in memory alone: its folder can't be written, or isn't yours alone")
         return self._entry
 
     def _post(self, verb: str, body: dict[str, Any], key: str | None, timeout: float = TIMEOUT_SECONDS) -> Answer:

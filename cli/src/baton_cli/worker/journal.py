@@ -29,8 +29,9 @@ class Entry:
 
 
 class Journal:
-    """A folder that only its owner can read. An entry is whole or isn't there; where nothing can be written, there is
-    none, and the report is made from memory alone."""
+    """A folder that is this user's alone: whoever could write there would have requests sent with the worker's token.
+    An entry is whole or isn't there. Where nothing can be written, or others have a right to the folder, there is none,
+    and the report is made from memory alone."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -43,6 +44,8 @@ class Journal:
         made = path.with_suffix(f".{os.getpid()}")
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not self._is_ours():
+                return False
             with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
                 json.dump(asdict(entry), file)
                 file.flush()
@@ -59,8 +62,17 @@ class Journal:
     def left(self, url: str, agent: str) -> list[Entry]:
         """The entries of an agent that other workers have left, or are about to report: then both get one answer. What
         is too old to be repeated is removed, with what a killed worker had half written."""
+        if not self._is_ours():
+            return []
         found = [_read(path) for path in sorted(self._folder.glob("*")) if path not in self._own and not _removed(path)]
         return [entry for entry in found if entry is not None and (entry.url, entry.agent) == (url, agent)]
+
+    def _is_ours(self) -> bool:
+        try:
+            found = self._folder.stat()
+        except OSError:
+            return False
+        return found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
     def _path(self, entry: Entry) -> Path:
         """Named by the claim, whose id is a secret."""

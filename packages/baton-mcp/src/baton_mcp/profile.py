@@ -46,16 +46,25 @@ class Profile:
 
 def profile_from(name: str | None, environment: Mapping[str, str] | None = None) -> Profile:
     """Returns the profile: BATON_URL, BATON_TOKEN and BATON_AGENT of the environment go before those of the named
-    profile in ~/.config/baton/config.toml, which the command `baton` writes. Raises ``Unfit``."""
+    profile in ~/.config/baton/config.toml, which the command `baton` writes. A saved token goes to no other address
+    than its own. Raises ``Unfit``."""
     given = os.environ if environment is None else environment
     saved = _saved(name) if name else {}
     found = {key: given.get(f"BATON_{key.upper()}") or saved.get(key, "") for key in ("url", "token", "agent")}
-    url = found["url"].rstrip("/").removesuffix("/mcp")
+    url = _address(found["url"])
     if urlsplit(url).scheme not in {"http", "https"}:
         raise Unfit("set BATON_URL to the API's address, such as https://baton.example.com")
     if not found["token"]:
         raise Unfit("set BATON_TOKEN to the agent's token")
+    if not given.get("BATON_TOKEN") and saved.get("url") and _address(saved["url"]) != url:
+        raise Unfit(
+            f"the token of {name} is for {_address(saved['url'])} alone, and BATON_URL isn't: set BATON_TOKEN too"
+        )
     return Profile(url, found["token"], found["agent"])
+
+
+def _address(url: str) -> str:
+    return url.rstrip("/").removesuffix("/mcp")
 
 
 def _saved(name: str) -> dict[str, str]:
