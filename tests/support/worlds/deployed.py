@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
+from http import HTTPStatus
 from typing import Any
 
 import httpx
@@ -77,8 +78,14 @@ class Client:
         return response
 
     def ok(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Any:
-        """The answer of a request that has to succeed; None where there is none."""
+        """The answer of a request that has to succeed; None where there is none. On a busy machine a read that is
+        answered with ``busy`` is asked again, as the answer says."""
         response = self.send(method, path, body, key=key)
+        for _ in range(2):
+            if method != "GET" or response.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
+                break
+            time.sleep(float(response.headers["retry-after"]))
+            response = self.send(method, path, body, key=key)
         assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
         return response.json() if response.content else None
 
