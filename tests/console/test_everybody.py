@@ -35,7 +35,8 @@ PAGES = {
     "conversation": ("/chat/{talk}", "50,000 tokens left"),
     "settings": ("/settings", "Undo window"),
     "tracker": ("/tracker", "No tracker is connected"),
-    "memory": ("/memory", "Nothing is known yet"),
+    "memory": ("/memory", "One queue for each kind of work"),
+    "entry": ("/memory/{entry}", "Because"),
     "missing": ("/nowhere", "There is no such page"),
 }
 SHOWN = {"start", "approvals", "tasks", "task"}  # in docs/
@@ -53,7 +54,7 @@ OPEN_BOXES = "texts => texts.filter(text => getComputedStyle(text).overflowY !==
 
 
 def address(desk: Desk, path: str) -> str:
-    tasks = {"whole": desk.whole, "held": desk.held, "failed": desk.failed, "review": desk.review}
+    tasks = {"whole": desk.whole, "held": desk.held, "failed": desk.failed, "review": desk.review, "entry": desk.entry}
     ids = {name: each["id"] for name, each in tasks.items()} | {"talk": desk.talk}
     return f"{desk.served.url}#{path.format(**ids)}"
 

@@ -41,7 +41,7 @@ EXPECTATIONS = {
 class Desk:
     """``whole``: a task in `needs` with everything that a handoff can say. ``held``: one that a worker has.
     ``failed``: one that was rolled back. ``review``: what the cap of a direction stopped.
-    ``talk``: the id of a conversation."""
+    ``talk``: the id of a conversation. ``entry``: a decision in the memory, with its reason."""
 
     served: ConsoleServer
     whole: dict[str, Any]
@@ -49,6 +49,7 @@ class Desk:
     failed: dict[str, Any]
     review: dict[str, Any]
     talk: str
+    entry: dict[str, Any]
 
 
 def furnished(served: ConsoleServer) -> Desk:
@@ -70,7 +71,7 @@ def furnished(served: ConsoleServer) -> Desk:
         budget={"max_handoffs": 12, "max_tokens": 400_000},
         rollback={"on_failure": "architect", "failure_context": ["error_logs"]},
     )
-    return Desk(served, whole["task"], held, failed, _stopped(served), _talk(served))
+    return Desk(served, whole["task"], held, failed, _stopped(served), _talk(served), _known(served))
 
 
 @contextmanager
@@ -133,6 +134,21 @@ def _stopped(served: ConsoleServer) -> dict[str, Any]:
     assert raised.status == 201, raised.text
     review: dict[str, Any] = served.gateway.get(ALICE, "/manual-reviews").json["items"][0]
     return review
+
+
+def _known(served: ConsoleServer) -> dict[str, Any]:
+    decided = {
+        "entry_type": "decision",
+        "scope": "services/queue",
+        "summary": "One queue for each kind of work",
+        "detail": "A slow kind must not hold up a quick one.",
+        "rationale": "Tried with one: the quick ones waited for minutes",
+        "tags": ["queue"],
+    }
+    posted = served.gateway.post(agent("architect"), "/blackboard", decided)
+    assert posted.status == 201, posted.text
+    entry: dict[str, Any] = posted.json
+    return entry
 
 
 def _failed(served: ConsoleServer) -> dict[str, Any]:

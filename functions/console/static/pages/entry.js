@@ -23,7 +23,7 @@ export default function Entry({ params }) {
       <div class="row acts">${!isGone && html`<button type="button" onClick=${() => withdraw(entry)}>Withdraw</button>`}
         ${!entry.deleted_at && html`<button type="button" class="danger" onClick=${() => remove(entry)}>Delete</button>`}<a href=${address("/memory")}>All that is known</a></div></header>
     <${Trouble} of=${problem} />
-    <div class="halves"><section class="card" aria-label="What it says">${entry.detail && html`<${Said} of=${entry.detail} block />`}
+    <div class="halves"><section class="card" aria-labelledby="says"><h2 id="says">What it says</h2>${entry.detail && html`<${Said} of=${entry.detail} block />`}
         ${entry.rationale && html`<h3>Because</h3><${Said} of=${entry.rationale} block />`}
         ${entry.relates_to.length > 0 && html`<h3>Relates to</h3><ul>${entry.relates_to.map((each) => html`<li><${Said} of=${each} /></li>`)}</ul>`}</section>
       <div><section class="card" aria-labelledby="details"><h2 id="details">Details</h2><${Facts} of=${[
