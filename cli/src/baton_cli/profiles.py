@@ -13,6 +13,7 @@ The file is ~/.config/baton/config.toml, readable by its owner only:
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -34,6 +35,14 @@ class Profile:
     url: str
     token: str = field(repr=False)
     agent: str = ""
+
+    @property
+    def is_seen_on_its_way(self) -> bool:
+        """True if the token leaves this machine without encryption."""
+        parts = urlsplit(self.url)
+        host = parts.hostname or ""
+        is_here = f".{host}".endswith(".localhost") or host == "::1" or bool(re.fullmatch(r"127(\.\d{1,3}){3}", host))
+        return parts.scheme == "http" and not is_here
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +127,22 @@ def address(text: str) -> str:
     if not url:
         next_step = f"{_INIT}, or for the local stack: baton up"
         raise Misused("no address of an API", "neither a flag, BATON_URL nor a profile has one", next_step)
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise Misused(f"{url} isn't the address of an API", "it is as https://baton.example.com")
+    if not _is_address(url):
+        # What stands before an @ may be a password.
+        raise Misused(f"{url.rpartition('@')[2]} isn't the address of an API", "it is as https://baton.example.com")
     return url
+
+
+def _is_address(url: str) -> bool:
+    """With a host, perhaps a port and a path, and nothing else: a name before the host only misleads its reader."""
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.port != 0 and not (parts.query or parts.fragment or "@" in parts.netloc)
+    except ValueError:
+        return False
+    return (
+        is_whole and parts.scheme in {"http", "https"} and bool(parts.hostname) and not re.search(r"[\s\x00-\x1f]", url)
+    )
 
 
 def save(name: str, profile: Profile, path: Path, *, is_default: bool) -> None:

@@ -99,6 +99,13 @@ def test_the_doctor_names_what_is_wrong(terminal: Terminal, name: str, value: st
     assert said in found["said"]
 
 
+def test_the_doctor_says_where_a_token_can_be_read_on_its_way(terminal: Terminal) -> None:
+    terminal.monkeypatch.setenv("BATON_URL", "http://0.0.0.0:9")
+    found = {each["about"]: each for each in json.loads(terminal.runs("doctor", "--json")[1])["checks"]}
+    assert found["encryption"]["state"] == "note"
+    assert "can read the token" in found["encryption"]["said"]
+
+
 def test_the_doctor_names_a_clock_that_is_wrong(terminal: Terminal) -> None:
     code, out, _ = terminal.runs("doctor", "--text")  # by the world's clock, which isn't the server's
     assert code == 1

@@ -56,7 +56,6 @@ def test_a_flag_goes_before_the_environment_and_that_before_the_file(
         ({"url": "http://other"}, {}),
         ({}, {"BATON_URL": "http://other"}),
         ({"profile": "local"}, {"BATON_URL": "https://local"}),
-        ({}, {"BATON_URL": "http://local@other"}),
     ],
 )
 def test_a_saved_token_goes_to_no_other_address_than_its_own(
@@ -114,6 +113,36 @@ def test_a_profile_that_is_not_there_is_refused(path: Path) -> None:
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(Misused):
         address(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("https://good.example@evil.example", "https://u:secret@h", "https://h/?a=b", "https://h#f"),
+        *("http://h:99999", "http://h:x", "https://h\r\nX-A: b", "http://[::1", "http://a b", "https://h/a b"),
+    ],
+)
+def test_an_address_with_a_name_a_query_or_a_wrong_port_is_refused_without_its_secrets(url: str) -> None:
+    with pytest.raises(Misused) as refused:
+        address(url)
+    assert "secret" not in f"{refused.value.what} {refused.value.why}"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_seen"),
+    [
+        ("http://baton.example.com", True),
+        ("http://127.0.0.1.example.com", True),
+        ("http://notlocalhost", True),
+        ("https://baton.example.com", False),
+        ("http://127.0.0.1:9", False),
+        ("http://[::1]:9", False),
+        ("http://localhost", False),
+        ("http://a.localhost:4566", False),
+    ],
+)
+def test_a_token_may_be_seen_on_its_way_to_another_machine_without_encryption(url: str, *, is_seen: bool) -> None:
+    assert Profile("", url, "t").is_seen_on_its_way is is_seen
 
 
 def test_a_saved_profile_is_found_again_and_readable_by_its_owner_only(tmp_path: Path) -> None:
