@@ -91,7 +91,7 @@ def test_a_tool_is_made_and_a_conversation_is_routed_twice(page: Any, tenant: Te
     words = {slug: _hired(tenant, slug) for slug in ("sales", "sdr-agent", "closer")}
     code = tenant.human.post("/session-codes")["code"]
     page.goto(f"{tenant.deployed.stack.api_url}/console/#code={code}")
-    page.get_by_text("Nothing waits for you").wait_for()
+    page.get_by_role("button", name="Sign out").wait_for()
     _make_a_tool(page, "handoff_to_sdr", "sdr-agent")
     _make_a_tool(page, "handoff_to_closer", "closer")
     tenant.human.put("/agents/sales", {"tools": ["handoff_to_sdr"]})
