@@ -30,6 +30,23 @@ def test_a_person_signs_in_with_a_token_and_out_again(page: Any, served: Console
     assert ended.status_code == 403
 
 
+KEPT_BY_THE_BROWSER = """async () => {
+  const token = JSON.parse(sessionStorage.getItem("baton.session")).token;
+  const all = performance.getEntriesByType("resource").map((each) => each.name);
+  const asked = all.filter((name) => !name.includes("/console/"));
+  const found = await Promise.all(asked.map((name) =>
+    fetch(name, { cache: "only-if-cached", mode: "same-origin", headers: { Authorization: `Bearer ${token}` } })
+      .then((answer) => answer.ok, () => false)));
+  return [asked.length, found.filter(Boolean).length];
+}"""
+
+
+def test_the_browser_keeps_nothing_of_what_a_person_has_read(signed_in: Any) -> None:
+    asked, kept = signed_in.evaluate(KEPT_BY_THE_BROWSER)
+    assert asked > 0
+    assert kept == 0
+
+
 def test_an_agent_s_token_is_refused_and_it_is_said_why(page: Any, served: ConsoleServer) -> None:
     page.goto(served.url)
     page.get_by_label("Your token").fill(served.token(agent("qa")))

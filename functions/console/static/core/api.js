@@ -96,7 +96,7 @@ async function sent(method, path, init) {
   const headers = { ...(token ? { Authorization: `Bearer ${token}` } : {}), .../** @type {Record<string, string>} */ (init.headers) };
   let response;
   try {
-    response = await fetch(new URL(path.replace(/^\//, ""), ROOT), { ...init, method, headers, credentials: "omit", redirect: "error" });
+    response = await fetch(new URL(path.replace(/^\//, ""), ROOT), { ...init, method, headers, credentials: "omit", redirect: "error", cache: "no-store" });
   } catch (error) {
     if (init.signal?.aborted) throw error;
     isOnline.value = false;
