@@ -1,10 +1,14 @@
-"""The command line on the deployed stack: the protocol's chain, played by real `baton worker` processes."""
+"""The command line on the deployed stack: the protocol's chain, played by real `baton worker` processes, and a day in
+which every command is used."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import shlex
 import signal
+import string
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,10 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import baton_cli
 from baton_cli.main import run
+from support.values.command_lines import LINES, PROCESSES, answer_schema, looks
+from support.values.schema import violations
+from support.worlds.deployed import Client
 from support.worlds.tenant import Tenant
 
 CREW = {
@@ -63,23 +71,6 @@ DRAWN = [
     "Security review",
     "Status: ✓ Completed",
 ]
-# What only looks, each as JSON and as a screen.
-LOOKS = """agents list
-agents pending qa
-agents inbox auto-code
-tasks list
-approvals list
-reviews list
-alerts list
-tools list
-routes list
-memory list
-memory recall auth
-graph directions
-graph show agent:qa
-tracker health
-tokens list
-settings show""".splitlines()
 
 
 @pytest.fixture
@@ -148,8 +139,72 @@ def test_the_documents_chain_is_played_by_workers_and_drawn(baton: Any, tenant: 
     failed = next(each for each in listed if each["state"] == "failed")
     assert "Missing test fixtures" in baton("handoff", "show", failed["handoff_id"], "--text")
     baton("await", failed["task_id"], code=1)
-    for line in LOOKS:
-        json.loads(baton(*line.split()))
-        assert baton(*line.split(), "--text")
-    assert "/console/#code=" in baton("console", "--print", "--text")
     baton("tasks", "show", "task_nobody", code=3)
+
+
+@pytest.fixture
+def checkout(tenant: Tenant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder as a checkout's that runs this stack; make has nothing left to do in it."""
+    folder = tmp_path / "checkout"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / ".baton").mkdir()
+    for part in ("template.yaml", "scripts/stack.py"):
+        (folder / part).touch()
+    (folder / "Makefile").write_text("stack stop run:\n\t@echo making $@\n")
+    tokens = {"human": tenant.human.token, "service": tenant.service.token, "agents": {"scout": tenant.scout.token}}
+    stack = {"api_url": tenant.deployed.stack.api_url, "tokens": tokens}
+    (folder / ".baton" / "stack.json").write_text(json.dumps(stack))
+    monkeypatch.setenv("BATON_CHECKOUT", str(folder))
+
+
+@pytest.fixture
+def database(tenant: Tenant) -> str:
+    """A database in the stand-in for Notion."""
+    url = f"{tenant.deployed.stack.notion_url}/control/databases"
+    made = httpx.post(url, json={"title": tenant.name}, timeout=30, trust_env=False).raise_for_status().json()
+    return str(made["id"])
+
+
+def process(line: list[str], heard: str) -> tuple[int, str]:
+    """What ends, or becomes another program: its exit code and what it printed."""
+    ended = subprocess.run(
+        [sys.executable, "-P", "-m", "baton_cli", *line],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},
+        input=heard,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return ended.returncode, ended.stdout
+
+
+def value_at(answer: Any, path: str) -> str:
+    for part in path.split("."):
+        answer = answer[int(part) if part.isdecimal() else part]
+    return str(answer)
+
+
+@pytest.mark.usefixtures("checkout")
+def test_every_command_is_played_and_its_document_is_the_apis(
+    baton: Any, tenant: Tenant, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"database": database}
+    for each in LINES:
+        speaker: Client = getattr(tenant, each.by)
+        assert speaker.token is not None
+        monkeypatch.setenv("BATON_TOKEN", speaker.token)
+        monkeypatch.setattr(sys, "stdin", io.StringIO(each.heard))
+        line = [string.Template(word).substitute(known) for word in shlex.split(each.text)]
+        if each.command in PROCESSES:
+            code, out = process(line, each.heard)
+            assert code == each.exit, each.text
+            assert not each.heard or json.loads(out)["result"], each.text
+            continue
+        out = baton(*line, code=each.exit)
+        if schema := answer_schema(each.command):
+            answer = json.loads(out)
+            assert list(violations(answer, schema, each.text)) == []
+            known |= {name: value_at(answer, path) for name, path in each.kept.items()}
+        if looks(each.command):
+            assert baton(*line, "--text", code=each.exit), each.text

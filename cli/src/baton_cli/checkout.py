@@ -22,7 +22,11 @@ class Checkout:
 
     def make(self, target: str) -> None:
         """Runs a target; what it says goes to standard error, which is for people. Raises ``Failure``."""
-        ended = subprocess.run(["make", "-C", str(self.root), target], stdout=2, check=False)  # noqa: S603, S607
+        ended = subprocess.run(  # noqa: S603
+            ["make", "--no-print-directory", "-C", str(self.root), target],  # noqa: S607
+            stdout=2,
+            check=False,
+        )
         if ended.returncode:
             raise Failure(f"make {target} has failed", f"in {self.root}; it says why above", "baton doctor")
 

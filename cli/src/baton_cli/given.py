@@ -16,11 +16,12 @@ _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
 def text(said: str) -> str:
-    """Returns the text itself, a file's for ``@FILE``, or standard input's for ``-``. Raises ``Misused``."""
+    """Returns the text itself, a file's for ``@FILE``, or standard input's for ``-``: without the line end that closes
+    it, as a shell's ``$(…)``. Raises ``Misused``."""
     try:
         if said == "-":
-            return sys.stdin.read()
-        return Path(said[1:]).read_text(encoding="utf-8") if said.startswith("@") else said
+            return sys.stdin.read().rstrip("\r\n")
+        return Path(said[1:]).read_text(encoding="utf-8").rstrip("\r\n") if said.startswith("@") else said
     except (OSError, UnicodeDecodeError) as exc:
         raise Misused(f"{said} can't be read", str(exc)) from exc
 

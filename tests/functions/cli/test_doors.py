@@ -106,6 +106,24 @@ def test_the_doctor_says_where_a_token_can_be_read_on_its_way(terminal: Terminal
     assert "can read the token" in found["encryption"]["said"]
 
 
+def test_the_doctor_says_how_a_local_stack_that_is_down_comes_up(terminal: Terminal, tmp_path: Path) -> None:
+    stack_file(tmp_path).write_text(json.dumps({"api_url": "http://127.0.0.1:9", "tokens": {}}))
+    terminal.monkeypatch.setenv("BATON_CHECKOUT", str(tmp_path))
+    for url, said in (("http://127.0.0.1:9", "baton up"), ("http://127.0.0.1:10", "check the address")):
+        terminal.monkeypatch.setenv("BATON_URL", url)
+        _, out, _ = terminal.runs("doctor", "--json")
+        (found,) = [each for each in json.loads(out)["checks"] if each["about"] == "API"]
+        assert found["next_step"].startswith(said)
+
+
+def stack_file(checkout: Path) -> Path:
+    """Where a checkout keeps what it knows of its stack."""
+    for part in ("Makefile", "template.yaml", "scripts/stack.py", ".baton/stack.json"):
+        (checkout / part).parent.mkdir(exist_ok=True)
+        (checkout / part).touch()
+    return checkout / ".baton" / "stack.json"
+
+
 def test_the_doctor_names_a_clock_that_is_wrong(terminal: Terminal) -> None:
     code, out, _ = terminal.runs("doctor", "--text")  # by the world's clock, which isn't the server's
     assert code == 1
@@ -113,13 +131,9 @@ def test_the_doctor_names_a_clock_that_is_wrong(terminal: Terminal) -> None:
 
 
 def test_up_saves_a_profile_for_each_principal_of_the_stack(terminal: Terminal, tmp_path: Path) -> None:
-    for part in ("template.yaml", "scripts/stack.py"):
-        (tmp_path / part).parent.mkdir(exist_ok=True)
-        (tmp_path / part).touch()
     terminal.sit(SCOUT)
     tokens = {"human": token(ALICE), "service": "s", "agents": {"scout": token(SCOUT)}}
-    (tmp_path / ".baton").mkdir()
-    (tmp_path / ".baton" / "stack.json").write_text(json.dumps({"api_url": terminal.api.url, "tokens": tokens}))
+    stack_file(tmp_path).write_text(json.dumps({"api_url": terminal.api.url, "tokens": tokens}))
     (tmp_path / "Makefile").write_text("stack stop:\n\t@echo making $@\n")
     terminal.monkeypatch.setenv("BATON_CHECKOUT", str(tmp_path))
     made = terminal.json("up", "--agent", "linter")

@@ -19,4 +19,4 @@ def command() -> None:
     """
     root = checkout().root
     sys.stdout.flush()
-    os.execvp("make", ["make", "-C", str(root), "run"])  # noqa: S606, S607 - make is what the checkout needs anyway
+    os.execvp("make", ["make", "--no-print-directory", "-C", str(root), "run"])  # noqa: S606, S607 - make is what the checkout needs anyway

@@ -6,7 +6,7 @@ import platform
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ import click
 from baton_cli import VERSION, times
 from baton_cli.app import App
 from baton_cli.checkout import checkout
-from baton_cli.exits import Exit, Failure, Misused, Refused
+from baton_cli.exits import Exit, Failure, Misused, Refused, Unreachable
 from baton_cli.leaf import Leaf
 from baton_cli.profiles import config_of, config_path
 from baton_cli.wire import Reply
@@ -97,6 +97,9 @@ def _api(app: App) -> Iterator[Check]:
     begun = time.monotonic()
     try:
         reply = app.client.request("GET", "/healthz", timeout=10)
+    except Unreachable as failure:
+        yield replace(_wrong("API", failure), next_step=_where_to(app.profile.url))
+        return
     except Failure as failure:
         yield _wrong("API", failure)
         return
@@ -106,6 +109,17 @@ def _api(app: App) -> Iterator[Check]:
     yield Check("API", "ok", f"answers within {(time.monotonic() - begun) * 1_000:.0f} ms")
     yield from _clock(app, reply)
     yield from _token(app)
+
+
+def _where_to(url: str) -> str:
+    """What to do about an API that doesn't answer."""
+    try:
+        stack = checkout().stack()
+    except Misused:
+        stack = None
+    if stack is not None and stack["api_url"] == url:
+        return "baton up"
+    return "check the address: --url, $BATON_URL, or the profile's url"
 
 
 def _clock(app: App, reply: Reply) -> Iterator[Check]:
