@@ -29,6 +29,13 @@ def test_one_watches_a_task_go_from_claim_to_completion(signed_in: Any, desk: De
     signed_in.get_by_text("each chained to the one before").wait_for()
 
 
+def test_a_task_that_becomes_ready_while_it_is_looked_at_says_so(signed_in: Any, desk: Desk) -> None:
+    task = approved(desk.served, "architect", "ciso", "Read the threat model")
+    signed_in.goto(f"{desk.served.url}#/tasks/{task['id']}")
+    signed_in.get_by_text("Ready in").wait_for()
+    signed_in.get_by_text("nobody has claimed it yet").wait_for()
+
+
 def test_cancelling_a_task_says_what_falls_with_it(signed_in: Any, desk: Desk) -> None:
     served = desk.served
     with at_once(served):

@@ -2,6 +2,7 @@
 import { html } from "../lib.js";
 import { useLive } from "../core/live.js";
 import { address } from "../core/router.js";
+import { now } from "../core/time.js";
 import { Ago, Data, Empty, Facts, Flags, Id, Left, Loading, Said, State, Trouble, Way } from "../ui/parts.js";
 import { Acts } from "./task/acts.js";
 import { Asked } from "./task/asked.js";
@@ -73,7 +74,7 @@ function Holder({ task }) {
       since <${Ago} at=${wait.since} />${wait.until && html`, until <${Ago} at=${wait.until} />`}.</p>`;
   }
   if (task.state === "delegated" && task.ready_at) {
-    return html`<p class="holder">${Date.parse(task.ready_at) > Date.now() ? html`Ready <${Ago} at=${task.ready_at} />.` : html`Ready since <${Ago} at=${task.ready_at} />; nobody has claimed it yet.`}</p>`;
+    return html`<p class="holder">${Date.parse(task.ready_at) > now.value ? html`Ready <${Ago} at=${task.ready_at} />.` : html`Ready since <${Ago} at=${task.ready_at} />; nobody has claimed it yet.`}</p>`;
   }
   return null;
 }
