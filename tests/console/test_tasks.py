@@ -92,3 +92,9 @@ def test_of_a_thousand_tasks_only_those_in_sight_are_in_the_page(signed_in: Any,
     signed_in.get_by_text("Task 999").wait_for()
     signed_in.get_by_label("Words").fill("Task 770")
     signed_in.get_by_text("1 shown").wait_for()
+
+
+def test_a_task_becomes_ready_before_the_reader_s_eyes(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/tasks/{desk.whole['id']}")
+    signed_in.get_by_role("button", name="Approve").click()
+    signed_in.get_by_text("nobody has claimed it yet").wait_for()
