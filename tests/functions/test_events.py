@@ -301,6 +301,13 @@ HTTP: dict[str, Case] = {
     "api-tracker_token": Case(nothing, 204),
     "api-tracker_health": Case(installed, 200, {"configured": True, "status": "ok", "waiting": 0}),
     "api-tracker_webhook": Case(tracked, 201),
+    "api-post_entry": Case(nothing, 201, {"entry_type": "decision", "status": "active"}),
+    "api-recall": Case(nothing, 200, {"searched": 0, "is_whole": True}),
+    "api-open_session": Case(nothing, 201),
+    "api-open_session_by_agent": Case(nothing, 403),
+    "mcp_door-list_tools": Case(nothing, 200, {"jsonrpc": "2.0", "id": 1}),
+    "mcp_door-claim_next": Case(ready, 200, {"jsonrpc": "2.0", "id": 2}, "claimed"),
+    "mcp_door-no_token": Case(nothing, 401, {"jsonrpc": "2.0"}),
     "notion_webhook-handshake": Case(with_webhook, 200, {"received": "installed"}),
     "notion_webhook-forged": Case(installed, 401, {"code": "bad_signature"}),
     "wait-await_task": Case(needing, 200, {"id": TASK, "timed_out": True}, "needs"),
@@ -313,6 +320,8 @@ OTHERS = {
     "process_task-malformed",
     "sweep_stale_claims-tick",
     "api-get_chain",
+    "console-index",
+    "console-unknown",
     "notion_webhook-closed_by_person",
 }
 
@@ -331,6 +340,13 @@ def test_chain_is_drawn(account: Account) -> None:
     answer = account.invoke("api-get_chain")
     assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (200, "text/plain; charset=utf-8")
     assert "Status: 🔄 In Progress" in answer["body"]
+
+
+@pytest.mark.parametrize(("name", "status"), [("console-index", 200), ("console-unknown", 404)])
+def test_console_sends_its_files_and_no_others(account: Account, name: str, status: int) -> None:
+    answer = account.invoke(name)
+    assert answer["statusCode"] == status
+    assert "require-trusted-types-for 'script'" in answer["headers"]["Content-Security-Policy"]
 
 
 def test_callback_is_what_the_next_claimer_gets(account: Account) -> None:
