@@ -9,7 +9,7 @@ import httpx
 from support.worlds.console_desk import Desk
 from support.worlds.console_server import ConsoleServer
 from support.worlds.http_agents import ALICE
-from support.worlds.world import agent
+from support.worlds.world import agent, human
 
 
 def test_a_person_signs_in_with_a_token_and_out_again(page: Any, served: ConsoleServer) -> None:
@@ -65,6 +65,21 @@ def test_a_code_in_the_address_signs_in_once_and_is_gone_from_it(page: Any, serv
     other.goto(f"{served.url}#code={code}")
     other.get_by_text("The link's code didn't work").wait_for()
     other.context.close()
+
+
+def test_a_link_changes_who_is_signed_in_only_if_that_is_wanted(signed_in: Any, served: ConsoleServer) -> None:
+    def follow() -> None:
+        code = served.gateway.post(human(name="mallory"), "/session-codes").json["code"]
+        signed_in.goto(f"{served.url}#code={code}")
+        signed_in.reload()
+        signed_in.get_by_role("heading", name="Sign in by this link?").wait_for()
+
+    follow()
+    signed_in.get_by_role("button", name="Keep as it is").click()
+    signed_in.get_by_title("Signed in").get_by_text("alice").wait_for()
+    follow()
+    signed_in.get_by_role("button", name="Sign in by the link").click()
+    signed_in.get_by_title("Signed in").get_by_text("mallory").wait_for()
 
 
 def test_a_session_is_renewed_while_the_page_is_looked_at(signed_in: Any) -> None:

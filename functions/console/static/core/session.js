@@ -28,18 +28,26 @@ export async function signIn(token) {
   keep(await change("POST", "/sessions", {}, { token }));
 }
 
-/** A one-use code in the address, as the command line makes it: used up, and out of the address at once.
- * @returns {Promise<void>} */
+/** A one-use code in the address, as the command line makes it: used up, and out of the address at once. Where somebody
+ * is signed in it is only returned: a link that others made must not change unseen in whose name one acts.
+ * @returns {Promise<string | null>} */
 export async function redeemFromAddress() {
-  const found = /^#code=([\w.-]+)$/.exec(location.hash);
-  if (!found) return;
+  const code = /^#code=([\w.-]+)$/.exec(location.hash)?.[1];
+  if (!code) return null;
   history.replaceState(null, "", `${location.pathname}#/`);
   dispatchEvent(new HashChangeEvent("hashchange"));
+  if (session.value) return code;
   try {
-    keep(await change("POST", "/sessions/redeem", { code: found[1] }));
+    await redeem(code);
   } catch (error) {
     ended.value = error instanceof Problem ? `The link's code didn't work: ${error.message}` : String(error);
   }
+  return null;
+}
+
+/** Signs in by a code, whoever was before. @param {string} code */
+export async function redeem(code) {
+  keep(await change("POST", "/sessions/redeem", { code }));
 }
 
 /** Ends the session on the server as well. */
