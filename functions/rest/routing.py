@@ -51,7 +51,7 @@ PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
     "proxy": r"(?s)^.+$",  # whatever follows, slashes too
 }
 
-# The message for a malformed name in the path of a PUT.
+# The message for a malformed name in a path that may name what doesn't exist yet.
 MUST_BE = dict.fromkeys(THINGS, "must be 1 to 63 of a-z, 0-9 and hyphens, not beginning or ending with one") | {
     "name": "must be 1 to 64 of a-z, 0-9 and underscores, beginning with a letter",
 }
@@ -139,6 +139,7 @@ class Endpoint:
     refusals: tuple[int, ...] = ()  # statuses besides those of all routes of this kind
     refuses: tuple[int, ...] | None = None  # all statuses of its refusals, if it isn't of any kind
     is_idempotent: bool = False
+    takes_new_names: bool = False  # its path may name what doesn't exist yet, as a PUT's does
     needs_token: bool = True  # False: callers of this route have no token
     raw: bool = False  # ``body`` reads the request itself, with its exact bytes and headers
     takes_yaml: bool = False  # the body may also be YAML, by its Content-Type
@@ -206,7 +207,7 @@ class Endpoint:
         for name, value in params.items():
             if re.fullmatch(PATTERNS[name], value):
                 continue
-            if self.method == "PUT":
+            if self.method == "PUT" or self.takes_new_names:
                 raise errors.InvalidInput(name, MUST_BE[name])
             raise errors.Unknown((THINGS | SECRETS)[name])
 

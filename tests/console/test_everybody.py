@@ -30,7 +30,7 @@ PAGES = {
     "tokens": ("/tokens", "this one"),
     "tools": ("/tools", "handoff_to_qa"),
     "tool": ("/tools/handoff_to_qa", "Nothing is handed over"),
-    "new-tool": ("/new-tool", "Once it is saved"),
+    "new-tool": ("/new-tool", "Once it has a name"),
     "chat": ("/chat", "A new conversation"),
     "conversation": ("/chat/{talk}", "50,000 tokens left"),
     "settings": ("/settings", "Undo window"),

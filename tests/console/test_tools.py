@@ -29,6 +29,24 @@ def test_a_tool_is_made_and_its_schema_shown(signed_in: Any, desk: Desk) -> None
     signed_in.get_by_text("What the target gets").wait_for()
 
 
+def test_the_schema_follows_the_form_and_a_wrong_field_leaves_the_last_good_one(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/tools/handoff_to_qa")
+    saved = desk.served.gateway.get(ALICE, "/tools/handoff_to_qa").json
+    schema = signed_in.get_by_role("region", name="As a model sees it")
+    signed_in.get_by_label("Description").first.fill("Whenever a test is missing.")
+    schema.get_by_text("Whenever a test is missing.").wait_for()
+    signed_in.get_by_role("button", name="Add a variable").click()
+    signed_in.get_by_label("Variable's name").last.fill("module")
+    schema.get_by_text('"module"').wait_for()
+    signed_in.get_by_label("Variable's name").last.fill("no name")
+    signed_in.get_by_role("group", name="Variables").locator(".wrong").wait_for()
+    assert schema.get_by_text('"module"').is_visible()
+    signed_in.get_by_label("Variable's name").last.fill("package")
+    schema.get_by_text('"package"').wait_for()
+    assert signed_in.locator(".wrong").count() == 0
+    assert desk.served.gateway.get(ALICE, "/tools/handoff_to_qa").json == saved
+
+
 def test_of_two_people_who_change_a_tool_the_second_keeps_the_fields_and_is_told(signed_in: Any, desk: Desk) -> None:
     signed_in.goto(f"{desk.served.url}#/tools/handoff_to_qa")
     signed_in.get_by_label("Instructions").fill("Mine.")

@@ -57,6 +57,7 @@ def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
         ("PUT", "/routes/{work_type}"),
         ("DELETE", "/routes/{work_type}"),
         ("PUT", "/tools/{name}"),
+        ("POST", "/tools/{name}/preview"),
         ("PUT", "/agents/{slug}"),
         ("POST", "/agents/import"),
         ("POST", "/tokens"),
@@ -167,6 +168,7 @@ def test_unknown_route_is_a_problem(gateway: Gateway) -> None:
         ("DELETE", "/tools/handoff_to_auditor", "GET, PUT"),
         ("PUT", "/conversations/wf_1/messages", "GET, POST"),
         ("GET", "/tools/handoff_to_auditor/dry-run", "POST"),
+        ("GET", "/tools/handoff_to_auditor/preview", "POST"),
         ("PUT", "/tracker/webhook", "DELETE, GET, POST"),
     ],
 )

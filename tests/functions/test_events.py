@@ -289,6 +289,7 @@ HTTP: dict[str, Case] = {
     "api-list_tools": Case(with_tool, 200, {"next_cursor": None}),
     "api-get_tool": Case(with_tool, 200, {"name": "handoff_to_auditor", "active": True}),
     "api-tool_schema": Case(with_tool, 200, {"name": "handoff_to_auditor", "description": "Hands a lead on."}),
+    "api-preview_tool": Case(with_tool, 200, {"description": "Hands a hot lead on."}),
     "api-dry_run_tool": Case(with_tool, 200, {"ok": True, "would": "Routed to Client Repo Auditor"}),
     "api-give_tools": Case(with_tool, 200, {"slug": "runner", "version": 2}),
     "api-start_conversation": Case(nothing, 201),

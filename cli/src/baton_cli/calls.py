@@ -15,6 +15,7 @@ REPEATABLE = {
     "/agents/{slug}/inbox/ack",
     "/tasks/{task_id}/heartbeat",
     "/tools/{name}/dry-run",
+    "/tools/{name}/preview",
     "/tracker/check",
 }
 # What takes none, and does something new each time.

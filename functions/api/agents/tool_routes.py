@@ -10,6 +10,7 @@ from baton.services.agents.define_tool import (
     define_tool,
     dry_run,
     find_tool,
+    preview_tool,
     read_tool,
     read_tools,
     tool_details,
@@ -61,6 +62,25 @@ def get_tool(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
 def get_tool_schema(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """The tool as a model sees it."""
     return answers.ok(find_tool(deps, call.by, call.params["name"]).spec)
+
+
+@routes.post(
+    "/tools/{name}/preview",
+    body=models.strict(ToolRequest),
+    answers={200: ToolSchemaView},
+    only=routing.human("define a handoff tool"),
+    is_idempotent=False,
+    takes_new_names=True,
+    refusals=(409,),
+)
+def preview_a_tool(deps: Deps, call: routing.Call[ToolRequest, None]) -> answers.Answer:
+    """The tool as a model would see it, were this definition saved. Changes nothing.
+
+    Body and refusals are those of PUT /tools/{name}.
+    """
+    body = call.body
+    seen = SeenVersions(body.expected_version, body.seen_target)
+    return answers.ok(preview_tool(deps, call.by, call.params["name"], body.values(), seen).spec)
 
 
 @routes.post(

@@ -378,6 +378,34 @@ def test_schema_is_exactly_what_a_model_is_told(gateway: Gateway) -> None:
     }
 
 
+def test_preview_is_the_schema_that_saving_gives_and_writes_nothing(world: World, gateway: Gateway) -> None:
+    before = world.stored()
+    unsaved = gateway.post(ALICE, f"{PATH}/preview", BODY)
+    assert (unsaved.status, world.stored()) == (200, before)
+    defined(gateway)
+    assert unsaved.json == gateway.get(ALICE, f"{PATH}/schema").json
+    before = world.stored()
+    changed = gateway.post(ALICE, f"{PATH}/preview", {"description": "Changed.", "version": 1}).json
+    assert (changed["description"], world.stored()) == ("Changed.\n\nLook at the lead first.", before)
+    assert changed["input_schema"] == unsaved.json["input_schema"]
+
+
+def test_preview_is_refused_where_saving_is_refused(gateway: Gateway) -> None:
+    other = {"config": {**CONFIG, "target_agent": "nobody"}}
+    for by, path, body in (
+        *((ALICE, PATH, wrong) for wrong, _ in WRONG),
+        *((by, PATH, BODY) for by in (SCOUT, service(), STRANGER)),
+        (ALICE, PATH, {**BODY, "version": 1}),
+        (ALICE, PATH, {**BODY, "target_version": 9}),
+        (ALICE, PATH, other),
+        *((ALICE, f"/tools/{name}", BODY) for name in ("complete_task", "No.Name")),
+    ):
+        saved, previewed = gateway.put(by, path, body), gateway.post(by, f"{path}/preview", body)
+        assert saved.status >= 400
+        told = [(each.status, each.code, each.json.get("errors")) for each in (saved, previewed)]
+        assert told[0] == told[1]
+
+
 def test_schema_without_required_variables_says_nothing_of_them(gateway: Gateway) -> None:
     defined(gateway, body={"config": {"target_agent": "auditor"}})
     shape = gateway.get(ALICE, f"{PATH}/schema").json["input_schema"]

@@ -44,6 +44,7 @@ MORNING = [
     line(ALICE, "tools list"),
     line(ALICE, "tools show handoff_to_qa"),
     line(ALICE, "tools schema handoff_to_qa"),
+    line(ALICE, "tools preview handoff_to_qa --description 'Hand off for a test.'"),
     line(ALICE, "tools dry-run handoff_to_qa --arguments '{}'"),
     line(ALICE, "settings set max_attempts=5 guardrails.secrets=mask dispatch_delay_seconds=0"),
     line(ALICE, "settings show"),

@@ -25,6 +25,7 @@ SET_UP = {
     "put_agent": "an agent's profile",
     "import_capabilities": "what agents accept and produce",
     "put_tool": "a tool's description",
+    "preview_a_tool": "a tool's description, which is kept nowhere",
     "put_route": "whose work a type is",
     "put_settings": "the rules themselves, and the tracker's words",
     "create_token": "whose a token is",

@@ -95,6 +95,10 @@ def tools(play: Play) -> None:
     play("agent:scout", "GET /tools")
     play("human:alice", "GET /tools/handoff_to_auditor")
     play("human:alice", "GET /tools/handoff_to_auditor/schema")
+    wanted = {"description": "Hands on a hot lead.", "config": {"context_variables": [{"name": "lead_id"}]}}
+    play("human:alice", "POST /tools/handoff_to_auditor/preview", wanted)
+    play("human:alice", "POST /tools/handoff_to_auditor/preview", {"config": {"target_agent": "nobody"}})
+    play("agent:scout", "POST /tools/handoff_to_auditor/preview", wanted)
     arguments = {"lead_id": "l-1", "campaign": "spring", "priority": 1.5, "reason": "It is hot"}
     play("human:alice", "POST /tools/handoff_to_auditor/dry-run", {"arguments": arguments})
     play("human:alice", "POST /tools/handoff_to_auditor/dry-run", {"arguments": {"campaign": "winter"}})

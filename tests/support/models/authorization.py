@@ -157,6 +157,9 @@ DECISIONS: dict[str, Row] = {
     "list_tools": listed(),
     "get_tool": read(),
     "get_tool_schema": read(),
+    "preview_a_tool": Row(
+        elsewhere="422 unknown_agent", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"
+    ),
     "dry_run_tool": read("200"),
     # Whose work of a type is, is part of the directory
     "list_routes": Row(elsewhere="200-", own="200", other="200", act_as="200", service="200", human="200"),

@@ -58,6 +58,7 @@ BODIES: dict[str, Any] = {
     "create_alert": {"kind": "disk-full", "severity": "info", "message": "full"},
     "create_entry": {"entry_type": "finding", "summary": "The cache is cold"},
     "put_tool": {"description": "Hands over", "config": {"target_agent": "auditor"}},
+    "preview_a_tool": {"description": "Hands over", "config": {"target_agent": "auditor"}},
     "create_conversation": {"agent": "auditor", "message": "Hello"},
     "create_message": {"message": "And then?"},
     "put_route": {"agent": "auditor", "mode": "dispatch"},

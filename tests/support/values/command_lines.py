@@ -122,6 +122,7 @@ MORNING = [
     typed("tools list"),
     typed("tools show handoff_to_closer"),
     typed("tools schema handoff_to_closer"),
+    typed("tools preview handoff_to_closer --description 'Hand off at the end.'"),
     typed("tools dry-run handoff_to_closer --arguments '{}'"),
     typed("settings set dispatch_delay_seconds=300"),
     typed("settings show"),

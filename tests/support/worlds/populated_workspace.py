@@ -195,6 +195,7 @@ class PopulatedWorkspace:
             "create_a_handoff": {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "look"}},
             "create_marker": marker_body(target_agent="stranger"),
             "put_tool": {"config": {"target_agent": "runner"}},
+            "preview_a_tool": {"config": {"target_agent": "runner"}},
             "split": {"parts": [{"summary": WORD}, {"summary": "the rest"}]},
         }
         return asked.get(self.of.id, usual)

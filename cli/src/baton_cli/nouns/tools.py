@@ -5,6 +5,16 @@ from __future__ import annotations
 from baton_cli.calls import Call, Param
 from baton_cli.table import noun
 
+DEFINITION = (
+    Param("description", "What the model is told.", "long"),
+    Param("config.target_agent", "Who gets the conversation or the work.", flag="to"),
+    Param("config.mode", "What happens.", choices=("transfer", "delegate")),
+    Param("config.handoff_instructions", "What the target is told.", "long", flag="instructions"),
+    Param("config.history", "What it sees of the conversation.", choices=("full", "last_message", "none")),
+    Param("active", "Whether models have it.", "either"),
+    Param("version", "Refused if it has changed since.", "number"),
+)
+
 CALLS = (
     Call(
         "list",
@@ -20,18 +30,17 @@ CALLS = (
         "PUT",
         "/tools/{name}",
         "Define a tool, or change it. --data takes context_variables.",
-        body=(
-            Param("description", "What the model is told.", "long"),
-            Param("config.target_agent", "Who gets the conversation or the work.", flag="to"),
-            Param("config.mode", "What happens.", choices=("transfer", "delegate")),
-            Param("config.handoff_instructions", "What the target is told.", "long", flag="instructions"),
-            Param("config.history", "What it sees of the conversation.", choices=("full", "last_message", "none")),
-            Param("active", "Whether models have it.", "either"),
-            Param("version", "Refused if it has changed since.", "number"),
-        ),
+        body=DEFINITION,
         said="{name} is saved, version {version}",
     ),
     Call("schema", "GET", "/tools/{name}/schema", "Show a tool as a model sees it."),
+    Call(
+        "preview",
+        "POST",
+        "/tools/{name}/preview",
+        "Show a tool as a model would see it, without saving it. --data takes context_variables.",
+        body=DEFINITION,
+    ),
     Call(
         "dry-run",
         "POST",

@@ -1,5 +1,5 @@
 /** One handoff tool: its form, and beside it what a model is shown of it. */
-import { html, useEffect, useState } from "../lib.js";
+import { html, useEffect, useRef, useState } from "../lib.js";
 import { change, post } from "../core/api.js";
 import { lookAgain, useList, useLive } from "../core/live.js";
 import { address, go } from "../core/router.js";
@@ -7,6 +7,7 @@ import { toast } from "../core/toasts.js";
 import { Field } from "../ui/ask.js";
 import { Ago, Data, Loading, Said, Trouble } from "../ui/parts.js";
 import { Standing } from "./tools.js";
+import { Schema, usePreview, wrongAt } from "./tool/preview.js";
 import { Variables } from "./tool/variables.js";
 
 /** @typedef {import("api").ToolView} ToolView */
@@ -22,12 +23,20 @@ export default function ToolPage({ params }) {
   return html`<article class="task"><header><p class="row">${tool && html`<${Standing} of=${tool} /> <span class="faint">changed <${Ago} at=${tool.updated_at} /> by <${Said} of=${tool.updated_by} /></span>`}</p>
       <h1 class="title">${tool ? html`<${Said} of=${tool.name} />` : "New tool"}</h1></header>
     ${tool?.suspended && html`<p class="trouble"><${Said} of=${tool.suspended.reason} /> <a href=${address(`/agents/${tool.config.target_agent}`)}>See its target</a>; save the tool to offer it again.</p>`}
-    <div class="halves"><${Form} key=${name} tool=${tool} />${tool ? html`<div><${Schema} tool=${tool} /><${DryRun} tool=${tool} /></div>`
-    : html`<section class="card"><h2>As a model sees it</h2><p class="faint">Once it is saved, its schema is shown here, and tried with arguments.</p></section>`}</div></article>`;
+    <${Halves} key=${name} tool=${tool} /></article>`;
 }
 
-/** @param {{tool: ToolView | null}} props */
-function Form({ tool }) {
+/** The form, and what a model would see of it. @param {{tool: ToolView | null}} props */
+function Halves({ tool }) {
+  const [draft, setDraft] = useState(/** @type {import("./tool/preview.js").Draft | null} */ (null));
+  const preview = usePreview(draft);
+  const saved = useLive(tool && `/tools/${encodeURIComponent(tool.name)}/schema`, { everyMs: 10_000, when: tool?.version });
+  return html`<div class="halves"><${Form} tool=${tool} preview=${preview} onDraft=${setDraft} />
+    <div><${Schema} of=${preview.schema ?? saved.data} problem=${preview.problem ?? saved.problem} />${tool && html`<${DryRun} tool=${tool} />`}</div></div>`;
+}
+
+/** @param {{tool: ToolView | null, preview: import("./tool/preview.js").Preview, onDraft: (draft: import("./tool/preview.js").Draft) => void}} props */
+function Form({ tool, preview, onDraft }) {
   const { data } = useList("/agents", { everyMs: 30_000 });
   const [variables, setVariables] = useState(/** @type {Variable[]} */ (tool?.config.context_variables ?? []));
   const [version] = useState(tool?.version ?? 0);
@@ -36,15 +45,19 @@ function Form({ tool }) {
   const agents = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? []).filter((agent) => agent.active).map((agent) => agent.slug);
   if (tool && !agents.includes(tool.config.target_agent)) agents.unshift(tool.config.target_agent);
   useEffect(() => { if (!tool) document.getElementById("field-name")?.focus(); }, []);
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+  const latest = useRef(variables);
+  const show = () => {
+    const { name, body } = definition(form.current, latest.current);
+    onDraft({ name: tool?.name ?? name, body: tool ? body : { version: 0, ...body } });
+  };
+  const putVariables = (/** @type {Variable[]} */ next) => { latest.current = next; setVariables(next); show(); };
   const save = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
-    const text = (/** @type {string} */ key) => String(form.get(key) ?? "");
-    const name = tool?.name ?? text("name");
-    const config = { target_agent: text("target_agent"), mode: text("mode"), history: text("history"), handoff_instructions: text("handoff_instructions"), context_variables: variables };
+    const { name, body } = definition(form.current, variables);
     setTrouble(null);
     try {
-      const saved = /** @type {ToolView} */ (await change("PUT", `/tools/${encodeURIComponent(name)}`, { version: based, ...seen(tool, config.target_agent), description: text("description"), active: text("active") === "yes", config }));
+      const saved = /** @type {ToolView} */ (await change("PUT", `/tools/${encodeURIComponent(tool?.name ?? name)}`, { version: based, ...seen(tool, body.config.target_agent), ...body }));
       setBased(saved.version);
       toast("Saved");
       lookAgain();
@@ -55,15 +68,15 @@ function Form({ tool }) {
   };
   if (agents.length === 0) return html`<section class="card"><${Loading} /></section>`;
   const config = tool?.config;
-  return html`<section class="card" aria-labelledby="form"><h2 id="form">What it does</h2><form onSubmit=${save}>
-    ${!tool && html`<${Field} of=${{ name: "name", label: "Name", required: true, hint: "As a model calls it, such as handoff_to_sales." }} />`}
-    <${Field} of=${{ name: "description", label: "Description", type: "textarea", value: tool?.description ?? "", hint: "When a model should use it." }} />
-    <${Field} of=${{ name: "target_agent", label: "Hands over to", type: "select", required: true, value: config?.target_agent ?? "", options: agents.map((slug) => [slug, slug]) }} />
+  return html`<section class="card" aria-labelledby="form"><h2 id="form">What it does</h2><form ref=${form} onSubmit=${save} onInput=${show}>
+    ${!tool && html`<${Field} of=${{ name: "name", label: "Name", required: true, hint: "As a model calls it, such as handoff_to_sales.", wrong: wrongAt(preview, "name") }} />`}
+    <${Field} of=${{ name: "description", label: "Description", type: "textarea", value: tool?.description ?? "", hint: "When a model should use it.", wrong: wrongAt(preview, "description") }} />
+    <${Field} of=${{ name: "target_agent", label: "Hands over to", type: "select", required: true, value: config?.target_agent ?? "", options: agents.map((slug) => [slug, slug]), wrong: wrongAt(preview, "config.target_agent") }} />
     <${Field} of=${{ name: "mode", label: "Mode", type: "select", required: true, value: config?.mode ?? "transfer", options: [["transfer", "transfer: the target takes the conversation"], ["delegate", "delegate: its result comes back"]] }} />
     <${Field} of=${{ name: "history", label: "What the target sees", type: "select", required: true, value: config?.history ?? "full", options: [["full", "all of the conversation"], ["last_message", "the last turn"], ["none", "only the user's message"]] }} />
-    <${Field} of=${{ name: "handoff_instructions", label: "Instructions for the target", type: "textarea", value: config?.handoff_instructions ?? "" }} />
+    <${Field} of=${{ name: "handoff_instructions", label: "Instructions for the target", type: "textarea", value: config?.handoff_instructions ?? "", wrong: wrongAt(preview, "config.handoff_instructions") }} />
     <${Field} of=${{ name: "active", label: "Offered to models", type: "select", required: true, value: tool && !tool.active ? "no" : "yes", options: [["yes", "yes"], ["no", "no: switched off"]] }} />
-    <${Variables} of=${variables} set=${setVariables} />
+    <${Variables} of=${variables} set=${putVariables} wrong=${(/** @type {string} */ place) => wrongAt(preview, `config.context_variables${place}`, place === "")} />
     <${Trouble} of=${trouble} what="It isn't saved." />
     ${tool && tool.version !== based && html`<p class="notice">Somebody has changed it since you opened it. <button type="button" onClick=${() => location.reload()}>Show theirs</button></p>`}
     <div class="row end"><a href=${address("/tools")}>All tools</a><button type="submit" class="primary">Save</button></div></form></section>`;
@@ -75,11 +88,12 @@ function seen(tool, target) {
   return tool?.suspended && target === tool.config.target_agent ? { target_version: tool.suspended.target_version } : {};
 }
 
-/** @param {{tool: ToolView}} props */
-function Schema({ tool }) {
-  const { data, problem } = useLive(`/tools/${encodeURIComponent(tool.name)}/schema`, { everyMs: 10_000, when: tool.version });
-  return html`<section class="card" aria-labelledby="schema"><h2 id="schema">As a model sees it</h2><${Trouble} of=${problem} />
-    ${data && html`<${Said} of=${data.description} block /><${Data} of=${data.input_schema} title="Arguments" open />`}</section>`;
+/** What the form says now. @param {HTMLFormElement | null} form @param {Variable[]} variables */
+function definition(form, variables) {
+  const values = form ? new FormData(form) : new FormData();
+  const text = (/** @type {string} */ key) => String(values.get(key) ?? "");
+  const config = { target_agent: text("target_agent"), mode: text("mode"), history: text("history"), handoff_instructions: text("handoff_instructions"), context_variables: variables };
+  return { name: text("name"), body: { description: text("description"), active: text("active") === "yes", config } };
 }
 
 /** @param {{tool: ToolView}} props */

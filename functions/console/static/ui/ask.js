@@ -1,9 +1,9 @@
 /** A question in a dialog: fields, a button, and what the API said against it. */
 import { html, signal, useEffect, useRef, useState } from "../lib.js";
-import { Trouble } from "./parts.js";
+import { Said, Trouble } from "./parts.js";
 
 /** @typedef {{name: string, label: string, type?: string, value?: string, required?: boolean, hint?: string, min?: string,
- *   max?: string, options?: [string, string][]}} FieldOf */
+ *   max?: string, wrong?: string | undefined, options?: [string, string][]}} FieldOf */
 /** `run` may throw: what it throws is shown, and the fields stay as they are.
  * @typedef {{title: string, text?: any, fields?: FieldOf[], confirm: string, danger?: boolean, run: (values: Record<string, string>) => unknown}} Question */
 
@@ -60,11 +60,12 @@ function Dialog({ of, onEnd }) {
 /** A labelled field of a form. @param {{of: FieldOf, onInput?: (event: Event) => void}} props */
 export function Field({ of, onInput }) {
   const id = `field-${of.name}`;
-  const common = { id, name: of.name, required: of.required, onInput, "aria-describedby": of.hint ? `${id}-hint` : undefined };
+  const common = { id, name: of.name, required: of.required, onInput, "aria-invalid": of.wrong ? "true" : undefined, "aria-describedby": [of.hint && `${id}-hint`, of.wrong && `${id}-wrong`].filter(Boolean).join(" ") || undefined };
   return html`<div class="field">
     <label for=${id}>${of.label}${of.required ? "" : html` <span class="faint">(optional)</span>`}</label>
     ${control(of, common)}
     ${of.hint && html`<p id=${`${id}-hint`} class="faint">${of.hint}</p>`}
+    ${of.wrong && html`<p id=${`${id}-wrong`} class="wrong"><${Said} of=${of.wrong} /></p>`}
   </div>`;
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
-from baton.domain.agents.tool import MAX_TOOLS, Suspension, Tool, check_tool, undefined
+from baton.domain.agents.tool import MAX_TOOLS, Suspension, Tool, Toolbox, check_tool, undefined
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.handoff import must_fit
 from baton.domain.runs.prompt import context_after
@@ -43,29 +43,39 @@ def define_tool(
     ``target_agent``. The call approves the target as it is now, and so resumes a suspended tool, unless it only
     switches the tool off. Raises ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if a
     version of ``seen`` isn't the present one."""
-    expected_version, seen_target = (seen.tool, seen.target) if seen else (None, None)
-    by.must_be_human("define a handoff tool")
-    check_tool(name, values)
 
     def attempt() -> tuple[Tool, bool]:
-        toolbox, now = deps.store.toolbox(by.workspace), deps.clock.now()
-        before = toolbox.get(name) or undefined(name, by, now)
-        if expected_version is not None and expected_version != before.version:
-            raise errors.VersionConflict("tool", before.version)
-        if before.version == 0 and len(toolbox.tools) >= MAX_TOOLS:
-            raise errors.LimitReached("tools", MAX_TOOLS)
-        target = _target(deps, by.workspace, before, values)
-        if target is not None:
-            if seen_target not in {None, target.version}:
-                raise errors.VersionConflict("target", target.version)
-            approved = {"target_agent": target.slug, "target_version": target.version}
-        else:
-            approved = {}
-        after = before.changed(by, now, **{**values, **approved})
+        after, toolbox = _defined(deps, by, name, values, seen or SeenVersions())
         deps.store.save_tool(after, toolbox)
-        return after, before.version == 0
+        return after, toolbox.get(name) is None
 
     return retry_on_conflict(deps.clock, attempt)
+
+
+def preview_tool(
+    deps: Deps, by: Principal, name: str, values: dict[str, Any], seen: SeenVersions | None = None
+) -> Tool:
+    """Returns the tool that ``define_tool`` would save, and raises what it would raise. Writes nothing."""
+    return _defined(deps, by, name, values, seen or SeenVersions())[0]
+
+
+def _defined(deps: Deps, by: Principal, name: str, values: dict[str, Any], seen: SeenVersions) -> tuple[Tool, Toolbox]:
+    """Returns the tool in its next version, and the toolbox that it was made from."""
+    by.must_be_human("define a handoff tool")
+    check_tool(name, values)
+    toolbox, now = deps.store.toolbox(by.workspace), deps.clock.now()
+    before = toolbox.get(name) or undefined(name, by, now)
+    if seen.tool not in {None, before.version}:
+        raise errors.VersionConflict("tool", before.version)
+    if before.version == 0 and len(toolbox.tools) >= MAX_TOOLS:
+        raise errors.LimitReached("tools", MAX_TOOLS)
+    target = _target(deps, by.workspace, before, values)
+    if target is None:
+        return before.changed(by, now, **values), toolbox
+    if seen.target not in {None, target.version}:
+        raise errors.VersionConflict("target", target.version)
+    approved = {"target_agent": target.slug, "target_version": target.version}
+    return before.changed(by, now, **{**values, **approved}), toolbox
 
 
 def _target(deps: Deps, workspace: str, before: Tool, values: dict[str, Any]) -> Agent | None:
