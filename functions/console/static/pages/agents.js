@@ -32,10 +32,11 @@ export default function Agents() {
     : !problem && html`<${Empty} title="No agent yet"><p>An agent is registered by a person or a service: <code>PUT /agents/{slug}</code>, or many at once with <code>POST /agents/import</code>.</p><//>`}`;
 }
 
-/** @param {{of: {active: boolean, liveness: import("api").LivenessView}}} props */
+/** An agent that Baton runs is gone only between two runs. @param {{of: {active: boolean, runtime: string, liveness: import("api").LivenessView}}} props */
 function Live({ of }) {
   if (!of.active) return html`<span class="state failed">✕ switched off</span>`;
   const { status } = of.liveness;
+  if (of.runtime === "run" && status !== "active") return html`<span class="state">○ at rest</span>`;
   return html`<span class=${`state ${status === "active" ? "done" : ""}`}>${status === "active" ? "●" : status === "idle" ? "◐" : "○"} ${status}</span>`;
 }
 
