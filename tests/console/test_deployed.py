@@ -11,7 +11,7 @@ import pytest
 import stack
 from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed
-from support.worlds.tenant import Tenant, new_workspace
+from support.worlds.tenant import Tenant, marker_body, new_workspace
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,12 @@ def deployed(browser: Any, thinker: FakeThinker, tmp_path_factory: pytest.TempPa
             yield Deployed(running, http)
 
 
+@pytest.fixture(autouse=True)
+def patience(page: Any) -> None:
+    """Functions that start, on a busy machine."""
+    page.context.set_default_timeout(60_000)
+
+
 @pytest.fixture
 def tenant(deployed: Deployed) -> Tenant:
     return new_workspace(deployed, dispatch_delay_seconds=3)
@@ -46,6 +52,7 @@ def test_one_signs_in_approves_watches_and_cancels(page: Any, tenant: Tenant) ->
     _approve_by_keyboard(page, tenant, task_id)
     _watch(page, tenant, task_id)
     _cancel_a_tree(page, tenant)
+    _release_a_review(page, tenant)
 
 
 def _approve_by_keyboard(page: Any, tenant: Tenant, task_id: str) -> None:
@@ -87,6 +94,21 @@ def _cancel_a_tree(page: Any, tenant: Tenant) -> None:
     assert [chain["state"], *(each["state"] for each in chain["children"])] == ["cancelled"] * 3
 
 
+def _release_a_review(page: Any, tenant: Tenant) -> None:
+    for _ in range(3):  # the cap of a direction is 2
+        marker = tenant.scout.post("/handoff-markers", marker_body())
+        if marker["escalation_capped"]:
+            break
+        tenant.human.post(f"/tasks/{marker['task_id']}/cancel")
+    page.goto(re.sub("#.*", "#/reviews", page.url))
+    page.get_by_role("link", name="scout").click()
+    page.get_by_role("button", name=re.compile("^Release")).click()
+    page.get_by_role("dialog").get_by_role("button", name="Release").click()
+    page.wait_for_url(re.compile("#/tasks/task_"))
+    (review,) = tenant.human.get("/manual-reviews?state=released")["items"]
+    assert review["released_by"] == "human:alice"
+
+
 def test_a_tool_is_made_and_a_conversation_is_routed_twice(page: Any, tenant: Tenant, thinker: FakeThinker) -> None:
     words = {slug: _hired(tenant, slug) for slug in ("sales", "sdr-agent", "closer")}
     code = tenant.human.post("/session-codes")["code"]
@@ -104,8 +126,8 @@ def test_a_tool_is_made_and_a_conversation_is_routed_twice(page: Any, tenant: Te
     page.get_by_role("textbox", name="Message").fill("Lead 123 wants a call")
     page.get_by_role("button", name="Begin").click()
     log = page.get_by_role("log")
-    log.locator(".routed").nth(1).wait_for(timeout=60_000)
-    log.get_by_text("I'll call lead 123.").wait_for(timeout=60_000)
+    log.locator(".routed").nth(1).wait_for()
+    log.get_by_text("I'll call lead 123.").wait_for()
     assert [text.split(" now")[0] for text in log.locator(".routed strong").all_inner_texts()] == [
         "Routed to sdr-agent",
         "Routed to closer",

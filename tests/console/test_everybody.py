@@ -122,6 +122,8 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     assert served.gateway.post(agent("ciso"), "/handoff-markers", stopped).status == 200
     asks = {"agent": "architect", "message": "\n".join(TRICKS)}
     talk = served.gateway.post(ALICE, "/conversations", asks).json["conversation_id"]
+    tool = {"description": "\n".join(TRICKS), "config": {"target_agent": "ciso", "handoff_instructions": TRICKS[3]}}
+    assert served.gateway.put(ALICE, "/tools/handoff_to_ciso", tool).status == 201
     signed_in.set_viewport_size({"width": width, "height": 860})
     for path, text in {
         f"/tasks/{task['id']}": "handoff failed",
@@ -131,6 +133,7 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         "/start": "evil.example",
         "/agents/ciso": "202E",
         "/chat": "evil.example",
+        "/tools/handoff_to_ciso": "202E",
         f"/chat/{talk}": "202E",
         "/memory": "202E",
         f"/memory/{entry['id']}": "evil.example",

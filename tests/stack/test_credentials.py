@@ -191,7 +191,7 @@ def test_another_workspaces_ids_are_answered_like_ids_that_never_were(
     operations_world: OperationsWorld, stranger: Tenant
 ) -> None:
     """By a human there, who may do anything at home."""
-    operations = [each for each in WITH_TOKEN if each.has_ids and each.method != "PUT"]
+    operations = [each for each in WITH_TOKEN if each.has_ids and not each.takes_new_names]
     with operations_world.tenant.deployed.unchanged():
         for each in operations:
             body, late = operations_world.body(each), "?timeout=0" if "timeout" in each.parameters("query") else ""

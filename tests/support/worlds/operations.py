@@ -58,6 +58,11 @@ class Operation:
     def has_ids(self) -> bool:
         return "{" in self.path
 
+    @property
+    def takes_new_names(self) -> bool:
+        """What its path names needn't be there: a malformed name is refused, and none is unknown."""
+        return self.method == "PUT" or self.path.endswith("/preview")
+
     def parameters(self, where: str) -> dict[str, Schema]:
         """Name → schema of those in ``path``, ``query`` or ``header``."""
         found = map(resolved, self.told.get("parameters", []))
