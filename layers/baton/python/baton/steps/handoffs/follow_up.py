@@ -3,6 +3,7 @@ a human takes the place of the stopped child (docs/spec/protocol.md §3)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -86,33 +87,54 @@ def roll_back(deps: Deps, by: Principal, ended: TaskDetails, failure: dict[str, 
     if back_to is None or task.claim is None:
         return FollowUp()  # an escalation names no agent to roll back to
     is_its_own = task.join_parent is not None and task.join_parent == task.parent_id  # else it was transferred since
-    if is_its_own and back_to == task.source_agent and request.get("target_agent") is None:
+    names_it = request.get("target_agent") is not None
+    if is_its_own and back_to == task.source_agent and not names_it:
         return FollowUp({"status": "told_to_waiting_task", "task_id": task.join_parent})
     source = task.claim.agent
-    names_it = request.get("target_agent") is not None
     inputs = _facts(deps, task, back_to, *([source] if names_it else []))
     if names_it and source in inputs.agents:  # while it is off, the handoff names the next agent, not the agent itself
         inputs.agents[source].must_be_active()
-    agent: Agent | None = None
-    trip: errors.LoopTripped | None = None
+    agent, trip = _taker_back(deps, ended, inputs.agents, source, back_to)
+    draft = HandoffDraft(
+        kind=Kind.ROLLBACK,
+        source=source,
+        target=agent.slug if agent else None,
+        message=_with_context(record, _rollback_message(ended, failure, source, back_to)),
+        lineage=lineage_under(task, record),
+        join_parent=task.join_parent,
+        call_id=task.call_id,
+    )
+    if trip is not None:
+        return _stopped(stopped_handoff(deps, by, draft, trip, now))
+    return _begin(deps, by, PlannedHandoff(draft, agent), inputs, now)
+
+
+def _taker_back(
+    deps: Deps, ended: TaskDetails, known: Mapping[str, Agent], source: str, name: str
+) -> tuple[Agent | None, errors.LoopTripped | None]:
+    """Returns the active agent of that name, if there is one, and what keeps the rollback from it."""
+    task = ended.task
     try:
-        agent = resolve_agents.active_agent(
-            deps, task.workspace, inputs.agents, back_to, "rollback_request.target_agent"
-        )
+        agent = resolve_agents.active_agent(deps, task.workspace, known, name, "rollback_request.target_agent")
     except errors.InvalidInput as refusal:
-        trip = errors.LoopTripped(
-            NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to)
-        )
-    if agent is not None and record.is_rollback and agent.slug == task.source_agent:
-        trip = errors.LoopTripped(
-            TO_ITS_SOURCE, "A rollback isn't rolled back to where it came from.", (source, back_to)
-        )
-    message = handoff_message.HandoffMessage(
+        message = f"It can't be rolled back to {name!r}: {refusal.message}"
+        return None, errors.LoopTripped(NOBODY, message, (source, name))
+    if ended.message.is_rollback and agent.slug == task.source_agent:
+        message = "A rollback isn't rolled back to where it came from."
+        return agent, errors.LoopTripped(TO_ITS_SOURCE, message, (source, name))
+    return agent, None
+
+
+def _rollback_message(
+    ended: TaskDetails, failure: dict[str, Any], source: str, back_to: str
+) -> handoff_message.HandoffMessage:
+    """Returns what the rollback says, without the context of what failed."""
+    task, request = ended.task, failure.get("rollback_request") or {}
+    reason = request.get("reason")
+    return handoff_message.HandoffMessage(
         source=handoff_message.SourcePart({"agent": source}),
-        target=handoff_message.TargetPart(
-            {"agent": back_to, "reason": request.get("reason") or failure["failure"]["description"]}
-        ),
-        summary=request.get("reason") or f"Rollback: {task.title}",
+        target=handoff_message.TargetPart({"agent": back_to, "reason": reason or failure["failure"]["description"]}),
+        summary=reason or f"Rollback: {task.title}",
         metadata=handoff_message.MetadataPart({"priority": str(task.priority)}),
         more={
             "failure": failure["failure"],
@@ -123,21 +145,9 @@ def roll_back(deps: Deps, by: Principal, ended: TaskDetails, failure: dict[str, 
                 "task_id": task.id,
                 "checkpoint_id": failure["checkpoint_id"] or task.last_checkpoint_id,
             },
-            **kept_in(record.more),
+            **kept_in(ended.message.more),
         },
     )
-    draft = HandoffDraft(
-        kind=Kind.ROLLBACK,
-        source=source,
-        target=agent.slug if agent else None,
-        message=_with_context(record, message),
-        lineage=lineage_under(task, record),
-        join_parent=task.join_parent,
-        call_id=task.call_id,
-    )
-    if trip is not None:
-        return _stopped(stopped_handoff(deps, by, draft, trip, now))
-    return _begin(deps, by, PlannedHandoff(draft, agent), inputs, now)
 
 
 def _with_context(
