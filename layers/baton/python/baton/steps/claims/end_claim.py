@@ -101,11 +101,7 @@ def end_claim(
         now = deps.clock.now()
         outcome = decide(inputs, now)
         change = _asked_for(request, transition(task, outcome.verb, now), outcome.computed)
-        extras: list[Write] = [*outcome.extras, *request.extra_writes]
-        extras += [write for child in outcome.children for write in child.writes]
-        if outcome.output is not None or outcome.completion:
-            extras.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
-        commit(deps, change, *extras, *answers.marker_beside(idempotency_key))
+        commit(deps, change, *_written_beside(request, outcome))
         return TaskDetails(
             task=change.task,
             output=outcome.output,
@@ -126,6 +122,15 @@ def end_claim(
             )
         except errors.StaleClaim:
             return _replay_or_stale(deps, request)
+
+
+def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Write]:
+    """Returns all that is committed with the task itself."""
+    writes: list[Write] = [*outcome.extras, *request.extra_writes]
+    writes += [write for child in outcome.children for write in child.writes]
+    if outcome.output is not None or outcome.completion:
+        writes.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
+    return [*writes, *answers.marker_beside(request.call.idempotency_key)]
 
 
 def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any]) -> Change:
