@@ -186,7 +186,7 @@ def _operation(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
         types = ["application/json", *(YAML_TYPES[:1] if route.takes_yaml else ())]
         content = {each: {"schema": schemas.reference(route.body.schema)} for each in types}
         shape = schemas.shape(route.body.schema)
-        shape["additionalProperties"] = route.raw
+        shape["additionalProperties"] = route.body.is_raw
         is_required = bool(shape.get("required"))
         operation["requestBody"] = {"required": is_required, "content": content}
     if not route.needs_token:
@@ -226,7 +226,7 @@ def _form_of(name: str) -> dict[str, Any]:
 
 
 def _is_signed(route: Endpoint) -> bool:
-    return route.raw and not route.any_value and not route.needs_token
+    return route.body is not None and route.body.is_raw and not route.any_value and not route.needs_token
 
 
 def _kind_of(route: Endpoint) -> str:

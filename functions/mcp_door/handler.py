@@ -34,13 +34,12 @@ def _whatever(_pairs: list[tuple[str, str]]) -> None:
 
 @routes.post(
     "/mcp",
-    body=routing.InputReader(McpMessage, _request),
+    body=routing.InputReader(McpMessage, _request, is_raw=True),
     query=models.query(ToolsQuery),
     answers={200: McpAnswer, 202: None},
     problem=McpError,
     refuses=(400, 401, 403, 404, 413, 422, 429, 500, 503),
     is_idempotent=False,
-    raw=True,
     while_off=True,
 )
 def answer_a_message(deps: Deps, call: routing.Call[Request, ToolsQuery]) -> answers.Answer:

@@ -25,12 +25,11 @@ def delivery_of(request: Request) -> NotionEvent:
 
 @routes.post(
     "/notion/webhook/{secret}",
-    body=routing.InputReader(NotionDelivery, delivery_of),
+    body=routing.InputReader(NotionDelivery, delivery_of, is_raw=True),
     answers={200: ReceivedView},
     refusals=(401,),
     is_idempotent=False,
     needs_token=False,
-    raw=True,
 )
 def receive_delivery(deps: Deps, call: routing.Call[NotionEvent, None]) -> answers.Answer:
     """For Notion: make the handshake while the address is open, and report changes afterwards.

@@ -63,6 +63,7 @@ class InputReader(Generic[BodyT]):
 
     schema: type  # the type that OpenAPI shows
     read: Callable[[Any], BodyT]
+    is_raw: bool = False  # it reads the request itself, with its exact bytes and headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,6 @@ class Endpoint:
     is_idempotent: bool = False
     takes_new_names: bool = False  # its path may name what doesn't exist yet, as a PUT's does
     needs_token: bool = True  # False: callers of this route have no token
-    raw: bool = False  # ``body`` reads the request itself, with its exact bytes and headers
     takes_yaml: bool = False  # the body may also be YAML, by its Content-Type
     any_value: bool = False  # the body may be any JSON value; an empty one is null
     may_be_text: bool = False  # the answer is plain text if the query asks for it
@@ -174,20 +174,22 @@ class Endpoint:
             self.only.check(by)
         self._check_ids(params)
         query = self._query(request)
-        body = EMPTY if self.body is None or self.raw else self._body(request)
+        body = self._body(request)
         body_hash = fingerprint(body.value)
         return Call(
             by=by,
             path=request.path,
             params=params,
             query=query,
-            body=None if self.body is None else self.body.read(request if self.raw else body),
+            body=None if self.body is None else self.body.read(request if self.body.is_raw else body),
             body_hash=body_hash,
             idempotency_key=request.idempotency_key(by, body_hash, now) if self.is_idempotent else None,
             request_id=request_id(request.event),
         )
 
     def _body(self, request: Request) -> JsonBody:
+        if self.body is None or self.body.is_raw:
+            return EMPTY
         media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
         if not (self.takes_yaml and media_type in YAML_TYPES):
             return read_json(request.body, any_value=self.any_value)

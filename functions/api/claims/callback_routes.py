@@ -20,11 +20,10 @@ def bytes_of(request: Request) -> bytes:
 
 @routes.post(
     "/callbacks/{token}",
-    body=routing.InputReader(object, bytes_of),
+    body=routing.InputReader(object, bytes_of, is_raw=True),
     answers={200: AcceptedView},
     is_idempotent=False,
     needs_token=False,
-    raw=True,
     any_value=True,
 )
 def answer_a_callback(deps: Deps, call: routing.Call[bytes, None]) -> answers.Answer:
