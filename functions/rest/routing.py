@@ -140,7 +140,7 @@ class Endpoint:
     refusals: tuple[int, ...] = ()  # statuses besides those of all routes of this kind
     refuses: tuple[int, ...] | None = None  # all statuses of its refusals, if it isn't of any kind
     is_idempotent: bool = False
-    takes_new_names: bool = False  # its path may name what doesn't exist yet, as a PUT's does
+    takes_new_names: bool = False  # its path may name what doesn't exist yet
     needs_token: bool = True  # False: callers of this route have no token
     takes_yaml: bool = False  # the body may also be YAML, by its Content-Type
     any_value: bool = False  # the body may be any JSON value; an empty one is null
@@ -209,7 +209,7 @@ class Endpoint:
         for name, value in params.items():
             if re.fullmatch(PATTERNS[name], value):
                 continue
-            if self.method == "PUT" or self.takes_new_names:
+            if self.takes_new_names:
                 raise errors.InvalidInput(name, MUST_BE[name])
             raise errors.Unknown((THINGS | SECRETS)[name])
 
@@ -231,7 +231,7 @@ class Routes:
         return self._add("GET", path, options)
 
     def put(self, path: str, **options: Any) -> Callable[[Any], Any]:
-        return self._add("PUT", path, options)
+        return self._add("PUT", path, {"takes_new_names": True, **options})
 
     def delete(self, path: str, **options: Any) -> Callable[[Any], Any]:
         return self._add("DELETE", path, options)
