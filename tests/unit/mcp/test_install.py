@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from baton_mcp import profile
 from baton_mcp.__main__ import main
 from baton_mcp.install import CLIENTS, PROJECTS, install
 from baton_mcp.profile import Profile, Unfit, profile_from
@@ -110,29 +109,28 @@ def test_a_name_below_localhost_is_this_machine_whatever_the_resolver_knows() ->
     assert (found.base_url, found.headers["Host"]) == ("http://127.0.0.1:4566", "abc.localhost:4566")
 
 
-def test_a_profile_is_read_from_a_file_that_is_its_owners_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "config.toml"
-    monkeypatch.setattr(profile, "PROFILES", path)
+def test_a_profile_is_read_from_a_file_that_is_its_owners_alone(tmp_path: Path) -> None:
+    path, here = tmp_path / "baton" / "config.toml", {"XDG_CONFIG_HOME": str(tmp_path)}
+    path.parent.mkdir()
     with pytest.raises(Unfit, match="there is no"):
-        profile_from("work", {})
+        profile_from("work", here)
     path.write_text(f'[profiles.work]\nurl = "{URL}"\ntoken = "{TOKEN}"\nagent = "coder"\n')
     path.chmod(0o644)
     with pytest.raises(Unfit, match="chmod 600"):
-        profile_from("work", {})
+        profile_from("work", here)
     path.chmod(0o600)
-    assert profile_from("work", {}).agent == "coder"
-    assert profile_from("work", {"BATON_AGENT": "other"}).agent == "other"
-    assert profile_from("work", {"BATON_URL": f"{URL}/mcp"}).token == TOKEN
+    assert profile_from("work", here).agent == "coder"
+    assert profile_from("work", here | {"BATON_AGENT": "other"}).agent == "other"
+    assert profile_from("work", here | {"BATON_URL": f"{URL}/mcp"}).token == TOKEN
+    other = here | {"BATON_URL": "https://other.example.com"}
     with pytest.raises(Unfit, match="set BATON_TOKEN too"):
-        profile_from("work", {"BATON_URL": "https://other.example.com"})
-    assert profile_from("work", {"BATON_URL": "https://other.example.com", "BATON_TOKEN": "other"}).token == "other"
+        profile_from("work", other)
+    assert profile_from("work", other | {"BATON_TOKEN": "other"}).token == "other"
     with pytest.raises(Unfit, match="no profile"):
-        profile_from("home", {})
+        profile_from("home", here)
     path.write_text("profiles = 1")
-    with pytest.raises(Unfit, match="no profile"):
-        profile_from("work", {})
+    with pytest.raises(Unfit, match="isn't as Baton writes it"):
+        profile_from("work", here)
     path.write_text("[")
     with pytest.raises(Unfit, match="TOML"):
-        profile_from("work", {})
+        profile_from("work", here)

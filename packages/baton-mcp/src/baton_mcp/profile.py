@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
-
-# The file of the command `baton`: `baton init` and `baton up` write it.
-PROFILES = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "baton", "config.toml")
 
 
 class Unfit(Exception):
@@ -44,39 +43,66 @@ class Profile:
         return {"Authorization": f"Bearer {self.token}", **named}
 
 
-def profile_from(name: str | None, environment: Mapping[str, str] | None = None) -> Profile:
+def config_path(environment: Mapping[str, str]) -> Path:
+    """The file of the command `baton`: `baton init` and `baton up` write it."""
+    home = environment.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(home).expanduser() / "baton" / "config.toml"
+
+
+def profile_from(name: str | None, environment: Mapping[str, str] = os.environ) -> Profile:
     """Returns the profile: BATON_URL, BATON_TOKEN and BATON_AGENT of the environment go before those of the named
     profile in ~/.config/baton/config.toml, which the command `baton` writes. A saved token goes to no other address
     than its own. Raises ``Unfit``."""
-    given = os.environ if environment is None else environment
-    saved = _saved(name) if name else {}
-    found = {key: given.get(f"BATON_{key.upper()}") or saved.get(key, "") for key in ("url", "token", "agent")}
+    saved = _saved(name, config_path(environment)) if name else {}
+    found = {key: environment.get(f"BATON_{key.upper()}") or saved.get(key, "") for key in ("url", "token", "agent")}
     url = _address(found["url"])
-    if urlsplit(url).scheme not in {"http", "https"}:
-        raise Unfit("set BATON_URL to the API's address, such as https://baton.example.com")
     if not found["token"]:
         raise Unfit("set BATON_TOKEN to the agent's token")
-    if not given.get("BATON_TOKEN") and saved.get("url") and _address(saved["url"]) != url:
-        raise Unfit(
-            f"the token of {name} is for {_address(saved['url'])} alone, and BATON_URL isn't: set BATON_TOKEN too"
-        )
+    if not environment.get("BATON_TOKEN") and (own := _address(saved.get("url") or url)) != url:
+        raise Unfit(f"the token of {name} is for {own} alone, and BATON_URL isn't: set BATON_TOKEN too")
     return Profile(url, found["token"], found["agent"])
 
 
-def _address(url: str) -> str:
-    return url.rstrip("/").removesuffix("/mcp")
+def _address(text: str) -> str:
+    url = text.rstrip("/").removesuffix("/mcp")
+    if not _is_address(url):
+        raise Unfit("set BATON_URL to the API's address, such as https://baton.example.com")
+    return url
 
 
-def _saved(name: str) -> dict[str, str]:
-    path = PROFILES.expanduser()
+def _is_address(url: str) -> bool:
+    """With a host, perhaps a port and a path, and nothing else, as for the command `baton`."""
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.port != 0 and not (parts.query or parts.fragment or "@" in parts.netloc)
+    except ValueError:
+        return False
+    return (
+        is_whole and parts.scheme in {"http", "https"} and bool(parts.hostname) and not re.search(r"[\s\x00-\x1f]", url)
+    )
+
+
+def _saved(name: str, path: Path) -> dict[str, str]:
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise Unfit(f"{PROFILES} can be read by others: chmod 600")
-        profiles = tomllib.loads(path.read_text(encoding="utf-8")).get("profiles")
+            raise Unfit(f"{path} can be read by others: chmod 600")
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as exc:
-        raise Unfit(f"there is no {PROFILES}") from exc
-    except tomllib.TOMLDecodeError as exc:
-        raise Unfit(f"{PROFILES} isn't TOML") from exc
-    if not isinstance(profiles, dict) or not isinstance(profiles.get(name), dict):
-        raise Unfit(f"{PROFILES} has no profile [profiles.{name}]")
-    return {key: str(value) for key, value in profiles[name].items()}
+        raise Unfit(f"there is no {path}") from exc
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise Unfit(f"{path} isn't TOML") from exc
+    except OSError as exc:
+        raise Unfit(f"{path} can't be read: {exc.strerror or exc}") from exc
+    profiles = found.get("profiles", {})
+    if not _is_sound(profiles) or not isinstance(found.get("default", ""), str):
+        raise Unfit(f"{path} isn't as Baton writes it: a profile is a table of texts")
+    if name not in profiles:
+        raise Unfit(f"{path} has no profile [profiles.{name}]")
+    saved: dict[str, str] = profiles[name]
+    return saved
+
+
+def _is_sound(profiles: Any) -> bool:
+    return isinstance(profiles, dict) and all(
+        isinstance(each, dict) and all(isinstance(value, str) for value in each.values()) for each in profiles.values()
+    )
