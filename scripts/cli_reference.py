@@ -6,19 +6,17 @@ cli_reference.py --check   fail if it isn't what the program says
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
 from baton_cli.leaf import Leaf, common, key
 from baton_cli.main import NOUNS, cli
+from made_page import write_or_check
 
-TARGET = Path(__file__).parent.parent / "docs" / "cli.md"
 INTRODUCTION = """# The command line
 
 `baton` is every operation of [the API](api.md) as a command, and what takes several of them: a queue of approvals, a
@@ -155,17 +153,8 @@ def _help(command: click.Command) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Write docs/cli.md from the program.")
-    parser.add_argument("--check", action="store_true", help="only tell whether it is up to date")
     os.environ.pop("BATON_CLAIM_ID", None)
-    text = document()
-    if not parser.parse_args().check:
-        TARGET.write_text(text, encoding="utf-8")
-        return 0
-    if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
-        return 0
-    print("docs/cli.md isn't what the program says: run `make openapi` and commit it", file=sys.stderr)
-    return 1
+    return write_or_check("cli.md", document)
 
 
 if __name__ == "__main__":

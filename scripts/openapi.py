@@ -6,12 +6,10 @@ openapi.py --check   fail if it isn't what the code says
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
@@ -20,6 +18,7 @@ from api import handler as api
 from api.handoffs.twining_routes import TwiningProblem
 from create_handoff_marker import handler as create_handoff_marker
 from create_handoff_marker.shapes import MarkerProblem
+from made_page import write_or_check
 from mcp_door import handler as mcp_door
 from mcp_door.protocol import SERVED
 from mcp_door.shapes import McpError
@@ -28,7 +27,6 @@ from rest.answers import JSON, PROBLEM_JSON, Problem
 from rest.routing import PATTERNS, YAML_TYPES, Endpoint
 from wait import handler as wait
 
-TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
 REF = "#/components/schemas/{model}"
 PROBLEMS: dict[str, type] = {"marker": MarkerProblem, "twining": TwiningProblem, "mcp": McpError, "problem": Problem}
 INTRODUCTION = """Serverless handoffs between AI agents. Times are RFC 3339 in UTC with milliseconds. Lists are \
@@ -317,16 +315,7 @@ def _tidied(value: Any) -> Any:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Write docs/openapi.json from the code.")
-    parser.add_argument("--check", action="store_true", help="only tell whether it is up to date")
-    text = json.dumps(document(), ensure_ascii=False, indent=2) + "\n"
-    if not parser.parse_args().check:
-        TARGET.write_text(text, encoding="utf-8")
-        return 0
-    if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
-        return 0
-    print("docs/openapi.json isn't what the code says: run `make openapi` and commit it", file=sys.stderr)
-    return 1
+    return write_or_check("openapi.json", lambda: json.dumps(document(), ensure_ascii=False, indent=2) + "\n")
 
 
 if __name__ == "__main__":
