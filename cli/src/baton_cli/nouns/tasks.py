@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from baton_cli.calls import CLAIM, REASON, STATE, Call, Param
@@ -13,6 +14,22 @@ REVISION = Param("revision", "What was looked at: refused if the content has cha
 CLAIM_NEXT = Param("claim_next", "Claim the next task in the same request.", "yes")
 LEASE = Param("lease_seconds", "How long the claim lasts without a heartbeat.", "number", flag="lease")
 STATED = "{id} is {state}"
+OUTPUT = Param("output", "The result: JSON, @FILE, or -.", "json")
+NEEDED_REASON = replace(REASON, is_required=True)
+
+
+def verb(name: str, help_: str, *body: Param, path: str = "", said: str = STATED, **more: Any) -> Call:
+    """What is done to a task; ``path``: the API's name of it, if that is another one."""
+    return Call(name, "POST", f"/tasks/{{task_id}}/{path or name}", help_, body=body, said=said, **more)
+
+
+def claimed(name: str, help_: str, *body: Param, path: str = "", said: str = STATED) -> Call:
+    """What is done to a task under a claim."""
+    return verb(name, help_, CLAIM, *body, path=path, said=said)
+
+
+def listed(name: str, help_: str, columns: str) -> Call:
+    return Call(name, "GET", f"/tasks/{{task_id}}/{name}", help_, columns=columns, is_paged=True)
 
 
 def _parts(body: dict[str, Any]) -> None:
@@ -35,185 +52,101 @@ CALLS = (
         is_paged=True,
     ),
     Call("show", "GET", "/tasks/{task_id}", "Show a task: its state, claim, input and result.", screen="task:show"),
-    Call(
-        "heartbeat",
-        "POST",
-        "/tasks/{task_id}/heartbeat",
-        "Say that the work goes on: the lease begins anew.",
-        body=(CLAIM, LEASE),
-        said="claimed until {expires_at}",
-    ),
-    Call(
+    claimed("heartbeat", "Say that the work goes on: the lease begins anew.", LEASE, said="claimed until {expires_at}"),
+    claimed(
         "checkpoint",
-        "POST",
-        "/tasks/{task_id}/checkpoints",
         "Save progress that the next attempt goes on from.",
-        body=(
-            CLAIM,
-            Param("step_name", "The step's name.", flag="step", is_required=True),
-            Param("state", "An object: JSON, @FILE, or -.", "json", is_required=True),
-        ),
+        Param("step_name", "The step's name.", flag="step", is_required=True),
+        Param("state", "An object: JSON, @FILE, or -.", "json", is_required=True),
+        path="checkpoints",
         said="saved as {checkpoint_id}",
     ),
-    Call(
+    claimed(
         "complete",
-        "POST",
-        "/tasks/{task_id}/complete",
         "End the task as done. --data takes deliverables and verification.",
-        body=(
-            CLAIM,
-            Param("output", "The result: JSON, @FILE, or -.", "json"),
-            Param("notes", "A note.", "list", flag="note"),
-            CLAIM_NEXT,
-        ),
+        OUTPUT,
+        Param("notes", "A note.", "list", flag="note"),
+        CLAIM_NEXT,
         said="{id} is {state}: {completion_id}",
     ),
-    Call(
+    claimed(
         "fail",
-        "POST",
-        "/tasks/{task_id}/fail",
         "End the attempt as failed.",
-        body=(
-            CLAIM,
-            Param(
-                "failure.type",
-                "What kind of failure.",
-                choices=("blocker", "error", "timeout", "validation", "capability"),
-                is_required=True,
-            ),
-            Param("failure.description", "What happened.", "long", flag="reason", is_required=True),
-            Param("failure.partial_progress.completed", "What is done.", "list"),
-            Param("failure.partial_progress.incomplete", "What isn't.", "list"),
-            Param("rollback_request.target_agent", "Who gets the work back.", flag="rollback-to"),
-            Param("rollback_request.reason", "What for.", flag="rollback-reason"),
-            Param("rollback_request.questions", "A question to them.", "list", flag="question"),
-            Param("retryable", "Whether another attempt may help.", "either"),
-            CLAIM_NEXT,
+        Param(
+            "failure.type",
+            "What kind of failure.",
+            choices=("blocker", "error", "timeout", "validation", "capability"),
+            is_required=True,
         ),
+        Param("failure.description", "What happened.", "long", flag="reason", is_required=True),
+        Param("failure.partial_progress.completed", "What is done.", "list"),
+        Param("failure.partial_progress.incomplete", "What isn't.", "list"),
+        Param("rollback_request.target_agent", "Who gets the work back.", flag="rollback-to"),
+        Param("rollback_request.reason", "What for.", flag="rollback-reason"),
+        Param("rollback_request.questions", "A question to them.", "list", flag="question"),
+        Param("retryable", "Whether another attempt may help.", "either"),
+        CLAIM_NEXT,
         said="{id} is {state}: {failure_id}",
     ),
-    Call("release", "POST", "/tasks/{task_id}/release", "Give the task back.", body=(CLAIM, REASON), said=STATED),
-    Call(
-        "reject",
-        "POST",
-        "/tasks/{task_id}/reject",
-        "Refuse the task: it isn't this agent's.",
-        body=(CLAIM, Param("reason", "Why.", "long", is_required=True)),
-        said=STATED,
-    ),
-    Call(
+    claimed("release", "Give the task back.", REASON),
+    claimed("reject", "Refuse the task: it isn't this agent's.", NEEDED_REASON),
+    claimed(
         "transfer",
-        "POST",
-        "/tasks/{task_id}/transfer",
         "Hand the task itself to another agent.",
-        body=(
-            CLAIM,
-            Param("target.agent", "The agent.", flag="to", is_required=True),
-            Param("target.reason", "Why.", "long", is_required=True),
-            Param("summary", "What was done.", "long"),
-        ),
+        Param("target.agent", "The agent.", flag="to", is_required=True),
+        Param("target.reason", "Why.", "long", is_required=True),
+        Param("summary", "What was done.", "long"),
         said="{id} is {state}, for {target_agent}",
     ),
-    Call(
+    claimed(
         "delegate",
-        "POST",
-        "/tasks/{task_id}/delegate",
         "Ask other agents, and wait for them. --data has the branches.",
-        body=(
-            CLAIM,
-            Param("branches", "A list of branches: JSON, @FILE, or -.", "json", is_required=True),
-            Param("join.policy", "When it goes on.", choices=("all", "any", "quorum"), flag="join"),
-            Param("join.quorum", "How many of them.", "number"),
-        ),
-        said=STATED,
+        Param("branches", "A list of branches: JSON, @FILE, or -.", "json", is_required=True),
+        Param("join.policy", "When it goes on.", choices=("all", "any", "quorum"), flag="join"),
+        Param("join.quorum", "How many of them.", "number"),
     ),
-    Call(
+    claimed(
         "wait-callback",
-        "POST",
-        "/tasks/{task_id}/wait-callback",
         "Wait for an answer from outside.",
-        body=(
-            CLAIM,
-            Param("interaction_id", "Its name.", flag="interaction", is_required=True),
-            Param("until", "Until when.", "future"),
-        ),
+        Param("interaction_id", "Its name.", flag="interaction", is_required=True),
+        Param("until", "Until when.", "future"),
         said="{id} waits for {callback.url}",
     ),
-    Call("cancel", "POST", "/tasks/{task_id}/cancel", "End it, and all that came of it.", body=(REASON,), said=STATED),
-    Call(
-        "resolve",
-        "POST",
-        "/tasks/{task_id}/resolve",
-        "End it as done: the work was done elsewhere.",
-        body=(Param("output", "The result: JSON, @FILE, or -.", "json"), REASON),
-        said=STATED,
-    ),
-    Call("approve", "POST", "/tasks/{task_id}/approve", "Let it be dispatched.", body=(REVISION,), said=STATED),
-    Call(
-        "approve-next",
-        "POST",
-        "/tasks/{task_id}/approve-next",
-        "Approve it for a worker that is at work already.",
-        body=(REVISION,),
-        said=STATED,
-    ),
-    Call("undo", "POST", "/tasks/{task_id}/undo", "Take an approval back.", body=(), said=STATED),
-    Call(
+    verb("cancel", "End it, and all that came of it.", REASON),
+    verb("resolve", "End it as done: the work was done elsewhere.", OUTPUT, REASON),
+    verb("approve", "Let it be dispatched.", REVISION),
+    verb("approve-next", "Approve it for a worker that is at work already.", REVISION),
+    verb("undo", "Take an approval back."),
+    verb(
         "defer",
-        "POST",
-        "/tasks/{task_id}/defer",
         "Put it off, for 3d or until a time.",
-        body=(Param("until", "A time, or how long from now.", "future", is_required=True), REVISION),
+        Param("until", "A time, or how long from now.", "future", is_required=True),
+        REVISION,
         said="{id} is put off until {deferred_until}",
     ),
-    Call(
-        "dismiss",
-        "POST",
-        "/tasks/{task_id}/dismiss",
-        "Refuse it, with a reason.",
-        body=(Param("reason", "Why.", "long", is_required=True),),
-        said=STATED,
-    ),
-    Call(
+    verb("dismiss", "Refuse it, with a reason.", NEEDED_REASON),
+    verb(
         "split",
-        "POST",
-        "/tasks/{task_id}/split",
         "Split it into 2 to 10 parts, each with an approval of its own.",
-        body=(Param("parts", "A part's summary; or give --data.", "list", flag="part"), REVISION),
+        Param("parts", "A part's summary; or give --data.", "list", flag="part"),
+        REVISION,
+        said="",
         refine=_parts,
         screen="task:split",
     ),
-    Call(
+    claimed(
         "note",
-        "POST",
-        "/tasks/{task_id}/notes",
         "Note something on the task.",
-        body=(CLAIM, Param("text", "The note.", "long", is_required=True, is_argument=True)),
+        Param("text", "The note.", "long", is_required=True, is_argument=True),
+        path="notes",
         said="noted as {id}",
     ),
-    Call(
-        "notes",
-        "GET",
-        "/tasks/{task_id}/notes",
-        "List its notes.",
-        columns="at:At by:By content:Note",
-        is_paged=True,
-    ),
-    Call(
-        "checkpoints",
-        "GET",
-        "/tasks/{task_id}/checkpoints",
-        "List its checkpoints.",
-        columns="checkpoint_id:ID step_name:Step at:At by:By",
-        is_paged=True,
-    ),
-    Call(
+    listed("notes", "List its notes.", "at:At by:By content:Note"),
+    listed("checkpoints", "List its checkpoints.", "checkpoint_id:ID step_name:Step at:At by:By"),
+    listed(
         "late-results",
-        "GET",
-        "/tasks/{task_id}/late-results",
         "List what workers said whose claim was over.",
-        columns="at:At agent:Agent verb:Verb fence:Fence content:Said",
-        is_paged=True,
+        "at:At agent:Agent verb:Verb fence:Fence content:Said",
     ),
 )
 
