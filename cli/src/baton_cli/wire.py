@@ -58,16 +58,11 @@ class Wire:
         try:
             return self._exchange(request, timeout_seconds)
         except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError) as exc:
-            self.close()
             if is_fresh:
                 raise self._unreachable(exc) from exc
             return self.send(request, timeout_seconds)  # the server has closed a connection that was idle
         except (OSError, http.client.HTTPException) as exc:
-            self.close()
             raise self._unreachable(exc) from exc
-        except BaseException:  # an interrupt leaves half an answer behind
-            self.close()
-            raise
 
     def close(self) -> None:
         if self._connection is not None:
@@ -75,7 +70,13 @@ class Wire:
             self._connection = None
 
     def _exchange(self, request: Request, timeout_seconds: float) -> Reply:
-        connection = self._connected(timeout_seconds)
+        try:
+            return self._answer_to(request, self._connected(timeout_seconds))
+        except BaseException:  # an interrupt, too, leaves half an answer on the connection
+            self.close()
+            raise
+
+    def _answer_to(self, request: Request, connection: http.client.HTTPConnection) -> Reply:
         connection.request(request.method, self._url.path + request.path, request.content, self._headers(request))
         response = connection.getresponse()
         content = response.read(MAX_ANSWER_BYTES)

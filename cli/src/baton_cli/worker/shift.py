@@ -81,7 +81,7 @@ class Shift:
                     job = self._next_job(station) if self._may_look() else None
                 if job is not None:
                     self._work(job)
-        except BaseException:
+        except BaseException:  # this slot is gone whatever it was: the others mustn't go on as if it weren't
             self._give_up("a bug of the worker's: its trace is above")
             raise
 
