@@ -21,6 +21,7 @@ from support.worlds.world import human
 
 CHROMIUM = os.environ.get("BATON_CHROMIUM") or shutil.which("chromium") or ""
 ALICE = human()
+WHILE_MS = 15_000
 _numbers = count(1)
 
 
@@ -33,6 +34,14 @@ def browser() -> Iterator[Any]:
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def expect(browser: Any) -> Any:
+    """Playwright's assertions: what a page is to show, and shows within a while."""
+    assertions = pytest.importorskip("playwright.sync_api").expect
+    assertions.set_options(timeout=WHILE_MS)
+    return assertions
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +72,7 @@ def desk(served: ConsoleServer) -> Desk:
 def page(browser: Any) -> Iterator[Any]:
     """A tab of its own. It may ask nothing of another origin, and says nothing on its console."""
     context = browser.new_context(viewport={"width": 1360, "height": 860})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(WHILE_MS)
     tab = context.new_page()
     said: list[str] = []
     asked: list[str] = []

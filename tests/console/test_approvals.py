@@ -72,25 +72,27 @@ def test_a_whole_group_is_approved_at_once(signed_in: Any, desk: Desk) -> None:
     assert len(_needs(desk)) == 2
 
 
-def test_of_two_people_the_second_is_told_who_was_first(signed_in: Any, desk: Desk) -> None:
+def test_of_two_people_the_second_is_told_who_was_first(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.keyboard.press("j")
     signed_in.get_by_text("Implement sessions").wait_for()
     desk.served.gateway.post(human(name="bob"), f"/tasks/{desk.whole['id']}/dismiss", {"reason": "Not now"})
     signed_in.keyboard.press("a")
-    signed_in.get_by_text(re.compile(r"stays as it is \(bob: ")).wait_for()
+    expect(signed_in.get_by_text(re.compile(r"stays as it is \(bob: "))).to_be_visible()
+    assert _task(desk, desk.whole["id"])["state"] == "cancelled"
 
 
-def test_a_link_to_what_was_decided_leads_to_what_became_of_it(signed_in: Any, desk: Desk) -> None:
+def test_a_link_to_what_was_decided_leads_to_what_became_of_it(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/approvals?task={desk.held['id']}")
     signed_in.get_by_text("doesn't wait any more").wait_for()
     signed_in.get_by_role("link", name="See what became of it").click()
-    signed_in.get_by_text("holds it as laptop-3").wait_for()
+    expect(signed_in.get_by_text("holds it as laptop-3")).to_be_visible()
+    assert signed_in.url.endswith(f"#/tasks/{desk.held['id']}")
 
 
-def test_what_another_hands_over_appears_by_itself(signed_in: Any, desk: Desk) -> None:
+def test_what_another_hands_over_appears_by_itself(signed_in: Any, desk: Desk, expect: Any) -> None:
     desk.served.agents.hand_off("ciso", "qa", target={"agent": "qa", "reason": "Try the new sign-in page"})
-    signed_in.get_by_text("Try the new sign-in page").wait_for()
-    signed_in.get_by_text("7 waiting").wait_for()
+    expect(signed_in.get_by_text("Try the new sign-in page")).to_be_visible()
+    expect(signed_in.get_by_text("7 waiting")).to_be_visible()
 
 
 def test_what_has_not_changed_is_not_sent_again(signed_in: Any, desk: Desk) -> None:
@@ -103,12 +105,12 @@ def test_what_has_not_changed_is_not_sent_again(signed_in: Any, desk: Desk) -> N
         assert set(reads) == {304}, desk.served.answered
 
 
-def test_no_network_is_said_and_mends_itself(signed_in: Any, desk: Desk) -> None:
+def test_no_network_is_said_and_mends_itself(signed_in: Any, desk: Desk, expect: Any) -> None:
     desk.served.is_away = True
     notice = signed_in.get_by_text("The API doesn't answer")
-    notice.wait_for()
+    expect(notice).to_be_visible()
     desk.served.is_away = False
-    notice.wait_for(state="detached")
+    expect(notice).to_have_count(0)
 
 
 def _unchanged(page: Any, count: int) -> None:

@@ -83,18 +83,19 @@ def test_axe_finds_nothing_where_one_signs_in_or_decides(page: Any, served: Cons
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_keys_are_listed_and_the_page_is_reached_without_a_mouse(signed_in: Any) -> None:
+def test_keys_are_listed_and_the_page_is_reached_without_a_mouse(signed_in: Any, expect: Any) -> None:
     signed_in.keyboard.press("?")
     keys = signed_in.get_by_role("dialog")
     for key in ("approve", "defer", "dismiss", "go to Tasks"):
-        keys.get_by_text(key, exact=True).wait_for()
+        expect(keys.get_by_text(key, exact=True)).to_be_visible()
     signed_in.keyboard.press("Escape")
     signed_in.keyboard.press("g")
     signed_in.keyboard.press("t")
     signed_in.get_by_role("link", name="The design has to change").wait_for()
     signed_in.keyboard.press("j")
     signed_in.keyboard.press("Enter")
-    signed_in.get_by_role("heading", name="Trail", exact=True).wait_for()
+    expect(signed_in.get_by_role("heading", name="Trail", exact=True)).to_be_visible()
+    assert "#/tasks/task_" in signed_in.url
 
 
 @pytest.mark.parametrize("width", [1360, 390])

@@ -21,7 +21,7 @@ def test_a_review_is_read_and_released(signed_in: Any, desk: Desk) -> None:
     assert (released["state"], released["released_by"]) == ("released", "human:alice")
 
 
-def test_two_people_release_once_and_the_second_is_told(signed_in: Any, desk: Desk) -> None:
+def test_two_people_release_once_and_the_second_is_told(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
     signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
     signed_in.keyboard.press("r")
@@ -29,7 +29,8 @@ def test_two_people_release_once_and_the_second_is_told(signed_in: Any, desk: De
     dialog.wait_for()
     assert desk.served.gateway.post(ALICE, f"/manual-reviews/{desk.review['id']}/release", {}).status == 200
     dialog.get_by_role("button", name="Release").click()
-    dialog.get_by_role("alert").wait_for()
+    expect(dialog.get_by_role("alert")).to_contain_text("was released before")
+    assert signed_in.url.endswith(f"#/reviews/{desk.review['id']}")
 
 
 def test_an_agent_is_switched_off_with_a_reason_and_on_again(signed_in: Any, desk: Desk) -> None:
@@ -68,11 +69,12 @@ def test_a_token_is_shown_once_and_works_until_it_is_revoked(signed_in: Any, des
     assert token not in signed_in.content()
 
 
-def test_who_ends_their_own_session_is_signed_out(signed_in: Any, desk: Desk) -> None:
+def test_who_ends_their_own_session_is_signed_out(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/tokens")
     signed_in.locator(".card", has_text="this one").get_by_role("button", name="End").click()
     signed_in.get_by_role("dialog").get_by_role("button", name="End it").click()
-    signed_in.get_by_label("Your token").wait_for()
+    expect(signed_in.get_by_label("Your token")).to_be_visible()
+    assert signed_in.evaluate("sessionStorage.length") == 0
 
 
 def test_a_setting_is_changed_and_the_others_stay(signed_in: Any, desk: Desk) -> None:
@@ -104,13 +106,14 @@ def test_of_two_people_the_second_is_told_and_keeps_what_they_wrote(signed_in: A
     assert (_settings(desk)["max_attempts"], _settings(desk)["escalation_cap"]) == (5, 4)
 
 
-def test_a_direction_shows_what_became_of_its_handoffs(signed_in: Any, desk: Desk) -> None:
+def test_a_direction_shows_what_became_of_its_handoffs(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/directions")
     signed_in.get_by_role("button", name="ciso to qa: 2 handoffs, 0 failed or rejected, 0 open, 1 stopped").click()
-    signed_in.get_by_role("link", name="Handoff: ciso → qa").first.wait_for()
+    expect(signed_in.get_by_role("link", name="Handoff: ciso → qa")).to_have_count(2)
     signed_in.get_by_role("button", name="architect to auto-code: 5 handoffs, 1 failed").click()
     signed_in.get_by_role("link", name="Move the queue").click()
-    signed_in.get_by_text("handoff failed").wait_for()
+    expect(signed_in.get_by_text("handoff failed")).to_be_visible()
+    assert signed_in.url.endswith(f"#/tasks/{desk.failed['id']}")
 
 
 def test_a_tracker_is_named_and_switched_off(signed_in: Any, desk: Desk) -> None:

@@ -67,7 +67,9 @@ def test_a_code_in_the_address_signs_in_once_and_is_gone_from_it(page: Any, serv
     other.context.close()
 
 
-def test_a_link_changes_who_is_signed_in_only_if_that_is_wanted(signed_in: Any, served: ConsoleServer) -> None:
+def test_a_link_changes_who_is_signed_in_only_if_that_is_wanted(
+    signed_in: Any, served: ConsoleServer, expect: Any
+) -> None:
     def follow() -> None:
         code = served.gateway.post(human(name="mallory"), "/session-codes").json["code"]
         signed_in.goto(f"{served.url}#code={code}")
@@ -76,10 +78,10 @@ def test_a_link_changes_who_is_signed_in_only_if_that_is_wanted(signed_in: Any, 
 
     follow()
     signed_in.get_by_role("button", name="Keep as it is").click()
-    signed_in.get_by_title("Signed in").get_by_text("alice").wait_for()
+    expect(signed_in.get_by_title("Signed in")).to_contain_text("alice")
     follow()
     signed_in.get_by_role("button", name="Sign in by the link").click()
-    signed_in.get_by_title("Signed in").get_by_text("mallory").wait_for()
+    expect(signed_in.get_by_title("Signed in")).to_contain_text("mallory")
 
 
 def test_a_session_is_renewed_while_the_page_is_looked_at(signed_in: Any) -> None:
@@ -94,11 +96,14 @@ def test_a_session_is_renewed_while_the_page_is_looked_at(signed_in: Any) -> Non
     signed_in.get_by_text("6 waiting").wait_for()
 
 
-def test_who_is_signed_out_elsewhere_is_told_and_comes_back_to_the_same_page(signed_in: Any, desk: Desk) -> None:
+def test_who_is_signed_out_elsewhere_is_told_and_comes_back_to_the_same_page(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
     signed_in.goto(f"{desk.served.url}#/tasks?state=failed")
     session_id = signed_in.evaluate("JSON.parse(sessionStorage.getItem('baton.session')).id")
     assert desk.served.gateway.delete(ALICE, f"/tokens/{session_id}").status == 200
-    signed_in.get_by_text("Your session is over").wait_for()
+    expect(signed_in.get_by_text("Your session is over")).to_be_visible()
     signed_in.get_by_label("Your token").fill(desk.served.token(ALICE))
     signed_in.keyboard.press("Enter")
-    signed_in.get_by_text("1 shown").wait_for()
+    expect(signed_in.get_by_text("1 shown")).to_be_visible()
+    assert signed_in.url.endswith("#/tasks?state=failed")

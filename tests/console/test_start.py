@@ -8,24 +8,26 @@ from support.worlds.console_desk import Desk
 from support.worlds.http_agents import ALICE
 
 
-def test_what_waits_is_counted_and_leads_to_its_page(signed_in: Any, desk: Desk) -> None:
+def test_what_waits_is_counted_and_leads_to_its_page(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/")
     for name in ("6 to approve", "1 manual review", "1 open alert"):
-        signed_in.get_by_role("link", name=name).wait_for()
-    signed_in.get_by_text("1 critical").wait_for()
+        expect(signed_in.get_by_role("link", name=name)).to_be_visible()
+    expect(signed_in.get_by_text("1 critical")).to_be_visible()
     signed_in.get_by_role("link", name="1 manual review").click()
-    signed_in.get_by_text("the cap of its direction").wait_for()
+    expect(signed_in.get_by_text("the cap of its direction")).to_be_visible()
 
 
-def test_the_last_day_is_drawn_and_told_in_words(signed_in: Any, desk: Desk) -> None:
+def test_the_last_day_is_drawn_and_told_in_words(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/start")
-    signed_in.get_by_role("img", name="Ended, hour by hour: 0 done, 1 failed, 2 rejected or cancelled").wait_for()
+    expect(
+        signed_in.get_by_role("img", name="Ended, hour by hour: 0 done, 1 failed, 2 rejected or cancelled")
+    ).to_be_visible()
 
 
-def test_an_alert_about_a_task_is_a_task_that_is_stuck(signed_in: Any, desk: Desk) -> None:
+def test_an_alert_about_a_task_is_a_task_that_is_stuck(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/start")
-    signed_in.get_by_text("Nothing is stuck").wait_for()
+    expect(signed_in.get_by_text("Nothing is stuck")).to_be_visible()
     told = {"kind": "no-answer", "severity": "warning", "message": "The vendor is silent", "task_id": desk.held["id"]}
     assert desk.served.gateway.post(ALICE, "/alerts", told).status == 201
     signed_in.get_by_role("link", name="no-answer").click(timeout=15_000)
-    signed_in.get_by_text("holds it as laptop-3").wait_for()
+    expect(signed_in.get_by_text("holds it as laptop-3")).to_be_visible()

@@ -29,11 +29,11 @@ def test_one_watches_a_task_go_from_claim_to_completion(signed_in: Any, desk: De
     signed_in.get_by_text("each chained to the one before").wait_for()
 
 
-def test_a_task_that_becomes_ready_while_it_is_looked_at_says_so(signed_in: Any, desk: Desk) -> None:
+def test_a_task_that_becomes_ready_while_it_is_looked_at_says_so(signed_in: Any, desk: Desk, expect: Any) -> None:
     task = approved(desk.served, "architect", "ciso", "Read the threat model")
     signed_in.goto(f"{desk.served.url}#/tasks/{task['id']}")
-    signed_in.get_by_text("Ready in").wait_for()
-    signed_in.get_by_text("nobody has claimed it yet").wait_for()
+    expect(signed_in.get_by_text("Ready in")).to_be_visible()
+    expect(signed_in.get_by_text("nobody has claimed it yet")).to_be_visible()
 
 
 def test_cancelling_a_task_says_what_falls_with_it(signed_in: Any, desk: Desk) -> None:
@@ -55,14 +55,14 @@ def test_cancelling_a_task_says_what_falls_with_it(signed_in: Any, desk: Desk) -
     assert served.gateway.get(ALICE, f"/tasks/{whole['id']}").json["state"] == "cancelled"
 
 
-def test_a_failure_says_what_is_needed_and_is_tried_again(signed_in: Any, desk: Desk) -> None:
+def test_a_failure_says_what_is_needed_and_is_tried_again(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/tasks/{desk.failed['id']}")
     for text in ("No group id on a standard queue", "May messages be reordered?"):
-        signed_in.get_by_text(text).wait_for()
+        expect(signed_in.get_by_text(text)).to_be_visible()
     signed_in.keyboard.press("r")
     signed_in.get_by_role("dialog").get_by_role("button", name="Retry").click()
     signed_in.wait_for_url(re.compile(rf"#/tasks/(?!{desk.failed['id']})task_"))
-    signed_in.get_by_text("the task before").wait_for()
+    expect(signed_in.get_by_text("the task before")).to_be_visible()
 
 
 def test_filters_are_in_the_address_and_views_are_kept(signed_in: Any, desk: Desk) -> None:
@@ -94,7 +94,7 @@ def test_of_a_thousand_tasks_only_those_in_sight_are_in_the_page(signed_in: Any,
     signed_in.get_by_text("1 shown").wait_for()
 
 
-def test_a_task_becomes_ready_before_the_reader_s_eyes(signed_in: Any, desk: Desk) -> None:
+def test_a_task_becomes_ready_before_the_reader_s_eyes(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/tasks/{desk.whole['id']}")
     signed_in.get_by_role("button", name="Approve").click()
-    signed_in.get_by_text("nobody has claimed it yet").wait_for()
+    expect(signed_in.get_by_text("nobody has claimed it yet")).to_be_visible()
