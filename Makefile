@@ -81,8 +81,8 @@ stack: setup ## start or update the local stack in the background; writes .baton
 stop: setup ## stop the local stack, and keep its state
 	@$(bin)/python scripts/stack.py down
 
-bench: setup ## measure: imports, capacity per verb, throughput, hot keys, rounds, CPU, the worst that a request can do, the search, an open console, the command
-	@PYTHONPATH=tests $(bin)/python scripts/bench.py
+bench: setup ## measure: imports, capacity per verb, throughput, hot keys, rounds, CPU, the worst that a request can do, the search, the console's pages (after console-setup), an open console, the command
+	@PYTHONPATH=tests:$$(echo $(env)/console/lib/python*/site-packages) $(bin)/python scripts/bench.py
 
 # ---- quality ---------------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,10 @@
 """`make bench`: measures, and judges nothing.
 
-    bench.py [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst] [search] [console] [cli]
+    bench.py [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst] [search] [pages] [console] [cli]
 
 Without a name, all of them. All but `keys`, `rounds`, `cpu`, `worst`, `console` and `cli` need the local stack; the
-bench starts one of its own and forgets it.
+bench starts one of its own and forgets it. `pages` needs `make console-setup` and Chromium as well, and is skipped
+where they are missing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from bench_floor import show_floor
 from bench_imports import show_imports
 from bench_keys import show_keys
 from bench_load import show_load
+from bench_pages import show_pages
 from bench_rounds import show_rounds
 from bench_search import show_search
 from bench_waits import show_waits
@@ -38,6 +40,7 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "floor": show_floor,
     "waits": show_waits,
     "search": show_search,
+    "pages": show_pages,
 }
 # Without the stack.
 ALONE: dict[str, Callable[[], None]] = {

@@ -6,8 +6,6 @@ say so.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -15,11 +13,11 @@ from typing import Any
 import pytest
 
 from baton.bootstrap import forget_all
+from support.chromium import chromium, what_is_missing
 from support.worlds.console_desk import Desk, furnished
 from support.worlds.console_server import ConsoleServer, serving
 from support.worlds.world import human
 
-CHROMIUM = os.environ.get("BATON_CHROMIUM") or shutil.which("chromium") or ""
 ALICE = human()
 WHILE_MS = 15_000
 _numbers = count(1)
@@ -27,13 +25,10 @@ _numbers = count(1)
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="the console's tests need `make console-setup`")
-    if not CHROMIUM:
-        pytest.skip("the console's tests need Chromium: `apt-get install chromium`, or BATON_CHROMIUM")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
+    if missing := what_is_missing():
+        pytest.skip(missing)
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")
