@@ -19,6 +19,7 @@ from rest.app import App
 from rest.errors import MethodNotAllowed, UnknownRoute
 from rest.routing import Endpoint, Routes
 from support.fakes.fake_dynamo import FakeDynamo
+from support.http_server import Received, Sent
 from support.values.schema import DOCUMENT, resolved, violations
 from support.values.tokens import bearer, give_token
 from wait import handler as wait
@@ -51,6 +52,20 @@ def gateway_event(
         "isBase64Encoded": is_encoded,
         **({} if text is None else {"body": base64.b64encode(text).decode() if isinstance(text, bytes) else text}),
     }
+
+
+def event_of(request: Received) -> dict[str, Any]:
+    """What the gateway makes of a request over HTTP."""
+    path, _, query = request.path.partition("?")
+    text = request.content.decode() or None
+    return gateway_event(None, request.method, path, text, query=query, headers=request.headers)
+
+
+def sent(answer: dict[str, Any]) -> Sent:
+    """A function's answer, as the gateway sends it."""
+    text = answer.get("body", "")
+    content = base64.b64decode(text) if answer.get("isBase64Encoded") else text.encode()
+    return Sent(answer["statusCode"], answer["headers"].items(), content)
 
 
 @dataclass(frozen=True)

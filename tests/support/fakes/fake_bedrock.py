@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from support.fakes.loopback import Canned, Loopback, Received
+from support.fakes.loopback import Canned, Loopback
+from support.http_server import Received
 
 METADATA = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,-.]{0,256}")
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from support.fakes.loopback import Canned, Loopback, Received
+from support.fakes.loopback import Canned, Loopback
+from support.http_server import Received
 
 KEY = "sk-of-the-test"
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from support.fakes.fake_openai import FakeOpenAI, completion, refusal, tool_call
-from support.fakes.loopback import Canned, Received
+from support.fakes.loopback import Canned
+from support.http_server import Received
 
 
 @dataclass

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
+
+from support.http_server import Received, served
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,14 +32,6 @@ class Canned:
     @property
     def content(self) -> bytes:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
-
-
-@dataclass(frozen=True)
-class Received:
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: Any
 
 
 @dataclass
@@ -68,74 +61,39 @@ class Loopback:
 
     @contextmanager
     def serving(self) -> Iterator[Loopback]:
-        server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"loopback": self}))
-        if self.certificate is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(self.certificate)
-            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-        self.url = f"{'https' if self.certificate else 'http'}://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self.is_over.set()
-            server.shutdown()
-            server.server_close()
-            thread.join()
+        with served(self._sent, self.certificate) as self.url:
+            try:
+                yield self
+            finally:
+                self.is_over.set()
         assert self.wrong == []
 
+    def _sent(self, request: Received) -> Callable[[BufferedIOBase], None]:
+        canned = self.answer(request)
+        return lambda file: self._send(canned, file)
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that hang up are what these tests are about."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    loopback: Loopback
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Received(self.command, self.path, headers, json.loads(body) if body else None)
-        self._send(self.loopback.answer(request))
-
-    def _send(self, canned: Canned) -> None:
-        self.close_connection = True
+    def _send(self, canned: Canned, file: BufferedIOBase) -> None:
         self._wait(canned.pause)
         size = str(len(canned.content))
         # Said, or a client may send its next request over a connection that is about to be closed.
         headers = {"Content-Type": "application/json", "Content-Length": size, "Connection": "close", **canned.headers}
         lines = [f"HTTP/1.1 {canned.status} Said", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
-        self._write("\r\n".join(lines).encode(), canned.drip if canned.drips_headers else 0)
-        self._write(canned.content[: canned.breaks_after], 0 if canned.drips_headers else canned.drip)
+        self._write(file, "\r\n".join(lines).encode(), canned.drip if canned.drips_headers else 0)
+        self._write(file, canned.content[: canned.breaks_after], 0 if canned.drips_headers else canned.drip)
 
-    def _write(self, content: bytes, drip: float) -> None:
+    def _write(self, file: BufferedIOBase, content: bytes, drip: float) -> None:
         if not drip:
-            self.wfile.write(content)
+            file.write(content)
             return
         for byte in content:
-            self.wfile.write(bytes([byte]))
+            file.write(bytes([byte]))
             self._wait(drip)
-            if self.loopback.is_over.is_set():
+            if self.is_over.is_set():
                 return
 
     def _wait(self, seconds: float) -> None:
         if seconds:
-            self.loopback.is_over.wait(seconds)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Nothing."""
+            self.is_over.wait(seconds)
 
 
 def timed(function: Any, *args: Any) -> tuple[Any, float]:

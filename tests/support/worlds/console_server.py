@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import SystemClock
 from baton.domain.access.principal import Principal
 from console import handler as console
-from support.gateway import Gateway, route_of
+from support.gateway import Gateway, event_of, route_of, sent
+from support.http_server import Received, Sent, served
 from support.values.tokens import bearer
 from support.worlds.http_agents import HttpAgents
 from support.worlds.world import World
@@ -36,12 +34,12 @@ class ConsoleServer:
         self.gateway.admit(by)
         return bearer(by).removeprefix("Bearer ")
 
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: Any) -> None:
-        """A browser drops connections that it needs no longer."""
+    def answer(self, request: Received) -> Sent | None:
+        if self.is_away:
+            return None
+        answer = _answered(self.gateway, event_of(request))
+        self.answered.append((f"{request.method} {request.path}", answer["statusCode"]))
+        return sent(answer)
 
 
 @contextmanager
@@ -50,60 +48,14 @@ def serving(approval: str = "manual") -> Iterator[ConsoleServer]:
     world, clock = World(), SystemClock()
     deps = replace(world.deps, clock=clock, search=LexicalSearch(world.store, clock))
     gateway = Gateway(deps)
-    served = ConsoleServer(gateway, HttpAgents(gateway).hire(approval))
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-            if served.is_away:
-                self.close_connection = True
-                return
-            answer = _answered(gateway, _event(self, body))
-            served.answered.append((f"{self.command} {self.path}", answer["statusCode"]))
-            _send(self, answer)
-
-        do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 - the server's own names
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = _Server(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    served.url = f"http://127.0.0.1:{server.server_port}/console/"
+    home = ConsoleServer(gateway, HttpAgents(gateway).hire(approval))
     logging.getLogger("service_undefined").setLevel(logging.CRITICAL)
-    try:
-        yield served
-    finally:
-        server.shutdown()
-        server.server_close()
+    with served(home.answer) as url:
+        home.url = f"{url}/console/"
+        yield home
 
 
 def _answered(gateway: Gateway, event: dict[str, Any]) -> dict[str, Any]:
     if console.is_for_console(event):
         return console.lambda_handler(event, None)
     return gateway.handle(route_of(event["requestContext"]["http"]["method"], event["rawPath"]), event)
-
-
-def _event(request: BaseHTTPRequestHandler, body: str) -> dict[str, Any]:
-    path, _, query = request.path.partition("?")
-    return {
-        "rawPath": path,
-        "rawQueryString": query,
-        "headers": {name.lower(): value for name, value in request.headers.items()},
-        "requestContext": {"http": {"method": request.command, "path": path}, "requestId": "console"},
-        "isBase64Encoded": False,
-        "body": body,
-    }
-
-
-def _send(request: BaseHTTPRequestHandler, answer: dict[str, Any]) -> None:
-    text = answer.get("body", "")
-    content = base64.b64decode(text) if answer.get("isBase64Encoded") else text.encode()
-    request.send_response(answer["statusCode"])
-    for name, value in answer["headers"].items():
-        request.send_header(name, value)
-    request.send_header("Content-Length", str(len(content)))
-    request.end_headers()
-    request.wfile.write(content)

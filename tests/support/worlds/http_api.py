@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 
 from rest.routing import Endpoint
-from support.gateway import Gateway, Reply, route_of, undocumented
+from support.gateway import Gateway, Reply, event_of, route_of, sent, undocumented
+from support.http_server import served
 
 
 @dataclass
@@ -38,56 +38,9 @@ class HttpApi:
         return answer
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: Any) -> None:
-        """A client that was interrupted leaves its connection."""
-
-
 @contextmanager
 def http_api(gateway: Gateway) -> Iterator[HttpApi]:
     api = HttpApi(gateway)
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            answer = api.answer(_event(self, body.decode()))
-            content = answer.get("body", "").encode()
-            self.send_response(answer["statusCode"])
-            for name, value in {**answer["headers"], "Content-Length": str(len(content))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 - the server's own names
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = _Server(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    api.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with served(lambda request: sent(api.answer(event_of(request)))) as api.url:
         yield api
-    finally:
-        server.shutdown()
-        server.server_close()
-        assert api.wrong == []
-
-
-def _event(request: BaseHTTPRequestHandler, body: str) -> dict[str, Any]:
-    path, _, query = request.path.partition("?")
-    http = {"method": request.command, "path": path}
-    return {
-        "version": "2.0",
-        "routeKey": "$default",
-        "rawPath": path,
-        "rawQueryString": query,
-        "headers": {name.lower(): value for name, value in request.headers.items()},
-        "requestContext": {"http": http, "requestId": "gateway-1", "stage": "$default"},
-        "isBase64Encoded": False,
-        **({"body": body} if body else {}),
-    }
+    assert api.wrong == []

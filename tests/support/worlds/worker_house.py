@@ -11,18 +11,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 from uuid import uuid4
 
 import baton_cli
 from baton.domain.access.principal import Principal
 from support.clock import NOON
-from support.gateway import Gateway, route_of
+from support.gateway import Gateway, event_of, route_of, sent
+from support.http_server import Received, Sent, served
 from support.values.tokens import bearer
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.world import World, agent, service
@@ -63,6 +63,7 @@ class House:
     asked: list[str] = field(default_factory=list)
     mark: str = field(default_factory=lambda: uuid4().hex)
     workers: list[subprocess.Popen[str]] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
 
     def script(self, text: str, name: str = "work.sh") -> str:
         """The path of a program."""
@@ -90,6 +91,17 @@ class House:
         """Of a service that may act for every agent."""
         self.agents.gateway.admit(service())
         return _token(service())
+
+    def answer(self, request: Received) -> Sent | None:
+        path = request.path.partition("?")[0]
+        self.asked.append(path)
+        fault = self.fault(request.method, path)
+        if fault == "away":
+            return None
+        at_once = replace(request, path=f"{path}?timeout=0" if path.endswith("/claims/wait") else path)
+        with self._lock:
+            answer = self.agents.gateway.handle(route_of(request.method, path), event_of(at_once))
+        return None if fault == "lost" else sent(_in_wall_time(answer, self.clock.speed))
 
     # What there is
 
@@ -152,72 +164,22 @@ def house(folder: Path, *, speed: float = 1.0) -> Iterator[House]:
     wall = Wall(speed)
     agents = HttpAgents(Gateway(World(clock=wall).deps)).hire()  # type: ignore[arg-type]
     agents.gateway.admit(CALLER)
-    home, lock = House(folder, agents, wall), Lock()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-            path = self.path.partition("?")[0]
-            home.asked.append(path)
-            fault = home.fault(self.command, path)
-            if fault == "away":
-                self.close_connection = True
-                return
-            with lock:
-                answer = agents.gateway.handle(route_of(self.command, path), _event(self, path, body))
-            if fault == "lost":
-                self.close_connection = True
-                return
-            content = _in_wall_time(answer.get("body", ""), speed).encode()
-            self.send_response(answer["statusCode"])
-            for name, value in {**answer["headers"], "Content-Length": str(len(content))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_GET = do_POST = answer  # noqa: N815 - the server's own names
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = Server(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    home.url = f"http://127.0.0.1:{server.server_port}"
-    try:
-        yield home
-        until(lambda: not home.left())
-    finally:
-        for worker in home.workers:
-            worker.kill()
-            worker.communicate()
-        for pid in home.left():
-            os.kill(pid, signal.SIGKILL)
-        server.shutdown()
-        server.server_close()
+    home = House(folder, agents, wall)
+    with served(home.answer) as home.url:
+        try:
+            yield home
+            until(lambda: not home.left())
+        finally:
+            for worker in home.workers:
+                worker.kill()
+                worker.communicate()
+            for pid in home.left():
+                os.kill(pid, signal.SIGKILL)
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: Any) -> None:
-        """Workers that are killed hang up."""
-
-
-def _event(request: BaseHTTPRequestHandler, path: str, body: str) -> dict[str, Any]:
-    return {
-        "rawPath": path,
-        "rawQueryString": "timeout=0" if path.endswith("/claims/wait") else "",
-        "headers": {name.lower(): value for name, value in request.headers.items()},
-        "requestContext": {"http": {"method": request.command, "path": path}, "requestId": "house"},
-        "body": body,
-    }
-
-
-def _in_wall_time(text: str, speed: float) -> str:
+def _in_wall_time(answer: dict[str, Any], speed: float) -> dict[str, Any]:
     """A claim's answer, with its lease as long as the worker lives it."""
-    if speed == 1.0 or '"lease_seconds"' not in text:
-        return text
-    answer = json.loads(text)
-    return json.dumps({**answer, "lease_seconds": answer["lease_seconds"] / speed})
+    if speed == 1.0 or '"lease_seconds"' not in answer.get("body", ""):
+        return answer
+    told = json.loads(answer["body"])
+    return {**answer, "body": json.dumps({**told, "lease_seconds": told["lease_seconds"] / speed})}
