@@ -1,6 +1,7 @@
 /** Conversations: the reader's own, and a new one. */
-import { html, useRef, useState } from "../lib.js";
-import { newKey, post } from "../core/api.js";
+import { html, useState } from "../lib.js";
+import { useOneKey } from "../core/again.js";
+import { post } from "../core/api.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
 import { address, go } from "../core/router.js";
@@ -37,8 +38,7 @@ export default function Chat() {
 
 function Begin() {
   const { data } = useList("/agents", { everyMs: 30_000 });
-  // One key for one request: sent again after a lost answer, it begins one conversation.
-  const sent = useRef({ text: "", key: "" });
+  const key = useOneKey();
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const [isSending, setSending] = useState(false);
   const agents = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? []).filter((agent) => agent.active);
@@ -46,12 +46,10 @@ function Begin() {
   const begin = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const body = asked(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)));
-    const text = JSON.stringify(body);
-    if (sent.current.text !== text) sent.current = { text, key: newKey() };
     setTrouble(null);
     setSending(true);
     try {
-      const begun = /** @type {import("api").AskedView} */ (await post("/conversations", body, { key: sent.current.key }));
+      const begun = /** @type {import("api").AskedView} */ (await post("/conversations", body, { key: key.of(body) }));
       go(`/chat/${begun.conversation_id}`);
     } catch (error) {
       setTrouble(error);

@@ -1,6 +1,7 @@
 /** One conversation: messages as they come, who holds it, and what is left of its budget. */
 import { html, useEffect, useRef, useState } from "../lib.js";
-import { newKey, post } from "../core/api.js";
+import { useOneKey } from "../core/again.js";
+import { post } from "../core/api.js";
 import { lookAgain, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
 import { Field } from "../ui/ask.js";
@@ -35,20 +36,18 @@ export default function Conversation({ params }) {
 /** @param {{id: string, isBusy: boolean}} props */
 function Composer({ id, isBusy }) {
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
-  // One key for one text: sent again after a lost answer, it is said once.
-  const key = useRef({ text: "", key: "" });
+  const key = useOneKey();
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const [isSending, setSending] = useState(false);
   const send = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const message = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get("message") ?? "").trim();
     if (!message) return;
-    if (key.current.text !== message) key.current = { text: message, key: newKey() };
     setSending(true);
     setTrouble(null);
     try {
-      await post(`/conversations/${encodeURIComponent(id)}/messages`, { message }, { key: key.current.key });
-      key.current = { text: "", key: "" };
+      await post(`/conversations/${encodeURIComponent(id)}/messages`, { message }, { key: key.of(message) });
+      key.done();
       form.current?.reset();
       lookAgain();
     } catch (error) {
