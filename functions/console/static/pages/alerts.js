@@ -5,7 +5,7 @@ import { lookAgain, useList } from "../core/live.js";
 import { address } from "../core/router.js";
 import { toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
-import { Ago, Empty, Loading, Said, Trouble } from "../ui/parts.js";
+import { Ago, Empty, Loading, Said, Trouble, Views } from "../ui/parts.js";
 
 /** @typedef {import("api").AlertView} AlertView */
 const STATES = ["open", "acknowledged", "resolved", "all"];
@@ -18,8 +18,7 @@ export default function Alerts({ query }) {
   const { data, problem, isLoading } = useList(state === "all" ? "/alerts" : `/alerts?state=${state}`, { most: 300 });
   const alerts = /** @type {AlertView[]} */ (data?.items ?? []);
   return html`<div class="head"><h1>Alerts</h1></div>
-    <div class="views" role="group" aria-label="Which">${STATES.map((each) => html`<span class="view" key=${each}><a href=${address("/alerts", { state: each })}
-      aria-current=${each === state ? "true" : undefined}>${each}</a></span>`)}</div>
+    <${Views} label="Which" of=${STATES.map((each) => ({ name: each, href: address("/alerts", { state: each }), isChosen: each === state }))} />
     <${Trouble} of=${problem} what="The list can't be read." />
     ${isLoading ? html`<${Loading} />` : alerts.length > 0 ? html`<ul class="cards">${alerts.map((alert) => html`<${Alert} key=${alert.id} alert=${alert} />`)}</ul>`
     : !problem && html`<${Empty} title=${state === "open" ? "Nothing is wrong" : "There is none"}><p>Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and services raise their own.</p><//>`}`;

@@ -3,7 +3,7 @@ import { html } from "../lib.js";
 import { useList, useLive } from "../core/live.js";
 import { address, setQuery } from "../core/router.js";
 import { length, now } from "../core/time.js";
-import { Ago, Empty, Facts, Loading, Said, State, Trouble, Way } from "../ui/parts.js";
+import { Ago, Empty, Facts, Loading, Said, State, Trouble, Views, Way } from "../ui/parts.js";
 
 /** @typedef {import("api").DirectionView} Direction */
 /** @typedef {import("api").ReviewView} Review */
@@ -22,8 +22,7 @@ export default function Directions({ query }) {
   const stopped = /** @type {Review[]} */ (reviews?.items ?? []);
   const chosen = page?.items.find((one) => one.source === query.source && (one.target ?? OPEN_WORK) === query.target);
   return html`<div class="head"><h1>Directions</h1><span class="faint">${page ? `${page.items.length} directions, ${total(page.items)} handoffs` : ""}</span></div>
-    <div class="views" role="group" aria-label="Since">${Object.keys(SINCE).map((each) => html`<span class="view" key=${each}>
-      <a href=${address("/directions", { ...query, since: each })} aria-current=${SINCE[each] === days ? "true" : undefined}>the last ${each}</a></span>`)}</div>
+    <${Views} label="Since" of=${Object.entries(SINCE).map(([each, its]) => ({ name: `the last ${each}`, href: address("/directions", { ...query, since: each }), isChosen: its === days }))} />
     <${Trouble} of=${problem} what="The directions can't be read." />
     ${isLoading ? html`<${Loading} />` : page && page.items.length > 0 ? html`<${Matrix} of=${page.items} stopped=${stopped} chosen=${chosen} />
       ${!page.is_whole && html`<p class="faint">There was more than one look takes in: the newest handoffs are counted.</p>`}

@@ -6,7 +6,7 @@ import { lookAgain, useList, useLive } from "../core/live.js";
 import { address, go } from "../core/router.js";
 import { toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
-import { Ago, Data, Empty, Facts, Id, Key, Loading, Said, Trouble, Way } from "../ui/parts.js";
+import { Ago, Data, Empty, Facts, Id, Key, Loading, Said, Trouble, Views, Way } from "../ui/parts.js";
 import { Table } from "../ui/table.js";
 import { Asked } from "./task/asked.js";
 
@@ -29,8 +29,7 @@ export default function Reviews({ query }) {
   const { data, problem, isLoading } = useList(state === "all" ? "/manual-reviews" : `/manual-reviews?state=${state}`);
   const rows = /** @type {ReviewView[]} */ (data?.items ?? []);
   return html`<div class="head"><h1>Manual reviews</h1></div>
-    <div class="views" role="group" aria-label="Which">${["open", "released", "all"].map((each) => html`<span class="view" key=${each}><a href=${address("/reviews", { state: each })}
-      aria-current=${each === state ? "true" : undefined}>${each}</a></span>`)}</div>
+    <${Views} label="Which" of=${["open", "released", "all"].map((each) => ({ name: each, href: address("/reviews", { state: each }), isChosen: each === state }))} />
     <${Trouble} of=${problem} what="The list can't be read." />
     ${isLoading ? html`<${Loading} />` : rows.length > 0 ? html`<${Table} label="Manual reviews" columns=${COLUMNS} rows=${rows} more=${data?.more}
       keyOf=${(/** @type {ReviewView} */ review) => review.id} hrefOf=${(/** @type {ReviewView} */ review) => address(`/reviews/${review.id}`)} />`

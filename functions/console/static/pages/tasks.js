@@ -3,7 +3,7 @@ import { html, useMemo, useState } from "../lib.js";
 import { useList, useLive } from "../core/live.js";
 import { address, setQuery } from "../core/router.js";
 import { ask } from "../ui/ask.js";
-import { Ago, Empty, Flags, Loading, Said, State, Trouble, Way } from "../ui/parts.js";
+import { Ago, Empty, Flags, Loading, Said, State, Trouble, Views, Way } from "../ui/parts.js";
 import { Table } from "../ui/table.js";
 import { drop, keep, saved, VIEWS } from "./tasks/views.js";
 
@@ -27,7 +27,7 @@ export default function Tasks({ query }) {
   const { data, problem, isLoading } = useList(pathOf(query));
   const rows = useMemo(() => shown(/** @type {ListedTask[]} */ (data?.items ?? []), query), [data, query]);
   return html`<div class="head"><h1>Tasks</h1><span class="faint">${isLoading ? "" : `${rows.length}${data?.more ? "+" : ""} shown`}</span></div>
-    <${Views} query=${query} />
+    <${Named} query=${query} />
     <${Filters} query=${query} />
     <${Trouble} of=${problem} what="The list can't be read." />
     ${isLoading ? html`<${Loading} />` : rows.length > 0
@@ -61,7 +61,7 @@ function shown(tasks, query) {
 }
 
 /** @param {{query: Record<string, string>}} props */
-function Views({ query }) {
+function Named({ query }) {
   const [own, setOwn] = useState(saved());
   const here = address("/tasks", query);
   const save = () => ask({
@@ -70,13 +70,13 @@ function Views({ query }) {
     confirm: "Save",
     run: ({ name = "" }) => setOwn(keep(name, query)),
   });
-  const isKnown = [...VIEWS, ...own].some((view) => address("/tasks", view.query) === here);
-  return html`<div class="views" role="group" aria-label="Views">
-    ${[...VIEWS, ...own].map((view) => html`<span class="view" key=${view.name}><a href=${address("/tasks", view.query)}
-      aria-current=${address("/tasks", view.query) === here ? "true" : undefined}>${view.name}</a>
-      ${own.includes(view) && html`<button type="button" class="quiet" aria-label=${`Forget the view ${view.name}`} onClick=${() => setOwn(drop(view.name))}>✕</button>`}</span>`)}
-    ${!isKnown && html`<button type="button" class="quiet" onClick=${save}>+ Save this view</button>`}
-  </div>`;
+  const views = [...VIEWS, ...own].map((view) => ({
+    name: view.name,
+    href: address("/tasks", view.query),
+    isChosen: address("/tasks", view.query) === here,
+    also: own.includes(view) && html`<button type="button" class="quiet" aria-label=${`Forget the view ${view.name}`} onClick=${() => setOwn(drop(view.name))}>✕</button>`,
+  }));
+  return html`<${Views} label="Views" of=${views}>${!views.some((view) => view.isChosen) && html`<button type="button" class="quiet" onClick=${save}>+ Save this view</button>`}<//>`;
 }
 
 /** @param {{query: Record<string, string>}} props */

@@ -79,6 +79,14 @@ export function Empty({ title, isPage = false, children }) {
   return html`<div class="empty">${isPage ? html`<h1>${title}</h1>` : html`<h2>${title}</h2>`}${children}</div>`;
 }
 
+/** Links to the ways to see a list, of which one is chosen. `also`: what stands beside a link.
+ * @typedef {{name: string, href: string, isChosen: boolean, also?: Children}} View */
+/** @param {{label: string, of: View[], children?: Children}} props */
+export function Views({ label, of, children }) {
+  return html`<div class="views" role="group" aria-label=${label}>${of.map((view) => html`<span class="view" key=${view.name}>
+    <a href=${view.href} aria-current=${view.isChosen ? "true" : undefined}>${view.name}</a>${view.also}</span>`)}${children}</div>`;
+}
+
 /** Names and values. Empty values are left out. @param {{of: [string, Children | unknown][]}} props */
 export function Facts({ of }) {
   const kept = of.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
