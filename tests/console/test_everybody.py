@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from support.values.tricks import TRICKS, only_text
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.console_server import ConsoleServer
 from support.worlds.http_agents import ALICE
-from support.worlds.world import agent, marker_body
+from support.worlds.world import agent, human, marker_body
 
 SCREENS = Path(__file__).parents[2] / "docs" / "images" / "console"
 # Each page: what its address is, and a text that it shows once it is whole.
@@ -40,17 +41,6 @@ PAGES = {
     "missing": ("/nowhere", "There is no such page"),
 }
 SHOWN = {"start", "approvals", "tasks", "task"}  # in docs/
-TRICKS = [
-    "<img src=https://evil.example/x onerror=alert(1)>",
-    "<script>window.hit = 1</script>",
-    "[click](javascript:alert(1)) https://evil.example",
-    "safe\u202egnp.exe \u200bhidden\ufeff \u2066iso\u2069",
-    "Z" + "\u0310\u0311\u0312\u0313\u0314" * 40 + "algo",
-    "{{constructor.constructor('alert(1)')()}} ${alert(1)}",
-    "W" * 900,
-]
-# Of texts, how many could be drawn outside of their box.
-OPEN_BOXES = "texts => texts.filter(text => getComputedStyle(text).overflowY !== 'clip').length"
 
 
 def address(desk: Desk, path: str) -> str:
@@ -123,8 +113,14 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     assert served.gateway.post(agent("ciso"), "/handoff-markers", stopped).status == 200
     asks = {"agent": "architect", "message": "\n".join(TRICKS)}
     talk = served.gateway.post(ALICE, "/conversations", asks).json["conversation_id"]
-    tool = {"description": "\n".join(TRICKS), "config": {"target_agent": "ciso", "handoff_instructions": TRICKS[3]}}
+    argument = {"name": "finding", "description": TRICKS[3], "enum": TRICKS[:4]}
+    config = {"target_agent": "ciso", "handoff_instructions": TRICKS[3], "context_variables": [argument]}
+    tool = {"description": "\n".join(TRICKS), "config": config}
     assert served.gateway.put(ALICE, "/tools/handoff_to_ciso", tool).status == 201
+    guardrails = {"forbidden_patterns": [trick[:200] for trick in TRICKS if trick.isprintable()]}
+    assert served.gateway.put(human(name="mallory"), "/workspace/settings", {"guardrails": guardrails}).status == 200
+    subject = {"kind": "service", "subject": "w" * 63}
+    assert served.gateway.post(human(name="m" * 63), "/tokens", subject).status == 201
     signed_in.set_viewport_size({"width": width, "height": 860})
     for path, text in {
         f"/tasks/{task['id']}": "handoff failed",
@@ -140,16 +136,12 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         f"/memory/{entry['id']}": "evil.example",
         f"/reviews/{desk.review['id']}": "202E",
         "/directions?source=auto-code&target=ciso": "evil.example",
+        "/settings": "Forbidden patterns",
+        "/tokens": "w" * 63,
     }.items():
         signed_in.goto(f"{served.url}#{path}")
         signed_in.get_by_text(text).first.wait_for()
-        assert signed_in.locator("main :is(img, script, iframe, object, embed, link, meta, style)").count() == 0
-        hrefs = signed_in.locator("a[href]").evaluate_all("links => links.map(link => link.getAttribute('href'))")
-        assert [href for href in hrefs if not href.startswith("#")] == []
-        assert signed_in.evaluate("window.hit") is None
-        assert signed_in.locator("article .said:not(pre .said)").evaluate_all(OPEN_BOXES) == 0
-        assert signed_in.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert "\u202e" not in signed_in.locator("body").inner_text()
+        only_text(signed_in)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,37 @@ def test_the_schema_follows_the_form_and_a_wrong_field_leaves_the_last_good_one(
     assert desk.served.gateway.get(ALICE, "/tools/handoff_to_qa").json == saved
 
 
+def test_allowed_values_are_written_one_a_line_and_come_back_as_they_were(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    kept = {"name": "note", "type": "string", "required": False, "description": "", "enum": ["a, b", "1", "two\nlines"]}
+    gateway, path = desk.served.gateway, "/tools/handoff_to_qa"
+    assert gateway.put(ALICE, path, {"config": {"context_variables": [kept]}}).status == 200
+    signed_in.goto(f"{desk.served.url}#{path}")
+    expect(signed_in.get_by_label("Allowed values")).to_have_value('a, b\n1\n"two\\nlines"')
+    signed_in.get_by_role("button", name="Add a variable").click()
+    signed_in.get_by_label("Variable's name").last.fill("size")
+    signed_in.get_by_text("Any value is allowed").click()
+    choices = signed_in.get_by_label("Allowed values").last
+    choices.press_sequentially("1\nlarge\n")
+    signed_in.get_by_label("Variable's type").last.select_option("number")
+    expect(signed_in.get_by_role("group", name="Variables").locator(".wrong")).to_contain_text("values of type number")
+    choices.fill("1\n2.5\n")
+    schema = signed_in.get_by_role("region", name="As a model sees it")
+    expect(schema.get_by_text("2.5")).to_be_visible()
+    signed_in.get_by_role("button", name="Save").click()
+    signed_in.get_by_text("Saved", exact=True).wait_for()
+    size = {"name": "size", "type": "number", "required": True, "description": "", "enum": [1, 2.5]}
+    assert gateway.get(ALICE, path).json["config"]["context_variables"] == [kept, size]
+    signed_in.get_by_role("button", name="Remove note").click()
+    expect(signed_in.get_by_label("Allowed values")).to_have_value("1\n2.5\n")
+    choices.fill("")
+    expect(signed_in.get_by_text("Any value is allowed")).to_be_visible()
+    signed_in.get_by_role("button", name="Save").click()
+    expect(schema.get_by_text("2.5")).to_have_count(0)
+    assert gateway.get(ALICE, path).json["config"]["context_variables"] == [{**size, "enum": []}]
+
+
 def test_of_two_people_who_change_a_tool_the_second_keeps_the_fields_and_is_told(signed_in: Any, desk: Desk) -> None:
     signed_in.goto(f"{desk.served.url}#/tools/handoff_to_qa")
     signed_in.get_by_label("Instructions").fill("Mine.")

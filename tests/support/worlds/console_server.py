@@ -43,9 +43,9 @@ class ConsoleServer:
 
 
 @contextmanager
-def serving(approval: str = "manual") -> Iterator[ConsoleServer]:
+def serving(approval: str = "manual", world: World | None = None) -> Iterator[ConsoleServer]:
     """Yields the console's server with a workspace in which agents are hired."""
-    world, clock = World(), SystemClock()
+    world, clock = world or World(), SystemClock()
     deps = replace(world.deps, clock=clock, search=LexicalSearch(world.store, clock))
     gateway = Gateway(deps)
     home = ConsoleServer(gateway, HttpAgents(gateway).hire(approval))

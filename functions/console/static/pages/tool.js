@@ -8,10 +8,10 @@ import { Field } from "../ui/ask.js";
 import { Ago, Data, Loading, Said, Trouble } from "../ui/parts.js";
 import { Standing } from "./tools.js";
 import { Schema, usePreview, wrongAt } from "./tool/preview.js";
-import { Variables } from "./tool/variables.js";
+import { rowsOf, Variables, variablesOf } from "./tool/variables.js";
 
 /** @typedef {import("api").ToolView} ToolView */
-/** @typedef {import("./tool/variables.js").Variable} Variable */
+/** @typedef {import("./tool/variables.js").Row} Row */
 
 /** @param {{params: Record<string, string>}} props */
 export default function ToolPage({ params }) {
@@ -38,7 +38,7 @@ function Halves({ tool }) {
 /** @param {{tool: ToolView | null, preview: import("./tool/preview.js").Preview, onDraft: (draft: import("./tool/preview.js").Draft) => void}} props */
 function Form({ tool, preview, onDraft }) {
   const { data } = useList("/agents", { everyMs: 30_000 });
-  const [variables, setVariables] = useState(/** @type {Variable[]} */ (tool?.config.context_variables ?? []));
+  const [variables, setVariables] = useState(() => rowsOf(tool?.config.context_variables ?? []));
   const [version] = useState(tool?.version ?? 0);
   const [based, setBased] = useState(version);
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
@@ -51,7 +51,7 @@ function Form({ tool, preview, onDraft }) {
     const { name, body } = definition(form.current, latest.current);
     onDraft({ name: tool?.name ?? name, body: tool ? body : { version: 0, ...body } });
   };
-  const putVariables = (/** @type {Variable[]} */ next) => { latest.current = next; setVariables(next); show(); };
+  const putVariables = (/** @type {Row[]} */ next) => { latest.current = next; setVariables(next); show(); };
   const save = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const { name, body } = definition(form.current, variables);
@@ -88,11 +88,11 @@ function seen(tool, target) {
   return tool?.suspended && target === tool.config.target_agent ? { target_version: tool.suspended.target_version } : {};
 }
 
-/** What the form says now. @param {HTMLFormElement | null} form @param {Variable[]} variables */
+/** What the form says now. @param {HTMLFormElement | null} form @param {Row[]} variables */
 function definition(form, variables) {
   const values = form ? new FormData(form) : new FormData();
   const text = (/** @type {string} */ key) => String(values.get(key) ?? "");
-  const config = { target_agent: text("target_agent"), mode: text("mode"), history: text("history"), handoff_instructions: text("handoff_instructions"), context_variables: variables };
+  const config = { target_agent: text("target_agent"), mode: text("mode"), history: text("history"), handoff_instructions: text("handoff_instructions"), context_variables: variablesOf(variables) };
   return { name: text("name"), body: { description: text("description"), active: text("active") === "yes", config } };
 }
 

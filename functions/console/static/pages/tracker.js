@@ -1,4 +1,4 @@
-/** The tracker (Notion): whether pages get there, what was given up, and what is wrong with its settings. */
+/** The tracker (Notion): whether pages get there, what was given up, what is wrong with its settings, and what comes from it. */
 import { html, useState } from "../lib.js";
 import { change, post } from "../core/api.js";
 import { useKeys } from "../core/keys.js";
@@ -7,6 +7,8 @@ import { address } from "../core/router.js";
 import { failed, toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Data, Empty, Facts, Id, Key, Loading, Said, Trouble } from "../ui/parts.js";
+import { ImportResult, useImport } from "./tracker/import.js";
+import { Webhook } from "./tracker/webhook.js";
 
 /** @typedef {import("api").TrackerHealth} Health */
 /** @typedef {import("api").TrackerCheck} Check */
@@ -17,16 +19,19 @@ export default function Tracker() {
   const { data: settings } = useLive("/workspace/settings", { everyMs: 20_000 });
   const health = /** @type {Health | null} */ (data);
   const check = useCheck();
+  const importing = useImport();
   const retryAll = () => { void retry(null); };
-  useKeys("Tracker", health?.configured ? { c: { does: "check it", run: check.run }, r: { does: "send again what was given up", run: retryAll } } : {});
+  useKeys("Tracker", health?.configured ? { c: { does: "check it", run: check.run }, r: { does: "send again what was given up", run: retryAll }, i: { does: "import its handoffs", run: importing.begin } } : {});
   return html`<div class="head"><h1>Tracker</h1>${health?.configured && html`<${Status} of=${health.status} />`}</div>
     <${Trouble} of=${problem} what="Its health can't be read." />
     ${isLoading ? html`<${Loading} />` : health && html`<div class="row acts">
         ${health.configured && html`<button type="button" class="primary" disabled=${check.isBusy} onClick=${check.run}>${check.isBusy ? "Checking …" : "Check"} <${Key}>c<//></button>
-          <button type="button" onClick=${retryAll}>Retry everything <${Key}>r<//></button>`}
+          <button type="button" onClick=${retryAll}>Retry everything <${Key}>r<//></button>
+          <button type="button" disabled=${importing.isBusy} onClick=${importing.begin}>Import handoffs <${Key}>i<//></button>`}
         <button type="button" disabled=${!settings} onClick=${() => connect(/** @type {Settings} */ (settings))}>Database</button>
         <button type="button" onClick=${giveToken}>Notion's token</button></div>
       <${Checked} of=${check.found} trouble=${check.trouble} />
+      <${ImportResult} of=${importing} />
       ${health.configured ? html`<${Whole} of=${health} settings=${/** @type {Settings | null} */ (settings)} />` : html`<${Empty} title="No tracker is connected">
         <p>With one, each task has a page in a Notion database, and people decide there as well. Give Baton Notion's token, name the database, then check.</p><//>`}`}`;
 }
@@ -44,8 +49,8 @@ function Whole({ of, settings }) {
     ["Waiting", `${of.waiting}${of.waiting === 1000 ? " or more" : ""} pages`],
     ["Next attempt", of.closed_until && html`<${Ago} at=${of.closed_until} />`],
     ["People's changes", of.last_reconciled_at && html`handled up to <${Ago} at=${of.last_reconciled_at} />`],
-    ["Webhook", html`${of.webhook.state}${of.webhook.verified_at && html`, verified <${Ago} at=${of.webhook.verified_at} />`}`],
   ]} /><${Data} of=${settings?.tracker} title="Its settings" /></section>
+    <${Webhook} of=${of.webhook} />
     <section class="card" aria-labelledby="dead"><h2 id="dead">Given up <span class="faint">${of.dead.length || "nothing"}</span></h2>
       ${of.dead.length > 0 ? html`<ul class="log">${of.dead.map((page) => html`<li key=${page.task_id}>
         <p class="row"><a href=${address(`/tasks/${page.task_id}`)}>its task</a> <${Id} of=${page.task_id} /> <span class="faint">of <${Ago} at=${page.since} /></span>

@@ -1,6 +1,6 @@
 /** A question in a dialog: fields, a button, and what the API said against it. */
 import { html, signal, useEffect, useRef, useState } from "../lib.js";
-import { Said, Trouble } from "./parts.js";
+import { Hidden, Said, Trouble } from "./parts.js";
 
 /** @typedef {{name: string, label: string, type?: string, value?: string, required?: boolean, hint?: string, min?: string,
  *   max?: string, wrong?: string | undefined, options?: [string, string][]}} FieldOf */
@@ -63,7 +63,7 @@ export function Field({ of, onInput }) {
   const common = { id, name: of.name, required: of.required, onInput, "aria-invalid": of.wrong ? "true" : undefined, "aria-describedby": [of.hint && `${id}-hint`, of.wrong && `${id}-wrong`].filter(Boolean).join(" ") || undefined };
   return html`<div class="field">
     <label for=${id}>${of.label}${of.required ? "" : html` <span class="faint">(optional)</span>`}</label>
-    ${control(of, common)}
+    ${control(of, common)}<${Hidden} of=${of.value ?? ""} />
     ${of.hint && html`<p id=${`${id}-hint`} class="faint">${of.hint}</p>`}
     ${of.wrong && html`<p id=${`${id}-wrong`} class="wrong"><${Said} of=${of.wrong} /></p>`}
   </div>`;

@@ -15,6 +15,11 @@ export function Said({ of, block = false, class: name = "" }) {
   return block ? html`<div class=${`said block ${name}`} dir="auto">${shown}</div>` : html`<bdi class=${`said ${name}`}>${shown}</bdi>`;
 }
 
+/** Below a field that somebody else has filled: what a field can't show of a text. @param {{of: string}} props */
+export function Hidden({ of }) {
+  return plain(of) === of ? null : html`<p class="notice">It has hidden characters: <${Said} of=${of.trim()} /></p>`;
+}
+
 /** @param {{at: string | null | undefined, none?: string}} props */
 export function Ago({ at, none = "–" }) {
   return at ? html`<time datetime=${at} title=${exact(at)}>${relative(at)}</time>` : html`<span class="faint">${none}</span>`;

@@ -1,0 +1,69 @@
+/** Notion's webhook: its address, opened for ten minutes, and what Notion asks for to verify it. */
+import { html, useState } from "../../lib.js";
+import { change, post } from "../../core/api.js";
+import { lookAgain, useLive } from "../../core/live.js";
+import { toast } from "../../core/toasts.js";
+import { ask } from "../../ui/ask.js";
+import { Ago, Facts, Id, Left, Said } from "../../ui/parts.js";
+
+/** @typedef {import("api").WebhookHealth} Health */
+/** @typedef {import("api").WebhookView} Hook */
+/** @typedef {import("api").OpenedWebhook} Opened */
+
+/** What each state means to a person. @type {Record<string, string>} */
+const MEANS = {
+  none: "Baton asks Notion every ten minutes what people have changed.",
+  open: "Its address waits for Notion's first word.",
+  expired: "Notion didn't come within ten minutes: open another address.",
+  installed: "Notion has sent its token: paste it in Notion, under Verify.",
+  verified: "People's changes arrive at once.",
+};
+
+/** @param {{of: Health}} props */
+export function Webhook({ of }) {
+  const [opened, setOpened] = useState(/** @type {Opened | null} */ (null));
+  const { data } = useLive(of.state === "none" ? null : "/tracker/webhook", { when: `${of.state} ${of.opened_at}` });
+  const hook = /** @type {Hook | null} */ (data);
+  const state = hook?.state ?? of.state;
+  const isInstalled = state === "installed" || state === "verified";
+  return html`<section class="card" aria-labelledby="webhook"><h2 id="webhook">Webhook</h2>
+    <p role="status"><strong>${state}</strong>: ${MEANS[state]}</p>
+    ${opened && opened.expires_at === hook?.expires_at && state === "open" && html`<div class="good"><p><strong>Copy the address now: it is never shown again.</strong> It is good for <${Left} at=${opened.expires_at} /> more.</p>
+      <p><${Id} of=${opened.url} /></p><p><${Said} of=${opened.how} /></p></div>`}
+    ${hook?.verification_token && html`<div class="good"><p><strong>Notion's verification token</strong></p><p><${Id} of=${hook.verification_token} /></p></div>`}
+    <${Facts} of=${[
+    ["Opened", of.opened_at && html`<${Ago} at=${of.opened_at} />`],
+    ["Installed", of.installed_at && html`<${Ago} at=${of.installed_at} />`],
+    ["Verified", of.verified_at && html`<${Ago} at=${of.verified_at} />`],
+  ]} /><div class="row acts">${!isInstalled && html`<button type="button" onClick=${() => open(state, setOpened)}>Open an address</button>`}
+      ${state !== "none" && html`<button type="button" class="danger" onClick=${() => takeDown(setOpened)}>Take it down</button>`}</div></section>`;
+}
+
+/** @param {string} state @param {(opened: Opened) => void} show */
+function open(state, show) {
+  ask({
+    title: "An address for Notion's webhook",
+    text: `Notion tells Baton there what people change, so that it needn't ask every ten minutes. The address is shown once, and waits ten minutes for Notion.${state === "none" ? "" : " It takes the place of the one before, which is unknown from then on."}`,
+    confirm: "Open it",
+    run: async () => {
+      show(await post("/tracker/webhook"));
+      lookAgain();
+    },
+  });
+}
+
+/** @param {(opened: Opened | null) => void} show */
+function takeDown(show) {
+  ask({
+    title: "Take the webhook down",
+    text: "Its address is unknown from Notion's next delivery on. Baton asks Notion every ten minutes instead.",
+    confirm: "Take it down",
+    danger: true,
+    run: async () => {
+      await change("DELETE", "/tracker/webhook");
+      show(null);
+      toast("The webhook is gone");
+      lookAgain();
+    },
+  });
+}
