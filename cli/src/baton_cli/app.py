@@ -34,9 +34,13 @@ class App:
 
     @cached_property
     def client(self) -> Client:
-        from baton_cli.client import Client
+        return self.client_for(self.profile)
 
-        return Client(self.profile, say=self.out.say)
+    def client_for(self, profile: Profile) -> Client:
+        from baton_cli.client import Client
+        from baton_cli.waiting import Waiting
+
+        return Client(profile, say=self.out.say, during=Waiting(self.out).for_answer)
 
     def close(self) -> None:
         """Ends what was begun."""

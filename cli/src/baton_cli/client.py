@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -46,10 +47,12 @@ class Client:
         *,
         sleep: Callable[[float], None] = time.sleep,
         say: Callable[[str], None] = lambda _said: None,
+        during: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """``say`` is told of every pause before a request is sent again."""
+        """``say`` is told of every pause before a request is sent again. ``during`` is entered for as long as one has
+        no answer yet."""
         self.profile = profile
-        self._patience, self._sleep, self._say = patience or Patience(), sleep, say
+        self._patience, self._sleep, self._say, self._during = patience or Patience(), sleep, say, during
         self._threads, self._wires = threading.local(), list[Wire]()
         self._tagged: dict[str, tuple[str, Any]] = {}
 
@@ -58,7 +61,7 @@ class Client:
     ) -> Reply:
         """Returns the answer to one request, whatever its status. Raises ``Unreachable`` if none came within
         ``timeout`` seconds. It is sent once."""
-        return self._wire().send(Request(method, path, body, key), timeout)
+        return self._sent(Request(method, path, body, key), timeout)
 
     def call(self, request: Request, *, repeatable: bool = False, timeout: float = TIMEOUT_SECONDS) -> Any:
         """Returns the answer's body. What is safe, has a key, or is said to be ``repeatable`` is sent again when no
@@ -70,7 +73,7 @@ class Client:
         for number in range(self._patience.attempts if may_repeat else 1):
             is_last = not may_repeat or number + 1 == self._patience.attempts
             try:
-                reply = self._wire().send(request, timeout)
+                reply = self._sent(request, timeout)
             except Unreachable as failure:
                 if is_last:
                     raise
@@ -112,6 +115,10 @@ class Client:
         """Closes every thread's connection: none may be in use."""
         for wire in self._wires:
             wire.close()
+
+    def _sent(self, request: Request, timeout: float) -> Reply:
+        with self._during():
+            return self._wire().send(request, timeout)
 
     def _wire(self) -> Wire:
         if not hasattr(self._threads, "wire"):

@@ -31,6 +31,7 @@ class Output:
         self.is_terminal = is_terminal(sys.stdout)
         self.is_json = wants == "json" or (wants != "text" and not self.is_terminal)
         self.utc, self._clock = utc, clock
+        self.has_said = False  # what the command is at
 
     def show(self, document: Any, draw: Callable[[Screen], None]) -> None:
         """Prints the document as JSON, or draws its screen."""
@@ -67,6 +68,7 @@ class Output:
 
     def say(self, text: str) -> None:
         """A remark beside the answer: on standard error, and only where somebody sits before it."""
+        self.has_said = True
         if is_terminal(sys.stderr):
             complain(text)
 

@@ -9,7 +9,6 @@ import click
 
 from baton_cli import given
 from baton_cli.app import App
-from baton_cli.client import Client
 from baton_cli.exits import Misused, Refused
 from baton_cli.hiring import hired
 from baton_cli.leaf import Leaf
@@ -33,7 +32,7 @@ def command(app: App, name: str, token_file: str | None, agent: str | None) -> N
     """
     profile = Profile(name, address(app.given.get("url") or os.environ.get("BATON_URL") or _asked(URL_QUESTION)), "")
     profile = Profile(name, profile.url, _token(token_file))
-    _try(profile)
+    _try(app, profile)
     path = config_path()
     save(name, profile, path, is_default=True)
     names = [name]
@@ -55,9 +54,9 @@ def _token(file: str | None) -> str:
     return found.strip() or _asked("Your token (it isn't shown)", is_secret=True)
 
 
-def _try(profile: Profile) -> None:
+def _try(app: App, profile: Profile) -> None:
     """Raises ``Refused`` or ``Unreachable``: a profile that doesn't work isn't saved."""
-    client = Client(profile)
+    client = app.client_for(profile)
     try:
         client.get("/healthz")
         client.get("/workspace/settings")
