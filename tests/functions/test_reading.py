@@ -67,7 +67,7 @@ def test_bad_json_is_4xx_names_the_field_and_writes_nothing(world: World, gatewa
     before = world.stored()
     for name, (body, status, field) in BAD.items():
         reply = gateway.send(ALICE, route.method, path, body)
-        if route.raw and status != 413:  # nothing is read at an address that isn't known
+        if route.body.is_raw and status != 413:  # nothing is read at an address that isn't known
             assert (reply.status, reply.code) == (404, "not_found"), name
         else:
             assert (reply.status, reply.fields) == (status, [field]), name
