@@ -42,6 +42,7 @@ def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
         ("POST", "/tasks/{task_id}/approve-next"),
         ("POST", "/tasks/{task_id}/undo"),
         ("POST", "/tasks/{task_id}/resolve"),
+        ("POST", "/tasks/{task_id}/release-claim"),
         ("POST", "/tasks/{task_id}/defer"),
         ("POST", "/tasks/{task_id}/dismiss"),
         ("POST", "/tasks/{task_id}/split"),

@@ -85,6 +85,8 @@ WRONG: list[tuple[str, str, Any, list[str]]] = [
     ("POST", "/tasks/{}/cancel", {"reason": 5}, ["reason"]),
     ("POST", "/tasks/{}/cancel", {"reason": "x" * 2_001}, ["reason"]),
     ("POST", "/tasks/{}/resolve", {"reason": ["x"]}, ["reason"]),
+    ("POST", "/tasks/{}/release-claim", {"fence": 0, "reason": " "}, ["fence", "reason"]),
+    ("POST", "/tasks/{}/release-claim", {"reason": "it hangs"}, ["fence"]),
     ("POST", "/tasks/{}/claim", {"worker": ""}, ["worker"]),
     ("POST", "/tasks/{}/claim", {"worker": "x" * 101}, ["worker"]),
     ("POST", "/tasks/{}/claim", {"agent": "Not A Slug"}, ["agent"]),

@@ -67,6 +67,11 @@ def claim_one(world: World, _: Gateway) -> Call:
     return Call(AUDITOR, f"/tasks/{world.ready()}/claim", {"worker": "w"})
 
 
+def held(world: World) -> str:
+    claim: Claimed = world.claimed()
+    return claim.details.task.id
+
+
 def approved(world: World) -> str:
     return world.mark(human()).task_id or ""
 
@@ -164,6 +169,7 @@ CASES: dict[str, Prepared] = {
     "note": on_claim("notes", {"text": "half of it is done"}),
     "reject": on_claim("reject", {"reason": "not mine"}),
     "release": on_claim("release"),
+    "release_held_claim": on_task("release-claim", BODIES["release_held_claim"], of=held),
     "resolve": on_task("resolve", {"output": {"x": 1}}),
     "split": on_task("split", PARTS),
     "transfer": on_claim("transfer", {"target": TARGET}),

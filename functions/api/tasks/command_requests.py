@@ -21,6 +21,13 @@ class RevisionSeen(models.Body):
     revision: Revision | None = None
 
 
+class ClaimSeen(models.Body):
+    """``fence``: of the claim that the human has seen, from the task's ``claim``."""
+
+    fence: Annotated[int, Field(ge=1, lt=2**53)]
+    reason: requests.Line
+
+
 class Resolution(models.Body):
     output: Any = None
     reason: models.Reason | None = None

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from api.handoffs import views
-from api.tasks.command_requests import Cancellation, Deferral, Dismissal, Resolution, RevisionSeen, SplitRequest
+from api.tasks.command_requests import (
+    Cancellation,
+    ClaimSeen,
+    Deferral,
+    Dismissal,
+    Resolution,
+    RevisionSeen,
+    SplitRequest,
+)
 from baton.ports.deps import Deps
+from baton.services.claims.release_claim import release_claim
 from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
@@ -98,6 +107,22 @@ def split(deps: Deps, call: routing.Call[SplitRequest, None]) -> answers.Answer:
             "parts": [views.handed_off(deps, call.by, each) for each in parts],
         }
     )
+
+
+@routes.post(
+    "/tasks/{task_id}/release-claim",
+    body=models.strict(ClaimSeen),
+    answers={200: task_views.ChangedTask},
+    only=routing.human("release a worker's claim"),
+)
+def release_held_claim(deps: Deps, call: routing.Call[ClaimSeen, None]) -> answers.Answer:
+    """Take a task back from the worker that holds it: the next claimer goes on, and the attempt doesn't count.
+
+    The worker is told with its next call (409 `stale_claim`), and changes nothing. 409 `claim_changed` if another claim
+    than the one that was seen holds the task, 409 `nobody_holds` if none does.
+    """
+    body = call.body
+    return answers.ok(task_views.changed_task(deps, release_claim(deps, call.about(), body.fence, body.reason)))
 
 
 @routes.post(

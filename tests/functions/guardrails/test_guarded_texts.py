@@ -206,6 +206,11 @@ SAID: dict[str, Callable[[HttpAgents, World], Said]] = {
     "create_twining_handoff": lambda http_agents, world: (ALICE, "/twining-handoff", TWINING),
     "cancel": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/cancel", {}),
     "dismiss": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/dismiss", {"reason": "No"}),
+    "release_held_claim": lambda http_agents, world: (
+        ALICE,
+        f"/tasks/{http_agents.begun()['task']['id']}/release-claim",
+        {"fence": 1, "reason": "It hangs"},
+    ),
     "resolve": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/resolve", {}),
     "split": lambda http_agents, world: (
         ALICE,

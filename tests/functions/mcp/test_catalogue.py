@@ -22,7 +22,10 @@ MOST_CHARACTERS = 8_000
 CHARACTERS_PER_TOKEN = 3.5
 # What the protocol assumes of a tool that says nothing; of one that only reads, it asks for no more than that.
 ASSUMED = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
-APPROVALS = {"approve", "approve_next", "approve_several", "undo", "release_manual_review", "resolve", "dismiss"}
+APPROVALS = {
+    *("approve", "approve_next", "approve_several", "undo", "release_manual_review", "resolve", "dismiss"),
+    "release_held_claim",
+}
 
 
 def tokens(shown: Any) -> int:

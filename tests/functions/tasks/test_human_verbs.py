@@ -207,6 +207,7 @@ def test_no_refusal_shows_how_python_writes_a_value(world: World, gateway: Gatew
     waiting = world.needing(agent("runner"), source_agent="runner")
     gateway.post(human(), f"/tasks/{ended}/cancel")
     verbs = ["approve", "approve-next", "undo", "claim", "cancel", "resolve", "defer", "dismiss", "split", "heartbeat"]
+    verbs.append("release-claim")
     parts = {"parts": [{"summary": "One"}, {"summary": "Two"}]}
     bodies = {
         "defer": {"until": "2026-12-01T00:00:00Z"},
@@ -214,6 +215,7 @@ def test_no_refusal_shows_how_python_writes_a_value(world: World, gateway: Gatew
         "split": parts,
         "heartbeat": {"claim_id": "clm_x"},
         "claim": {"agent": "auditor"},
+        "release-claim": {"fence": 7, "reason": "it hangs"},
     }
     for task_id in (ended, held.details.task.id, waiting):
         for verb in verbs:

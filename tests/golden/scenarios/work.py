@@ -117,6 +117,23 @@ def release_too_often(play: Play) -> None:
     play("human:alice", f"GET /tasks/{task}/events?after=18")
 
 
+def release_by_a_human(play: Play) -> None:
+    """Of the claim that was seen and no other; the worker is refused, and what it said too late is kept."""
+    play.crew("scout", "auditor")
+    claim = begun(play)
+    path = f"POST /tasks/{claim['task']['id']}/release-claim"
+    play("agent:auditor", path, {"fence": 1, "reason": "It hangs"})
+    play("human:alice", path, {"fence": 2, "reason": "It hangs"}, key="l-1")
+    play("human:alice", path, {"fence": 1, "reason": "It hangs"}, key="l-2")
+    play("human:alice", path, {"fence": 1, "reason": "It hangs"}, key="l-2")
+    play("human:bob", path, {"fence": 1, "reason": "It hangs"})
+    say(play, claim, "heartbeat")
+    say(play, claim, "complete", {"output": {"too": "late"}})
+    play("human:alice", f"GET /tasks/{claim['task']['id']}/late-results")
+    say(play, taken(play), "complete", {"output": "in time"})
+    looked_at(play, claim["task"]["id"])
+
+
 def transfer(play: Play) -> None:
     play.crew("scout", "auditor", "fixer")
     claim = begun(play)

@@ -18,6 +18,7 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import AlertFilter, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
+from baton.services.claims.release_claim import release_claim
 from baton.services.claims.wait_for_callback import answer_callback
 from baton.services.conversations.converse import Opening, say, start_conversation
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
@@ -89,7 +90,7 @@ class Client:
     def _deciding(self) -> list[Callable[[], object]]:
         seldom = self._sim.pick([self._change_agent, self._raise_alert, self._handle_alert, self._use_board])
         deciding = [self._decide, self._decide, self._approve_many]
-        usual = [*deciding, self._end, self._retry, self._let_through, self._call_back, seldom]
+        usual = [*deciding, self._end, self._take_back, self._retry, self._let_through, self._call_back, seldom]
         more: dict[Focus, list[Callable[[], object]]] = {
             Focus.ENDS: [self._end] * 9,
             Focus.RETRIES: [self._retry, self._retry, self._end, self._let_through] * 3,
@@ -257,6 +258,19 @@ class Client:
             self._context.ask(
                 "cancel", by, lambda idempotency_key: cancel_task(sim.deps, by, task_id, "stop", idempotency_key)
             )
+
+    def _take_back(self) -> None:
+        """From whoever holds it, or held it a moment ago."""
+        sim, by = self._sim, human(f"h{self._draw(3)}")
+        task_id = self._context.some_task("claimed")
+        fence = max(1, self._context.ledger.heads[task_id].get("fence", 0) - self._draw(2))
+        self._context.ask(
+            "release claim",
+            by,
+            lambda idempotency_key: release_claim(
+                sim.deps, HumanCall(by, task_id, idempotency_key=idempotency_key), fence, "it hangs"
+            ),
+        )
 
     def _retry(self) -> None:
         sim, task_id = self._sim, self._context.some_task("failed", "rejected", "cancelled")

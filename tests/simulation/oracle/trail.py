@@ -35,7 +35,7 @@ EDGES: dict[str, Edge] = {
     "handoff_transferred": ({"claimed"}, {"done"}, "claim"),
     "handoff_rejected": ({"claimed"}, {"rejected"}, "claim"),
     "rollback_initiated": ({"claimed"}, STAYS, "claim"),
-    "released": ({"claimed"}, BACK, "claim"),
+    "released": ({"claimed"}, BACK, "claim or human"),
     "waiting": ({"claimed"}, {"waiting"}, "claim"),
     "heartbeat_lost": ({"claimed"}, STAYS, "sweeper"),
     "requeued": ({"claimed"}, BACK, "claim or sweeper"),
@@ -104,6 +104,8 @@ class TrailRules:
                 return is_human
             case "claim":
                 return by == holder and self._is_under_its_claim(fold)
+            case "claim or human":
+                return is_human or (by == holder and self._is_under_its_claim(fold))
             case "sweeper":
                 return by == SWEEPER
             case "claim or sweeper":

@@ -94,6 +94,7 @@ DECISIONS: dict[str, Row] = {
     "dismiss": by_human("200+"),
     "split": by_human("200+"),
     "resolve": by_human("200+"),
+    "release_held_claim": by_human("200+"),
     "approve_several": Row(elsewhere="200-", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
     "cancel": Row(elsewhere=GONE, own="200+", other=GONE, act_as=HUMAN, service=GONE, human="200+"),
     # Work

@@ -42,6 +42,7 @@ BODIES: dict[str, Any] = {
     "fail": {**CLAIM, "failure": {"type": "error", "description": "x"}},
     "reject": {**CLAIM, "reason": "not mine"},
     "release": CLAIM,
+    "release_held_claim": {"fence": 1, "reason": "it hangs"},
     "transfer": {**CLAIM, "target": TARGET},
     "delegate": {**CLAIM, "branches": [{"target": TARGET}]},
     "wait_for_a_callback": {**CLAIM, "interaction_id": "job-1"},

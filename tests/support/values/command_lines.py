@@ -155,6 +155,8 @@ WORK = [
     typed("tasks checkpoints $task"),
     typed("handoff checkpoints $workflow"),
     typed("tasks release $task --claim $claim --reason 'Not today'", "reviewer"),
+    typed("tasks claim $task", "reviewer"),
+    typed("tasks release-claim $task --fence 2 --reason 'It hangs'"),
     typed("tasks claim $task", "reviewer", claim="claim_id"),
     typed("tasks fail $task --claim $claim --type blocker --reason 'No key' --no-retryable", "reviewer"),
     typed("tasks show $task"),

@@ -97,6 +97,9 @@ class Life:
     def release(self, by: Principal = TARGET, claim_id: str = CLAIM_ID) -> Change:
         return self.do(commands.Release(by=by, claim_id=claim_id, reason="not now"))
 
+    def release_claim(self, by: Principal = HUMAN, fence: int = 1) -> Change:
+        return self.do(commands.ReleaseClaim(by=by, fence=fence, reason="it hangs"))
+
     def sweep(self, target: Agent | None = None) -> Change:
         return self.do(commands.Sweep(by=SWEEPER, agent=target or self.agent))
 

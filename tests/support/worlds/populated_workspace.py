@@ -167,7 +167,7 @@ class PopulatedWorkspace:
     # What is sent
 
     def ids(self) -> dict[str, str]:
-        is_about_held = self.of.id in WORKER_VERBS or self.of.method == "GET"
+        is_about_held = self.of.id in {*WORKER_VERBS, "release_held_claim"} or self.of.method == "GET"
         task = self.held if is_about_held else self.needing
         return IDS | {
             "task_id": task["id"],
@@ -194,6 +194,7 @@ class PopulatedWorkspace:
             "create_twining_handoff": {**BODIES["create_twining_handoff"], "source_agent": "scout"},
             "create_a_handoff": {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "look"}},
             "create_marker": marker_body(target_agent="stranger"),
+            "release_held_claim": {"fence": self.held["claim"]["fence"], "reason": "it hangs"},
             "put_tool": {"config": {"target_agent": "runner"}},
             "preview_a_tool": {"config": {"target_agent": "runner"}},
             "split": {"parts": [{"summary": WORD}, {"summary": "the rest"}]},

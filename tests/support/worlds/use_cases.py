@@ -37,6 +37,7 @@ from baton.services.claims.claim_following import claim_following
 from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.release_claim import release_claim
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
@@ -311,6 +312,10 @@ USE_CASES: dict[str, UseCase] = {
     "fail": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE))),
     "fail and retry": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE, retryable=True), ONCE)),
     "release": UseCase(claim_to_beat, on_claim(release_task, ReleasedWork(reason="not now"))),
+    "release of a claim by a human": UseCase(
+        World.claimed,
+        lambda w, c: release_claim(w.deps, HumanCall(human(), _id(c), idempotency_key=ONCE), 1, "it hangs"),
+    ),
     "resolve": UseCase(
         World.needing,
         lambda w, t: resolve_task(w.deps, HumanCall(human(), t, idempotency_key=ONCE), {"x": 1}, "elsewhere"),

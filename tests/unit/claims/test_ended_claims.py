@@ -36,6 +36,7 @@ BY_HOLDER: dict[str, Callable[[Life], Change]] = {
 BY_OTHERS: dict[str, Callable[[Life], Change]] = {
     "cancel": Life.cancel,
     "resolve": Life.resolve,
+    "release by a human": Life.release_claim,
     "sweep": lambda life: life.later(300).sweep(),
     "sweep, nobody to retry": lambda life: life.later(300).sweep(an_agent(runtime=Runtime.RUN)),
     "takeover": taken_over,

@@ -14,6 +14,7 @@ from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.times import rfc3339
 from baton.services.claims.claim_task import claim_next
 from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.release_claim import release_claim
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
@@ -129,6 +130,9 @@ ENDS: dict[str, Callable[[Team, Leg], object]] = {
     "the sweeper": lease_over,
     "a deadline": deadline_over,
     "a cancel": lambda team, leg: cancel_task(team.deps, human(), leg.task.id, None),
+    "a human's release": lambda team, leg: release_claim(
+        team.deps, HumanCall(human(), leg.task.id), leg.task.fence, "it hangs"
+    ),
     "a resolve": lambda team, leg: resolve_task(team.deps, HumanCall(human(), leg.task.id), None),
 }
 

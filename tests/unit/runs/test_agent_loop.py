@@ -12,10 +12,12 @@ from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import Busy, Conflict, ConversationBusy, ModelAway, ModelRefuses
 from baton.domain.runs.account import Accounts, Spending
 from baton.domain.runs.transcript import TaskEntry, Usage
+from baton.domain.tasks.calls import HumanCall
 from baton.ports.runs import Reply, StopReason
 from baton.ports.writes import AddUsage
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
+from baton.services.claims.release_claim import release_claim
 from baton.services.runs.process_task import NoticeOutcome
 from baton.services.tasks.end_task import cancel_task
 from support.faults.hooked_store import HookedStore
@@ -354,6 +356,19 @@ def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
     assert (root.state, [each.kind for each in agent_runs.entries(root.id)]) == ("cancelled", ["ask"])
     mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
+
+
+def test_a_run_whose_claim_a_human_releases_stops_and_the_next_one_does_the_work() -> None:
+    """The first reply comes under a claim that is over: it isn't the result, and no tool of it is called."""
+
+    def released_meanwhile(request: Any) -> Reply:
+        release_claim(agent_runs.deps, HumanCall(human(), request.task_id), 1, "it hangs")
+        return says("Too late.")
+
+    agent_runs = AgentRuns({"helper": {}}, {"helper": [released_meanwhile, says("In time.")]}).open()
+    root = agent_runs.start("helper")
+    assert (root.state, root.fence, root.attempt) == ("done", 2, 1)
+    assert agent_runs.output(root.id) == {"message": "In time."}
 
 
 class Overtaken(HookedStore):

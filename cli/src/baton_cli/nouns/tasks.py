@@ -113,6 +113,17 @@ CALLS = (
         said="{id} waits for {callback.url}",
     ),
     verb("cancel", "End it, and all that came of it.", REASON),
+    verb(
+        "release-claim",
+        "Take it back from the worker that holds it, as a human.",
+        Param(
+            "fence",
+            "The claim that was looked at, as the task shows it: no other is ended.",
+            "number",
+            is_required=True,
+        ),
+        NEEDED_REASON,
+    ),
     verb("resolve", "End it as done: the work was done elsewhere.", OUTPUT, REASON),
     verb("approve", "Let it be dispatched.", REVISION),
     verb("approve-next", "Approve it for a worker that is at work already.", REVISION),

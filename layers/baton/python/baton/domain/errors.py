@@ -21,7 +21,7 @@ BatonError
 ├── Unknown               the workspace has no such thing
 ├── Refused               the state doesn't allow it
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
-│   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver
+│   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · NobodyHolds · ClaimChanged
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
 │   ├── ClaimFull         the claim has stored as many bytes as one may
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
@@ -300,6 +300,29 @@ class ClaimOver(Refused):
 
     def __init__(self, task_id: str) -> None:
         super().__init__("The claim made with this Idempotency-Key is over; use a new key.", task_id=task_id)
+
+
+class NobodyHolds(Refused):
+    """There is no claim to release. ``seen``: the fence that the caller named. ``ended_by``: who ended that claim; None
+    if the task's latest events don't tell."""
+
+    code = "nobody_holds"
+
+    def __init__(self, task_id: str, state: str, seen: int, ended_by: str | None) -> None:
+        ended = f": {ended_by} ended claim {seen}" if ended_by else ""
+        waits = " To stop the wait, cancel or resolve the task." if str(state) == "waiting" else ""
+        message = f"Nobody holds the task, which is in state {str(state)!r}{ended}.{waits}"
+        super().__init__(message, task_id=task_id, state=str(state), seen=seen, ended_by=ended_by)
+
+
+class ClaimChanged(Refused):
+    """Another claim than the one that was seen. Nothing was changed."""
+
+    code = "claim_changed"
+
+    def __init__(self, task_id: str, seen: int, fence: int, agent: str) -> None:
+        message = f"Claim {seen} was seen, but {agent} holds the task under claim {fence}: look again."
+        super().__init__(message, task_id=task_id, seen=seen, fence=fence, agent=agent, state="claimed")
 
 
 class VersionConflict(Refused):

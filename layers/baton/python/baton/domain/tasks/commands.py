@@ -158,6 +158,15 @@ class Release(WorkerCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseClaim(TaskCommand):
+    """Takes the task back from the worker that holds it: a human saw that it doesn't get on."""
+
+    name: ClassVar[str] = "release-claim"
+    fence: int  # of the claim that was seen
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resolve(TaskCommand):
     """Ends the task as done: a human found the work done elsewhere."""
 

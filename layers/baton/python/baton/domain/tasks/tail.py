@@ -77,6 +77,15 @@ def ended_in(entry: Entry, task: Task) -> Ended | None:
     )
 
 
+def who_ended(task: Task, fence: int) -> str | None:
+    """Returns the key of the principal that ended the claim of this fence; None if the tail doesn't tell."""
+    for entry in reversed(task.tail):
+        ended = ended_in(entry, task)
+        if ended is not None and ended.fence == fence:
+            return str(entry["by"])
+    return None
+
+
 def event_from(entry: Entry, hash_: str) -> Event:
     """Raises ``AttributeError``, ``KeyError``, ``TypeError`` or ``ValueError`` for an entry that can't be read."""
     kind, _, id_ = entry["by"].partition(":")

@@ -242,7 +242,7 @@ class Task:
     mirrored: bool = False  # the tracker shows it on a page
     parked: bool = False  # was hidden from its queue at the last write (``hidden_until``)
     has_chunks: bool = False  # entries of the trail have left ``tail``
-    # The latest entries of the trail, which are stored with the task (``tail``). No rule reads them.
+    # The latest entries of the trail, which are stored with the task (``tail``). No rule decides by them.
     tail: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False)
     # What a newer version of Baton has stored with the task. Kept as it is; no rule reads it.
     unread: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)

@@ -17,7 +17,7 @@ from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.route import Mode
 from baton.domain.newer import is_known
-from baton.domain.tasks import commands
+from baton.domain.tasks import commands, tail
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.failure import failure_in
 from baton.domain.tasks.sweep_rules import sweep
@@ -331,13 +331,31 @@ def _release(task: Task, command: commands.Release, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     releases = 0 if command.has_progressed else task.releases + 1
-    counts = {"attempt": task.attempt - 1, "releases": releases}
+    _give_back(recorder, command.reason, releases, command.again_at or at)
+    return recorder.end()
+
+
+def _release_claim(task: Task, command: commands.ReleaseClaim, at: datetime) -> Change:
+    """Raises ``NobodyHolds`` or ``ClaimChanged`` unless the claim that the human saw is the current one."""
+    command.by.must_be_human("release a worker's claim")
+    _must_not_be_ended(task)
+    if task.claim is None:
+        raise errors.NobodyHolds(task.id, task.state, command.fence, tail.who_ended(task, command.fence))
+    if task.claim.fence != command.fence:
+        raise errors.ClaimChanged(task.id, command.fence, task.claim.fence, task.claim.agent)
+    recorder = EventRecorder(task, task, command.by, at)
+    _give_back(recorder, command.reason, task.releases + 1, at)
+    return recorder.end()
+
+
+def _give_back(recorder: EventRecorder, reason: str | None, releases: int, ready_at: datetime) -> None:
+    """Ends the claim. The attempt doesn't count; a task that comes back again and again goes to a human."""
+    counts = {"attempt": recorder.task.attempt - 1, "releases": releases}
     if releases >= MAX_RELEASES:
-        recorder.record("released", {"reason": command.reason}, **TO_HUMAN, **counts)
+        recorder.record("released", {"reason": reason}, **TO_HUMAN, **counts)
         recorder.alert(Flag.RELEASED_TOO_OFTEN)
     else:
-        requeue(recorder, "released", {"reason": command.reason}, ready_at=command.again_at or at, **counts)
-    return recorder.end()
+        requeue(recorder, "released", {"reason": reason}, ready_at=ready_at, **counts)
 
 
 def _resolve(task: Task, command: commands.Resolve, at: datetime) -> Change:
@@ -398,6 +416,7 @@ _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]
     commands.WaitFor: _wait_for,
     commands.Resume: _resume,
     commands.Release: _release,
+    commands.ReleaseClaim: _release_claim,
     commands.Resolve: _resolve,
     commands.Cancel: _cancel,
     commands.FlagClosedByBot: _flag_closed_by_bot,
