@@ -88,6 +88,31 @@ def test_keys_are_listed_and_the_page_is_reached_without_a_mouse(signed_in: Any,
     assert "#/tasks/task_" in signed_in.url
 
 
+def test_an_id_is_copied_by_a_click_or_chosen_where_that_is_not_allowed(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    signed_in.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    signed_in.goto(address(desk, "/tasks/{held}"))
+    copy = signed_in.get_by_title(f"Copy {desk.held['id']}")
+    copy.click()
+    expect(signed_in.get_by_text("copied")).to_be_visible()
+    assert signed_in.evaluate("navigator.clipboard.readText()") == desk.held["id"]
+    expect(copy).to_have_text(desk.held["id"])
+    signed_in.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    copy.click()
+    expect(signed_in.get_by_text("press Ctrl and C")).to_be_visible()
+    assert signed_in.evaluate("getSelection().toString()").strip() == desk.held["id"]
+
+
+def test_on_a_phone_the_page_one_is_on_is_in_sight_among_the_pages(signed_in: Any, desk: Desk, expect: Any) -> None:
+    signed_in.set_viewport_size({"width": 360, "height": 740})
+    for path, name in {"/tokens": "Tokens", "/start": "Start", "/memory": "Memory"}.items():
+        signed_in.goto(address(desk, path))
+        here = signed_in.get_by_role("navigation").get_by_role("link", name=name)
+        expect(here).to_have_attribute("aria-current", "page")
+        expect(here).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize("width", [1360, 390])
 def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, width: int) -> None:
     served = desk.served
@@ -117,6 +142,10 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     config = {"target_agent": "ciso", "handoff_instructions": TRICKS[3], "context_variables": [argument]}
     tool = {"description": "\n".join(TRICKS), "config": config}
     assert served.gateway.put(ALICE, "/tools/handoff_to_ciso", tool).status == 201
+    longest = "v" * 63
+    assert served.gateway.put(ALICE, f"/agents/{longest}", {"name": "The longest"}).status == 201
+    approved(served, "qa", longest, "W" * 300)
+    served.agents.hand_off("auto-code", longest)
     guardrails = {"forbidden_patterns": [trick[:200] for trick in TRICKS if trick.isprintable()]}
     assert served.gateway.put(human(name="mallory"), "/workspace/settings", {"guardrails": guardrails}).status == 200
     subject = {"kind": "service", "subject": "w" * 63}
@@ -138,6 +167,7 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         "/directions?source=auto-code&target=ciso": "evil.example",
         "/settings": "Forbidden patterns",
         "/tokens": "w" * 63,
+        f"/agents/{longest}": "All its tasks",
     }.items():
         signed_in.goto(f"{served.url}#{path}")
         signed_in.get_by_text(text).first.wait_for()

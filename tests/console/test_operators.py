@@ -106,6 +106,18 @@ def test_of_two_people_the_second_is_told_and_keeps_what_they_wrote(signed_in: A
     assert (_settings(desk)["max_attempts"], _settings(desk)["escalation_cap"]) == (5, 4)
 
 
+def test_a_change_that_nothing_answered_is_kept_and_not_said_to_be_repeated(signed_in: Any, desk: Desk) -> None:
+    signed_in.goto(f"{desk.served.url}#/settings")
+    signed_in.get_by_label("Attempts").fill("5")
+    desk.served.is_away = True
+    signed_in.get_by_role("button", name="Save 1 changed").click()
+    signed_in.get_by_role("alert").get_by_text("look how it is, then try again").wait_for()
+    desk.served.is_away = False
+    signed_in.get_by_role("button", name="Save 1 changed").click()
+    signed_in.get_by_text("Saved: it holds").wait_for()
+    assert _settings(desk)["max_attempts"] == 5
+
+
 def test_a_direction_shows_what_became_of_its_handoffs(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/directions")
     signed_in.get_by_role("button", name="ciso to qa: 2 handoffs, 0 failed or rejected, 0 open, 1 stopped").click()

@@ -65,10 +65,15 @@ export async function change(method, path, body, how = {}) {
     try {
       return await content(await sent(method, path, init));
     } catch (error) {
-      if (!(error instanceof Problem) || attempt === 4 || !mayRepeat(method, error)) throw error;
+      if (!(error instanceof Problem) || attempt === 4 || !mayRepeat(method, error)) throw unclear(error);
       await pause(1000 * (error.retryAfter ?? 0.3 * 2 ** attempt));
     }
   }
+}
+
+/** A change that nothing answered may have been made: unlike a read, it isn't tried again by itself. @param {unknown} error */
+function unclear(error) {
+  return error instanceof Problem && error.status === 0 ? new Problem(0, { detail: error.message, code: "unclear" }) : error;
 }
 
 /** @param {string} path @param {unknown} [body] @param {{key?: string, token?: string, leaving?: boolean}} [how] */

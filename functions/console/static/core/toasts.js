@@ -41,6 +41,7 @@ export function undoLast() {
 /** @type {Record<string, string>} */
 const ADVICE = {
   offline: "Nothing is lost: the page tries again by itself.",
+  unclear: "It may have been done all the same. Once the API answers, look how it is, then try again.",
   revision_changed: "It was changed after you opened it. Read it again, then decide.",
   version_conflict: "Somebody changed it first. Your fields are kept: compare, then save again.",
   not_allowed: "Somebody was first, or it has moved on. The page shows how it is now.",

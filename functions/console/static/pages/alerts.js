@@ -20,7 +20,7 @@ export default function Alerts({ query }) {
   return html`<div class="head"><h1>Alerts</h1></div>
     <${Views} label="Which" of=${STATES.map((each) => ({ name: each, href: address("/alerts", { state: each }), isChosen: each === state }))} />
     <${Trouble} of=${problem} what="The list can't be read." />
-    ${isLoading ? html`<${Loading} />` : alerts.length > 0 ? html`<ul class="cards">${alerts.map((alert) => html`<${Alert} key=${alert.id} alert=${alert} />`)}</ul>`
+    ${isLoading ? html`<${Loading} />` : alerts.length > 0 ? html`<ul class="cards">${alerts.map((alert) => html`<${Alert} key=${alert.id} alert=${alert} />`)}</ul>${data?.more && html`<p class="faint">There are more: these are the newest ${alerts.length}.</p>`}`
     : !problem && html`<${Empty} title=${state === "open" ? "Nothing is wrong" : "There is none"}><p>Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and services raise their own.</p><//>`}`;
 }
 

@@ -45,7 +45,7 @@ function Whole({ task, problem }) {
     <div class="halves">
       <div>
         <section class="card" aria-labelledby="asked-for"><h2 id="asked-for">What was asked</h2>
-          ${handoff ? html`<${Asked} handoff=${handoff} />` : html`<${Loading} />`}
+          ${handoff ? html`<${Asked} handoff=${handoff} title=${task.title} />` : html`<${Loading} />`}
           <${Data} of=${task.context} title="Everything that was passed on" /></section>
         <${Outcome} task=${task} handoff=${handoff} />
       </div>
@@ -107,5 +107,5 @@ function Details({ task }) {
 function Page({ of }) {
   const isLink = of.url?.startsWith("https://") || of.url?.startsWith("http://127.0.0.1");
   return html`${isLink ? html`<a href=${of.url} target="_blank" rel="noopener noreferrer">its page</a>` : "no page yet"}
-    ${" "}<span class=${of.status === "ok" ? "faint" : "flag"}>${of.status}</span>${of.message && html` <${Said} of=${of.message} />`}`;
+    ${" "}<span class=${of.status === "ok" || of.status === "pending" ? "faint" : "flag"}>${of.status}</span>${of.message && html` <${Said} of=${of.message} />`}`;
 }

@@ -1,8 +1,8 @@
 /** The small parts that every page is made of. */
-import { html, useState } from "../lib.js";
+import { html, useEffect, useRef, useState } from "../lib.js";
 import { pieces, plain } from "../core/said.js";
 import { exact, length, now, relative } from "../core/time.js";
-import { advice } from "../core/toasts.js";
+import { advice, toast } from "../core/toasts.js";
 
 /** @typedef {import("../vendor/preact.js").ComponentChildren} Children */
 
@@ -31,18 +31,31 @@ export function Left({ at, over = "over" }) {
   return html`<time datetime=${at} title=${exact(at)} class=${seconds < 0 ? "late" : ""}>${seconds < 0 ? over : length(seconds)}</time>`;
 }
 
-/** An id that a click copies. @param {{of: string, short?: boolean}} props */
+/** An id that a click copies. Where the browser doesn't allow that, it is chosen whole, for the person's own keys.
+ * @param {{of: string, short?: boolean}} props */
 export function Id({ of, short = false }) {
-  const [isCopied, setCopied] = useState(false);
+  const [state, setState] = useState(/** @type {"" | "copied" | "chosen"} */ (""));
+  const button = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => { if (state === "chosen" && button.current) getSelection()?.selectAllChildren(button.current); }, [state]);
   const copy = async (/** @type {Event} */ event) => {
     event.stopPropagation();
-    await navigator.clipboard.writeText(of).catch(() => {});
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
+    const isCopied = await copied(of);
+    setState(isCopied ? "copied" : "chosen");
+    if (isCopied) setTimeout(() => setState(""), 1500);
+    else toast("The browser doesn't let a page copy: it is chosen, press Ctrl and C.");
   };
-  const shown = short && of.length > 14 ? `${of.slice(0, of.indexOf("_") + 1)}…${of.slice(-6)}` : of;
-  return html`<button type="button" class="id" title=${`Copy ${plain(of)}`} onClick=${copy}>
-    ${isCopied ? "copied" : plain(shown)}</button>`;
+  const shown = short && state === "" && of.length > 14 ? `${of.slice(0, of.indexOf("_") + 1)}…${of.slice(-6)}` : of;
+  return html`<button type="button" class="id" ref=${button} title=${`Copy ${plain(of)}`} onClick=${copy}>${state === "copied" ? "copied" : plain(shown)}</button>`;
+}
+
+/** @param {string} text @returns {Promise<boolean>} */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const MARKS = /** @type {Record<string, string>} */ ({

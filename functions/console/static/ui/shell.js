@@ -91,12 +91,19 @@ function Nav({ at, waiting }) {
     event.preventDefault();
     links[(index + step + links.length) % links.length]?.focus();
   };
+  useEffect(() => { bringIntoSight(list.current); }, [at]);
   return html`<nav aria-label="Pages" ref=${list} onKeyDown=${move}>${GROUPS.map((group) => {
     const pages = PAGES.filter((page) => page.place === group);
     return pages.length ? html`<section key=${group}><h2>${group}</h2><ul>${pages.map((page) => html`<li key=${page.path}>
       <a href=${address(page.path)} aria-current=${at === page.path ? "page" : undefined} tabindex=${at === page.path || (!at && page === PAGES[0]) ? 0 : -1}>${page.title}
         ${page.path === "/approvals" && waiting && html`<span class="count" aria-label=${`${waiting} waiting`}>${waiting}</span>`}</a></li>`)}</ul></section>` : null;
   })}</nav>`;
+}
+
+/** On a phone the pages are one line that scrolls. @param {HTMLElement | null} list */
+function bringIntoSight(list) {
+  const link = /** @type {HTMLElement | null | undefined} */ (list?.querySelector("[aria-current]"));
+  if (list && link) list.scrollLeft = link.offsetLeft - list.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
 }
 
 /** How many wait for a person; empty for none. */

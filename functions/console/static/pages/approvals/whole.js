@@ -25,7 +25,7 @@ export function Whole({ task, acts, onBack }) {
       <button type="button" class="danger" onClick=${acts.dismiss}>Dismiss <${Key}>x<//></button>
     </div>
     <${Trouble} of=${problem} what="The handoff can't be read." />
-    ${handoff ? html`<${Asked} handoff=${handoff} />` : !problem && html`<${Loading} />`}
+    ${handoff ? html`<${Asked} handoff=${handoff} title=${task.title} />` : !problem && html`<${Loading} />`}
     <${Facts} of=${[
     ["Revision", html`<${Fragment}>${task.revision} <span class="faint">your approval is for this one</span><//>`],
     ["Priority", task.priority],

@@ -5,12 +5,12 @@ import { length } from "../../core/time.js";
 
 /** @typedef {import("api").HandoffView} HandoffView */
 
-/** @param {{handoff: HandoffView}} props */
-export function Asked({ handoff }) {
+/** `title`: what stands above it, and needn't be said twice. @param {{handoff: HandoffView, title?: string}} props */
+export function Asked({ handoff, title = "" }) {
   const { context, rollback, budget } = /** @type {any} */ (handoff);
   return html`<div class="asked">
     <${Said} of=${handoff.target.reason} block />
-    ${handoff.summary && handoff.summary !== handoff.target.reason && html`<${Said} of=${handoff.summary} block />`}
+    ${handoff.summary && handoff.summary !== handoff.target.reason && handoff.summary !== title && html`<${Said} of=${handoff.summary} block />`}
     <${Results} of=${handoff.results} />
     <${Criteria} handoff=${handoff} />
     <${Context} of=${context} />

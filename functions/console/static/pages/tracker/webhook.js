@@ -35,7 +35,7 @@ export function Webhook({ of }) {
     ["Opened", of.opened_at && html`<${Ago} at=${of.opened_at} />`],
     ["Installed", of.installed_at && html`<${Ago} at=${of.installed_at} />`],
     ["Verified", of.verified_at && html`<${Ago} at=${of.verified_at} />`],
-  ]} /><div class="row acts">${!isInstalled && html`<button type="button" onClick=${() => open(state, setOpened)}>Open an address</button>`}
+  ]} /><div class="row">${!isInstalled && html`<button type="button" onClick=${() => open(state, setOpened)}>Open an address</button>`}
       ${state !== "none" && html`<button type="button" class="danger" onClick=${() => takeDown(setOpened)}>Take it down</button>`}</div></section>`;
 }
 
