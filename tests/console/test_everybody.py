@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.console_looks import nothing_found, picture
 from support.values.tricks import TRICKS, only_text
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.console_server import ConsoleServer
 from support.worlds.http_agents import ALICE
 from support.worlds.world import agent, human, marker_body
 
-SCREENS = Path(__file__).parents[2] / "docs" / "images" / "console"
 # Each page: what its address is, and a text that it shows once it is whole.
 PAGES = {
     "start": ("/start", "What is stuck"),
@@ -40,7 +38,7 @@ PAGES = {
     "entry": ("/memory/{entry}", "Because"),
     "missing": ("/nowhere", "There is no such page"),
 }
-SHOWN = {"start", "approvals", "tasks", "task"}  # in docs/
+SHOWN = {"start", "approvals", "tasks", "task", "tool", "agents", "directions"}  # in docs/
 
 
 def address(desk: Desk, path: str) -> str:
@@ -52,25 +50,19 @@ def address(desk: Desk, path: str) -> str:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing(signed_in: Any, desk: Desk, name: str, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     path, text = PAGES[name]
     signed_in.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     signed_in.goto(address(desk, path))
     signed_in.get_by_text(text).first.wait_for()
-    found = axe.run(signed_in)
-    assert found.violations_count == 0, found.generate_report()
-    if scheme == "light" and name in SHOWN and os.environ.get("WRITE_SCREENS"):
-        SCREENS.mkdir(parents=True, exist_ok=True)
-        signed_in.set_viewport_size({"width": 1180, "height": 740})
-        signed_in.screenshot(path=SCREENS / f"{name}.png")
+    nothing_found(signed_in)
+    if scheme == "light" and name in SHOWN:
+        picture(signed_in, name)
 
 
 def test_axe_finds_nothing_where_one_signs_in_or_decides(page: Any, served: ConsoleServer, desk: Desk) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page.goto(served.url)
     page.get_by_label("Your token").wait_for()
-    found = axe.run(page)
-    assert found.violations_count == 0, found.generate_report()
+    nothing_found(page)
 
 
 def test_keys_are_listed_and_the_page_is_reached_without_a_mouse(signed_in: Any, expect: Any) -> None:

@@ -65,6 +65,20 @@ def test_a_failure_says_what_is_needed_and_is_tried_again(signed_in: Any, desk: 
     expect(signed_in.get_by_text("the task before")).to_be_visible()
 
 
+def test_of_many_notes_the_newest_are_shown_and_more_on_demand(signed_in: Any, desk: Desk, expect: Any) -> None:
+    with at_once(desk.served):
+        task = approved(desk.served, "architect", "ciso", "Read the threat model")
+        claim = claimed(desk.served, "ciso", task["id"])
+    for number in range(30):
+        assert desk.served.agents.say(claim, "notes", text=f"Note {number:02}.").status == 201
+    signed_in.goto(f"{desk.served.url}#/tasks/{task['id']}")
+    notes = signed_in.get_by_role("region", name="Notes")
+    expect(notes.get_by_text("These are the newest 25.")).to_be_visible()
+    notes.get_by_role("button", name="Show up to 100").click()
+    expect(notes.get_by_role("listitem")).to_have_count(30)
+    expect(notes.get_by_text("These are the newest")).to_have_count(0)
+
+
 def test_filters_are_in_the_address_and_views_are_kept(signed_in: Any, desk: Desk) -> None:
     signed_in.goto(f"{desk.served.url}#/tasks?state=claimed")
     signed_in.get_by_text("1 shown").wait_for()

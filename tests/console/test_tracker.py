@@ -11,6 +11,7 @@ import pytest
 
 from baton.adapters.system import SystemClock
 from fake_notion import Fault
+from support.console_looks import nothing_found, picture
 from support.values.tricks import TRICKS, only_text
 from support.worlds.console_server import ConsoleServer, serving
 from support.worlds.http_agents import ALICE
@@ -116,6 +117,27 @@ def test_a_webhook_is_opened_installed_and_taken_down(
     on_page.get_by_role("dialog").get_by_role("button", name="Take it down").click()
     expect(hook.get_by_text("every ten minutes")).to_be_visible()
     assert served.gateway.get(ALICE, "/tracker/webhook").status == 404
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_where_a_tracker_is_connected(
+    on_page: Any, served: ConsoleServer, tracked: NotionWorld, scheme: str
+) -> None:
+    on_page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    given_up(tracked, served)
+    old_page(tracked, OLD)
+    on_page.keyboard.press("i")
+    on_page.get_by_role("dialog").get_by_role("button", name="Import").click()
+    on_page.get_by_text("Known before").wait_for()
+    on_page.keyboard.press("c")
+    on_page.get_by_text('"Status" has no option "Rejected"').wait_for()
+    on_page.get_by_role("button", name="Open an address").click()
+    on_page.get_by_role("dialog").get_by_role("button", name="Open it").click()
+    on_page.get_by_text("Copy the address now").wait_for()
+    on_page.get_by_role("link", name="its task").wait_for()
+    nothing_found(on_page)
+    if scheme == "light":
+        picture(on_page, "tracker")
 
 
 @pytest.mark.parametrize("width", [1360, 390])

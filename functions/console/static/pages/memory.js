@@ -32,8 +32,14 @@ export default function Memory({ query }) {
       <label>Or why a file is so <input name="path" defaultValue=${query.path ?? ""} placeholder="src/auth/session.py" /></label>
       <button type="submit">Search</button></form>
     <${Trouble} of=${problem} what="It can't be searched." />
-    ${isLoading ? html`<${Loading} />` : entries.length > 0 ? html`<ul class="cards">${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} />`)}</ul>`
+    ${isLoading ? html`<${Loading} />` : entries.length > 0 ? html`<ul class="cards">${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} />`)}</ul><${Bound} isSearch=${isSearch} of=${/** @type {any} */ (data)} />`
     : !problem && html`<${Empty} title=${isSearch ? "Nothing fits" : "Nothing is known yet"}><p>Agents, people and services post decisions, warnings and findings for each other: <code>POST /blackboard</code>. A decision says why, and names the one that it replaces.</p><//>`}`;
+}
+
+/** What else there may be. @param {{isSearch: boolean, of: {items: Found[], more?: boolean, is_whole?: boolean, searched?: number}}} props */
+function Bound({ isSearch, of }) {
+  if (!isSearch) return of.more ? html`<p class="faint">These are the newest ${of.items.length}: words find the others.</p>` : null;
+  return of.is_whole === false ? html`<p class="faint">Searched among the newest ${of.searched?.toLocaleString()} entries.</p>` : null;
 }
 
 /** @param {{entry: Found}} props */

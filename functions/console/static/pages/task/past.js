@@ -1,7 +1,20 @@
 /** What earlier attempts left behind. */
-import { html } from "../../lib.js";
+import { html, useState } from "../../lib.js";
 import { useLive } from "../../core/live.js";
 import { Ago, Data, Id, Said } from "../../ui/parts.js";
+
+const FEW = 25, MOST = 100;
+
+/** The newest of what a task has kept, and what shows more of it. @param {string} path @param {number} when @param {number} everyMs */
+function useNewest(path, when, everyMs) {
+  const [most, setMost] = useState(FEW);
+  const few = useLive(`${path}?limit=${FEW}`, { everyMs, when });
+  const many = useLive(most > FEW ? `${path}?limit=${MOST}` : null, { everyMs, when });
+  const page = /** @type {{items: any[], next_cursor: string | null} | null} */ (many.data ?? few.data);
+  const rest = page?.next_cursor ? html`<p class="row"><span class="faint">These are the newest ${page.items.length}.</span>
+    ${page.items.length <= FEW ? html`<button type="button" onClick=${() => setMost(MOST)}>Show up to ${MOST}</button>` : html`<span class="faint">Older ones: <code>GET ${path}</code></span>`}</p>` : null;
+  return { items: page?.items ?? [], rest };
+}
 
 /** @param {{of: import("api").RecoveryView[]}} props */
 export function Recoveries({ of }) {
@@ -13,28 +26,25 @@ export function Recoveries({ of }) {
 
 /** @param {{id: string, when: number}} props */
 export function Checkpoints({ id, when }) {
-  const { data } = useLive(`/tasks/${id}/checkpoints?limit=25`, { everyMs: 15_000, when });
-  const items = /** @type {import("api").CheckpointPage | null} */ (data)?.items ?? [];
+  const { items, rest } = useNewest(`/tasks/${id}/checkpoints`, when, 15_000);
   if (items.length === 0) return null;
-  return html`<section class="card" aria-labelledby="checkpoints"><h2 id="checkpoints">Checkpoints</h2><ul class="log">${items.map((each) => html`<li key=${each.checkpoint_id}>
-    <p><strong><${Said} of=${each.step_name} /></strong> · <${Ago} at=${each.at} /> · <${Said} of=${each.by} /></p><${Data} of=${each.state} title="State" /></li>`)}</ul></section>`;
+  return html`<section class="card" aria-labelledby="checkpoints"><h2 id="checkpoints">Checkpoints</h2><ul class="log">${items.map((/** @type {import("api").CheckpointPage["items"][number]} */ each) => html`<li key=${each.checkpoint_id}>
+    <p><strong><${Said} of=${each.step_name} /></strong> · <${Ago} at=${each.at} /> · <${Said} of=${each.by} /></p><${Data} of=${each.state} title="State" /></li>`)}</ul>${rest}</section>`;
 }
 
 /** What workers said under claims that were over. @param {{id: string, when: number}} props */
 export function LateResults({ id, when }) {
-  const { data } = useLive(`/tasks/${id}/late-results?limit=25`, { everyMs: 30_000, when });
-  const items = /** @type {import("api").LateResults | null} */ (data)?.items ?? [];
+  const { items, rest } = useNewest(`/tasks/${id}/late-results`, when, 30_000);
   if (items.length === 0) return null;
-  return html`<section class="card" aria-labelledby="late"><h2 id="late">Came too late</h2><ul class="log">${items.map((each) => html`<li key=${each.fence}>
-    <p><strong>${each.verb}</strong> by <${Said} of=${each.agent} /> · <${Ago} at=${each.at} /> · fence ${each.fence}</p><${Data} of=${each.content} title="What it said" /></li>`)}</ul></section>`;
+  return html`<section class="card" aria-labelledby="late"><h2 id="late">Came too late</h2><ul class="log">${items.map((/** @type {import("api").LateResults["items"][number]} */ each) => html`<li key=${each.fence}>
+    <p><strong>${each.verb}</strong> by <${Said} of=${each.agent} /> · <${Ago} at=${each.at} /> · fence ${each.fence}</p><${Data} of=${each.content} title="What it said" /></li>`)}</ul>${rest}</section>`;
 }
 
 /** @param {{id: string, when: number}} props */
 export function Notes({ id, when }) {
-  const { data } = useLive(`/tasks/${id}/notes?limit=25`, { everyMs: 15_000, when });
-  const items = /** @type {import("api").NotePage | null} */ (data)?.items ?? [];
+  const { items, rest } = useNewest(`/tasks/${id}/notes`, when, 15_000);
   if (items.length === 0) return null;
-  return html`<section class="card" aria-labelledby="notes"><h2 id="notes">Notes</h2><ul class="log">${items.map((each) => html`<li key=${each.id}>
+  return html`<section class="card" aria-labelledby="notes"><h2 id="notes">Notes</h2><ul class="log">${items.map((/** @type {import("api").NotePage["items"][number]} */ each) => html`<li key=${each.id}>
     <p><${Ago} at=${each.at} /> · <${Said} of=${each.by} /></p>${typeof each.content.text === "string"
-  ? html`<${Said} of=${each.content.text} block />` : html`<${Data} of=${each.content} title="Content" open />`}</li>`)}</ul></section>`;
+  ? html`<${Said} of=${each.content.text} block />` : html`<${Data} of=${each.content} title="Content" open />`}</li>`)}</ul>${rest}</section>`;
 }
