@@ -37,6 +37,7 @@ from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
 from baton.steps.claims.take_task import Claimer
 from bench_notion import InstantTrackers
+from support.clock import NOON
 from support.fakes.ports import FakeBus, FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue
 
 LEASE_SECONDS = 300
@@ -87,6 +88,13 @@ class MovableClock(SystemClock):
 
     def now(self) -> datetime:
         return super().now() + self.ahead
+
+
+class StillClock(MovableClock):
+    """Moves only when it is told to."""
+
+    def now(self) -> datetime:
+        return NOON + self.ahead
 
 
 class InstantRunner:

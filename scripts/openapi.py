@@ -109,12 +109,20 @@ IF_NONE_MATCH = {
     "description": "The `ETag` of an answer that the caller has: 304 if it still holds.",
     "schema": {"type": "string"},
 }
+CACHE_CONTROL = {
+    "name": "Cache-Control",
+    "in": "header",
+    "description": "`max-age=30`: the caller takes an answer that is up to 30 s old, so 304 may be answered without "
+    "making it anew. Without it, or with anything else, the answer is of now. Only for callers that read everything.",
+    "schema": {"type": "string"},
+}
 ETAG = {"ETag": {"description": "Weak, and of the caller's own view.", "schema": {"type": "string"}}}
 PARAMETERS = {
     "RequestId": REQUEST_ID,
     "IdempotencyKey": IDEMPOTENCY_KEY,
     "NotionSignature": SIGNATURE,
     "IfNoneMatch": IF_NONE_MATCH,
+    "CacheControl": CACHE_CONTROL,
     **MCP_HEADERS,
 }
 UNSIGNED = "The signature isn't that of the body"
@@ -207,6 +215,7 @@ def _parameters(route: Endpoint, schemas: Schemas) -> list[dict[str, Any]]:
         "IdempotencyKey": route.is_idempotent,
         "NotionSignature": _is_signed(route),
         "IfNoneMatch": route.is_tagged,
+        "CacheControl": route.made_of_tasks,
     }
     if route.needs_token and _kind_of(route) == "mcp":
         named |= dict.fromkeys(MCP_HEADERS, True)

@@ -86,11 +86,14 @@ class Request:
         return body
 
     @property
+    def query_text(self) -> str:
+        return str(self.event.get("rawQueryString") or "")
+
+    @property
     def query(self) -> list[tuple[str, str]]:
         """Raises ``InvalidInput`` for a query with too many fields."""
-        text = self.event.get("rawQueryString") or ""
         try:
-            return parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_QUERY_FIELDS)
+            return parse_qsl(self.query_text, keep_blank_values=True, max_num_fields=MAX_QUERY_FIELDS)
         except ValueError as exc:
             raise errors.InvalidInput("query", f"must have at most {MAX_QUERY_FIELDS} fields") from exc
 

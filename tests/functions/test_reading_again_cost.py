@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
-from bench_console import Desk
+from bench_console import RECENT, Desk
 from bench_office import approve, claim
 
 
@@ -73,3 +74,37 @@ def test_a_tag_that_holds_no_more_costs_one_small_read() -> None:
     path = f"/tasks/{desk.task_ids[0]}"
     without = desk.look(path).usage.read_units
     assert desk.look(path, tag='W/"0"').usage.read_units == without + 1
+
+
+def test_a_watched_list_costs_the_check_of_the_token_and_one_small_read() -> None:
+    """In one call, however many tasks wait."""
+    desk = Desk(waiting=25)
+    desk.bring()
+    listed = ("/tasks", "state=needs")
+    tag = desk.watched(*listed)
+    again = desk.look(*listed, tag, RECENT)
+    assert (again.status, again.size) == (304, 0)
+    assert (again.usage.reads, again.usage.read_units, again.usage.writes) == (1, 2, 0)
+    without = desk.look(*listed, tag)
+    assert (without.usage.read_units, without.status) == (1 + 0.5 + 25, 304)
+
+
+def test_half_a_minute_of_looks_costs_one_list_and_two_small_writes() -> None:
+    """That the watch is asked for, and that the stream has brought it."""
+    desk = Desk(waiting=25)
+    desk.bring()
+    used = desk.goes_on("/tasks", "state=needs", desk.watched("/tasks", "state=needs"), seconds=30)
+    assert sum(each.read_units for each in used) == 14 * 2 + (2 + 0.5 + 25)
+    assert sum(each.all_write_units for each in used) == 2
+
+
+@pytest.mark.parametrize("is_watched", [False, True])
+def test_a_batch_of_the_stream_costs_one_small_read_more_and_a_write_while_somebody_looks(*, is_watched: bool) -> None:
+    desk = Desk(waiting=1)
+    desk.bring()
+    if is_watched:
+        desk.watched("/tasks", "state=needs")
+    approve_task(desk.office.deps, desk.office.human, desk.task_ids[0], None)
+    usage = desk.bring()
+    # The watch and the task as it is; that the list has changed, and that the task was told of.
+    assert (usage.reads, usage.read_units, usage.all_write_units) == (2, 1 + 1, is_watched + 1)

@@ -60,6 +60,7 @@ class Play:
         self._steps: list[dict[str, Any]] = []
         self._before: dict[tuple[str, str], Any] = {}
         self._is_quiet = False
+        self.tag = ""  # of the last answer that had one
 
     # The doors
 
@@ -76,6 +77,7 @@ class Play:
         sent = {**(headers or {}), **({"idempotency-key": key} if key else {})}
         event = gateway_event(request, body, {**sent, **self._shown(by)})
         answer = self.environment.invoke(function_of(request), event)
+        self.tag = answer["headers"].get("ETag", self.tag)
         self._tell(
             request=f"{request} by {by}",
             operation=operation_of(request),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.worlds.deployed import Deployed, problem
+from support.worlds.deployed import Deployed, problem, until
 from support.worlds.tenant import Tenant, Workspaces
 
 
@@ -75,6 +75,23 @@ def test_what_is_read_again_is_answered_without_its_body_until_it_changes(tenant
     known = {"If-None-Match": tenant.human.send("GET", f"/tasks/{task_id}").headers["etag"]}
     tenant.human.post(f"/tasks/{task_id}/approve")
     assert tenant.human.send("GET", f"/tasks/{task_id}", headers=known).json()["state"] == "delegated"
+
+
+def test_a_list_is_answered_from_its_watch_until_the_stream_brings_a_change(tenant: Tenant) -> None:
+    """Its tag has an edition once the stream has brought the watch, and another one once it has brought a change."""
+    task_id, tags = tenant.needing("reviewer"), [""]
+
+    def look() -> Any:
+        headers = {"Cache-Control": "max-age=30", "If-None-Match": tags[-1]}
+        answer = tenant.human.send("GET", "/tasks?state=needs", headers=headers)
+        tags.append(answer.headers["etag"])
+        return answer
+
+    until(lambda: look().status_code == 304 and "." in tags[-1] and tags[-1] == tags[-2])
+    tenant.human.post(f"/tasks/{task_id}/approve")
+    until(lambda: look().status_code == 200)
+    assert tags[-1] != tags[-2]
+    assert task_id not in {task["id"] for task in tenant.human.get("/tasks?state=needs")["items"]}
 
 
 @pytest.mark.parametrize("listing", ["/tasks?", "/tasks?agent=reviewer&", "/tasks?state=delegated&", "/tokens?"])

@@ -10,8 +10,11 @@ from typing import Any
 from baton.domain.events.bus_events import OutboxEvent
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.trail import Event
-from baton.services.events.publish_events import PublishReport, publish_fresh, publish_overdue
+from baton.ports.deps import Deps
+from baton.ports.events import Bus
+from baton.services.events.publish_events import PublishReport, publish_fresh, publish_overdue, publish_records
 from support.fakes.fake_dynamo import Change as TableChange
+from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.ports import FakeBus
 from support.worlds.world import World
 
@@ -42,6 +45,20 @@ class PublishedEvents:
     def told(self) -> list[tuple[str, int]]:
         """Of which task which entry, in the order in which the bus took them."""
         return [(each["task"]["id"], each["seq"]) for each in self.details()]
+
+
+class Stream:
+    """A table's stream: it has what was written since it was made, and brings it when it is told to."""
+
+    def __init__(self, dynamo: FakeDynamo) -> None:
+        self.waiting: list[TableChange] = []
+        dynamo.watch = self.waiting.extend
+
+    def bring(self, deps: Deps, bus: Bus | None = None) -> PublishReport:
+        """In one batch."""
+        records = stream_records(self.waiting)
+        self.waiting.clear()
+        return publish_records(deps, bus or FakeBus(), records)
 
 
 def entries(task_id: str, events: tuple[Event, ...]) -> list[tuple[str, int]]:

@@ -42,6 +42,7 @@ SUBJECTS = (
     "tracker_outbox",
     "transcripts",
     "uses",
+    "watches",
 )
 
 

@@ -47,7 +47,9 @@ def create_a_handoff(deps: Deps, call: routing.Call[requests.HandoffRequest, Non
     return answers.created(views.handed_off(deps, call.by, made), f"/handoffs/{made.task.handoff_id}")
 
 
-@routes.get("/handoffs", query=models.query(HandoffListQuery, "state"), answers={200: views.HandoffPage})
+@routes.get(
+    "/handoffs", query=models.query(HandoffListQuery, "state"), answers={200: views.HandoffPage}, made_of_tasks=True
+)
 def list_all_handoffs(deps: Deps, call: routing.Call[None, HandoffListQuery]) -> answers.Answer:
     """Handoffs of a workflow, to an agent, or of the last days, newest first; the filters may be combined.
 
@@ -65,7 +67,7 @@ def list_all_handoffs(deps: Deps, call: routing.Call[None, HandoffListQuery]) ->
     return answers.ok(pages.listing(call, page, partial(views.listed_handoff, deps)))
 
 
-@routes.get("/handoffs/{handoff_id}", answers={200: views.HandoffView})
+@routes.get("/handoffs/{handoff_id}", answers={200: views.HandoffView}, made_of_tasks=True)
 def get_handoff(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One handoff: its message and its outcome."""
     return answers.ok(views.handoff_view(deps, call.by, find_handoff(deps, call.by, call.params["handoff_id"])))

@@ -22,7 +22,11 @@ class ChainQuery(models.Query):
 
 
 @routes.get(
-    "/workflows/{workflow_id}/chain", query=models.query(ChainQuery), answers={200: ChainView}, may_be_text=True
+    "/workflows/{workflow_id}/chain",
+    query=models.query(ChainQuery),
+    answers={200: ChainView},
+    may_be_text=True,
+    made_of_tasks=True,
 )
 def get_chain(deps: Deps, call: routing.Call[None, ChainQuery]) -> answers.Answer:
     """The tree of a workflow's handoffs: source and target of each, its duration and its outcome.

@@ -105,7 +105,7 @@ def get_graph(deps: Deps, call: routing.Call[None, GraphQuery]) -> answers.Answe
     )
 
 
-@routes.get("/graph/directions", query=models.query(DirectionsQuery), answers={200: DirectionPage})
+@routes.get("/graph/directions", query=models.query(DirectionsQuery), answers={200: DirectionPage}, made_of_tasks=True)
 def get_directions(deps: Deps, call: routing.Call[None, DirectionsQuery]) -> answers.Answer:
     """Who hands to whom: how often, with what outcome, and how long it took. The busiest directions first."""
     found = read_directions(deps, call.by, call.query.since)

@@ -33,7 +33,7 @@ class EventQuery(models.Query):
     limit: models.Limit = 25
 
 
-@routes.get("/tasks", query=models.query(TaskQuery, "state"), answers={200: task_views.TaskPage})
+@routes.get("/tasks", query=models.query(TaskQuery, "state"), answers={200: task_views.TaskPage}, made_of_tasks=True)
 def list_tasks(deps: Deps, call: routing.Call[None, TaskQuery]) -> answers.Answer:
     """Tasks of an agent or of a day, newest first; with only `state=needs`, those for a human, most urgent first.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 
 import pytest
@@ -27,8 +27,7 @@ from baton.services.tasks.approve_task import approve_task, undo_approval
 from baton.services.tasks.end_task import cancel_task
 from bench_edge import at_the_edge
 from bench_meter import Meter, Usage
-from bench_office import IN_NOTION, NAMES, SENDS, VERBS, WORKSPACE, MovableClock, Office, Verb, approve, mark, send
-from support.clock import NOON
+from bench_office import IN_NOTION, NAMES, SENDS, VERBS, WORKSPACE, Office, StillClock, Verb, approve, mark, send
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE
 from support.faults.soak import scaled
@@ -112,13 +111,6 @@ def environment(monkeypatch: pytest.MonkeyPatch, scrubbed_environment: None) -> 
     yield
     forget_all()
     logging.root.manager.loggerDict.pop("test-capacity", None)
-
-
-class StillClock(MovableClock):
-    """Moves only when it is told to."""
-
-    def now(self) -> datetime:
-        return NOON + self.ahead
 
 
 def office_of(verb: Verb, meter: Meter, agents: int = 5) -> Office:

@@ -75,6 +75,29 @@ def published_events(play: Play) -> None:
     play.stream()
 
 
+def watched_lists(play: Play) -> None:
+    """A list that somebody looks at again and again: made, answered from its watch, made anew after a change."""
+    play.crew("scout", "auditor")
+    play.environment.stream.clear()
+    task = handed(play, by="agent:scout")
+
+    def look() -> None:
+        play(
+            "human:alice", "GET /tasks?state=needs", headers={"cache-control": "max-age=30", "if-none-match": play.tag}
+        )
+
+    for _ in range(2):
+        look()
+        play.stream()
+        play.wait(5)
+    look()
+    look()
+    play("human:alice", f"POST /tasks/{task}/cancel", {"reason": "Not needed"})
+    look()
+    play.stream()
+    look()
+
+
 def alerts(play: Play) -> None:
     play.crew("scout", "auditor")
     task = handed(play, by="agent:scout")

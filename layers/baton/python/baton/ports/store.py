@@ -21,6 +21,7 @@ from baton.ports.memory import MemoryStore
 from baton.ports.queues import QueueStore
 from baton.ports.tasks import TaskListStore, TaskStore
 from baton.ports.tracker import TrackerStore
+from baton.ports.watches import WatchStore
 from baton.ports.writes import CommitStore
 
 
@@ -44,6 +45,7 @@ class Store(
     SessionStore,
     TrackerStore,
     EventStore,
+    WatchStore,
     MemoryStore,
     Protocol,
 ):

@@ -378,6 +378,21 @@ def polls(workspace: str, by: str) -> Key:
     return Key(f"WS#{workspace}#POLLS#{by}", "POLLS")
 
 
+def watch(workspace: str) -> Key:
+    """The watch of the workspace's tasks. Its partition is built as a task's is: a release that knows no watches takes
+    it for the HEAD of a task that isn't there."""
+    return Key(f"WS#{workspace}#WATCH#TASKS", "WATCH")
+
+
+def is_watch(partition: str) -> bool:
+    return kind_of(partition) == "WATCH"
+
+
+def parse_watch(partition: str) -> str:
+    """Returns the workspace."""
+    return parse_task(partition)[0]
+
+
 def use(workspace: str, by: str, minute: int) -> Key:
     return Key(f"WS#{workspace}#USE#{by}", f"MINUTE#{minute:012d}")
 

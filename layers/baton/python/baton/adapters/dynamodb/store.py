@@ -14,6 +14,7 @@ from baton.adapters.dynamodb.alerts.alerts import Alerts
 from baton.adapters.dynamodb.claims.marks import move_mark
 from baton.adapters.dynamodb.claims.renewal import renew
 from baton.adapters.dynamodb.events.event_outbox import EventOutbox
+from baton.adapters.dynamodb.events.watches import Watches
 from baton.adapters.dynamodb.handoffs.workflows import Workflows
 from baton.adapters.dynamodb.memory.entries import Entries
 from baton.adapters.dynamodb.runs.runs import Runs
@@ -36,7 +37,9 @@ from baton.ports.writes import FinishJob, Write
 STILL_THE_SAME = "#stamp = :stamp"
 
 
-class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox, Entries):
+class DynamoStore(
+    QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox, Watches, Entries
+):
     # Writing
 
     def commit(self, workspace: str, *writes: Write) -> None:

@@ -25,6 +25,7 @@ from baton.domain.tasks.task import ENDED, Task
 from baton.ports.deps import Deps
 from baton.ports.events import Bus, PendingTask, PublishResult
 from baton.ports.system import Workers, in_turn
+from baton.services.events.tell_watches import tell_watches
 
 Tasks = Mapping[tuple[str, str], Task | None]
 
@@ -48,8 +49,11 @@ class PublishReport:
 def publish_records(
     deps: Deps, bus: Bus, records: Sequence[Mapping[str, Any]], workers: Workers = in_turn
 ) -> PublishReport:
-    """Publishes the events in a batch of the table's stream. Raises ``Busy``."""
-    return publish_fresh(deps, bus, deps.store.fresh_events(records), workers)
+    """Publishes the events in a batch of the table's stream. Who looks at lists of tasks is told first: whoever hears
+    of an event and looks finds it. Raises ``Busy``."""
+    outbox_events = deps.store.fresh_events(records)
+    tell_watches(deps, {each.workspace for each in outbox_events}, records, workers)
+    return publish_fresh(deps, bus, outbox_events, workers)
 
 
 def publish_fresh(

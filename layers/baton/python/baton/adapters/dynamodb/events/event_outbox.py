@@ -33,9 +33,10 @@ _NAMES = {"#told": "told", "#shard": "wake_pk", "#due": "wake_sk"}
 
 class EventOutbox(TaskReads):
     def fresh_events(self, records: Sequence[Mapping[str, Any]]) -> list[OutboxEvent]:
-        """The image in a record is that of HEAD. The HEAD of a new task has no events: they are in its beginning."""
+        """The image in a record is that of HEAD, or of a watch. The HEAD of a new task has no events: they are in its
+        beginning."""
         images = (from_wire(record["dynamodb"]["NewImage"]) for record in records)
-        heads = [image for image in images if not self._table.schema.is_newer(image)]
+        heads = [each for each in images if not (keys.is_watch(each["pk"]) or self._table.schema.is_newer(each))]
         wanted = [_beginning_of(head) for head in heads if _is_new(head)]
         beginnings = self._items_of(wanted)
         pieces = (beginnings.get(_beginning_of(head), {}) if _is_new(head) else head for head in heads)
