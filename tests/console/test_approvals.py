@@ -37,6 +37,18 @@ def test_an_approval_is_taken_back_while_its_window_is_open(signed_in: Any, desk
     assert _task(desk, desk.whole["id"])["state"] == "needs"
 
 
+def test_a_list_of_half_a_minute_ago_will_do_until_one_has_decided(signed_in: Any, desk: Desk) -> None:
+    """What one did oneself is seen at once, however late the table's stream is."""
+    with signed_in.expect_request(_takes_an_old_queue):
+        signed_in.keyboard.press("j")
+    with signed_in.expect_request(lambda request: _asks_the_queue(request) and not _takes_an_old_queue(request)):
+        signed_in.keyboard.press("a")
+    signed_in.get_by_text("5 waiting").wait_for()
+    assert _task(desk, desk.whole["id"])["state"] == "delegated"
+    with signed_in.expect_request(_takes_an_old_queue):
+        """The next look again takes an old one."""
+
+
 def test_a_dismissal_takes_a_reason_and_can_be_undone_before_it_is_sent(signed_in: Any, desk: Desk) -> None:
     for is_undone in (True, False):
         signed_in.goto(f"{desk.served.url}#/approvals?task={desk.whole['id']}")
@@ -133,3 +145,11 @@ def _until_state(desk: Desk, task_id: str, state: str) -> None:
     query = f"state={state}&timeout=10"
     found = desk.served.gateway.get(ALICE, f"/tasks/{task_id}/await", query=query).json
     assert found["state"] == state
+
+
+def _asks_the_queue(request: Any) -> bool:
+    return "/tasks?state=needs" in request.url
+
+
+def _takes_an_old_queue(request: Any) -> bool:
+    return _asks_the_queue(request) and request.headers.get("cache-control") == "max-age=30"

@@ -28,21 +28,30 @@ export class Problem extends Error {
 /** What a request is sent with; the session sets it. @type {{token: () => string | null, refused: () => void}} */
 export const credentials = { token: () => null, refused: () => {} };
 
-/** @type {Map<string, {tag: string, body: any}>} */
+/** `at`: the number of changes known of when it was read. @type {Map<string, {tag: string, body: any, at: number}>} */
 const seen = new Map();
 const KEPT = 300;
+/** An answer of half a minute ago will do: what the API makes of tasks it then needn't make anew. All else is of now. */
+const RECENT = { "Cache-Control": "max-age=30" };
+
+let changes = 0;
+/** Something has changed, by this page or to its knowledge: what was read before is read as it is now. */
+export const readAnew = () => { changes += 1; };
 
 /** A read. Asks with the last answer's tag, so an unchanged one costs next to nothing.
  * @param {string} path @param {AbortSignal} [stop] @returns {Promise<Answer>} */
 export async function read(path, stop) {
-  const known = seen.get(path);
-  const headers = /** @type {Record<string, string>} */ (known ? { "If-None-Match": known.tag } : {});
+  const [known, at] = [seen.get(path), changes];
+  const headers = /** @type {Record<string, string>} */ (known ? { "If-None-Match": known.tag, ...(known.at === at ? RECENT : {}) } : {});
   const response = await sent("GET", path, { headers, ...(stop ? { signal: stop } : {}) });
-  if (response.status === 304 && known) return { status: 304, body: known.body, fresh: false };
-  const body = await content(response);
   const tag = response.headers.get("ETag");
+  if (response.status === 304 && known) {
+    Object.assign(known, { tag: tag ?? known.tag, at });
+    return { status: 304, body: known.body, fresh: false };
+  }
+  const body = await content(response);
   seen.delete(path);
-  if (tag) seen.set(path, { tag, body });
+  if (tag) seen.set(path, { tag, body, at });
   if (seen.size > KEPT) seen.delete(/** @type {string} */ (seen.keys().next().value));
   return { status: response.status, body, fresh: true };
 }
@@ -67,6 +76,8 @@ export async function change(method, path, body, how = {}) {
     } catch (error) {
       if (!(error instanceof Problem) || attempt === 4 || !mayRepeat(method, error)) throw unclear(error);
       await pause(1000 * (error.retryAfter ?? 0.3 * 2 ** attempt));
+    } finally {
+      readAnew();
     }
   }
 }

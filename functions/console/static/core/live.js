@@ -1,17 +1,20 @@
 /** Reads that stay true: again every two seconds while the page is looked at, more seldom while nothing answers. */
 import { useEffect, useMemo, useRef, useState, signal } from "../lib.js";
-import { get, pause, Problem, read } from "./api.js";
+import { get, pause, Problem, read, readAnew } from "./api.js";
 
 export const EVERY_MS = 2000;
 const SLOWEST_MS = 30_000;
 
 /** @template T @typedef {{data: T | null, problem: Problem | null, isLoading: boolean, refresh: () => void}} Live */
 
-/** Raised by every change that this page made: lists look again at once. */
+/** Raised by every change that this page made or heard of: lists look again at once, at what is there now. */
 const changes = signal(0);
-export const lookAgain = () => { changes.value += 1; };
+export const lookAgain = () => {
+  readAnew();
+  changes.value += 1;
+};
 
-/** `when`: a change of it is a reason to look again at once. @typedef {{everyMs?: number, when?: unknown}} How */
+/** `when`: a change of it is a reason to look again at once, at what is there now. @typedef {{everyMs?: number, when?: unknown}} How */
 
 /** The answer of a read, kept up to date. `path` null: nothing is asked.
  * @template [T=any] @param {string | null} path @param {How} [how] @returns {Live<T>} */
@@ -66,7 +69,12 @@ function useLoop(name, load, how) {
   const [state, setState] = useState(/** @type {{name: string | null, data: T | null, problem: Problem | null}} */ ({ name, data: null, problem: null }));
   const wake = useRef({ count: 0, tell: () => {} });
   const round = changes.value;
-  useEffect(() => stir(wake.current), [round, how.when]);
+  const when = useRef(how.when);
+  useEffect(() => {
+    if (when.current !== how.when) readAnew();
+    when.current = how.when;
+    stir(wake.current);
+  }, [round, how.when]);
   useEffect(() => {
     if (load === null) return undefined;
     const stop = new AbortController();
