@@ -5,15 +5,18 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
 
+from baton.adapters.ahead import ahead
+from baton.adapters.dynamodb.answers import read_quickly
 from baton.adapters.dynamodb.memory import entry_items
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.adapters.dynamodb.together import SideBySide
+from baton.adapters.lexical_search import LexicalSearch
 from baton.bootstrap import CALLS_AT_ONCE
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.memory.entry_index import Question
@@ -44,6 +47,7 @@ class Measured:
 
 def show_search(stack: Stack) -> None:
     client = stack.aws("dynamodb")
+    read_quickly(client.meta.events)
     rows = [row for size in SIZES for row in _rows(client, new_table(stack), size)]
     table(
         "A question, by how many entries of 75 words the workspace has",
@@ -62,7 +66,8 @@ def _rows(client: Any, name: str, size: int) -> Iterator[list[str]]:
 
     def process() -> Deps:
         together = SideBySide(CALLS_AT_ONCE - 1)
-        return Office(DynamoStore(Table(meter, name, time.sleep, together=together)), WORKSPACE).deps
+        deps = Office(DynamoStore(Table(meter, name, time.sleep, together=together)), WORKSPACE).deps
+        return replace(deps, search=LexicalSearch(deps.store, deps.clock, through=ahead))
 
     def measured(act: Callable[[], object]) -> Measured:
         wall, cpu = time.perf_counter(), time.process_time()

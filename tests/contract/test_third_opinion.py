@@ -11,6 +11,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from baton.adapters.dynamodb.answers import read_quickly
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
@@ -72,9 +73,11 @@ _numbers = count()
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     with mock_aws():
-        yield boto3.client(
+        client = boto3.client(
             "dynamodb", region_name="us-east-1", aws_access_key_id="testing", aws_secret_access_key="testing"
         )
+        read_quickly(client.meta.events)
+        yield client
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from baton.adapters.lexical_search import LexicalSearch, SearchLimits
+from baton.adapters.ahead import ahead
+from baton.adapters.lexical_search import LexicalSearch, SearchLimits, Through
 from baton.domain import errors
 from baton.domain.memory.entry import EntryType
 from baton.domain.memory.entry_index import Question
@@ -143,6 +144,21 @@ def test_only_the_newest_entries_are_searched_and_the_answer_says_so() -> None:
     for search in (board.search, board.process()):
         assert told(search) == (10, False)
         assert board.found() == set(entries[1:])
+
+
+@pytest.mark.parametrize("through", [iter, ahead])
+def test_several_pages_are_read_until_as_many_are_shown_as_are_searched(through: Through) -> None:
+    board = Board(SearchLimits(per_workspace=10))
+    for number in range(60):
+        entry = board.post(seconds_ago=1_000 - number)
+        if number % 4:
+            board.withdraw(entry)
+    board.clock.advance(3_600)
+
+    search = LexicalSearch(board.rig.store, board.clock, board.limits, through)
+
+    assert search.find(WORKSPACE, QUEUE).items == board.truth(QUEUE)
+    assert told(search) == (10, False)
 
 
 def told(search: LexicalSearch) -> tuple[int, bool]:

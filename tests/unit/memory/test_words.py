@@ -62,6 +62,20 @@ def test_words_are_split_and_folded(text: str, found: list[str]) -> None:
     assert list(words(text)) == found
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "retry_on_conflict, __init__ and _private; src/auth/token.py",
+        "a\tb\nc\x0bd\x1ce\x1df\x1fg\x7fh\x00i",
+        "_ __ ___ _x x_ 0_ _0",
+        f"{'x' * MAX_WORD}y {'_' * 90}{'xY' * 90} {'_' * 200}",
+        "".join(map(chr, range(128))),
+    ],
+)
+def test_english_is_split_as_it_is_beside_other_languages(text: str) -> None:
+    assert [*words(text), *words("größe")] == list(words(text + " größe"))
+
+
 @pytest.mark.parametrize("asked", ["invoice", "sequence", "invoicesequence", "InvoiceSequence", "invoice_sequence"])
 def test_a_symbol_is_found_by_its_parts_and_whole(asked: str) -> None:
     assert set(words(asked)) & set(words("InvoiceSequence"))

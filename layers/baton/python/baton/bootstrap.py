@@ -14,6 +14,7 @@ from aws_lambda_powertools import Logger
 from botocore.config import Config as ClientConfig
 
 from baton import config
+from baton.adapters.dynamodb.answers import read_quickly
 from baton.adapters.dynamodb.schema import TODAY
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
@@ -151,7 +152,9 @@ def log_line(message: str, **fields: object) -> None:
 
 @cache
 def _session() -> boto3.session.Session:
-    return boto3.session.Session()
+    session = boto3.session.Session()
+    read_quickly(session.events)
+    return session
 
 
 @cache
@@ -215,9 +218,10 @@ class _CallbackKey:
 
 @cache
 def _search() -> Search:
+    from baton.adapters.ahead import ahead
     from baton.adapters.lexical_search import LexicalSearch
 
-    return LexicalSearch(_store(), SystemClock())
+    return LexicalSearch(_store(), SystemClock(), through=ahead)
 
 
 @cache

@@ -4,12 +4,13 @@ before each question. A process begins with what others have packed of the entri
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
 from typing import TypeVar
 
+from baton.adapters.collector import uncollected
 from baton.adapters.entry_packs import EntryPacks
 from baton.domain import ids, times
 from baton.domain.memory.entry import CHANGE, ENTRY, ChangedEntry, Entry, EntryType
@@ -19,6 +20,7 @@ from baton.domain.memory.entry_words import EntryWords, words_of
 from baton.domain.memory.packing import PACK_SIZE, SETTLED
 from baton.domain.times import seconds
 from baton.ports.memory import LATE_SECONDS
+from baton.ports.paging import Page
 from baton.ports.search import SearchStore
 from baton.ports.system import Clock
 from baton.ports.writes import Put, Save, Write
@@ -31,6 +33,8 @@ _OVERLAP = seconds(2)
 _LOOK_BACK = seconds(15)
 _LATE = seconds(LATE_SECONDS)
 AnswerT = TypeVar("AnswerT")
+# Goes through pages: yields all of them, in their order.
+Through = Callable[[Iterator[Page]], Iterator[Page]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,13 @@ DEFAULT_LIMITS = SearchLimits()
 
 
 class LexicalSearch:
-    def __init__(self, store: SearchStore, clock: Clock, limits: SearchLimits = DEFAULT_LIMITS) -> None:
-        self._store, self._clock, self._limits = store, clock, limits
+    """``through``: how the pages of a workspace are gone through that is read whole: one after the other is read, or
+    each while the one before it is used (``ahead``)."""
+
+    def __init__(
+        self, store: SearchStore, clock: Clock, limits: SearchLimits = DEFAULT_LIMITS, through: Through = iter
+    ) -> None:
+        self._store, self._clock, self._limits, self._through = store, clock, limits, through
         self._boards: OrderedDict[str, _Board] = OrderedDict()
         self._lock = Lock()
 
@@ -69,7 +78,7 @@ class LexicalSearch:
     def _fresh(self, workspace: str) -> _Board:
         """Returns the workspace's index, up to date."""
         with self._lock:
-            board = self._boards.setdefault(workspace, _Board(self._store, workspace, self._limits))
+            board = self._boards.setdefault(workspace, _Board(self._store, workspace, self._limits, self._through))
             self._boards.move_to_end(workspace)
         board.refresh(self._clock.now())
         with self._lock:
@@ -91,8 +100,8 @@ class _Board:
     Ids sort by the clock of who posted, and a commit takes its time: what shows late has an id that was passed. So each
     reading begins a little before the last one's end, and now and then by as much as a commit can be late."""
 
-    def __init__(self, store: SearchStore, workspace: str, limits: SearchLimits) -> None:
-        self._store, self._workspace, self._most = store, workspace, limits.per_workspace
+    def __init__(self, store: SearchStore, workspace: str, limits: SearchLimits, through: Through) -> None:
+        self._store, self._workspace, self._most, self._through = store, workspace, limits.per_workspace, through
         self._index = EntryIndex(limits.per_workspace)
         self._packs = EntryPacks(store, workspace, limits.per_pack)
         self._lock = Lock()
@@ -111,16 +120,17 @@ class _Board:
     def refresh(self, now: datetime) -> None:
         """Reads what is new. Raises ``Busy``: the next time it reads that again."""
         if self._looked_back is None:
-            self._begin(now)
+            with uncollected():
+                self._begin(now)
         else:
             self._look(now, self._looked_back)
 
     def _begin(self, now: datetime) -> None:
         read = self._packs.read(self._most)
-        newest, is_cut = self._newest_after(read.packs.until)
+        newest, first_id = self._newest_after(read.packs.until)
         in_gaps = [entry for gap in read.gaps() for entry in self._entries_between(*gap)]
-        entries = [words_of(each) for each in (*in_gaps, *newest) if each.is_shown]
-        read = read.beginning_with(newest[0].id) if is_cut else read
+        entries = [*(words_of(each) for each in in_gaps if each.is_shown), *newest]
+        read = read if first_id is None else read.beginning_with(first_id)
         changes = self._changes_from(read.packs.merged_at - _LATE) if read.contents else {}
         with self._lock:
             self._index.is_whole = not read.after
@@ -144,16 +154,25 @@ class _Board:
         if unpacked >= self._packs.size:
             self._packs.append(now)
 
-    def _newest_after(self, after_id: str) -> tuple[list[Entry], bool]:
-        """Returns the newest entries after the id, in order, and whether more than are searched follow it."""
-        since, cursor, found = ids.made_at(after_id), None, list[Entry]()
-        while sum(each.is_shown for each in found) < self._most:
+    def _newest_after(self, after_id: str) -> tuple[list[EntryWords], str | None]:
+        """Returns what is kept of the newest entries after the id, in order; and the first id that was read, if more
+        than are searched follow the id."""
+        kept, first, cursor = list[EntryWords](), None, None
+        for page in self._through(self._newest_pages(after_id)):
+            new = [each for each in page.items if each.id > after_id]
+            kept += (words_of(each) for each in new if each.is_shown)
+            first, cursor = new[-1].id if new else first, page.cursor
+        return kept[::-1], None if cursor is None else first
+
+    def _newest_pages(self, after_id: str) -> Iterator[Page]:
+        """Yields pages until they show as many entries as are searched."""
+        since, cursor, left = ids.made_at(after_id), None, self._most
+        while left > 0:
             page = self._store.newest_entries(self._workspace, since, None, min(PAGE, self._most), cursor)
-            found += page.items
-            cursor = page.cursor
+            yield page
+            left, cursor = left - sum(each.is_shown for each in page.items), page.cursor
             if cursor is None:
-                break
-        return [each for each in reversed(found) if each.id > after_id], cursor is not None
+                return
 
     def _entries_from(self, begin: datetime) -> list[Entry]:
         return self._entries_between(ids.beginning_at(ENTRY, begin), None)

@@ -45,13 +45,13 @@ def words_of(entry: Entry) -> EntryWords:
 
 
 def _weights(entry: Entry) -> Counter[str]:
-    weights: Counter[str] = Counter()
+    counted: list[str] = []
     left = MAX_WORDS
     for weight, text in _fields(entry):
         found = list(islice(words(text), left))
         left -= len(found)
-        weights.update(found * weight)
-    return weights
+        counted += found * weight
+    return Counter(counted)
 
 
 def _fields(entry: Entry) -> Iterator[tuple[int, str]]:
