@@ -34,6 +34,11 @@ addEventListener("keydown", (event) => {
   binding.run(event);
 });
 
+/** Nothing of the page has the focus: what had it is gone. */
+export function isFocusFree() {
+  return document.activeElement === null || document.activeElement.matches("body, main");
+}
+
 /** @param {string} key @returns {Binding | undefined} */
 function bound(key) {
   if (!key) return undefined;

@@ -22,12 +22,12 @@ export function Asking() {
 /** @param {{of: Question, onEnd: () => void}} props */
 function Dialog({ of, onEnd }) {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  const before = useRef(document.activeElement);
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
-    box.current?.showModal();
-    return () => { if (before.current instanceof HTMLElement) before.current.focus(); };
+    const dialog = box.current;
+    dialog?.showModal();
+    return () => dialog?.close(); // which gives the focus back
   }, []);
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();

@@ -14,7 +14,11 @@ export function Help() {
 
 function Sheet() {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => { box.current?.showModal(); }, []);
+  useEffect(() => {
+    const dialog = box.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
   const close = () => { isOpen.value = false; };
   return html`<dialog ref=${box} class="keys" aria-labelledby="keys" onCancel=${close}>
     <h2 id="keys">Keys</h2>

@@ -1,7 +1,7 @@
 /** What is around every page: navigation, who is signed in, whether the network answers. */
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { isOnline } from "../core/api.js";
-import { useKeys } from "../core/keys.js";
+import { isFocusFree, useKeys } from "../core/keys.js";
 import { useLive } from "../core/live.js";
 import { address, go, matched, place } from "../core/router.js";
 import { signOut, who } from "../core/session.js";
@@ -28,6 +28,7 @@ export function Shell() {
   const title = found?.page.title ?? "Not found";
   const waiting = useWaiting();
   useEffect(() => { document.title = `${waiting ? `(${waiting}) ` : ""}${title} · Baton`; }, [title, waiting]);
+  useArrival(path);
   return html`<${SkipLink} />
     <${Bar} />
     <${Nav} at=${found?.page.within ?? found?.page.path} waiting=${waiting} />
@@ -37,6 +38,17 @@ export function Shell() {
     : html`<${Empty} isPage title="There is no such page"><p><a href=${address("/")}>Go to the start</a></p><//>`}
     </main>
     <${Toasts} /><${Asking} /><${Help} />`;
+}
+
+/** Another page begins at its top, and takes the focus if what had it is gone. @param {string} path */
+function useArrival(path) {
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    scrollTo(0, 0);
+    if (isFocusFree()) document.getElementById("content")?.focus({ preventScroll: true });
+  }, [path]);
 }
 
 /** @param {string} path */

@@ -1,6 +1,6 @@
 /** A table of many rows: only those in sight are in the page. `j` and `k` go through it; Enter opens. */
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib.js";
-import { useKeys } from "../core/keys.js";
+import { isFocusFree, useKeys } from "../core/keys.js";
 
 /** @template T
  * @typedef {{name: string, title: string, class?: string, cell: (row: T) => any}} Column */
@@ -11,6 +11,9 @@ import { useKeys } from "../core/keys.js";
 export const ROW_PX = 41;
 /** Rows beyond sight; scrolling by fewer than half of them draws nothing anew. */
 const SPARE = 12;
+/** Where lists were when a row of theirs was opened, by address: who comes back goes on there.
+ * @type {Map<string, {key: string, top: number}>} */
+const left = new Map();
 
 /** The first column holds the link that a row opens. @template T @param {TableProps<T>} props */
 export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
@@ -41,6 +44,18 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
     if (link) { wantsFocus.current = false; link.focus({ preventScroll: true }); }
   });
 
+  const here = () => `${label} ${location.hash}`;
+  const leave = (/** @type {T} */ row) => { left.set(here(), { key: keyOf(row), top: box.current?.scrollTop ?? 0 }); };
+  useLayoutEffect(() => {
+    const place = left.get(here());
+    left.delete(here());
+    const row = place ? rows.findIndex((each) => keyOf(each) === place.key) : -1;
+    if (!place || row < 0 || !box.current) return;
+    box.current.scrollTop = place.top;
+    setCursor({ row });
+    wantsFocus.current = isFocusFree();
+  }, []);
+
   const move = (/** @type {number} */ by) => {
     const isInside = box.current?.querySelector("tbody")?.contains(document.activeElement);
     const next = Math.min(rows.length - 1, Math.max(0, isInside ? at + by : at));
@@ -67,7 +82,7 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
     if (known && known.index === index && known.isAt === isAt) return known.element;
     const element = html`<tr key=${keyOf(row)} data-at=${index} aria-rowindex=${index + 2} class=${isAt ? "at" : ""} onClick=${() => setCursor({ row: index })}>
       ${columns.map((column, number) => html`<td key=${column.name} class=${column.class ?? ""}>
-        ${number === 0 && hrefOf ? html`<a href=${hrefOf(row)} tabindex=${isAt ? 0 : -1}>${column.cell(row)}</a>` : column.cell(row)}</td>`)}</tr>`;
+        ${number === 0 && hrefOf ? html`<a href=${hrefOf(row)} onClick=${() => leave(row)} tabindex=${isAt ? 0 : -1}>${column.cell(row)}</a>` : column.cell(row)}</td>`)}</tr>`;
     drawn.current.set(row, { index, isAt, element });
     return element;
   };
