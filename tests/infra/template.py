@@ -18,7 +18,7 @@ Template = dict[str, Any]
 Properties = dict[str, Any]
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML with CloudFormation's short forms: `!Ref x` is {"Ref": "x"}, `!GetAtt a.b` is {"Fn::GetAtt": ["a", "b"]}."""
 
 

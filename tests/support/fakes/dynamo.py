@@ -20,7 +20,7 @@ class Wire:
     table: str
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """Reads CloudFormation's short tags as what they are applied to."""
 
 

@@ -8,11 +8,11 @@ from contextlib import suppress
 import pytest
 
 from baton.domain.errors import BatonError
-from bench_worst import worst_cases
+from bench_worst import worst_contents
 from support.faults.cpu import MOST_SECONDS, least_seconds
 
 # The doors without a token are tried in tests/functions/access/test_strangers.py.
-CASES = {name: act for name, act in worst_cases().items() if not name.startswith(("callback", "webhook"))}
+CASES = worst_contents()
 
 
 @pytest.mark.parametrize("name", CASES)
