@@ -48,6 +48,7 @@ def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
         ("POST", "/tasks/{task_id}/split"),
         ("POST", "/approvals"),
         ("POST", "/manual-reviews/{review_id}/release"),
+        ("POST", "/manual-reviews/{review_id}/close"),
         ("PUT", "/workspace/settings"),
         ("POST", "/sessions"),
         ("POST", "/sessions/renew"),

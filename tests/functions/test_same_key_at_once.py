@@ -99,6 +99,10 @@ def release(world: World, gateway: Gateway) -> Call:
     return Call(ALICE, f"/manual-reviews/{review_id}/release", {})
 
 
+def close(world: World, gateway: Gateway) -> Call:
+    return Call(ALICE, release(world, gateway).path.replace("release", "close"), BODIES["close_manual_review"])
+
+
 def on_alert(verb: str) -> Prepared:
     def prepared(_: World, gateway: Gateway) -> Call:
         raised = gateway.post(SCOUT, "/alerts", BODIES["create_alert"]).json
@@ -156,6 +160,7 @@ CASES: dict[str, Prepared] = {
     "create_twining_handoff": at("/twining-handoff", BODIES["create_twining_handoff"]),
     "retry_a_handoff": retry,
     "release_manual_review": release,
+    "close_manual_review": close,
     "approve": on_task("approve", {"revision": 1}),
     "approve_next": on_task("approve-next"),
     "cancel": on_task("cancel"),

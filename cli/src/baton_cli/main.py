@@ -36,7 +36,7 @@ NOUNS = {
     "agents": ("baton_cli.nouns.agents", "Register agents, and see who is there."),
     "memory": ("baton_cli.nouns.memory", "Post what the agents know, and find it."),
     "graph": ("baton_cli.nouns.graph", "See who hands to whom, and what came of it."),
-    "reviews": ("baton_cli.nouns.reviews", "Look at what a rule has stopped, and let it through."),
+    "reviews": ("baton_cli.nouns.reviews", "Look at what a rule has stopped, let it through, or close it."),
     "alerts": ("baton_cli.nouns.alerts", "See what needs a person, and say that it was seen."),
     "tools": ("baton_cli.nouns.tools", "Define the tools by which models hand over."),
     "routes": ("baton_cli.nouns.routes", "Say which agent gets which type of work."),

@@ -6,8 +6,11 @@ from functools import partial
 from typing import Literal
 
 from api.escalations import views
+from api.handoffs import requests
 from api.tasks.command_requests import Revision
+from baton.domain.escalations.review import ReviewState
 from baton.ports.deps import Deps
+from baton.services.escalations.close_review import Closing, close_review
 from baton.services.escalations.list_reviews import find_review, list_reviews
 from baton.services.escalations.release_review import release_review
 from rest import answers, models, pages, routing
@@ -24,15 +27,23 @@ class ReviewSeen(models.Body):
     version: Revision | None = None
 
 
+class ReviewClosing(models.Body):
+    """``version``: the version that the human has read; requests made since then refuse the closing. Left out, the
+    current one. ``reason``: shown to whoever may read the review, those who asked among them."""
+
+    version: Revision | None = None
+    reason: requests.Line
+
+
 class ReviewQuery(models.PageQuery):
-    state: Literal["open", "released"] | None = None
+    state: Literal["open", "released", "closed"] | None = None
 
 
 @routes.get("/manual-reviews", query=models.query(ReviewQuery), answers={200: views.ReviewPage})
 def list_manual_reviews(deps: Deps, call: routing.Call[None, ReviewQuery]) -> answers.Answer:
     """Manual reviews, newest first."""
-    is_open = None if call.query.state is None else call.query.state == "open"
-    page = list_reviews(deps, call.by, is_open, call.query.limit, pages.cursor_of(call))
+    state = None if call.query.state is None else ReviewState(call.query.state)
+    page = list_reviews(deps, call.by, state, call.query.limit, pages.cursor_of(call))
     return answers.ok(pages.listing(call, page, partial(views.review_view, deps)))
 
 
@@ -57,3 +68,16 @@ def release_manual_review(deps: Deps, call: routing.Call[ReviewSeen, None]) -> a
     """Release its latest request: the task is created, and approved by this."""
     review, details = release_review(deps, call.by, call.params["review_id"], call.idempotency_key, call.body.version)
     return answers.ok({**views.review_view(deps, review), "task": task_views.changed_task(deps, details)})
+
+
+@routes.post(
+    "/manual-reviews/{review_id}/close",
+    body=models.strict(ReviewClosing),
+    answers={200: views.ReviewView},
+    only=routing.human("close a manual review"),
+)
+def close_manual_review(deps: Deps, call: routing.Call[ReviewClosing, None]) -> answers.Answer:
+    """Close it without a release: nothing comes of its requests. The next one that the rule stops is a review again."""
+    closing = Closing(call.body.reason, call.body.version)
+    closed = close_review(deps, call.by, call.params["review_id"], closing, call.idempotency_key)
+    return answers.ok(views.review_view(deps, closed))

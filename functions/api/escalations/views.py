@@ -23,7 +23,7 @@ class ReviewView(TypedDict):
     ``target_agent``: null for open work."""
 
     id: str
-    state: Literal["open", "released"]
+    state: Literal["open", "released", "closed"]
     reason: Literal["escalation_cap", "loop_guard"]
     rule: str | None
     chain: list[str]
@@ -38,6 +38,9 @@ class ReviewView(TypedDict):
     released_by: str | None
     task_id: str | None
     task_url: str | None
+    closed_at: str | None
+    closed_by: str | None
+    closed_reason: str | None
     version: int
 
 
@@ -65,8 +68,7 @@ _REVIEW = ViewShape(ReviewView, Review, "state reason task_url")
 
 def review_view(deps: Deps, review: Review) -> ReviewView:
     task_url = deps.task_url(review.task_id) if review.task_id else None
-    state = "open" if review.is_open else "released"
-    return _REVIEW(review, state=state, reason=review.reason, task_url=task_url)
+    return _REVIEW(review, state=str(review.state), reason=review.reason, task_url=task_url)
 
 
 def whole_review(deps: Deps, by: Principal, details: ReviewDetails, notes: pages.Listing) -> WholeReview:

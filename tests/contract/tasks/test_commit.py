@@ -17,7 +17,17 @@ from baton.domain.tasks.task_items import TaskBody, TaskOutput
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
 from baton.ports.store import Store
-from baton.ports.writes import CloseEscalation, Insert, OpenEscalation, OpenReview, Put, Save, SaveResponse, Write
+from baton.ports.writes import (
+    CloseEscalation,
+    EndReview,
+    Insert,
+    OpenEscalation,
+    OpenReview,
+    Put,
+    Save,
+    SaveResponse,
+    Write,
+)
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, looked_at, new, stored, then
 from support.values.records import a_note, a_review
@@ -161,6 +171,13 @@ def direction_read_too_early(store: Store) -> Write:
     return OpenEscalation(read, "task_1", NOON)
 
 
+def direction_moved_on_for_a_closing(store: Store) -> tuple[Write, ...]:
+    store.commit(WORKSPACE, Save(a_review()), OpenReview(UNTOUCHED, a_review().id), Insert(a_note(1, "task_0")))
+    read = direction_of(store)
+    opened(store, "task_0")
+    return (Save(a_review(version=2, closed_at=NOON, closed_by="human:alice", closed_reason="no")), EndReview(read))
+
+
 def review_moved_on(store: Store) -> Write:
     store.commit(WORKSPACE, Save(a_review()), OpenReview(UNTOUCHED, a_review().id), Insert(a_note(1, "task_0")))
     store.commit(WORKSPACE, Save(a_review(version=2, count=2)), Insert(a_note(2, "task_0")))
@@ -177,6 +194,7 @@ def review_unknown(store: Store) -> Write:
         (key_used, KeyTaken),
         (direction_moved_on, Conflict),
         (direction_moved_on_for_a_review, Conflict),
+        (direction_moved_on_for_a_closing, Conflict),
         (direction_got_a_review, Conflict),
         (direction_read_too_early, Conflict),
         (review_moved_on, Conflict),
@@ -298,6 +316,16 @@ def test_a_review_is_open_in_its_direction_until_it_ends(store: Store) -> None:
     store.commit(WORKSPACE, new(), *extras)
     assert direction_of(store).review_id is None
     assert store.review(WORKSPACE, "review_01") == released
+
+
+def test_a_review_that_is_closed_is_no_longer_its_directions(store: Store) -> None:
+    opened(store, "task_0")
+    store.commit(WORKSPACE, Save(a_review()), OpenReview(direction_of(store), a_review().id), Insert(a_note()))
+    closed = a_review(version=2, closed_at=NOON, closed_by="human:alice", closed_reason="not wanted")
+    store.commit(WORKSPACE, Save(closed), EndReview(direction_of(store)))
+    assert (direction_of(store).review_id, direction_of(store).version) == (None, 3)
+    assert [each.task_id for each in direction_of(store).escalations] == ["task_0"]
+    assert store.review(WORKSPACE, closed.id) == closed
 
 
 def test_one_commit_may_carry_everything(store: Store) -> None:

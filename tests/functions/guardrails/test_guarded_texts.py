@@ -147,6 +147,16 @@ def posted(http_agents: HttpAgents) -> Said:
     return WORKER, f"/blackboard/{entry['id']}/withdraw", {}
 
 
+def stopped(http_agents: HttpAgents, world: World) -> Said:
+    for _ in range(2):
+        task_id = http_agents.gateway.post(ALICE, "/handoff-markers", MARKER).json["task_id"]
+        assert http_agents.gateway.post(ALICE, f"/tasks/{task_id}/cancel").status == 200
+        world.clock.advance(1)
+    http_agents.gateway.post(ALICE, "/handoff-markers", MARKER)
+    (review,) = http_agents.gateway.get(ALICE, "/manual-reviews").json["items"]
+    return ALICE, f"/manual-reviews/{review['id']}/close", {"reason": "Not wanted"}
+
+
 def talking(http_agents: HttpAgents) -> Said:
     begun = http_agents.gateway.post(ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}).json
     http_agents.gateway.post(ALICE, f"/tasks/{begun['task']['id']}/resolve", {"output": {"message": "Hi"}})
@@ -217,6 +227,7 @@ SAID: dict[str, Callable[[HttpAgents, World], Said]] = {
         f"/tasks/{world.needing()}/split",
         {"parts": [{"summary": "One"}, {"summary": "Two"}]},
     ),
+    "close_manual_review": lambda http_agents, world: stopped(http_agents, world),
     "create_alert": lambda http_agents, world: (
         WORKER,
         "/alerts",

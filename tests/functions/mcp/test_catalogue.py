@@ -24,7 +24,7 @@ CHARACTERS_PER_TOKEN = 3.5
 ASSUMED = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
 APPROVALS = {
     *("approve", "approve_next", "approve_several", "undo", "release_manual_review", "resolve", "dismiss"),
-    "release_held_claim",
+    *("release_held_claim", "close_manual_review"),
 }
 
 

@@ -44,6 +44,27 @@ def capped_direction(play: Play) -> None:
     play("human:alice", f"POST /manual-reviews/{review['id']}/release", {"version": 2}, key="r-1")
 
 
+def closed_review(play: Play) -> None:
+    """A human wants nothing of it; who asked sees why, and the next request above the cap is a review of its own."""
+    play.crew("scout", "auditor")
+    with play.quietly():
+        for _ in range(2):
+            made = play("human:alice", "POST /handoff-markers", MARKER)
+            play("human:alice", f"POST /tasks/{made['task_id']}/cancel", {"reason": "not needed"})
+    play("agent:scout", "POST /handoff-markers", MARKER)
+    (review,) = play("human:alice", "GET /manual-reviews?state=open")["items"]
+    path = f"/manual-reviews/{review['id']}"
+    play("agent:scout", f"POST {path}/close", {"reason": "Mended by hand"})
+    play("human:alice", f"POST {path}/close", {"version": 2, "reason": "Mended by hand"})
+    play("human:alice", f"POST {path}/close", {"version": 1, "reason": "Mended by hand"}, key="c-1")
+    play("human:alice", f"POST {path}/close", {"version": 1, "reason": "Mended by hand"}, key="c-1")
+    play("human:bob", f"POST {path}/release", {})
+    play("agent:scout", f"GET {path}")
+    play("agent:scout", "POST /handoff-markers", MARKER)
+    play("human:alice", "GET /manual-reviews?state=closed")
+    play("human:alice", "GET /manual-reviews?state=open")
+
+
 def marker_for_an_agent_that_runs(play: Play) -> None:
     """Its standing approval sends it on at once, and the notice has it run."""
     play.crew("scout", "runner")

@@ -21,6 +21,7 @@ from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.release_claim import release_claim
 from baton.services.claims.wait_for_callback import answer_callback
 from baton.services.conversations.converse import Opening, say, start_conversation
+from baton.services.escalations.close_review import Closing, close_review
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -283,6 +284,13 @@ class Client:
         page = self._context.look(lambda: sim.deps.store.reviews(WORKSPACE, 20, None))
         if page and page.items:
             review = sim.pick(page.items)
+            if self._draw(3) == 2:
+                self._context.ask(
+                    "close review",
+                    by,
+                    lambda idempotency_key: close_review(sim.deps, by, review.id, Closing("no"), idempotency_key),
+                )
+                return
             self._context.ask(
                 "release review", by, lambda idempotency_key: release_review(sim.deps, by, review.id, idempotency_key)
             )

@@ -212,6 +212,11 @@ class Writes:
 
     def _review(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
         tx.is_release = tx.is_release or (new is not None and "released_at" in new)
+        if new is not None and "closed_at" in new:
+            is_alone = "released_at" not in new and "task_id" not in new
+            self._must(is_alone, "{} was closed, and something came of it", sk)
+            self._must(new["closed_by"].startswith("human:"), "{} was closed by {}", sk, new["closed_by"])
+            self._ledger.seen["review closed"] += 1
 
     def _settings(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk == "SETTINGS":

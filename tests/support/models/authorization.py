@@ -129,6 +129,7 @@ DECISIONS: dict[str, Row] = {
     "list_manual_reviews": listed(),
     "get_manual_review": read(),
     "release_manual_review": by_human("200+"),
+    "close_manual_review": by_human("200+"),
     # Conversations
     "create_conversation": Row(
         elsewhere="422 unknown_agent", own="201", other="201", act_as="201", service="201", human="201"

@@ -43,6 +43,7 @@ BODIES: dict[str, Any] = {
     "reject": {**CLAIM, "reason": "not mine"},
     "release": CLAIM,
     "release_held_claim": {"fence": 1, "reason": "it hangs"},
+    "close_manual_review": {"reason": "nobody wants it"},
     "transfer": {**CLAIM, "target": TARGET},
     "delegate": {**CLAIM, "branches": [{"target": TARGET}]},
     "wait_for_a_callback": {**CLAIM, "interaction_id": "job-1"},

@@ -40,6 +40,7 @@ from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_claim import release_claim
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
+from baton.services.escalations.close_review import Closing, close_review
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -313,7 +314,7 @@ USE_CASES: dict[str, UseCase] = {
     "fail and retry": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE, retryable=True), ONCE)),
     "release": UseCase(claim_to_beat, on_claim(release_task, ReleasedWork(reason="not now"))),
     "release of a claim by a human": UseCase(
-        World.claimed,
+        claim_to_beat,
         lambda w, c: release_claim(w.deps, HumanCall(human(), _id(c), idempotency_key=ONCE), 1, "it hangs"),
     ),
     "resolve": UseCase(
@@ -326,6 +327,9 @@ USE_CASES: dict[str, UseCase] = {
     "cancel": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, "not needed", ONCE)),
     "cancel without key": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, None), keyed=False),
     "release of a review": UseCase(review_of, lambda w, r: release_review(w.deps, human(), r, ONCE)),
+    "closing of a review": UseCase(
+        review_of, lambda w, r: close_review(w.deps, human(), r, Closing("not wanted"), ONCE)
+    ),
     "registration": UseCase(
         nothing,
         lambda w, _: register_agent(w.deps, human(), "new", {"name": "New"}, 0),

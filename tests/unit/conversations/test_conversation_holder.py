@@ -12,6 +12,7 @@ from baton.domain.agents.agent import Approval
 from baton.domain.agents.tool import History, ToolMode
 from baton.domain.conversations.read_cursor import ReadCursor, parse_read_cursor
 from baton.domain.errors import ConversationBusy, LoopTripped
+from baton.domain.escalations.review import ReviewState
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.history import conversation_in
 from baton.services.access.change_settings import change_settings
@@ -59,7 +60,7 @@ def test_a_part_that_a_human_lets_through_later_doesnt_get_the_conversation() ->
     agent_runs = processes([calls(("ask", {})), says("Nobody may.")], [says("Here it is.")])
     change_settings(agent_runs.deps, human(), {"max_handoffs_per_workflow": 1})
     root = agent_runs.start("boss")
-    (review,) = list_reviews(agent_runs.deps, human(), True, 10, None).items
+    (review,) = list_reviews(agent_runs.deps, human(), ReviewState.OPEN, 10, None).items
     part = release_review(agent_runs.deps, human(), review.id)[1].task
     agent_runs.run()
     assert (agent_runs.task(part.id).state, agent_runs.output(part.id)) == ("done", {"message": "Here it is."})
@@ -123,7 +124,7 @@ def test_a_message_that_is_let_through_while_the_user_says_another_waits_for_tha
     change_settings(agent_runs.deps, human(), {"max_handoffs_per_workflow": 1})
     with pytest.raises(LoopTripped):
         say(agent_runs.deps, human(), root.workflow_id, "First")
-    (review,) = list_reviews(agent_runs.deps, human(), True, 10, None).items
+    (review,) = list_reviews(agent_runs.deps, human(), ReviewState.OPEN, 10, None).items
     change_settings(agent_runs.deps, human(), {"max_handoffs_per_workflow": 9})
     store.before["talk"] = lambda: say(agent_runs.deps, human(), root.workflow_id, "Second")
     with pytest.raises(ConversationBusy):
@@ -140,7 +141,7 @@ def test_a_message_that_is_let_through_goes_to_who_has_the_conversation_now_with
     change_settings(team.deps, human(), {"max_handoffs_per_workflow": 2})
     with pytest.raises(LoopTripped):
         say(team.deps, human(), root.workflow_id, "And now?")
-    (review,) = list_reviews(team.deps, human(), True, 10, None).items
+    (review,) = list_reviews(team.deps, human(), ReviewState.OPEN, 10, None).items
     approve_task(team.deps, human(), child, None)
     with pytest.raises(ConversationBusy):
         release_review(team.deps, human(), review.id)

@@ -1,19 +1,25 @@
-"""Manual reviews: what the cap has stopped, for a human to see and release."""
+"""Manual reviews: what the cap has stopped, for a human to see and to release or close."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from baton.domain.access.principal import Principal
-from baton.domain.errors import HumanNeeded, InvalidMarker, ReviewClosed, Unknown
+from baton.domain.errors import HumanNeeded, InvalidMarker, ReviewClosed, Unknown, VersionConflict
 from baton.domain.escalations.direction import Direction
-from baton.domain.escalations.review import Review
+from baton.domain.escalations.review import Review, ReviewState
 from baton.domain.idempotency import IdempotencyKey
+from baton.ports.deps import Deps
 from baton.services.agents.register_agent import register_agent
-from baton.services.escalations.list_reviews import list_reviews
+from baton.services.escalations.close_review import Closing, close_review
+from baton.services.escalations.list_reviews import find_review, list_reviews
 from baton.services.escalations.release_review import release_review
 from baton.services.tasks.end_task import cancel_task
 from support.faults.hooked_store import HookedStore
+from support.faults.threads import all_at_once
 from support.values.tasks import ACTING_SERVICE, CREATOR
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -183,6 +189,109 @@ def test_unknown_reviews_and_those_of_another_workspace_answer_alike(world: Worl
     assert messages[0] == messages[1]
 
 
+# Closing
+
+
+def test_a_closed_review_makes_no_task_and_says_who_closed_it_and_why(world: World) -> None:
+    review_id = capped(world)
+    review = close_review(world.deps, human(), review_id, Closing("mended by hand"))
+    assert only_review(world) == review
+    assert (review.state, review.closed_by, review.closed_reason) == ("closed", "human:alice", "mended by hand")
+    assert (review.closed_at, review.released_at, review.task_id) == (world.clock.now(), None, None)
+    assert len(direction(world).escalations) == 2
+
+
+def test_who_asked_sees_what_became_of_it(world: World) -> None:
+    review_id = capped(world)
+    close_review(world.deps, human(), review_id, Closing("mended by hand"))
+    seen = find_review(world.deps, agent("scout"), review_id, 10, None).review
+    assert (seen.state, seen.closed_reason) == ("closed", "mended by hand")
+
+
+def test_the_next_request_above_the_cap_opens_another_review(world: World) -> None:
+    review_id = capped(world)
+    close_review(world.deps, human(), review_id, Closing("mended by hand"))
+    assert direction(world).review_id is None
+    again = world.mark(agent("scout")).review_id
+    assert again not in (None, review_id)
+    assert direction(world).review_id == again
+    assert world.store.review(WORKSPACE, review_id).state == "closed"
+
+
+def test_a_closed_review_frees_no_place_under_the_cap(world: World) -> None:
+    close_review(world.deps, human(), capped(world), Closing("mended by hand"))
+    assert world.mark(agent("scout")).task_id is None
+
+
+@pytest.mark.parametrize("by", [CREATOR, ACTING_SERVICE])
+def test_only_a_human_closes(world: World, by: Principal) -> None:
+    review_id = capped(world)
+    with pytest.raises(HumanNeeded):
+        close_review(world.deps, by, review_id, Closing("mended by hand"))
+    assert only_review(world).is_open
+
+
+def test_a_request_that_came_since_the_review_was_read_refuses_its_closing(world: World) -> None:
+    review_id = capped(world)
+    world.mark(agent("scout"))
+    with pytest.raises(VersionConflict):
+        close_review(world.deps, human(), review_id, Closing("mended by hand", seen=1))
+    assert close_review(world.deps, human(), review_id, Closing("mended by hand", seen=2)).count == 2
+
+
+DECISIONS: dict[str, Callable[[Deps, Principal, str], object]] = {
+    "released": release_review,
+    "closed": lambda deps, by, review_id: close_review(deps, by, review_id, Closing("mended by hand")),
+}
+
+
+@pytest.mark.parametrize("first", DECISIONS)
+@pytest.mark.parametrize("second", DECISIONS)
+def test_a_review_is_decided_on_once_and_the_second_is_told_how_and_by_whom(
+    world: World, first: str, second: str
+) -> None:
+    review_id = capped(world)
+    DECISIONS[first](world.deps, human(name="bob"), review_id)
+    with pytest.raises(ReviewClosed, match=f"was {first} before, by human:bob") as refused:
+        DECISIONS[second](world.deps, human(), review_id)
+    assert refused.value.fields == {"review_id": review_id, "state": first, "ended_by": "human:bob"}
+
+
+def test_a_repeated_closing_gets_its_first_answer(world: World) -> None:
+    review_id = capped(world)
+    key = IdempotencyKey(human(), f"/manual-reviews/{review_id}/close", "k1", "h1")
+    first = close_review(world.deps, human(), review_id, Closing("mended by hand"), key)
+    world.clock.advance(60)
+    assert close_review(world.deps, human(), review_id, Closing("mended by hand"), key) == first
+
+
+def test_a_knock_while_the_review_is_closed_is_not_lost_in_it() -> None:
+    store = HookedStore()
+    world = World(store=store).settle()
+    review_id = capped(world)
+    store.before["review"] = lambda: close_review(world.deps, human(), review_id, Closing("mended by hand"))
+    answer = world.mark(agent("scout"), escalation_reason="knocked too late")
+    assert answer.review_id not in (None, review_id)
+    assert world.store.review(WORKSPACE, review_id).count == 1
+    assert world.store.review(WORKSPACE, answer.review_id).request["escalation_reason"] == "knocked too late"
+
+
+@pytest.mark.slow
+def test_of_many_who_release_and_close_at_once_one_decides() -> None:
+    for _ in range(10):
+        world = World().settle()
+        review_id = capped(world)
+        world.clock.stands_still = True
+        acts = [DECISIONS[name] for name in ("released", "closed") * 4]
+        steps = [partial(act, world.deps, human(name=f"h{number}"), review_id) for number, act in enumerate(acts)]
+        answers = all_at_once(steps)
+        assert sum(not isinstance(each, Exception) for each in answers) == 1
+        assert {type(each) for each in answers if isinstance(each, Exception)} == {ReviewClosed}
+        review = only_review(world)
+        assert len(direction(world).escalations) == (3 if review.state == "released" else 2)
+        assert direction(world).review_id is None
+
+
 def test_reviews_are_listed_newest_first_and_filtered(world: World) -> None:
     first = capped(world)
     release_review(world.deps, human(), first)
@@ -194,12 +303,15 @@ def test_reviews_are_listed_newest_first_and_filtered(world: World) -> None:
         world.clock.advance(milliseconds=1)
         assert world.mark(human(), source_agent=source, target_agent=target).review_id
 
-    def sources(is_open: bool | None) -> list[str]:
-        return [r.source_agent for r in list_reviews(world.deps, human(), is_open, 10, None).items]
+    def sources(state: ReviewState | None) -> list[str]:
+        return [r.source_agent for r in list_reviews(world.deps, human(), state, 10, None).items]
 
+    runner = list_reviews(world.deps, human(), None, 1, None).items[0]
+    close_review(world.deps, human(), runner.id, Closing("not wanted"))
     assert sources(None) == ["runner", "auditor", "scout"]
-    assert sources(True) == ["runner", "auditor"]
-    assert sources(False) == ["scout"]
+    assert sources(ReviewState.OPEN) == ["auditor"]
+    assert sources(ReviewState.RELEASED) == ["scout"]
+    assert sources(ReviewState.CLOSED) == ["runner"]
     page = list_reviews(world.deps, human(), None, 2, None)
     rest = list_reviews(world.deps, human(), None, 2, page.cursor)
     assert [r.source_agent for r in (*page.items, *rest.items)] == ["runner", "auditor", "scout"]

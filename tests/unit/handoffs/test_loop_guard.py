@@ -13,6 +13,7 @@ from baton.domain.errors import CapabilityMismatch, LoopTripped, VersionConflict
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import Kind
 from baton.services.agents.register_agent import register_agent
+from baton.services.escalations.close_review import Closing, close_review
 from baton.services.escalations.release_review import release_review
 from support.worlds.team import Halt, Leg, Team, ring_of
 from support.worlds.world import agent, human
@@ -257,6 +258,18 @@ def test_releasing_an_entry_lets_exactly_that_handoff_through(way: str) -> None:
     assert isinstance(again, Halt)
     assert next(each for each in team.reviews() if each.is_open).id == again.review_id
     team.check()
+
+
+def test_a_closed_entry_opens_again_when_the_chain_is_stopped_again() -> None:
+    team = Team(*ring_of(12))
+    _, halt = stopped(team, around(*ring_of(12)))
+    before = len(team.tasks())
+    close_review(team.deps, human(), halt.review_id, Closing("they run in circles"))
+    again = team.pass_on(halt.leg, "agent-10", "handoff", "once more")
+    assert isinstance(again, Halt)
+    (review,) = team.reviews()
+    assert (again.review_id, review.is_open, review.closed_reason) == (halt.review_id, True, None)
+    assert len(team.tasks()) == before
 
 
 def test_a_human_sees_what_a_release_lets_through_and_releases_nothing_else() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param
+from dataclasses import replace
+
+from baton_cli.calls import REASON, Call, Param
 from baton_cli.table import noun
+
+VERSION = Param("version", "What was looked at: refused if it has changed since.", "number")
 
 CALLS = (
     Call(
@@ -11,7 +15,7 @@ CALLS = (
         "GET",
         "/manual-reviews",
         "List what a rule has stopped.",
-        query=(Param("state", "Only these.", choices=("open", "released")),),
+        query=(Param("state", "Only these.", choices=("open", "released", "closed")),),
         columns="id:ID source_agent:From target_agent:To reason:Reason rule:Rule count:Times state:State last_at:Age",
         is_paged=True,
     ),
@@ -27,9 +31,17 @@ CALLS = (
         "POST",
         "/manual-reviews/{review_id}/release",
         "Let it through.",
-        body=(Param("version", "What was looked at: refused if it has changed since.", "number"),),
+        body=(VERSION,),
         said="{id} is released: {task.id} is {task.state}",
+    ),
+    Call(
+        "close",
+        "POST",
+        "/manual-reviews/{review_id}/close",
+        "Close it: nothing comes of it. --reason is for those who asked.",
+        body=(replace(REASON, is_required=True), VERSION),
+        said="{id} is {state}",
     ),
 )
 
-command = noun("reviews", "Look at what a rule has stopped, and let it through.", CALLS)
+command = noun("reviews", "Look at what a rule has stopped, let it through, or close it.", CALLS)

@@ -340,10 +340,13 @@ class NameTaken(Refused):
 
 
 class ReviewClosed(Refused):
+    """``state``: ``released`` or ``closed``. ``ended_by``: who did it."""
+
     code = "review_closed"
 
-    def __init__(self, review_id: str) -> None:
-        super().__init__("This manual review was released before.", review_id=review_id)
+    def __init__(self, review_id: str, state: str, ended_by: str | None) -> None:
+        message = f"This manual review was {state!s} before, by {ended_by}."
+        super().__init__(message, review_id=review_id, state=str(state), ended_by=ended_by)
 
 
 class SecretAlreadyShown(Refused):

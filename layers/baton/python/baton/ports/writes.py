@@ -135,6 +135,14 @@ class OpenReview:
 
 
 @dataclass(frozen=True, slots=True)
+class EndReview:
+    """The direction has no open review any more: the next request above the cap opens another one. Raises ``Conflict``
+    if the direction isn't as read."""
+
+    direction: Direction  # as read; what it says to be closed is kept
+
+
+@dataclass(frozen=True, slots=True)
 class MakePageDue:
     """Makes a task's page due for a look, as somebody has changed it. Never refused, also while a sender holds it."""
 
@@ -170,6 +178,7 @@ Write = (
     | SaveResponse
     | OpenEscalation
     | OpenReview
+    | EndReview
     | CloseEscalation
     | MakePageDue
     | AddUsage

@@ -327,6 +327,9 @@ def review_from(item: Item) -> Review:
         released_at=_optional_time(item.get("released_at")),
         released_by=item.get("released_by"),
         task_id=item.get("task_id"),
+        closed_at=_optional_time(item.get("closed_at")),
+        closed_by=item.get("closed_by"),
+        closed_reason=item.get("closed_reason"),
     )
 
 

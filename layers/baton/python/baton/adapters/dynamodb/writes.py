@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.counters import added
-from baton.adapters.dynamodb.escalations.marker_writes import close_escalation, open_escalation, open_review
+from baton.adapters.dynamodb.escalations.marker_writes import (
+    close_escalation,
+    end_review,
+    open_escalation,
+    open_review,
+)
 from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, key_of
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version
 from baton.adapters.dynamodb.runs.run_writes import usage_writes
@@ -24,6 +29,7 @@ from baton.ports.writes import (
     Add,
     AddUsage,
     CloseEscalation,
+    EndReview,
     FinishJob,
     Insert,
     MakePageDue,
@@ -97,6 +103,8 @@ def item_writes(workspace: str, write: Write) -> list[ItemWrite]:
             return [open_escalation(write)]
         case OpenReview():
             return [open_review(write)]
+        case EndReview():
+            return [end_review(write)]
         case CloseEscalation(source, target, task_id):
             return [close_escalation(workspace, source, target, task_id)]
         case MakePageDue():

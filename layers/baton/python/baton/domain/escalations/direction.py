@@ -58,7 +58,7 @@ class Direction:
     target: str
     escalations: tuple[Escalation, ...] = ()
     review_id: str | None = None
-    # Rises with every new escalation and every review that is opened or released, not with a task's end: that can only
+    # Rises with every new escalation and every review that is opened or ended, not with a task's end: that can only
     # turn a refusal into a yes, so a decision made without it is never unsafe.
     version: int = 0
 

@@ -1,9 +1,10 @@
-"""Manual reviews: handoffs that the system stopped, for a human to release."""
+"""Manual reviews: handoffs that the system stopped, for a human to release or to close."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from baton.domain import errors, times
@@ -11,6 +12,12 @@ from baton.domain.access.principal import Principal
 
 ESCALATION_CAP = "escalation_cap"
 LOOP_GUARD = "loop_guard"
+
+
+class ReviewState(StrEnum):
+    OPEN = "open"
+    RELEASED = "released"  # its latest request went through
+    CLOSED = "closed"  # nobody wants what it asks for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +41,33 @@ class Review:
     released_at: datetime | None = None
     released_by: str | None = None
     task_id: str | None = None
+    closed_at: datetime | None = None
+    closed_by: str | None = None
+    closed_reason: str | None = None
+
+    @property
+    def state(self) -> ReviewState:
+        if self.closed_at is not None:
+            return ReviewState.CLOSED
+        return ReviewState.OPEN if self.released_at is None else ReviewState.RELEASED
 
     @property
     def is_open(self) -> bool:
-        return self.released_at is None
+        return self.state is ReviewState.OPEN
+
+    def must_be_as_seen(self, version: int | None) -> None:
+        """Raises ``ReviewClosed`` unless the review is open, and ``VersionConflict`` if a request came since
+        ``version``, which is None for the current one."""
+        if not self.is_open:
+            raise errors.ReviewClosed(self.id, self.state, self.closed_by or self.released_by)
+        if version is not None and version != self.version:
+            raise errors.VersionConflict("manual review", self.version)
 
     def asked_again(self, request: dict[str, Any], by: Principal, at: datetime) -> Review:
-        """Returns the review after another request. A released one opens again: each request needs its own release."""
-        after = replace(self, released_at=None, released_by=None, task_id=None)
+        """Returns the review after another request. One that has ended opens again: a human decides on each request."""
+        after = replace(
+            self, released_at=None, released_by=None, task_id=None, closed_at=None, closed_by=None, closed_reason=None
+        )
         return replace(
             after, request=request, requested_by=by.key, last_at=at, count=self.count + 1, version=self.version + 1
         )
@@ -49,24 +75,32 @@ class Review:
     def released(self, by: Principal, at: datetime, task_id: str) -> Review:
         """Returns the review released, with the task that came of it. Raises ``HumanNeeded`` or ``ReviewClosed``."""
         by.must_be_human("release a manual review")
-        if not self.is_open:
-            raise errors.ReviewClosed(self.id)
+        self.must_be_as_seen(None)
         return replace(self, released_at=at, released_by=by.key, task_id=task_id, version=self.version + 1)
 
+    def closed(self, by: Principal, at: datetime, reason: str) -> Review:
+        """Returns the review closed: nothing comes of its requests. Raises ``HumanNeeded`` or ``ReviewClosed``."""
+        by.must_be_human("close a manual review")
+        self.must_be_as_seen(None)
+        return replace(self, closed_at=at, closed_by=by.key, closed_reason=reason, version=self.version + 1)
 
-_TIMES = ("opened_at", "last_at", "released_at")
+
+_TIMES = ("opened_at", "last_at", "released_at", "closed_at")
 
 
 def snapshot(review: Review) -> dict[str, Any]:
-    """Returns the review for a saved response: a replay answers with the review as it was then."""
+    """Returns the review for a saved response: a replay answers with the review as it was then. Only a closed one has
+    the fields of its closing."""
     values = {name: value for name, value in asdict(review).items() if name != "workspace"}
-    instants = {name: times.rfc3339(values[name]) for name in _TIMES if values[name] is not None}
+    if review.state is not ReviewState.CLOSED:
+        values = {name: value for name, value in values.items() if not name.startswith("closed_")}
+    instants = {name: times.rfc3339(values[name]) for name in _TIMES if values.get(name) is not None}
     return {**values, **instants, "chain": list(review.chain)}
 
 
 def from_snapshot(workspace: str, kept: dict[str, Any]) -> Review:
     """The inverse of ``snapshot``."""
-    instants = {name: times.parse_rfc3339(kept[name]) for name in _TIMES if kept[name] is not None}
+    instants = {name: times.parse_rfc3339(kept[name]) for name in _TIMES if kept.get(name) is not None}
     return Review(**{**kept, **instants, "chain": tuple(kept["chain"]), "workspace": workspace})
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.escalations.review import LOOP_GUARD, Review
+from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewState
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.services.tasks.list_notes import list_notes
@@ -34,13 +34,13 @@ def find_review(deps: Deps, by: Principal, review_id: str, limit: int, cursor: s
     return ReviewDetails(review=review, draft=draft, notes=notes)
 
 
-def list_reviews(deps: Deps, by: Principal, is_open: bool | None, limit: int, cursor: str | None) -> Page:
-    """Returns the reviews that the caller may read. ``is_open``: only open or only released ones; None for all. A page
-    may be shorter than ``limit``."""
+def list_reviews(deps: Deps, by: Principal, state: ReviewState | None, limit: int, cursor: str | None) -> Page:
+    """Returns the reviews that the caller may read. ``state``: only those in it; None for all. A page may be shorter
+    than ``limit``."""
     rights = ReadRights(deps, by)
     return filtered(
         lambda size, at: deps.store.reviews(by.workspace, size, at),
-        lambda review: is_open in {None, review.is_open} and rights.may_read_review(review),
+        lambda review: state in {None, review.state} and rights.may_read_review(review),
         limit,
         cursor,
     )

@@ -14,7 +14,7 @@ from baton.domain.escalations.review import LOOP_GUARD, Review
 from baton.domain.escalations.review import from_snapshot as review_from_snapshot
 from baton.domain.escalations.review import snapshot as review_snapshot
 from baton.domain.handoffs.draft import HandoffDraft, draft_from, unbranched
-from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs import history
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
@@ -28,6 +28,7 @@ from baton.steps import idempotency
 from baton.steps.agents import resolve_agents
 from baton.steps.conversations.find_conversation import FoundConversation, find_conversation
 from baton.steps.escalations.open_escalation import commit_escalation, open_escalation
+from baton.steps.escalations.review_inputs import with_direction
 from baton.steps.handoffs.begin_handoff import (
     PlannedHandoff,
     Terms,
@@ -53,23 +54,16 @@ def release_review(
             task=first, page_sync=page_sync_of(deps, first)
         )
 
-    def read() -> tuple[tuple[Review, MarkerInputs], SavedResponse | None]:
-        review = deps.store.review(by.workspace, review_id)
-        pair = (review.source_agent, review.target_agent) if review.target_agent is not None else None
-        inputs = deps.store.marker_inputs(by.workspace, pair, idempotency_key)
-        return (review, inputs), inputs.saved_response
-
     def decide(read: tuple[Review, MarkerInputs]) -> tuple[Review, TaskDetails]:
         review, inputs = read
-        if not review.is_open:
-            raise errors.ReviewClosed(review.id)
-        if seen is not None and seen != review.version:
-            raise errors.VersionConflict("manual review", review.version)
+        review.must_be_as_seen(seen)
         if review.reason == LOOP_GUARD:
             return _release_handoff(deps, by, review, inputs.settings, idempotency_key)
         return _release(deps, by, review, inputs, idempotency_key)
 
-    return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
+    return idempotency.run_idempotently(
+        deps, idempotency_key, lambda: with_direction(deps, by.workspace, review_id, idempotency_key), decide, replay
+    )
 
 
 def _release(

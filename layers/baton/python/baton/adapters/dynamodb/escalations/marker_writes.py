@@ -11,7 +11,7 @@ from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors, times
 from baton.domain.escalations.direction import Direction
-from baton.ports.writes import OpenEscalation, OpenReview
+from baton.ports.writes import EndReview, OpenEscalation, OpenReview
 
 
 def _update_direction(direction: Direction, clauses: Clauses) -> ItemWrite:
@@ -72,6 +72,12 @@ def open_review(opened: OpenReview) -> ItemWrite:
     clauses = Clauses(["#review = :review"], names={"#review": "review_id"}, values={":review": opened.review_id})
     _keep_ends(opened.direction, clauses)
     return _update_direction(opened.direction, clauses)
+
+
+def end_review(ended: EndReview) -> ItemWrite:
+    clauses = Clauses(removes=["#review"], names={"#review": "review_id"})
+    _keep_ends(ended.direction, clauses)
+    return _update_direction(ended.direction, clauses)
 
 
 def _keep_ends(direction: Direction, clauses: Clauses, forget: Collection[str] = ()) -> None:
