@@ -88,14 +88,14 @@ class Client:
         return self.call(Request("GET", with_query(path, query or {})), timeout=timeout)
 
     def again(self, path: str) -> Any:
-        """Returns the answer of a GET that is asked for over and over: while it is the same, only that is answered."""
+        """Returns the answer of a GET that is asked for over and over: while it is the same, only that is answered.
+        From the second time on an answer of the last half minute will do, which costs the API less."""
         tag, known = self._tagged.get(path, ("", None))
-        headers = {"If-None-Match": tag} if tag else {}
+        headers = {"If-None-Match": tag, "Cache-Control": "max-age=30"} if tag else {}
         reply = self._answered(Request("GET", path, headers=headers), may_repeat=True, timeout=TIMEOUT_SECONDS)
-        if reply.status == NOT_MODIFIED and tag:
-            return known
-        body = _body_of(reply)
-        self._tagged[path] = (reply.headers.get("etag", ""), body)
+        is_same = reply.status == NOT_MODIFIED and tag != ""
+        body = known if is_same else _body_of(reply)
+        self._tagged[path] = (reply.headers.get("etag", tag if is_same else ""), body)
         return body
 
     def pages(self, path: str, query: Mapping[str, Any]) -> Iterator[Any]:

@@ -134,6 +134,14 @@ def test_a_look_that_finds_the_same_is_answered_in_short(client: Client, scripte
     scripted.will(first, Answer(304), Answer(200, {"a": 2}, {"ETag": 'W/"2"'}), Answer(304), Answer(200, {"a": 3}))
     assert [client.again("/tasks/t")["a"] for _ in range(5)] == [1, 1, 2, 2, 3]
     assert [each.headers.get("if-none-match") for each in scripted.asked] == [None, *['W/"1"'] * 2, *['W/"2"'] * 2]
+    assert [each.headers.get("cache-control") for each in scripted.asked] == [None, *["max-age=30"] * 4]
+
+
+def test_the_tag_of_an_answer_that_says_nothing_new_is_shown_next(client: Client, scripted: ScriptedApi) -> None:
+    first, same = Answer(200, {"a": 1}, {"ETag": 'W/"1"'}), Answer(304, headers={"ETag": 'W/"1.2"'})
+    scripted.will(first, same, Answer(304))
+    assert [client.again("/workflows/w/chain")["a"] for _ in range(3)] == [1, 1, 1]
+    assert [each.headers.get("if-none-match") for each in scripted.asked] == [None, 'W/"1"', 'W/"1.2"']
 
 
 def test_values_that_are_not_given_are_not_in_the_query() -> None:
