@@ -23,6 +23,7 @@ from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tasks.wake import next_look
 from baton.ports.writes import Insert
 from baton.services.access.change_settings import change_settings
+from baton.services.agents.register_agent import register_agent
 from baton.services.tasks.approve_task import approve_task, undo_approval
 from baton.services.tasks.end_task import cancel_task
 from bench_edge import at_the_edge
@@ -122,9 +123,19 @@ def office_of(verb: Verb, meter: Meter, agents: int = 5) -> Office:
 def opened(verb_runtime: str, has_tracker: bool, agents: int, tasks: int) -> FakeDynamo:
     """A table with a workspace of that size. Nobody may write to it."""
     dynamo = FakeDynamo()
+    dynamo.take_over(bystanders(agents))
     verb = next(each for each in MANY.values() if (each.runtime, each.has_tracker) == (verb_runtime, has_tracker))
-    office = office_of(verb, Meter(dynamo), agents).open()
-    fill(office, tasks)
+    fill(office_of(verb, Meter(dynamo)).open(), tasks)
+    return dynamo
+
+
+@cache
+def bystanders(agents: int) -> FakeDynamo:
+    """A table with the agents of a workspace of that size that no verb names. Nobody may write to it."""
+    dynamo = FakeDynamo()
+    office = office_of(MANY["approve"], Meter(dynamo), agents)
+    for slug in office.slugs[len(NAMES) :]:
+        register_agent(office.deps, office.human, slug, {"name": slug})
     return dynamo
 
 
