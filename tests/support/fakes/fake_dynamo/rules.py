@@ -79,6 +79,9 @@ class Unlawful(AssertionError):
 def check(operation: str, request: Item) -> None:
     """Raises ``Unlawful``."""
     _must(operation in CALLS, "{} isn't one of Baton's calls", operation)
+    if operation == "query":
+        _check_query(request)
+        return
     _check_parameters(operation, request, CALLS[operation])
     if operation == "batch_get_item":
         for asked in request["RequestItems"].values():
@@ -152,8 +155,6 @@ def _check_one(request: Item) -> None:
     names, values = request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues")
     texts = tuple((name, request[name]) for name in EXPRESSIONS if name in request)
     _check_expressions(texts, *(None if given is None else tuple(given) for given in (names, values)))
-    if "KeyConditionExpression" in request:
-        _check_query(request)
     if "UpdateExpression" in request:
         _check_update(request)
     if "Key" in request:
@@ -187,28 +188,50 @@ def _placeholders(kind: str, text: str) -> frozenset[str]:
 def _check_query(request: Item) -> None:
     index, names, values = (
         request.get("IndexName"),
-        request["ExpressionAttributeNames"],
-        request["ExpressionAttributeValues"],
+        request.get("ExpressionAttributeNames", {}),
+        request.get("ExpressionAttributeValues", {}),
     )
-    partition, equals, sort, low, high = _key_condition(request["KeyConditionExpression"])
-    pk, sk = KEYS[index]
-    _must(names[partition] == pk and (sort is None or names[sort] == sk), "{} aren't the keys of {}", names, index)
-    _must(bool(values[equals].get("S")), "an empty partition key")
-    _must(low is None or values[low]["S"] <= values[high]["S"], "nothing is between {}", values)
-    _must(index is None or not request.get("ConsistentRead"), "a consistent reading of an index")
-    _must(index is not None or request.get("ConsistentRead") is True, "a reading that may be old")
-    _must(request.get("Limit", 1) >= 1, "a limit below 1")
+    text, is_consistent = request["KeyConditionExpression"], request.get("ConsistentRead")
+    equals, low, high = _form_of_query(
+        text, index, tuple(names.items()), tuple(values), tuple(request), is_consistent=is_consistent
+    )
+    if not values[equals].get("S"):
+        raise Unlawful("an empty partition key")
+    if low is not None and values[low]["S"] > values[high]["S"]:
+        raise Unlawful(f"nothing is between {values}")
+    if request.get("Limit", 1) < 1:
+        raise Unlawful("a limit below 1")
     start = request.get("ExclusiveStartKey")
-    _must(start is None or set(start) == {"pk", "sk", pk, sk}, "{} is no place of {}", start, index)
+    if start is not None and set(start) != {"pk", "sk", *KEYS[index]}:
+        raise Unlawful(f"{start} is no place of {index}")
+    _check_values(values.values())
 
 
 @cache
-def _key_condition(text: str) -> tuple[Any, ...]:
+def _form_of_query(
+    text: str,
+    index: str | None,
+    names: tuple[tuple[str, str], ...],
+    values: tuple[str, ...],
+    parameters: tuple[str, ...],
+    *,
+    is_consistent: bool | None,
+) -> tuple[Any, ...]:
+    """All that is the same for other values: it is looked at once. Returns the names of the values of the partition's
+    key and, if it is a range, of its limits."""
+    _check_parameters("query", dict.fromkeys(parameters), CALLS["query"])
+    placeholders = tuple(name for name, _ in names)
+    _check_expressions((("KeyConditionExpression", text),), placeholders, values)
     match = _KEY_CONDITION.fullmatch(text)
     _must(match is not None, "{} isn't a key condition", text)
     assert match is not None
     partition, equals, sort, _, _, low, high = match.groups()
-    return partition, equals, sort, low, high
+    pk, sk = KEYS[index]
+    meant = dict(names)
+    _must(meant[partition] == pk and (sort is None or meant[sort] == sk), "{} aren't the keys of {}", meant, index)
+    _must(index is None or not is_consistent, "a consistent reading of an index")
+    _must(index is not None or is_consistent is True, "a reading that may be old")
+    return equals, low, high
 
 
 def _check_update(request: Item) -> None:

@@ -77,8 +77,9 @@ class QueueReads(TaskReads):
 
     def due(self, now: datetime) -> Iterator[tuple[str, str, JobKind | None]]:
         unread: list[str] = []
+        until = keys.wake_until(now)
         for partition in keys.WAKE_DUE:
-            shards = [self._due_in(shard, now, unread) for shard in self._table.shards.all_of(partition)]
+            shards = [self._due_in(shard, until, unread) for shard in self._table.shards.all_of(partition)]
             for entry in heapq.merge(*shards, key=itemgetter("wake_sk")):
                 yield (*keys.parse_task(entry["pk"]), keys.parse_job(entry["sk"]))
         if unread:
@@ -92,13 +93,13 @@ class QueueReads(TaskReads):
 
     # Inside
 
-    def _due_in(self, shard: str, now: datetime, unread: list[str]) -> Iterator[dict[str, Any]]:
-        """Yields a shard's due entries, the longest due first. Ends early where it can't be read, and names it in
-        ``unread``: one shard never stops the others."""
+    def _due_in(self, shard: str, until: str, unread: list[str]) -> Iterator[dict[str, Any]]:
+        """Yields a shard's entries up to there, the longest due first. Ends early where it can't be read, and names it
+        in ``unread``: one shard never stops the others."""
         start, more = keys.EARLIEST, True
         while more:
             try:
-                page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=keys.wake_until(now))
+                page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=until)
             except errors.Busy:
                 unread.append(shard)
                 return
