@@ -7,7 +7,7 @@ from typing import Any
 
 from support.worlds.console_desk import Desk
 from support.worlds.http_agents import ALICE
-from support.worlds.world import agent
+from support.worlds.world import agent, human
 
 
 def test_a_review_is_read_and_released(signed_in: Any, desk: Desk) -> None:
@@ -31,6 +31,41 @@ def test_two_people_release_once_and_the_second_is_told(signed_in: Any, desk: De
     dialog.get_by_role("button", name="Release").click()
     expect(dialog.get_by_role("alert")).to_contain_text("was released before")
     assert signed_in.url.endswith(f"#/reviews/{desk.review['id']}")
+
+
+def test_a_review_is_closed_by_keyboard_with_a_reason(signed_in: Any, desk: Desk, expect: Any) -> None:
+    path = f"/manual-reviews/{desk.review['id']}"
+    signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
+    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    signed_in.keyboard.press("?")
+    expect(signed_in.get_by_role("dialog")).to_contain_text("close")
+    signed_in.keyboard.press("Escape")
+    signed_in.keyboard.press("x")
+    dialog = signed_in.get_by_role("dialog")
+    expect(dialog.get_by_label("Reason")).to_be_focused()
+    signed_in.keyboard.type("The key was a sample")
+    for _ in range(2):
+        signed_in.keyboard.press("Tab")
+    signed_in.keyboard.press("Enter")
+    expect(signed_in.locator(".task header .state")).to_have_text("closed")
+    expect(signed_in.get_by_text("The key was a sample")).to_be_visible()
+    expect(signed_in.get_by_role("button", name="Release")).to_have_count(0)
+    closed = desk.served.gateway.get(ALICE, path).json
+    assert (closed["state"], closed["closed_by"], closed["task_id"]) == ("closed", "human:alice", None)
+    signed_in.goto(f"{desk.served.url}#/reviews?state=closed")
+    expect(signed_in.get_by_role("link", name="ciso")).to_be_visible()
+
+
+def test_who_closes_what_somebody_has_released_is_told(signed_in: Any, desk: Desk, expect: Any) -> None:
+    path = f"/manual-reviews/{desk.review['id']}"
+    signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
+    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    signed_in.keyboard.press("x")
+    dialog = signed_in.get_by_role("dialog")
+    dialog.get_by_label("Reason").fill("A sample")
+    assert desk.served.gateway.post(human(name="bob"), f"{path}/release", {}).status == 200
+    dialog.get_by_role("button", name="Close it").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("was released before, by human:bob")
 
 
 def test_an_agent_is_switched_off_with_a_reason_and_on_again(signed_in: Any, desk: Desk) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.http_agents import ALICE
-from support.worlds.world import agent
+from support.worlds.world import agent, human
 
 
 def test_one_watches_a_task_go_from_claim_to_completion(signed_in: Any, desk: Desk) -> None:
@@ -53,6 +53,54 @@ def test_cancelling_a_task_says_what_falls_with_it(signed_in: Any, desk: Desk) -
     dialog.get_by_role("button", name="Cancel all 3").click()
     signed_in.locator(".task header .state.cancelled").wait_for()
     assert served.gateway.get(ALICE, f"/tasks/{whole['id']}").json["state"] == "cancelled"
+
+
+def test_a_task_is_taken_back_by_keyboard_from_a_worker_that_is_told_of(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    served, path = desk.served, f"/tasks/{desk.held['id']}"
+    signed_in.goto(f"{served.url}#{path}")
+    signed_in.get_by_text("holds it as laptop-3").wait_for()
+    signed_in.keyboard.press("?")
+    expect(signed_in.get_by_role("dialog")).to_contain_text("release")
+    signed_in.keyboard.press("Escape")
+    signed_in.keyboard.press("l")
+    dialog = signed_in.get_by_role("dialog")
+    expect(dialog).to_contain_text("taken back from qa (laptop-3)")
+    expect(dialog).to_contain_text("The same agent may claim it again")
+    expect(dialog.get_by_label("Reason")).to_be_focused()
+    signed_in.keyboard.type("No progress for an hour")
+    for _ in range(2):
+        signed_in.keyboard.press("Tab")
+    signed_in.keyboard.press("Enter")
+    expect(signed_in.get_by_text("nobody has claimed it yet")).to_be_visible()
+    task = served.gateway.get(ALICE, path).json
+    assert (task["state"], task["claim"], task["attempt"]) == ("delegated", None, 0)
+    last = served.gateway.get(ALICE, f"{path}/events").json["events"][-1]
+    assert (last["type"], last["principal"]["id"], last["data"]["reason"]) == (
+        "released",
+        "alice",
+        "No progress for an hour",
+    )
+
+
+def test_of_two_people_who_take_it_back_the_second_is_told_who_was_first(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    served, path = desk.served, f"/tasks/{desk.held['id']}"
+    signed_in.goto(f"{served.url}#{path}")
+    signed_in.get_by_text("holds it as laptop-3").wait_for()
+    signed_in.keyboard.press("l")
+    dialog = signed_in.get_by_role("dialog")
+    dialog.get_by_label("Reason").fill("No progress")
+    first = served.gateway.post(human(name="bob"), f"{path}/release-claim", {"fence": 1, "reason": "It hangs"})
+    assert first.status == 200
+    dialog.get_by_role("button", name="Release").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("human:bob ended claim 1")
+    claimed(served, "qa", desk.held["id"], "desk-7")
+    dialog.get_by_role("button", name="Release").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("qa holds the task under claim 2")
+    assert served.gateway.get(ALICE, path).json["claim"]["worker"] == "desk-7"
 
 
 def test_a_failure_says_what_is_needed_and_is_tried_again(signed_in: Any, desk: Desk, expect: Any) -> None:

@@ -37,6 +37,7 @@ function possible(task, chain) {
       { key: "x", name: "Dismiss", kind: "danger", run: () => dismiss([task], stay) });
   }
   if (isUndoable) acts.push({ key: "b", name: "Take the approval back", run: () => { void undo(task); } });
+  if (task.claim) acts.push({ key: "l", name: "Release", run: () => release(task), title: "Take it back from the worker that holds it" });
   if (isOpen(task.state)) {
     acts.push({ key: "r", name: "Resolve", run: () => resolve(task), title: "The work was done elsewhere" },
       { key: "c", name: "Cancel", kind: "danger", run: () => cancel(task, chain) });
@@ -55,6 +56,24 @@ async function undo(task) {
     failed("It can't be taken back any more", error);
   }
   lookAgain();
+}
+
+/** The claim is named by its fence, as it was seen: one that is taken meanwhile isn't hit. @param {WholeTask} task */
+function release(task) {
+  const { agent, worker, fence } = /** @type {NonNullable<WholeTask["claim"]>} */ (task.claim);
+  ask({
+    title: "Release this task",
+    text: html`<p>It is taken back from <strong><${Said} of=${agent} /></strong> (<${Said} of=${worker} />), and the next claimer goes on from its last checkpoint. It loses no attempt.</p>
+      <p>The worker is refused with its next request. Nothing that it does after this counts; a result that comes too late is kept aside.</p>
+      <p><strong>The same agent may claim it again.</strong> To prevent that, switch it off first, on its page.</p>`,
+    fields: [{ name: "reason", label: "Reason", type: "textarea", required: true, hint: "It stays in the trail." }],
+    confirm: "Release",
+    run: async ({ reason }) => {
+      await post(`/tasks/${task.id}/release-claim`, { fence, reason });
+      toast("Released: it waits for the next claimer.");
+      lookAgain();
+    },
+  });
 }
 
 /** @param {WholeTask} task */
