@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import platform
 import shutil
@@ -24,6 +23,7 @@ from botocore.exceptions import ClientError
 from background import StackError, alone, tail
 from engine import REGION, Access
 from front_door import ENGINE_KEY
+from packing import archive, pack
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -34,13 +34,14 @@ BUILD_SECONDS = 600.0  # the first one downloads the layer's packages
 DEPLOY_SECONDS = 300.0
 HEARTBEAT_SECONDS = 4.0
 STAMP = "inputs"  # a file with the fingerprint of what the folder was built from
-SCRIPT_PLACE = "BatonLayer/python/baton/adapters/models/script.yaml"
-INPUTS = ("template.yaml", "samconfig.toml", "functions", "layers")
+LAYER = "BatonLayer"
+SCRIPT_PLACE = "python/baton/adapters/models/script.yaml"  # in the layer
+INPUTS = ("template.yaml", "samconfig.toml", "functions", "layers", "scripts/packing.py")
 
 Say = Callable[[str], None]
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML with CloudFormation's short forms, which nothing that is read so has."""
 
 
@@ -236,7 +237,7 @@ def _build(folder: Path, say: Say) -> None:
         BUILD_SECONDS,
         say,
     )
-    _write_as_json(folder / "template.yaml")
+    pack(folder)
 
 
 def _copy_with(script: Path, folder: Path, say: Say) -> None:
@@ -244,12 +245,8 @@ def _copy_with(script: Path, folder: Path, say: Say) -> None:
     with built(fingerprint(), say) as without:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(without, folder, ignore=shutil.ignore_patterns(STAMP))
-    shutil.copyfile(script, folder / SCRIPT_PLACE)
-
-
-def _write_as_json(template: Path) -> None:
-    """JSON is YAML, too: `sam deploy` reads the template several times, and takes a second for it if it isn't JSON."""
-    template.write_text(json.dumps(yaml.safe_load(template.read_text()), indent=1))
+    shutil.copyfile(script, folder / LAYER / SCRIPT_PLACE)
+    archive(folder / LAYER)
 
 
 def _inputs() -> Iterator[Path]:

@@ -6,6 +6,7 @@ something is missing from the layers.
 
 from __future__ import annotations
 
+import json
 import marshal
 import os
 import re
@@ -16,6 +17,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType
+from zipfile import ZipFile
+from zlib import crc32
 
 import pytest
 
@@ -39,7 +42,7 @@ with deployment.built("theirs", lambda said: print(said, flush=True)):
 SAM = """#!/bin/sh
 test "$1 $2" = "build --build-dir" && rm -rf "$3" && mkdir -p "$3/$(dirname PLACE)" && echo "{}" > "$3/template.yaml"
 echo >> "$0.calls"
-""".replace("PLACE", deployment.SCRIPT_PLACE)
+""".replace("PLACE", f"{deployment.LAYER}/{deployment.SCRIPT_PLACE}")
 BARE_IMPORT = "import importlib, sys; sys.path[:0] = sys.argv[2:]; importlib.import_module(sys.argv[1])"
 
 
@@ -115,10 +118,12 @@ def test_another_script_takes_no_other_build(tools: Path, tmp_path: Path) -> Non
     for words in ("agents: {}", "agents: {a: []}"):
         script.write_text(words)
         with deployment.built(deployment.fingerprint(script), print, script) as folder:
-            assert (folder / deployment.SCRIPT_PLACE).read_text() == words
+            assert (folder / deployment.LAYER / deployment.SCRIPT_PLACE).read_text() == words
+            with ZipFile(folder / f"{deployment.LAYER}.zip") as archive:
+                assert archive.read(deployment.SCRIPT_PLACE).decode() == words
     with deployment.built(deployment.fingerprint(), print) as without:
         assert without != folder
-        assert not (without / deployment.SCRIPT_PLACE).exists()
+        assert not (without / deployment.LAYER / deployment.SCRIPT_PLACE).exists()
     assert (tools / "sam" / "bin" / "sam.calls").read_text() == "\n"
 
 
@@ -136,6 +141,20 @@ def test_what_one_uses_nobody_else_builds_over(tools: Path) -> None:
     other.communicate(timeout=60)
     assert first == "waiting for another make to finish …\n"
     assert (other.returncode, (folder / "inputs").read_text()) == (0, "theirs")
+
+
+def test_what_is_deployed_is_an_archive_of_what_was_built(built: Path) -> None:
+    resources = json.loads((built / "template.yaml").read_text())["Resources"]
+    named = {name: {"CodeUri", "ContentUri"} & each.get("Properties", {}).keys() for name, each in resources.items()}
+    packages = {name: resources[name]["Properties"][key] for name, keys in named.items() for key in keys}
+    assert packages == {each.name: f"{each.name}.zip" for each in built.iterdir() if each.is_dir()}
+    for name, archive in packages.items():
+        files = [path for path in (built / name).rglob("*") if path.is_file()]
+        with ZipFile(built / archive) as packed:
+            assert {each.filename: each.CRC for each in packed.infolist()} == {
+                path.relative_to(built / name).as_posix(): crc32(path.read_bytes()) for path in files
+            }
+            assert all(each.external_attr >> 16 & 0o444 == 0o444 for each in packed.infolist())
 
 
 def _compiled(folder: Path) -> list[Path]:
