@@ -154,7 +154,8 @@ def deploy(folder: Path, inputs: str, access: Access, parameters: Mapping[str, s
     command: list[str | Path] = [environment_of_tools() / "sam" / "bin" / "sam", "deploy"]
     command += ["--template-file", folder / "template.yaml", "--stack-name", STACK_NAME, "--s3-bucket", bucket]
     command += ["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-fail-on-empty-changeset"]
-    command += ["--no-progressbar", "--tags", f"inputs={inputs}"]
+    # It reads what it has packed twice: JSON in no time.
+    command += ["--no-progressbar", "--use-json", "--tags", f"inputs={inputs}"]
     command += [
         "--parameter-overrides",
         f"Runtime={RUNTIME}",
