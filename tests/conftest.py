@@ -72,6 +72,18 @@ def tier_of(item: pytest.Item) -> str:
     return item.nodeid.split("/", 2)[1]
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The tests of a stack take longest, and most of that they wait: what they wait for comes before other tests."""
+    if hasattr(item.config, "workerinput") and tier_of(item) != "stack":
+        step_back()
+
+
+@cache
+def step_back() -> None:
+    """Once, and for good: a worker that has left the stack's tests gets no more of them."""
+    os.nice(5)
+
+
 def has_sizes(item: pytest.Function) -> bool:
     return any(getattr(item.module, name, None) is getattr(soak, name) for name in ("scaled", "spread"))
 
