@@ -293,6 +293,7 @@ HTTP: dict[str, Case] = {
     "api-dry_run_tool": Case(with_tool, 200, {"ok": True, "would": "Routed to Client Repo Auditor"}),
     "api-give_tools": Case(with_tool, 200, {"slug": "runner", "version": 2}),
     "api-start_conversation": Case(nothing, 201),
+    "api-list_conversations": Case(talking, 200, {"next_cursor": None}, "delegated"),
     "api-get_conversation": Case(talking, 200, {"agent": "auditor", "state": "open"}, "delegated"),
     "api-list_messages": Case(talking, 200),
     "api-say": Case(talked, 201, {"conversation_id": "wf_example1"}, "cancelled"),

@@ -11,6 +11,7 @@ import pytest
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from rest.etags import edition_of, without_edition
@@ -262,9 +263,18 @@ def test_whatever_is_made_of_tasks_is_looked_at_in_this_way(path: str, query: st
     assert after.text != before
 
 
+def test_a_list_of_conversations_is_looked_at_in_this_way() -> None:
+    page = Page("/conversations", "").watched()
+    opening = Opening(agent="runner", message="Is it ready?", context={})
+    begun = start_conversation(page.rig.other().deps, BOB, opening).task
+    assert page.look().status == 304
+    page.bring()
+    assert [each["conversation_id"] for each in page.look().json["items"]] == [begun.workflow_id]
+
+
 def test_these_are_all_routes_of_which_the_document_says_so() -> None:
     made = {route.path for route in ROUTES if route.made_of_tasks}
-    assert made == {"/tasks", *(path for path, _ in MADE_OF_TASKS)}
+    assert made == {"/tasks", "/conversations", *(path for path, _ in MADE_OF_TASKS)}
 
 
 def test_an_edition_opens_nothing_once_the_token_is_revoked() -> None:

@@ -21,6 +21,7 @@ from baton.domain.agents.tool import ToolMode
 from baton.domain.numbers import dumps
 from baton.domain.tasks.task import Task
 from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.conversations.list_conversations import ConversationFilter, list_conversations
 from golden.test_completeness import stored
 from support.clock import NOON
 from support.fakes.dynamo import create_table
@@ -211,6 +212,8 @@ def test_a_conversation_goes_on_after_what_was_said_in_it_is_gone(talk: AgentRun
     conversation = next(task for task in talk_tasks(talk) if task.state == "done").workflow_id
     talk.world.clock.advance(31 * DAY)
     data_of(talk.world)[0].prune(30)
+    listed = list_conversations(talk.deps, human(), ConversationFilter(), 10, None).items
+    assert conversation in [each.root.workflow_id for each in listed]
     talk.model.script["anna"] = [says("Hello again")]
     assert talk.say(conversation, "Are you there?").state == "done"
     assert "Hello again" in [text for _, text in talk.told(conversation)]

@@ -52,6 +52,7 @@ def play(
         calm.everybody_finishes,
         quiet.everybody_has_finished,
         listener.hear_out,
+        listener.find_all,
     ]
     for phase in phases:
         if not sim.scheduler.is_stopped:

@@ -32,6 +32,7 @@ NOUNS = {
     "events": ("baton_cli.nouns.events", "Read a task's trail, and verify it."),
     "marker": ("baton_cli.nouns.marker", "Ask another agent for help, and get the block to paste."),
     "chat": ("baton_cli.nouns.chat", "Talk with an agent."),
+    "conversations": ("baton_cli.nouns.conversations", "Find a conversation, to go on with it."),
     "worker": ("baton_cli.nouns.worker", "Do an agent's work with a program."),
     "agents": ("baton_cli.nouns.agents", "Register agents, and see who is there."),
     "memory": ("baton_cli.nouns.memory", "Post what the agents know, and find it."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -40,6 +40,14 @@ class ConversationRequest(models.Body):
 
 class MessageRequest(models.Body):
     message: Text
+
+
+class ConversationQuery(models.PageQuery):
+    """``begun_by``: who sent the first message, such as ``human:alice``. ``state``: ``open`` while one of its tasks
+    hasn't ended, ``idle`` while it waits for a message."""
+
+    begun_by: Annotated[str, StringConstraints(min_length=1, max_length=requests.MAX_NAME)] | None = None
+    state: Literal["open", "idle"] | None = None
 
 
 class MessageQuery(models.Query):

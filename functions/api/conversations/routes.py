@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.conversations import requests, views
 from baton.ports.deps import Deps
 from baton.services.conversations.converse import read_messages, say, start_conversation
+from baton.services.conversations.list_conversations import ConversationFilter, list_conversations
 from baton.services.conversations.see_conversation import see_conversation
 from rest import answers, models, pages, routing
 
@@ -24,6 +25,26 @@ def create_conversation(deps: Deps, call: routing.Call[requests.ConversationRequ
     """
     view = views.asked_view(deps, start_conversation(deps, call.by, call.body.opening(), call.idempotency_key))
     return answers.created(view, f"/conversations/{view['conversation_id']}")
+
+
+@routes.get(
+    "/conversations",
+    query=models.query(requests.ConversationQuery),
+    answers={200: views.ConversationPage},
+    made_of_tasks=True,
+)
+def list_all_conversations(deps: Deps, call: routing.Call[None, requests.ConversationQuery]) -> answers.Answer:
+    """Conversations, the latest begun first; the filters may be combined.
+
+    An agent or service without `act_as` finds those that it takes part in. A page may hold fewer than `limit` items,
+    even none, and still have a `next_cursor`: continue until it is null. A conversation shows milliseconds after it
+    began.
+    """
+    options = call.query
+    is_open = None if options.state is None else options.state == "open"
+    criteria = ConversationFilter(begun_by=options.begun_by, is_open=is_open)
+    page = list_conversations(deps, call.by, criteria, options.limit, pages.cursor_of(call))
+    return answers.ok(pages.listing(call, page, views.listed_conversation))
 
 
 @routes.get("/conversations/{conversation_id}", answers={200: views.ConversationView})

@@ -11,6 +11,7 @@ from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.services.conversations.converse import ReadMessage
+from baton.services.conversations.list_conversations import ListedConversation
 from baton.services.conversations.see_conversation import Overview
 from rest.shape import ViewShape
 from rest.tasks import views as task_views
@@ -61,6 +62,27 @@ class ConversationView(TypedDict):
     created_at: str
 
 
+class ListedConversationView(TypedDict):
+    """A conversation in a list. ``title``: the first message's beginning. ``begun_with``: the agent that it was sent
+    to; ``agent``: the one that holds the conversation now, null for open work that nobody has claimed. ``state``:
+    ``open`` while one of its tasks hasn't ended. ``updated_at``: of the latest change of one of its tasks."""
+
+    conversation_id: str
+    title: str
+    begun_by: str
+    begun_with: str | None
+    agent: str | None
+    agent_name: str | None
+    state: Literal["open", "idle"]
+    created_at: str
+    updated_at: str
+
+
+class ConversationPage(TypedDict):
+    items: list[ListedConversationView]
+    next_cursor: str | None
+
+
 class MessageView(TypedDict):
     """``number``: within its task. ``agent``: the author, a slug or the user (``human:alice``). ``data``: depends on
     the type, such as ``new_task_id`` and ``variables`` of a ``handoff``."""
@@ -99,6 +121,21 @@ def conversation_view(seen: Overview) -> ConversationView:
         "tasks": list(map(_task_view, seen.tasks)),
         "usage": task_views.usage_view(seen.usage),
         "created_at": times.rfc3339(root.created_at),
+    }
+
+
+def listed_conversation(listed: ListedConversation) -> ListedConversationView:
+    root = listed.root
+    return {
+        "conversation_id": root.workflow_id,
+        "title": root.title,
+        "begun_by": root.created_by,
+        "begun_with": root.target_agent,
+        "agent": listed.holder.agent,
+        "agent_name": listed.agent_name,
+        "state": "open" if listed.is_open else "idle",
+        "created_at": times.rfc3339(root.created_at),
+        "updated_at": times.rfc3339(listed.updated_at),
     }
 
 

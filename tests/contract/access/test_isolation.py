@@ -13,6 +13,7 @@ from baton.domain.access.session import OpenSessions
 from baton.domain.access.settings import Settings
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.alerts.alert import AlertState
+from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.errors import Conflict, PageHeld
 from baton.domain.escalations.direction import Direction
 from baton.domain.handoffs.workflow import JobKind
@@ -60,6 +61,7 @@ def fill(store: Store, workspace: str) -> None:
         Insert(TaskBody("task_1", {})),
         OpenEscalation(Direction(workspace, *PAIR), "task_1", NOON),
         SaveResponse(idempotency_key, {}),
+        Insert(BegunConversation("wf_1", "task_1", "human:alice")),
     ]
     row = Save(a_page_sync(workspace=workspace, look_at=NOON))
     store.commit(workspace, change, *extras, Insert(Note("task_1", "note_1", NOON, "x", {})), row)
@@ -120,6 +122,8 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "tasks": lambda store, w: store.tasks(w, ["task_1", "task_2"]),
     "bodies": lambda store, w: store.bodies(w, ["task_1"]),
     "workflow": lambda store, w: store.workflow(w, "wf_1"),
+    "conversations": lambda store, w: store.conversations(w, 10, None),
+    "talks": lambda store, w: store.talks(w, ["wf_1"]),
     "held": lambda store, w: store.held(w, "auditor"),
     "taken_slots": lambda store, w: store.taken_slots(w, "auditor"),
     "late results": lambda store, w: store.late_results(w, "task_5"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from baton.domain.alerts.alert import AlertState
+from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.errors import Conflict
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
@@ -48,9 +49,15 @@ def add_acknowledged(store: Store, number: int) -> None:
     store.commit(WORKSPACE, Save(alert.acknowledged(human(), NOON)))
 
 
+def add_conversation(store: Store, number: int) -> None:
+    begun = BegunConversation(f"wf_{number:02d}", f"task_{number:02d}", "human:alice")
+    begin(store, begun.root_id, Insert(begun), workflow_id=begun.id)
+
+
 LISTINGS: dict[str, tuple[Callable[[Store, int], object], Read]] = {
     "agent": (add_task, lambda store, limit, cursor: store.tasks_of_agent(WORKSPACE, "auditor", limit, cursor)),
     "day": (add_task, lambda store, limit, cursor: store.tasks_of_day(WORKSPACE, DAY, limit, cursor)),
+    "conversations": (add_conversation, lambda store, limit, cursor: store.conversations(WORKSPACE, limit, cursor)),
     "reviews": (add_review, lambda store, limit, cursor: store.reviews(WORKSPACE, limit, cursor)),
     "tokens": (add_token, lambda store, limit, cursor: store.tokens(WORKSPACE, limit, cursor)),
     "alerts": (add_alert, lambda store, limit, cursor: store.alerts(WORKSPACE, limit, cursor)),

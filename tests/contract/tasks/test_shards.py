@@ -15,12 +15,13 @@ from baton.adapters.dynamodb.shards import MAX_SHARDS, Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.config import ConfigError, read
+from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.errors import Busy, Conflict
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import State
 from baton.domain.times import seconds
 from baton.ports.store import Store
-from baton.ports.writes import FinishJob, Put
+from baton.ports.writes import FinishJob, Insert, Put
 from support.clock import NOON
 from support.fakes.fake_dynamo import Calm, FakeDynamo
 from support.fakes.store import TABLE
@@ -60,6 +61,11 @@ def pages(list_: Callable[[int, str | None], Any], size: int = 7) -> list[list[s
 
 WRITES: dict[str, Callable[[DynamoStore, int], None]] = {
     "of a day": lambda store, number: store.commit(WORKSPACE, a_new(number)),
+    "conversations": lambda store, number: store.commit(
+        WORKSPACE,
+        a_new(number, workflow_id=IDS[number]),
+        Insert(BegunConversation(IDS[number], IDS[number], "human:alice")),
+    ),
     "that need a human": lambda store, number: store.commit(WORKSPACE, a_new(number)),
     "open work": lambda store, number: store.commit(WORKSPACE, a_new(number, state=State.DELEGATED, target_agent=None)),
     "due": lambda store, number: store.commit(WORKSPACE, a_new(number, wake_at=NOON)),
@@ -67,12 +73,13 @@ WRITES: dict[str, Callable[[DynamoStore, int], None]] = {
 }
 READS: dict[str, Callable[[Store], list[str]]] = {
     "of a day": lambda store: [*chain(*pages(lambda size, at: store.tasks_of_day(WORKSPACE, DAY, size, at)))],
+    "conversations": lambda store: [*chain(*pages(lambda size, at: store.conversations(WORKSPACE, size, at)))],
     "that need a human": lambda store: [*chain(*pages(lambda size, at: store.needs(WORKSPACE, size, at)))],
     "open work": lambda store: [ready.task_id for ready in store.open_work(WORKSPACE, NOON)],
     "due": lambda store: [task_id for _, task_id, _ in store.due(NOON)],
     "events": lambda store: [each.task_id for page in store.pending_tasks(NOON) for each in page],
 }
-IS_IN_ORDER = {"of a day", "that need a human", "open work"}
+IS_IN_ORDER = {"of a day", "conversations", "that need a human", "open work"}
 
 
 def found(name: str, first: Shards, then_: Shards, reader: Shards | None = None) -> list[str]:

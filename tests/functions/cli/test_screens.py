@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from functions.cli.conftest import Terminal, held
+from support.worlds.http_agents import ALICE
+from support.worlds.world import human
 
 CRITERIA = ["Implements all spec requirements", "Includes unit tests"]
 
@@ -116,3 +118,12 @@ def test_the_history_is_the_chain_with_its_rollback(terminal: Terminal, chain: d
 def test_a_retry_says_what_it_does(terminal: Terminal, chain: dict[str, Any]) -> None:
     listed = terminal.json("handoff", "list", "--to", "qa", "--state", "failed")
     held("retry", terminal.screen("handoff", "retry", listed["items"][0]["handoff_id"]))
+
+
+def test_conversations_are_listed_with_who_holds_them(terminal: Terminal) -> None:
+    for by, message_text in ((ALICE, "Is the sign-in safe?"), (human(name="bob"), "When is the release?")):
+        begun = terminal.agents.gateway.post(by, "/conversations", {"agent": "ciso", "message": message_text})
+        assert begun.status == 201, begun.text
+        terminal.world.clock.advance(90)
+    held("conversations", terminal.screen("conversations", "list"))
+    held("conversations-own", terminal.screen("conversations", "list", "--begun-by", "human:alice", "--state", "open"))

@@ -143,3 +143,5 @@ def conversation(play: Play) -> None:
     page = play("human:alice", f"GET {path}/messages?limit=2")
     play("human:alice", f"GET {path}/messages?after={page['after']}")
     play("agent:scout", f"GET {path}")
+    play("human:alice", "GET /conversations?begun_by=human%3Aalice&state=idle")
+    play("agent:scout", "GET /conversations")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput
 from baton.services.conversations.converse import read_messages
+from baton.services.conversations.list_conversations import ConversationFilter, list_conversations
 from baton.services.conversations.see_conversation import see_conversation
 from simulation.cast.people import human
 
@@ -45,6 +46,20 @@ class Listener:
             is_all = len(whole) == MANY or said == self._heard[conversation]
             lacking = said ^ self._heard[conversation]
             self._sim.oracle.verdict.must(is_all, "{}: who read along knows otherwise of {}", conversation, lacking)
+
+    def find_all(self) -> None:
+        """When all is over: what was begun is listed, and nothing else."""
+        ledger, listed, cursor = self._context.ledger, list[str](), None
+        while True:
+            page = list_conversations(self._sim.deps, human(), ConversationFilter(), MANY, cursor)
+            listed += [each.root.workflow_id for each in page.items]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        roots = [each for each, head in ledger.heads.items() if head.get("master_task_id", each) == each]
+        begun = {ledger.heads[each]["workflow_id"] for each in roots if "input" in ledger.bodies.get(each, {})}
+        odd = begun ^ set(listed)
+        self._sim.oracle.verdict.must(sorted(listed) == sorted(begun), "listed and begun differ in {}", odd)
 
     def _listen(self, conversation: str) -> None:
         sim = self._sim

@@ -875,8 +875,8 @@ MEMBERS = (
         "a root is taken for the one that its workflow's id tells",
         (
             "adapters/dynamodb/tasks/change_writes.py",
-            "if begins_its_workflow(task):",
-            "if task.is_root:",
+            "if conversation is None and begins_its_workflow(task):",
+            "if conversation is None and task.is_root:",
         ),
     ),
     _bug(

@@ -134,6 +134,7 @@ DECISIONS: dict[str, Row] = {
     "create_conversation": Row(
         elsewhere="422 unknown_agent", own="201", other="201", act_as="201", service="201", human="201"
     ),
+    "list_all_conversations": listed(),
     "get_conversation": read(),
     "list_messages": read(),
     "create_message": Row(elsewhere=GONE, own="201", other=GONE, act_as="201", service=GONE, human="201"),

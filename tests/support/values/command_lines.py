@@ -227,6 +227,8 @@ KNOWLEDGE = [
     typed("tokens list"),
     typed("tokens revoke $token"),
     typed("chat runner --message Hello"),
+    typed("conversations list --state idle"),
+    typed("conversations list", talk="items.0.conversation_id"),
     typed("api GET /agents"),
     typed("console --print"),
     typed("completion bash"),

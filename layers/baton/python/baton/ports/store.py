@@ -14,6 +14,7 @@ from baton.ports.access import SessionStore, SettingsStore, TokenStore, UseStore
 from baton.ports.agents import AgentStore, RouteStore, ToolStore
 from baton.ports.alerts import AlertStore
 from baton.ports.claims import ClaimStore
+from baton.ports.conversations import ConversationStore
 from baton.ports.escalations import MarkerStore
 from baton.ports.events import EventStore
 from baton.ports.handoffs import HandoffStore, WorkflowStore
@@ -33,6 +34,7 @@ class Store(
     QueueStore,
     HandoffStore,
     WorkflowStore,
+    ConversationStore,
     MarkerStore,
     AgentStore,
     AlertStore,

@@ -162,6 +162,11 @@ def members(workspace: str, workflow_id: str) -> str:
     return f"WS#{workspace}#WORKFLOW#{workflow_id}"
 
 
+def parse_members(partition: str) -> str:
+    """Returns the workflow's id."""
+    return partition.split("#", 3)[3]
+
+
 def handoff_count(workspace: str, workflow_id: str) -> Key:
     return Key(f"WS#{workspace}#HANDOFFS#{workflow_id}", "COUNT")
 
@@ -436,7 +441,8 @@ def open_sessions(workspace: str, human: str) -> Key:
     return Key(f"WS#{workspace}#SESSIONS#{human}", "SESSIONS")
 
 
-# Listings in the queue index, as places of items that never change: the day's is BEGINNING's, the agent's BODY's.
+# Listings in the queue index, as places of items that never change: the day's is BEGINNING's, the agent's BODY's, that
+# of conversations their roots' entries in the workflow.
 
 
 def tasks_of_agent(workspace: str, slug: str) -> str:
@@ -456,8 +462,16 @@ def day_list_index_key(of: Task) -> Key:
     return Key(tasks_of_day(of.workspace, of.created_at.date()), of.id)
 
 
-# Every task of a workspace is in some of these, so they are spread over shards (shards.py).
-LISTS_OF_ALL_TASKS = frozenset({"NEEDS", "OPEN", "TASKS-OF-DAY"})
+def conversations(workspace: str) -> str:
+    return f"WS#{workspace}#CONVERSATIONS"
+
+
+def conversation_index_key(workspace: str, root_id: str) -> Key:
+    return Key(conversations(workspace), root_id)
+
+
+# Every task of a workspace may be in some of these, so they are spread over shards (shards.py).
+LISTS_OF_ALL_TASKS = frozenset({"CONVERSATIONS", "NEEDS", "OPEN", "TASKS-OF-DAY"})
 
 # The queue index: work to claim, and work that waits for a human.
 

@@ -13,9 +13,9 @@ from baton.adapters.dynamodb.agents.tools import Tools
 from baton.adapters.dynamodb.alerts.alerts import Alerts
 from baton.adapters.dynamodb.claims.marks import move_mark
 from baton.adapters.dynamodb.claims.renewal import renew
+from baton.adapters.dynamodb.conversations.conversation_reads import ConversationReads
 from baton.adapters.dynamodb.events.event_outbox import EventOutbox
 from baton.adapters.dynamodb.events.watches import Watches
-from baton.adapters.dynamodb.handoffs.workflows import Workflows
 from baton.adapters.dynamodb.memory.entries import Entries
 from baton.adapters.dynamodb.runs.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed
@@ -38,7 +38,7 @@ STILL_THE_SAME = "#stamp = :stamp"
 
 
 class DynamoStore(
-    QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox, Watches, Entries
+    QueueReads, ConversationReads, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox, Watches, Entries
 ):
     # Writing
 

@@ -4,6 +4,7 @@ Each has a name; those that most writes share are in ``puts``."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.counters import added
@@ -22,6 +23,7 @@ from baton.adapters.dynamodb.tasks.requirements import required
 from baton.adapters.dynamodb.tasks.task_items import body_of
 from baton.adapters.dynamodb.tracker.tracker_writes import page_due
 from baton.domain import errors
+from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import TaskBody, TaskOutput
@@ -55,25 +57,43 @@ def transaction(workspace: str, writes: Sequence[Write]) -> list[ItemWrite]:
     key is of an id that nobody knows yet. The bodies of several are in the transaction, to save the calls."""
     begun = {write.task.id: write.task for write in writes if isinstance(write, Change) and write.before is None}
     outputs = {output.task_id: output for output in map(_output_in, writes) if output is not None}
+    talks = {talk.root_id: talk for talk in map(_conversation_in, writes) if talk is not None}
     if not outputs.keys() <= {write.task.id for write in writes if isinstance(write, Change) and write.ends}:
         raise ValueError("an output without the change that ends its task")
-    return [item for write in sorted(writes, key=_rank) for item in _item_writes(workspace, write, begun, outputs)]
+    if not talks.keys() <= begun.keys():
+        raise ValueError("a conversation without the task that begins it")
+    beside = _Beside(begun, outputs, talks)
+    return [item for write in sorted(writes, key=_rank) for item in _item_writes(workspace, write, beside)]
 
 
-def _item_writes(
-    workspace: str, write: Write, begun: Mapping[str, Task], outputs: Mapping[str, TaskOutput]
-) -> list[ItemWrite]:
-    """``begun``, ``outputs``: by task. Outputs are written with the changes that end the tasks."""
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What the items of a commit's other writes depend on, by task. Outputs are written with the changes that end the
+    tasks, conversations with those that begin them."""
+
+    begun: Mapping[str, Task]
+    outputs: Mapping[str, TaskOutput]
+    talks: Mapping[str, BegunConversation]
+
+
+def _item_writes(workspace: str, write: Write, beside: _Beside) -> list[ItemWrite]:
+    begun = beside.begun
     if isinstance(write, Insert) and isinstance(write.value, TaskBody) and write.value.task_id in begun:
         item = body_of(begun[write.value.task_id], write.value)
         return [put_first(item) if len(begun) == 1 else put(item, NOT_THERE_YET)]
     if isinstance(write, Change):
-        return change_writes(write, outputs.get(write.task.id), begins_alone=len(begun) == 1)
-    return [] if _output_in(write) is not None else item_writes(workspace, write)
+        id_ = write.task.id
+        return change_writes(write, beside.outputs.get(id_), beside.talks.get(id_), begins_alone=len(begun) == 1)
+    is_in_a_change = _output_in(write) is not None or _conversation_in(write) is not None
+    return [] if is_in_a_change else item_writes(workspace, write)
 
 
 def _output_in(write: Write) -> TaskOutput | None:
     return write.value if isinstance(write, Put) and isinstance(write.value, TaskOutput) else None
+
+
+def _conversation_in(write: Write) -> BegunConversation | None:
+    return write.value if isinstance(write, Insert) and isinstance(write.value, BegunConversation) else None
 
 
 def _rank(write: Write) -> int:

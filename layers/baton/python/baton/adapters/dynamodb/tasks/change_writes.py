@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.conversations.conversation_items import begun_item
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, MarkedEvent, Marker, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version, take_first
 from baton.adapters.dynamodb.tasks.output_items import output_parts
 from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item, pointer_items
 from baton.domain import errors
+from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.handoffs.handoff import begins_its_workflow
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim, Task
@@ -20,9 +22,15 @@ from baton.domain.tasks.task_items import TaskOutput
 SLOT_IS_FREE = "attribute_not_exists(#pk) OR #free = :free"
 
 
-def change_writes(change: Change, output: TaskOutput | None = None, *, begins_alone: bool = False) -> list[ItemWrite]:
+def change_writes(
+    change: Change,
+    output: TaskOutput | None = None,
+    conversation: BegunConversation | None = None,
+    *,
+    begins_alone: bool = False,
+) -> list[ItemWrite]:
     """Returns the writes of HEAD and of the change's other items. ``output``: with the end of the task.
-    ``begins_alone``: this is the commit's only new task."""
+    ``conversation``: that the new task begins. ``begins_alone``: this is the commit's only new task."""
     task = change.task
     in_head, beside = output_parts(task, output)
     begins_first = begins_alone and change.before is None and bool(change.events)
@@ -31,7 +39,7 @@ def change_writes(change: Change, output: TaskOutput | None = None, *, begins_al
     if beside is not None:
         writes.append(put_first(beside))
     if change.before is None:
-        writes += [*_beginning(change, comes_first=begins_first), *_member(task)]
+        writes += [*_beginning(change, comes_first=begins_first), *_member(task, conversation)]
     if change.moved and change.before is not None:
         writes += map(put_first, [*pointer_items(change.before), chunk_item(change.before)])
     if change.recovery is not None:
@@ -84,12 +92,14 @@ def _beginning(change: Change, *, comes_first: bool) -> list[ItemWrite]:
     return [take_first(item) if comes_first else put(item, NOT_THERE_YET, marker=Marker.LASTING, bar=bar)]
 
 
-def _member(task: Task) -> list[ItemWrite]:
-    """A new task's entry in its workflow; none for a root that the workflow's id tells."""
-    if begins_its_workflow(task):
+def _member(task: Task, conversation: BegunConversation | None) -> list[ItemWrite]:
+    """A new task's entry in its workflow; none for a root that the workflow's id tells. As nobody changes it, that of a
+    conversation's root has the conversation's place in the list of all."""
+    if conversation is None and begins_its_workflow(task):
         return []
     key = keys.Key(keys.members(task.workspace, task.workflow_id), task.id)
-    return [put({**key._asdict(), "parent_id": task.parent_id})]
+    listed = {} if conversation is None else begun_item(task.workspace, conversation)
+    return [put({**key._asdict(), "parent_id": task.parent_id, **listed})]
 
 
 def _slot_writes(change: Change) -> list[ItemWrite]:
