@@ -38,12 +38,14 @@ class AskedView(TypedDict):
 
 
 class ConversationTask(TypedDict):
-    """``agent``: null for open work that was never claimed."""
+    """``agent``: null for open work that was never claimed. ``join_parent``: the task that waits for this one's
+    branch."""
 
     id: str
     agent: str | None
     state: task_views.StateName
     parent_id: str | None
+    join_parent: str | None
     kind: task_views.KindName
     created_at: str
 

@@ -96,6 +96,7 @@ def test_message_begins_a_conversation(world: World, gateway: Gateway) -> None:
                 "agent": "auditor",
                 "state": "delegated",
                 "parent_id": None,
+                "join_parent": None,
                 "kind": "transfer",
                 "created_at": task["created_at"],
             }

@@ -1,39 +1,19 @@
-/** Conversations: the reader's own, and a new one. */
+/** Conversations, and a new one. */
 import { html, useState } from "../lib.js";
 import { useOneKey } from "../core/again.js";
 import { post } from "../core/api.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
-import { address, go } from "../core/router.js";
-import { who } from "../core/session.js";
+import { go } from "../core/router.js";
 import { Field } from "../ui/ask.js";
-import { Ago, Empty, Key, Loading, Said, State, Trouble } from "../ui/parts.js";
-import { Table } from "../ui/table.js";
-import { useTalks } from "./chat/list.js";
+import { Trouble } from "../ui/parts.js";
+import { Talks } from "./chat/list.js";
 
-/** @typedef {import("api").ListedHandoff} ListedHandoff */
-
-/** @type {import("../ui/table.js").Column<ListedHandoff>[]} */
-const COLUMNS = [
-  { name: "message", title: "Last message", class: "fill", cell: (talk) => html`<${Said} of=${talk.title || talk.workflow_id} />` },
-  { name: "agent", title: "To", class: "slim wide", cell: (talk) => html`<${Said} of=${talk.target_agent ?? "anyone"} />` },
-  { name: "state", title: "State", class: "state-cell", cell: (talk) => html`<${State} of=${talk.state} />` },
-  { name: "at", title: "Said", class: "slim", cell: (talk) => html`<${Ago} at=${talk.created_at} />` },
-];
-
-export default function Chat() {
-  const { talks, problem, isLoading } = useTalks(`human:${who.value}`);
+/** @param {{query: Record<string, string>}} props */
+export default function Chat({ query }) {
   useKeys("Chat", { n: { does: "new conversation", run: () => document.getElementById("field-message")?.focus() } });
-  return html`<div class="head"><h1>Chat</h1><span class="faint">${talks.length > 0 && `${talks.length} of the last week`}</span></div>
-    <div class="halves">
-      <div class="talks"><h2>Your conversations</h2>
-        <${Trouble} of=${problem} what="The list can't be read." />
-        ${isLoading ? html`<${Loading} />` : talks.length > 0
-    ? html`<${Table} label="Your conversations" columns=${COLUMNS} rows=${talks} keyOf=${(/** @type {ListedHandoff} */ talk) => talk.workflow_id}
-          hrefOf=${(/** @type {ListedHandoff} */ talk) => address(`/chat/${talk.workflow_id}`)} />`
-    : !problem && html`<${Empty} title="None in the last week"><p>A message to an agent begins one (<${Key}>n<//>). An older one, or another person's,
-          is reached from any of its <a href=${address("/tasks")}>tasks</a>.</p><//>`}</div>
-      <${Begin} /></div>`;
+  return html`<div class="head"><h1>Chat</h1></div>
+    <div class="halves"><${Talks} isOwn=${query.whose !== "all"} /><${Begin} /></div>`;
 }
 
 function Begin() {

@@ -6,8 +6,9 @@ import { lookAgain, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
 import { Field } from "../ui/ask.js";
 import { Empty, Loading, Said, Trouble } from "../ui/parts.js";
-import { blocks, Message } from "./chat/message.js";
+import { Blocks, blocks } from "./chat/blocks.js";
 import { useMessages } from "./chat/follow.js";
+import { TalkState } from "./chat/list.js";
 import { left } from "./task/chain.js";
 
 /** @param {{params: Record<string, string>}} props */
@@ -21,15 +22,12 @@ export default function Conversation({ params }) {
   const talk = /** @type {import("api").ConversationView | null} */ (data);
   if (isLoading) return html`<h1>Conversation</h1><${Loading} />`;
   if (!talk) return problem?.status === 404 ? html`<${Empty} isPage title="There is no such conversation"><p><a href=${address("/chat")}>Begin one</a></p><//>` : html`<h1>Conversation</h1><${Trouble} of=${problem} />`;
-  const kinds = new Map(talk.tasks.map((task) => [task.id, task.kind]));
   const isBusy = talk.state === "open";
   return html`<article class="talk"><header><h1 class="title">With <${Said} of=${talk.agent_name ?? talk.agent ?? "anyone"} /></h1>
-      <p class="row"><span class=${`state ${isBusy ? "claimed" : "done"}`}>${isBusy ? "● being answered" : "○ waits for you"}</span>
+      <p class="row"><${TalkState} of=${talk.state} />
         <span class="faint">${talk.tasks.length === 1 ? "one task" : `${talk.tasks.length} tasks`}${chain ? left(/** @type {any} */ (chain)) : ""}</span></p></header>
     <${Trouble} of=${problem} />
-    <div class="messages" role="log" aria-label="Messages" tabindex="0">${blocks(messages, kinds).map((block, at) => (block.branches
-    ? html`<div class="branches" key=${at}>${block.branches.map((branch) => html`<section key=${branch[0]?.task_id} aria-label=${`Branch of ${branch[0]?.agent}`}>${branch.map((each) => html`<${Message} key=${each.number} of=${each} />`)}</section>`)}</div>`
-    : html`<${Message} key=${at} of=${block.message} />`))}<div ref=${end}></div></div>
+    <div class="messages" role="log" aria-label="Messages" tabindex="0"><${Blocks} of=${blocks(messages, talk.tasks)} /><div ref=${end}></div></div>
     <${Composer} id=${id} isBusy=${isBusy} /></article>`;
 }
 

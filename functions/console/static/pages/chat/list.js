@@ -1,51 +1,49 @@
-/** Conversations of a person: of their handoffs of the last week, those that a message began or went on with. */
-import { useEffect, useState } from "../../lib.js";
-import { get, Problem } from "../../core/api.js";
+/** The list of conversations: one's own, or everybody's; the latest change first. */
+import { html, useMemo } from "../../lib.js";
 import { useList } from "../../core/live.js";
+import { address } from "../../core/router.js";
+import { who } from "../../core/session.js";
+import { Ago, Empty, Key, Loading, Said, Trouble } from "../../ui/parts.js";
+import { Table } from "../../ui/table.js";
 
-/** @typedef {import("api").ListedHandoff} ListedHandoff */
-const AT_ONCE = 6;
+/** @typedef {import("api").ListedConversationView} Talk */
+/** @typedef {import("../../ui/table.js").Column<Talk>} Column */
 const MOST = 100;
 
-/** Whether a task came of a message: that never changes. @type {Map<string, boolean>} */
-const fromMessage = new Map();
+/** @type {Column[]} */
+const COLUMNS = [
+  { name: "title", title: "About", class: "fill", cell: (talk) => html`<${Said} of=${talk.title || talk.conversation_id} />` },
+  { name: "agent", title: "With", class: "slim", cell: (talk) => html`<${Said} of=${talk.agent_name ?? talk.agent ?? "anyone"} />` },
+  { name: "state", title: "State", class: "state-cell", cell: (talk) => html`<${TalkState} of=${talk.state} isShort />` },
+  { name: "at", title: "Last", class: "slim wide", cell: (talk) => html`<${Ago} at=${talk.updated_at} />` },
+];
+/** @type {Column} */
+const BEGUN_BY = { name: "by", title: "Begun by", class: "slim wide", cell: (talk) => html`<${Said} of=${talk.begun_by.replace(/^human:/, "")} />` };
 
-/** The last message of each conversation, newest first. @param {string} person such as `human:alice` */
-export function useTalks(person) {
-  const { data, problem, isLoading } = useList(`/handoffs?source=${encodeURIComponent(person)}`, { everyMs: 10_000, most: MOST });
-  const [looked, setLooked] = useState(0);
-  const handoffs = /** @type {ListedHandoff[]} */ (data?.items ?? []).filter((each) => each.kind === "transfer");
-  const unknown = handoffs.filter((each) => !fromMessage.has(each.task_id)).map((each) => each.task_id);
-  useEffect(() => {
-    const stop = new AbortController();
-    if (unknown.length > 0) void look(unknown, stop.signal).then(() => { if (!stop.signal.aborted) setLooked(looked + 1); });
-    return () => stop.abort();
-  }, [unknown.join()]);
-  const talks = newest(handoffs.filter((each) => fromMessage.get(each.task_id)));
-  return { talks, problem, isLoading: isLoading || (talks.length === 0 && unknown.length > 0) };
+/** A mark and a word, never a colour alone. @param {{of: "open" | "idle", isShort?: boolean}} props */
+export function TalkState({ of, isShort = false }) {
+  const [name, mark, words, short] = of === "open" ? ["claimed", "●", "being answered", "answering"] : ["done", "○", "waits for a message", "waits"];
+  return html`<span class=${`state ${name}`} title=${words}><span aria-hidden="true">${mark}</span> ${isShort ? short : words}</span>`;
 }
 
-/** @param {ListedHandoff[]} messages @returns {ListedHandoff[]} */
-function newest(messages) {
-  /** @type {Map<string, ListedHandoff>} */
-  const found = new Map();
-  for (const each of messages) {
-    const other = found.get(each.workflow_id);
-    if (!other || other.created_at < each.created_at) found.set(each.workflow_id, each);
-  }
-  return [...found.values()].sort((one, other) => (one.created_at < other.created_at ? 1 : -1));
+/** @param {{isOwn: boolean}} props */
+export function Talks({ isOwn }) {
+  const own = `?begun_by=${encodeURIComponent(`human:${who.value}`)}`;
+  const { data, problem, isLoading } = useList(`/conversations${isOwn ? own : ""}`, { everyMs: 10_000, most: MOST });
+  const talks = useMemo(() => latestFirst(data?.items ?? []), [data]);
+  const label = isOwn ? "Your conversations" : "Everybody's conversations";
+  return html`<div class="talks">
+    <div class="views" role="group" aria-label="Whose">${[{ name: "yours", whose: null }, { name: "everybody's", whose: "all" }].map(({ name, whose }) => html`<span class="view" key=${name}>
+      <a href=${address("/chat", { whose })} aria-current=${isOwn === (whose === null) ? "true" : undefined}>${name}</a></span>`)}</div>
+    <${Trouble} of=${problem} what="The list can't be read." />
+    ${isLoading ? html`<${Loading} />` : talks.length > 0
+    ? html`<${Table} key=${label} label=${label} columns=${isOwn ? COLUMNS : [...COLUMNS, BEGUN_BY]} rows=${talks} more=${data?.more}
+        keyOf=${(/** @type {Talk} */ talk) => talk.conversation_id} hrefOf=${(/** @type {Talk} */ talk) => address(`/chat/${talk.conversation_id}`)} />`
+    : !problem && html`<${Empty} title=${isOwn ? "You have begun none" : "Nobody has begun one"}><p>A message to an agent begins one: press <${Key}>n<//>.
+        The agent answers, or hands you on to another that can.</p><//>`}</div>`;
 }
 
-/** @param {string[]} ids @param {AbortSignal} stop */
-async function look(ids, stop) {
-  for (let from = 0; from < ids.length && !stop.aborted; from += AT_ONCE) {
-    await Promise.all(ids.slice(from, from + AT_ONCE).map(async (id) => {
-      try {
-        const task = /** @type {import("api").WholeTask} */ (await get(`/tasks/${id}`, stop));
-        fromMessage.set(id, task.input !== null);
-      } catch (error) {
-        if (!stop.aborted && !(error instanceof Problem)) throw error;
-      }
-    }));
-  }
+/** @param {Talk[]} talks @returns {Talk[]} */
+function latestFirst(talks) {
+  return [...talks].sort((one, other) => (one.updated_at < other.updated_at ? 1 : -1));
 }

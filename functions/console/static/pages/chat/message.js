@@ -3,27 +3,7 @@ import { html } from "../../lib.js";
 import { address } from "../../core/router.js";
 import { Ago, Data, Said } from "../../ui/parts.js";
 
-/** @typedef {import("api").MessageView} MessageView */
-/** @typedef {{message: MessageView, branches?: undefined} | {message?: undefined, branches: MessageView[][]}} Block */
-
-/** What was said in turn, and side by side what branches said. @param {MessageView[]} messages @param {Map<string, string>} kinds of tasks
- * @returns {Block[]} */
-export function blocks(messages, kinds) {
-  /** @type {Block[]} */
-  const found = [];
-  for (const message of messages) {
-    const last = found.at(-1);
-    if (kinds.get(message.task_id) !== "delegation") found.push({ message });
-    else if (last?.branches) {
-      const branch = last.branches.find((each) => each[0]?.task_id === message.task_id);
-      if (branch) branch.push(message);
-      else last.branches.push([message]);
-    } else found.push({ branches: [[message]] });
-  }
-  return found;
-}
-
-/** @param {{of: MessageView}} props */
+/** @param {{of: import("api").MessageView}} props */
 export function Message({ of }) {
   const data = /** @type {any} */ (of.data);
   if (of.type === "handoff" || of.type === "subtask_created") {
