@@ -103,6 +103,20 @@ def test_of_two_people_who_take_it_back_the_second_is_told_who_was_first(
     assert served.gateway.get(ALICE, path).json["claim"]["worker"] == "desk-7"
 
 
+def test_of_a_large_chain_the_task_one_looks_at_is_in_sight(signed_in: Any, desk: Desk, expect: Any) -> None:
+    served = desk.served
+    with at_once(served):
+        whole = approved(served, "architect", "auto-code", "Ship 2.4")
+        claim = claimed(served, "auto-code", whole["id"])
+    branches = [{"target": {"agent": "qa", "reason": f"Try part {number}"}} for number in range(10)]
+    made = served.agents.say(claim, "delegate", branches=branches)
+    assert made.status == 200, made.text
+    signed_in.set_viewport_size({"width": 390, "height": 860})
+    last = served.gateway.get(ALICE, f"/workflows/{whole['workflow_id']}/chain").json["nodes"][0]["children"][-1]
+    signed_in.goto(f"{served.url}#/tasks/{last['task_id']}")
+    expect(signed_in.locator(".box.here")).to_be_in_viewport(ratio=1)
+
+
 def test_a_failure_says_what_is_needed_and_is_tried_again(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/tasks/{desk.failed['id']}")
     for text in ("No group id on a standard queue", "May messages be reordered?"):

@@ -1,5 +1,5 @@
 /** The chain: what came of what, from left to right. */
-import { html, useMemo } from "../../lib.js";
+import { html, useEffect, useMemo, useRef } from "../../lib.js";
 import { plain } from "../../core/said.js";
 import { address } from "../../core/router.js";
 import { length, now } from "../../core/time.js";
@@ -35,11 +35,18 @@ export function layout(roots) {
 /** @param {{chain: any, here: string}} props */
 export function Chain({ chain, here }) {
   const drawn = useMemo(() => (chain?.nodes?.length ? layout(chain.nodes) : null), [chain]);
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const at = drawn?.placed.find((each) => each.node.task_id === here);
+  useEffect(() => {
+    if (!box.current || !at) return;
+    box.current.scrollLeft = at.x + (WIDE - box.current.clientWidth) / 2;
+    box.current.scrollTop = at.y + (HIGH - box.current.clientHeight) / 2;
+  }, [here, Boolean(at)]);
   if (!drawn) return null;
   const { placed, width, height } = drawn;
   const all = flat(chain.nodes);
   return html`<section class="chain" aria-labelledby="chain"><h2 id="chain">Chain <span class="faint">${all.length === 1 ? "one handoff" : `${all.length} handoffs`}${left(chain)}</span></h2>
-    <div class="scroll" tabindex="0" role="region" aria-label="The chain, from left to right">
+    <div class="scroll" ref=${box} tabindex="0" role="region" aria-label="The chain, from left to right">
       <svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="group" aria-label="Handoffs">
         ${placed.map((each) => each.parent && html`<${Edge} key=${`to ${each.node.task_id}`} from=${each.parent} to=${each} />`)}
         ${placed.map((each) => html`<${Box} key=${each.node.task_id} at=${each} isHere=${each.node.task_id === here} />`)}
