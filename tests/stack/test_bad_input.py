@@ -292,6 +292,7 @@ QUERIES = {
     "day": ["2026-02-30", "yesterday", "20261121"],
     "agent": ["A", "a b", "x" * 64],
     "target": ["A", "a b", "x" * 64],
+    "begun_by": ["", "x" * 101],
     "source": ["", "x" * 101],
     "workflow": ["a b", "x" * 65],
     "since": ["2026-11-20", "1800000000", "now"],
