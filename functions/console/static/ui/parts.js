@@ -1,5 +1,5 @@
 /** The small parts that every page is made of. */
-import { html, useEffect, useRef, useState } from "../lib.js";
+import { html, useLayoutEffect, useRef, useState } from "../lib.js";
 import { pieces, plain } from "../core/said.js";
 import { exact, length, now, relative } from "../core/time.js";
 import { advice, toast } from "../core/toasts.js";
@@ -36,7 +36,7 @@ export function Left({ at, over = "over" }) {
 export function Id({ of, short = false }) {
   const [state, setState] = useState(/** @type {"" | "copied" | "chosen"} */ (""));
   const button = useRef(/** @type {HTMLElement | null} */ (null));
-  useEffect(() => { if (state === "chosen" && button.current) getSelection()?.selectAllChildren(button.current); }, [state]);
+  useLayoutEffect(() => { if (state === "chosen" && button.current) getSelection()?.selectAllChildren(button.current); }, [state]);
   const copy = async (/** @type {Event} */ event) => {
     event.stopPropagation();
     const isCopied = await copied(of);
