@@ -53,15 +53,6 @@ _EXITS = {
     408: Exit.REMOTE,
     429: Exit.REMOTE,
 }
-_NEXT_STEPS = {
-    "not_authenticated": "baton init, or set BATON_TOKEN",
-    "token_refused": "baton doctor; a human makes another token with: baton tokens create",
-    "human_required": "a human does it, with a profile of their own",
-    "rate_limited": "try again later, or ask a human to raise requests_per_minute: baton settings show",
-    "busy": "try again",
-    "stale_claim": "the task isn't yours any more: baton tasks show TASK",
-    "idempotency_key_reused": "use another --key",
-}
 
 
 class Refused(Failure):
@@ -79,10 +70,10 @@ class Refused(Failure):
 
     def _why(self) -> str:
         named = [f"{each.get('field')}: {each.get('message')}" for each in self.errors]
-        return "\n".join(filter(None, [self.detail, *(each for each in named if each not in self.detail)]))
+        missing = [f"- {each}" for each in self.problem.get("criteria") or []]
+        return "\n".join(filter(None, [self.detail, *(each for each in named if each not in self.detail), *missing]))
 
     def _next_step(self) -> str:
-        known = _NEXT_STEPS.get(self.code, "")
-        if not known and self.status >= 500:
-            return f"try again; the request's id in the logs is {self.request_id}" if self.request_id else "try again"
-        return known
+        from baton_cli.next_steps import after
+
+        return after(self.status, self.code, self.problem)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from baton_cli.app import App
+from baton_cli.exits import Misused
 
 
 def _note(name: str, fixed: str | None = None) -> Any:
@@ -54,12 +55,20 @@ def key() -> click.Option:
 
 
 class Leaf(click.Command):
-    """A command with the options that every one has, which its help shows last."""
+    """A command with the options that every one has, which its help shows last. Wrong usage that names no next step is
+    told where the help is."""
 
     def __init__(self, *args: Any, takes_key: bool = False, **options: Any) -> None:
         super().__init__(*args, **options)
         self.own = list(self.params)
         self.params = [*self.params, *([key()] if takes_key else []), *common()]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Misused as misuse:
+            misuse.next_step = misuse.next_step or f"{ctx.command_path} --help"
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rest = [each for each in self.get_params(ctx) if each not in self.own]

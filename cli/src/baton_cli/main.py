@@ -96,6 +96,8 @@ def run(arguments: list[str] | None = None, app: App | None = None) -> int:
     except ReaderGone:
         return Exit.OK
     except Failure as failure:
+        if failure.exit == Exit.NOT_FOUND:
+            failure.why = "\n".join(filter(None, [failure.why, _asked(app)]))
         complain(_told(failure))
         return failure.exit
     except Exception as exc:  # noqa: BLE001 - the edge of the process
@@ -109,6 +111,12 @@ def run(arguments: list[str] | None = None, app: App | None = None) -> int:
 def _misused(error: click.UsageError) -> Misused:
     path = error.ctx.command_path if error.ctx is not None else "baton"
     return Misused(error.format_message(), "", f"{path} --help")
+
+
+def _asked(app: App) -> str:
+    """Another profile may know what this one doesn't."""
+    profile = app.profile
+    return f"asked {f'as the profile {profile.name}' if profile.name else 'without a profile'} at {profile.url}"
 
 
 def _told(failure: Failure) -> str:

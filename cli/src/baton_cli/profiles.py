@@ -36,14 +36,6 @@ class Profile:
     token: str = field(repr=False)
     agent: str = ""
 
-    @property
-    def is_seen_on_its_way(self) -> bool:
-        """True if the token leaves this machine without encryption."""
-        parts = urlsplit(self.url)
-        host = parts.hostname or ""
-        is_here = f".{host}".endswith(".localhost") or host == "::1" or bool(re.fullmatch(r"127(\.\d{1,3}){3}", host))
-        return parts.scheme == "http" and not is_here
-
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -130,7 +122,18 @@ def address(text: str) -> str:
     if not _is_address(url):
         # What stands before an @ may be a password.
         raise Misused(f"{url.rpartition('@')[2]} isn't the address of an API", "it is as https://baton.example.com")
+    if is_seen_on_its_way(url):
+        what = f"{url} isn't encrypted"
+        raise Misused(what, "everybody between here and there could read the token, and answer", "use https://")
     return url
+
+
+def is_seen_on_its_way(url: str) -> bool:
+    """True if what is sent there leaves this machine without encryption."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    is_here = f".{host}".endswith(".localhost") or host == "::1" or bool(re.fullmatch(r"127(\.\d{1,3}){3}", host))
+    return parts.scheme == "http" and not is_here
 
 
 def _is_address(url: str) -> bool:

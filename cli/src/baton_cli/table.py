@@ -82,10 +82,11 @@ def asked_of(call: Call, values: dict[str, Any], app: App) -> Asked:
     refine = call.refine or (lambda _asked: None)
     if call.body is None:
         refine(query)
+        _must_have(call.query, query)
         return Asked(path, query)
     body = _body(call, values, typed)
     refine(body)
-    _must_have(call, body)
+    _must_have(call.body, body)
     return Asked(path, query, body)
 
 
@@ -158,9 +159,9 @@ def _all(call: Call) -> list[Param]:
     return [*path_params(call), *call.query, *(call.body or ()), *(_PAGE if call.is_paged else ())]
 
 
-def _must_have(call: Call, body: dict[str, Any]) -> None:
+def _must_have(params: Iterable[Param], body: dict[str, Any]) -> None:
     """What ``--data`` may have brought is known only now."""
-    for each in call.body or ():
+    for each in params:
         if each.is_required and _found(body, each.name.split(".")) is None:
             raise click.UsageError(f"Missing {each.key.upper() if each.is_argument else each.option}.")
 

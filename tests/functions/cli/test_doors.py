@@ -54,6 +54,22 @@ def test_init_saves_a_profile_that_works_and_an_agents(terminal: Terminal) -> No
     assert config_of(path).profiles["prod.linter"]["agent"] == "linter"
 
 
+@pytest.mark.parametrize("typed", [[], ["--url"], ["--profile", "prod"]])
+def test_init_beside_a_saved_profile_asks_for_nothing_to_make_an_agent(terminal: Terminal, typed: list[str]) -> None:
+    terminal.json("init", "--name", "prod")
+    for name in ("BATON_URL", "BATON_TOKEN"):
+        terminal.monkeypatch.delenv(name)
+    typed = [*typed, terminal.api.url] if typed == ["--url"] else typed
+    assert terminal.json("init", "--agent", "linter", *typed)["profiles"] == ["prod", "prod.linter"]
+    assert terminal.json("agents", "pending", "--profile", "prod.linter")["items"] == []
+
+
+def test_init_takes_no_saved_token_to_another_address(terminal: Terminal) -> None:
+    terminal.json("init", "--name", "prod")
+    terminal.monkeypatch.delenv("BATON_TOKEN")
+    assert terminal.runs("init", "--agent", "linter", "--url", "https://baton.example.com")[0] == 2
+
+
 def test_init_saves_nothing_that_is_refused(terminal: Terminal) -> None:
     terminal.monkeypatch.setenv("BATON_TOKEN", "baton_nobody_nothing")
     code, _, err = terminal.runs("init")
@@ -99,11 +115,11 @@ def test_the_doctor_names_what_is_wrong(terminal: Terminal, name: str, value: st
     assert said in found["said"]
 
 
-def test_the_doctor_says_where_a_token_can_be_read_on_its_way(terminal: Terminal) -> None:
+def test_the_doctor_says_that_an_address_is_not_encrypted(terminal: Terminal) -> None:
     terminal.monkeypatch.setenv("BATON_URL", "http://0.0.0.0:9")
     found = {each["about"]: each for each in json.loads(terminal.runs("doctor", "--json")[1])["checks"]}
-    assert found["encryption"]["state"] == "note"
-    assert "can read the token" in found["encryption"]["said"]
+    assert found["profile"]["state"] == "wrong"
+    assert "isn't encrypted" in found["profile"]["said"]
 
 
 def test_the_doctor_says_how_a_local_stack_that_is_down_comes_up(terminal: Terminal, tmp_path: Path) -> None:

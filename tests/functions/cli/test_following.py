@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry
 from baton.ports.writes import Insert
 from functions.cli.conftest import Terminal
@@ -88,6 +90,28 @@ def test_an_exported_trail_is_verified_by_a_program_that_knows_nothing_of_baton(
     assert json.loads(trail.read_text()) == terminal.json("export", task_id)
     program = [sys.executable, str(ROOT / "scripts" / "verify_trail.py"), str(trail)]
     assert subprocess.run(program, capture_output=True, check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("field", ["handoff_id", "task_id"])
+@pytest.mark.parametrize("said", ["{home}/.claude/settings", "../../settings", "ho_1/../../x", "HO_1", "", "ho_1\n"])
+def test_an_export_writes_only_into_its_folder_whatever_the_answer_says(
+    terminal: Terminal, tmp_path: Path, field: str, said: str
+) -> None:
+    claim = terminal.agents.begun()
+    served, evil = terminal.api.gateway.handle, said.format(home=tmp_path / "home")
+
+    def altered(route: Any, event: dict[str, Any]) -> dict[str, Any]:
+        answer = served(route, event)
+        body = json.loads(answer["body"])
+        for node in body.get("nodes", []):
+            node[field] = evil
+        return {**answer, "body": json.dumps(body)}
+
+    terminal.monkeypatch.setattr(terminal.api.gateway, "handle", altered)
+    code, _, err = terminal.runs("export", claim["task"]["workflow_id"], "--into", str(tmp_path / "in" / "it"))
+    assert code == 1
+    assert "is no id" in err
+    assert [each for each in tmp_path.rglob("*") if each.is_file()] == [tmp_path / "in" / "it" / "chain.json"]
 
 
 def test_a_trail_that_was_altered_on_its_way_is_broken(terminal: Terminal) -> None:

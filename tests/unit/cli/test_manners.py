@@ -63,6 +63,12 @@ def test_nor_does_one_that_is_answered_as_a_text(scripted: ScriptedApi, capsys: 
         (Answer(401, {"code": "not_authenticated", "title": "Not authenticated"}), 4, "next: baton init"),
         (Answer(403, {"code": "token_refused", "title": "Token refused"}), 4, "next: baton doctor"),
         (Answer(404, {"code": "unknown_task", "title": "Unknown task"}), 3, "error: Unknown task (404 unknown_task)"),
+        (
+            Answer(404, {"code": "not_found", "title": "No task"}),
+            3,
+            "why: asked without a profile at http://127.0.0.1:",
+        ),
+        (Answer(422, {"code": "criteria_unreported", "criteria": ["Has tests"]}), 1, "- Has tests\n  next: report"),
         (Answer(409, {"code": "stale_claim", "title": "Stale"}), 1, "next: the task isn't yours any more"),
     ],
 )
@@ -100,6 +106,24 @@ def test_wrong_usage_sends_nothing_and_ends_with_2(
     assert run(line) == 2
     assert said in capsys.readouterr().err
     assert scripted.asked == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["api", "POST", "/x", "--data", "@/nowhere"],
+        ["tasks", "defer", "task_1", "--until", "tomorrow-ish"],
+        ["settings", "set", "x"],
+        ["worker", "--lease", "soon", "--", "true"],
+        ["memory", "recall"],
+        ["nothing"],
+    ],
+)
+def test_wrong_usage_names_a_next_step(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str], line: list[str]
+) -> None:
+    assert run(line) == 2
+    assert "\n  next: baton" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("line", [[], ["tasks"]])

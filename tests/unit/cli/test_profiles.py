@@ -11,7 +11,7 @@ from baton_cli.profiles import Profile, address, config_of, config_path, forget,
 
 FILE = """default = "local"
 [profiles.local]
-url = "http://local"
+url = "https://local"
 token = "t-local"
 agent = "qa"
 [profiles.cloud]
@@ -31,16 +31,16 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("given", "environment", "found"),
     [
-        ({}, {}, ("local", "http://local", "t-local", "qa")),
+        ({}, {}, ("local", "https://local", "t-local", "qa")),
         ({}, {"BATON_PROFILE": "cloud"}, ("cloud", "https://cloud", "t-cloud", "")),
-        ({"profile": "local"}, {"BATON_PROFILE": "cloud"}, ("local", "http://local", "t-local", "qa")),
-        ({}, {"BATON_TOKEN": "t-env"}, ("local", "http://local", "t-env", "qa")),
+        ({"profile": "local"}, {"BATON_PROFILE": "cloud"}, ("local", "https://local", "t-local", "qa")),
+        ({}, {"BATON_TOKEN": "t-env"}, ("local", "https://local", "t-env", "qa")),
         (
-            {"url": "http://flag"},
-            {"BATON_URL": "http://env", "BATON_TOKEN": "t-env"},
-            ("local", "http://flag", "t-env", "qa"),
+            {"url": "https://flag"},
+            {"BATON_URL": "https://env", "BATON_TOKEN": "t-env"},
+            ("local", "https://flag", "t-env", "qa"),
         ),
-        ({"url": "http://local/"}, {}, ("local", "http://local", "t-local", "qa")),
+        ({"url": "https://local/"}, {}, ("local", "https://local", "t-local", "qa")),
     ],
 )
 def test_a_flag_goes_before_the_environment_and_that_before_the_file(
@@ -53,27 +53,27 @@ def test_a_flag_goes_before_the_environment_and_that_before_the_file(
 @pytest.mark.parametrize(
     ("given", "environment"),
     [
-        ({"url": "http://other"}, {}),
-        ({}, {"BATON_URL": "http://other"}),
-        ({"profile": "local"}, {"BATON_URL": "https://local"}),
+        ({"url": "https://other"}, {}),
+        ({}, {"BATON_URL": "https://other"}),
+        ({"profile": "local"}, {"BATON_URL": "https://local:8443"}),
     ],
 )
 def test_a_saved_token_goes_to_no_other_address_than_its_own(
     path: Path, given: dict[str, str], environment: dict[str, str]
 ) -> None:
-    with pytest.raises(Misused, match="the token of the profile local is for http://local alone") as refused:
+    with pytest.raises(Misused, match="the token of the profile local is for https://local alone") as refused:
         profile_from(given, environment, path)
     assert "t-local" not in f"{refused.value.what} {refused.value.why} {refused.value.next_step}"
 
 
 def test_a_saved_token_without_an_address_is_for_whatever_is_named(path: Path) -> None:
     path.write_text('default = "a"\n[profiles.a]\ntoken = "t"\n')
-    assert profile_from({"url": "http://x"}, {}, path).token == "t"
+    assert profile_from({"url": "https://x"}, {}, path).token == "t"
 
 
 def test_no_file_is_needed(tmp_path: Path) -> None:
-    profile = profile_from({}, {"BATON_URL": "http://x/", "BATON_TOKEN": "t"}, tmp_path / "none.toml")
-    assert (profile.url, profile.token) == ("http://x", "t")
+    profile = profile_from({}, {"BATON_URL": "https://x/", "BATON_TOKEN": "t"}, tmp_path / "none.toml")
+    assert (profile.url, profile.token) == ("https://x", "t")
 
 
 def test_who_begins_is_told_both_ways_to_an_address(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_profile_does_not_show_its_token(path: Path) -> None:
 def test_a_malformed_file_is_refused(path: Path, text: str) -> None:
     path.write_text(text, errors="surrogateescape")
     with pytest.raises(Misused, match=str(path)):
-        profile_from({"url": "http://x"}, {}, path)
+        profile_from({"url": "https://x"}, {}, path)
 
 
 def test_a_file_that_others_can_read_is_refused(path: Path) -> None:
@@ -141,18 +141,29 @@ def test_an_address_with_a_name_a_query_or_a_wrong_port_is_refused_without_its_s
         ("http://a.localhost:4566", False),
     ],
 )
-def test_a_token_may_be_seen_on_its_way_to_another_machine_without_encryption(url: str, *, is_seen: bool) -> None:
-    assert Profile("", url, "t").is_seen_on_its_way is is_seen
+def test_an_address_beyond_this_machine_has_to_be_encrypted(url: str, *, is_seen: bool) -> None:
+    if not is_seen:
+        assert address(url) == url
+        return
+    with pytest.raises(Misused, match="isn't encrypted") as refused:
+        address(url)
+    assert refused.value.next_step == "use https://"
+
+
+def test_nor_does_a_saved_profile_lead_there(path: Path) -> None:
+    path.write_text('default = "a"\n[profiles.a]\nurl = "http://baton.example.com"\ntoken = "t"\n')
+    with pytest.raises(Misused, match="isn't encrypted"):
+        profile_from({}, {}, path)
 
 
 def test_a_saved_profile_is_found_again_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     path = config_path({"XDG_CONFIG_HOME": str(tmp_path)})
-    save("a.b", Profile("", "http://x", 't"\\\x7f\n', "é"), path, is_default=False)
-    save("second", Profile("", "http://y", "u"), path, is_default=False)
-    assert profile_from({}, {}, path) == Profile("a.b", "http://x", 't"\\\x7f\n', "é")
+    save("a.b", Profile("", "https://x", 't"\\\x7f\n', "é"), path, is_default=False)
+    save("second", Profile("", "https://y", "u"), path, is_default=False)
+    assert profile_from({}, {}, path) == Profile("a.b", "https://x", 't"\\\x7f\n', "é")
     assert path.stat().st_mode & 0o777 == 0o600
-    save("second", Profile("", "http://z", "u"), path, is_default=True)
-    assert profile_from({}, {}, path).url == "http://z"
+    save("second", Profile("", "https://z", "u"), path, is_default=True)
+    assert profile_from({}, {}, path).url == "https://z"
     forget("second", path)
     assert (config_of(path).default, list(config_of(path).profiles)) == ("", ["a.b"])
     assert list(path.parent.iterdir()) == [path]

@@ -73,10 +73,6 @@ def checked(app: App) -> Iterator[Check]:
             "ok" if profile.token else "wrong",
             f"{profile.name or 'of the environment'}, {profile.url}, {token}",
         )
-        if profile.is_seen_on_its_way:
-            yield Check(
-                "encryption", "note", f"everybody between here and {profile.url} can read the token", "https://"
-            )
         yield from _api(app)
     yield _stack()
     yield _program("baton-mcp", "baton mcp needs it: pip install ./packages/baton-mcp")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,21 @@ def _workflow(app: App, workflow_id: str, into: Path) -> None:
     nodes = [node for node, _ in walk(chain["nodes"]) if not node["hidden"]]
     _write(into / "chain.json", chain)
     for number, node in enumerate(nodes, 1):
-        app.out.say(f"{number} of {len(nodes)}: {node['handoff_id']}")
-        handoff = app.client.get(f"/handoffs/{node['handoff_id']}")
-        _write(into / "handoffs" / f"{node['handoff_id']}.json", handoff)
-        _write(into / "trails" / f"{node['task_id']}.json", _trail(app, node["task_id"]))
+        handoff_id, task_id = _id(node["handoff_id"]), _id(node["task_id"])
+        app.out.say(f"{number} of {len(nodes)}: {handoff_id}")
+        _write(into / "handoffs" / f"{handoff_id}.json", app.client.get(f"/handoffs/{handoff_id}"))
+        _write(into / "trails" / f"{task_id}.json", _trail(app, task_id))
     if not app.out.is_json:
         app.out.write(f"{len(nodes)} handoffs are in {into}\n")
     else:
         app.out.document({"folder": str(into), "handoffs": len(nodes)})
+
+
+def _id(said: Any) -> str:
+    """An id of the answer's, which is about to name a file: a path would lead out of the folder. Raises ``Failure``."""
+    if not re.fullmatch("[a-z]+_[0-9a-z]+", str(said)):
+        raise Failure(f"{said} is no id", "the API's answer isn't Baton's: no file is named by it", "baton doctor")
+    return str(said)
 
 
 def _write(path: Path, document: Any) -> None:

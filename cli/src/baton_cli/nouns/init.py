@@ -13,33 +13,48 @@ from baton_cli.exits import Misused, Refused
 from baton_cli.hiring import hired
 from baton_cli.leaf import Leaf
 from baton_cli.output import may_ask
-from baton_cli.profiles import Profile, address, config_path, save
+from baton_cli.profiles import Profile, address, config_of, config_path, profile_from, save
 
 URL_QUESTION = "The API's address, such as https://baton.example.com"
 
 
 @click.command("init", cls=Leaf)
-@click.option("--name", default="default", show_default=True, help="The profile's name.")
+@click.option("--name", help="The profile's name; default if not given.")
 @click.option("--token-file", metavar="FILE", help="The file that has the token; - is standard input.")
 @click.option("--agent", metavar="SLUG", help="Register this agent too, and save a profile for it.")
 @click.pass_obj
-def command(app: App, name: str, token_file: str | None, agent: str | None) -> None:
+def command(app: App, name: str | None, token_file: str | None, agent: str | None) -> None:
     """Save an API's address and token as a profile, and try them.
 
     The address is --url, $BATON_URL, or is asked for; the token is --token-file, $BATON_TOKEN, or is asked for, and
     never stands on the command line. A profile NAME.SLUG is made for an agent, with a token of its own, for which
-    yours has to be a human's. For the local stack: baton up.
+    yours has to be a human's: beside a saved profile of yours, --agent alone is enough. For the local stack: baton up.
     """
-    profile = Profile(name, address(app.given.get("url") or os.environ.get("BATON_URL") or _asked(URL_QUESTION)), "")
-    profile = Profile(name, profile.url, _token(token_file))
-    _try(app, profile)
     path = config_path()
-    save(name, profile, path, is_default=True)
-    names = [name]
+    profile = _saved(app, path) if agent and not (name or token_file or os.environ.get("BATON_TOKEN")) else None
+    if profile is None:
+        url = address(app.given.get("url") or os.environ.get("BATON_URL") or _asked(URL_QUESTION))
+        profile = Profile(name or "default", url, _token(token_file))
+        _try(app, profile)
+        save(profile.name, profile, path, is_default=True)
+    names = [profile.name]
     if agent:
-        save(f"{name}.{agent}", hired(profile, agent, app.key), path, is_default=False)
-        names.append(f"{name}.{agent}")
+        names.append(f"{profile.name}.{agent}")
+        save(names[-1], hired(profile, agent, app.key), path, is_default=False)
     _tell(app, path, names, agent)
+
+
+def _saved(app: App, path: Path) -> Profile | None:
+    """The person's profile that is there already: the one that is named, the default, or one of the address."""
+    if named := app.given.get("profile"):
+        return profile_from({"profile": named}, {}, path)
+    config, url = config_of(path), app.given.get("url") or os.environ.get("BATON_URL")
+    for name in sorted(config.profiles, key=lambda each: each != config.default):
+        found = config.profiles[name]
+        is_there = not url or address(url) == found.get("url", "").rstrip("/")
+        if found.get("token") and not found.get("agent") and is_there:
+            return profile_from({"profile": name}, {}, path)
+    return None
 
 
 def _asked(question: str, *, is_secret: bool = False) -> str:

@@ -1,0 +1,82 @@
+"""What whoever was refused can do next: a line for each code of the API's, and one for each kind of status."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_LOOK = "look again: baton tasks show {task_id}"
+_BY_CODE = {
+    "already_claimed": "another one: baton tasks claim; who has it: baton tasks show {task_id}",
+    "already_retried": "baton await {task_id}",
+    "at_capacity": "end a claim of {agent}'s first: baton tasks list --agent {agent} --state claimed",
+    "callback_used": "nothing: it was answered; what came of it: baton tasks show TASK",
+    "capability_mismatch": "who can take it: baton agents list --accepts TYPE",
+    "claim_changed": "look who holds it now: baton tasks show {task_id}",
+    "claim_full": "end the claim: baton tasks complete, fail or release TASK",
+    "claim_over": "claim anew, without --key: baton tasks claim {task_id}",
+    "claim_required": "--claim CLAIM: the claim under which the agent works, or export BATON_CLAIM_ID",
+    "code_refused": "a new link: baton console",
+    "conversation_busy": "baton await {task_id}",
+    "criteria_unreported": 'report each by its text: --data \'{{"verification": {{"acceptance_criteria_met": '
+    '[{{"criterion": "…", "met": true}}]}}}}\'',
+    "entry_closed": "baton memory show ENTRY",
+    "guardrail": "take it out of the text; what is looked for: baton settings show",
+    "human_required": "a human does it, with a profile of their own: --profile NAME",
+    "idempotency_key_reused": "use another --key",
+    "inactive_agent": "a human switches it on: baton agents on AGENT",
+    "limit_reached": "remove what isn't needed any more",
+    "loop_guard": "a human lets it through: baton reviews list --state open",
+    "name_taken": "another name; who has it: baton agents show {agent}",
+    "no_tracker": "connect Notion first: baton tracker token --token -",
+    "nobody_holds": "baton tasks show {task_id}",
+    "not_allowed": _LOOK,
+    "not_authenticated": "baton init, or set BATON_TOKEN",
+    "not_claimable": "when it can be: baton tasks show {task_id}",
+    "not_your_agent": "the agent's own profile: --profile NAME; whose there are: baton doctor",
+    "own_handoff": "another agent claims it: baton tasks claim {task_id} --agent AGENT",
+    "rate_limited": "try again later, or ask a human to raise requests_per_minute: baton settings show",
+    "review_closed": "baton reviews show {review_id}",
+    "revision_changed": "read what it is now: baton tasks show {task_id}",
+    "scope_required": "a human makes a token that has it: baton tokens create --scope {scope}",
+    "secret_already_shown": "revoke it, and make another: baton tokens revoke {token_id}",
+    "stale_claim": "the task isn't yours any more: baton tasks show {task_id}",
+    "task_ended": "what came of it: baton tasks show {task_id}; once more: baton tasks retry {task_id}",
+    "token_refused": "baton doctor; a human makes another token with: baton tokens create",
+    "token_required": "a token of your own instead of a session's: baton init",
+    "too_large": "make it smaller, or name a file in place of its content",
+    "too_many_alerts": "see what was raised: baton alerts list",
+    "too_many_polls": "end one that waits, or wait until one is over",
+    "tool_suspended": "a human resumes it: baton tools save {tool} --active",
+    "undo_window_over": "baton tasks cancel {task_id}",
+    "unknown_agent": "which there are: baton agents list",
+    "version_conflict": "read it again, and send its version",
+    "webhook_installed": "baton tracker close-webhook",
+}
+_BY_STATUS = {
+    400: "baton COMMAND --help shows what it takes",
+    401: "baton init, or set BATON_TOKEN",
+    403: "with a profile that may: --profile NAME; whose there are: baton doctor",
+    404: "check the id; elsewhere: --profile NAME",
+    405: "baton api --help",
+    409: "look how it stands now, and decide again",
+    413: "make it smaller, or name a file in place of its content",
+    422: "mend what is named; all that it takes: baton COMMAND --help",
+    429: "try again later",
+}
+
+
+def after(status: int, code: str, problem: Mapping[str, Any]) -> str:
+    """Returns the next step after a refusal; never empty."""
+    if code in _BY_CODE:
+        return _filled(_BY_CODE[code], problem)
+    if status >= 500 and (request_id := problem.get("request_id")):
+        return f"try again; the request's id in the logs is {request_id}"
+    return _BY_STATUS.get(status, "try again" if status >= 500 else "baton doctor")
+
+
+def _filled(step: str, problem: Mapping[str, Any]) -> str:
+    """A field that the refusal doesn't have is said as a placeholder, as the help says it."""
+    names = re.findall(r"(?<!\{)\{(\w+)\}", step)
+    return step.format(**{name: problem.get(name) or name.removesuffix("_id").upper() for name in names})
