@@ -54,7 +54,7 @@ class EdgeView(TypedDict):
 
 class GraphPage(TypedDict):
     """``nodes``: the node itself, then by distance. ``is_whole``: false if there was more than is looked at: the newest
-    500 handoffs and 1,000 entries, the nearest 200 nodes."""
+    500 handoffs, files in 4 MB of their messages and outputs, 1,000 entries, the nearest 200 nodes."""
 
     nodes: list[NodeView]
     edges: list[EdgeView]

@@ -31,6 +31,7 @@ STEPS = {
     "scope_required": "ask a human for a token with this scope, or act as yourself",
     "not_your_agent": "act as yourself: leave the agent out",
     "claim_full": "end the claim: it has stored as much as one may",
+    "too_many_waits": "complete it with what there is, fail it, or hand the rest on",
 }
 _CLASSES: tuple[tuple[type[errors.BatonError], str], ...] = (
     (errors.InvalidInput, "correct the named argument and call again"),

@@ -114,6 +114,31 @@ def test_directions_tell_counts_outcomes_and_the_median_time(world: World, gatew
     }
 
 
+def test_large_messages_are_looked_at_up_to_a_budget_of_bytes(world: World, gateway: Gateway) -> None:
+    def large(number: int) -> str:
+        results = [{"description": "Read it", "status": "completed", "artifacts": [f"notes/{number}.md"]}]
+        return handed(world, gateway, results=results, context={"state": {"text": "x" * 250_000}})
+
+    for number in range(16):
+        large(number)
+    found = graph(gateway, "agent:scout")
+    assert edges(found)[0] == ("handed_off_to", "agent:scout", "agent:auditor", 16)
+    files = [node["name"] for node in found["nodes"] if node["kind"] == "file"]
+    assert (found["is_whole"], len(files), "notes/15.md" in files, "notes/0.md" in files) == (False, 15, True, False)
+
+
+def test_a_large_output_counts_as_well(world: World, gateway: Gateway) -> None:
+    for number in range(16):
+        claim = gateway.post(AUDITOR, f"/tasks/{handed(world, gateway)}/claim", {}).json
+        deliverables = [{"type": "report", "files_created": [f"out/{number}.md"]}]
+        body = {"claim_id": claim["claim_id"], "deliverables": deliverables, "output": {"text": "x" * 250_000}}
+        assert gateway.post(AUDITOR, f"/tasks/{claim['task']['id']}/complete", body).status == 200
+        world.clock.advance(60)
+    found = graph(gateway, "agent:scout", 3)
+    files = [node["name"] for node in found["nodes"] if node["kind"] == "file"]
+    assert (found["is_whole"], len(files), "out/15.md" in files) == (False, 15, True)
+
+
 def test_a_caller_sees_what_it_may_read(world: World, gateway: Gateway) -> None:
     handed(world, gateway)
     stranger = agent("runner")

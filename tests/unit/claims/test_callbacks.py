@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from baton.domain.errors import BatonError, CallbackUsed, InvalidInput, Unknown
+from baton.domain.errors import BatonError, CallbackUsed, InvalidInput, TooManyWaits, Unknown
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import MAX_RELEASES, Task
 from baton.domain.tasks.wake import next_look
@@ -59,6 +59,23 @@ def test_where_it_came_from_is_where_it_goes_back_to() -> None:
     _, token = team.wait(team.take(A, task.id))
     answer_callback(team.deps, token, None)
     assert team.task(task.id).state == "next"
+
+
+def test_a_task_waits_a_hundred_times_and_goes_on_without() -> None:
+    team, task, token = calling()
+    answer_callback(team.deps, token, "1")
+    for number in range(2, 101):
+        _, token = team.wait(team.take(A, task.id))
+        answer_callback(team.deps, token, str(number))
+    leg = team.take(A, task.id)
+    before = team.task(task.id)
+    with pytest.raises(TooManyWaits) as refusal:
+        team.wait(leg)
+    assert (refusal.value.code, refusal.value.fields["limit"]) == ("too_many_waits", 100)
+    assert team.task(task.id) == before
+    team.complete(leg)
+    assert team.task(task.id).is_done
+    team.check()
 
 
 @pytest.mark.parametrize("content", [None, {}, [], "", 0, {"a": [1, 2]}])

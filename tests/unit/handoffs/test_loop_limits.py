@@ -211,6 +211,34 @@ def test_releasing_a_root_that_came_too_often_lets_that_one_through() -> None:
     refused(team, B, "three", by=agent(A))
 
 
+def ask_beyond_its_own_budget(team: Team, number: int) -> list[LoopTripped]:
+    """An agent begins a workflow of one handoff, and asks for one more to each of the others."""
+    named = team.ask(B, f"begin {number}", by=agent(A), budget={"max_handoffs": 1}).task.workflow_id
+    more = {"metadata": {"workflow_id": named}, "budget": {"max_handoffs": 1}}
+    return [refused(team, each, f"more {number}", by=agent(A), **more) for each in (C, None)]
+
+
+def test_what_an_agent_asks_beyond_its_own_budgets_is_one_entry_an_hour() -> None:
+    team = Team(A, B, C, dispatch_delay_seconds=0)
+    team.world.clock.time = team.world.clock.now().replace(minute=0, second=0)
+    trips = [trip for number in range(5) for trip in ask_beyond_its_own_budget(team, number)]
+    assert {trip.rule for trip in trips} == {"budget_max_handoffs"}
+    (review,) = team.reviews()
+    assert (review.count, {trip.fields["review_id"] for trip in trips}) == (10, {review.id})
+    team.later(3_600)
+    ask_beyond_its_own_budget(team, 6)
+    assert len(team.reviews()) == 2
+    # Another agent's, and a human's, are entries of their own.
+    named = team.ask(B, "begin", by=agent(C), budget={"max_handoffs": 1}).task.workflow_id
+    refused(team, A, "more", by=agent(C), metadata={"workflow_id": named}, budget={"max_handoffs": 1})
+    begun = team.ask(B, "begin", budget={"max_handoffs": 1}).task.workflow_id
+    refused(team, C, "more", metadata={"workflow_id": begun}, budget={"max_handoffs": 1})
+    assert len(team.reviews()) == 4
+    # A release lets the latest through.
+    _, details = release_review(team.deps, human(), review.id)
+    assert details.task.title == "more 4"
+
+
 # Retries
 
 

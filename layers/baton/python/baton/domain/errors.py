@@ -24,6 +24,7 @@ BatonError
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · NobodyHolds · ClaimChanged
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
 │   ├── ClaimFull         the claim has stored as many bytes as one may
+│   ├── TooManyWaits      the task has waited for callbacks as often as one may
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
 │   ├── LoopTripped       the loop guard stopped a handoff
 │   ├── NotASession · TooManySessions
@@ -429,6 +430,19 @@ class ClaimFull(Refused):
             f"This claim has kept as much in checkpoints and notes as it may ({limit} bytes): end it, or release it."
         )
         super().__init__(message, limit=limit)
+
+
+class TooManyWaits(Refused):
+    """A retry can't help: the count is of the task's whole life."""
+
+    code = "too_many_waits"
+
+    def __init__(self, task_id: str, limit: int) -> None:
+        message = (
+            f"This task has waited {limit} times, and may wait no more: complete it with what there is, fail it with "
+            "what it still waits for, or hand the rest on as a new task."
+        )
+        super().__init__(message, task_id=task_id, limit=limit)
 
 
 class OwnHandoff(Refused):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, Protocol
 
@@ -58,6 +58,10 @@ class TaskStore(Protocol):
 
     def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Returns the tasks' bodies, by task id."""
+
+    def papers(self, workspace: str, tasks: Sequence[Task], most_bytes: int) -> Iterator[TaskDetails]:
+        """Yields the tasks in this order with body, output and completion, parsed one after the other, until they
+        take more than ``most_bytes`` together. One read per twenty, and one if any has a large output."""
 
 
 class TaskListStore(Protocol):

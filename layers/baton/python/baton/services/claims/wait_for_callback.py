@@ -26,13 +26,15 @@ from baton.steps.tasks.change_task import commit
 
 DEFAULT_WAIT_SECONDS = 7 * 86_400
 MAX_WAIT_SECONDS = 30 * 86_400
+# Each wait of a task is three entries of its trail, and costs it no attempt.
+MAX_WAITS = 100
 
 
 def wait_for_callback(
     deps: Deps, call: WorkerCall, interaction_id: str, until: datetime | None = None
 ) -> tuple[TaskDetails, str]:
     """Returns the task, and the token of the address that takes the one answer. ``until``: at most 30 days ahead, 7 by
-    default; after it the task continues without an answer. Raises ``StaleClaim``."""
+    default; after it the task continues without an answer. Raises ``StaleClaim`` and ``TooManyWaits``."""
     by, request = call.by, EndClaimRequest(call=call, verb=commands.WaitFor.name)
     key = deps.callback_key.get()  # before any write: without the key there is no address for the answer
 
@@ -41,6 +43,8 @@ def wait_for_callback(
         if not now < ends <= now + times.seconds(MAX_WAIT_SECONDS):
             raise errors.InvalidInput("until", "must be in the future, and at most 30 days ahead")
         waits = inputs.parent.task.waits if inputs.parent else 0
+        if waits >= MAX_WAITS:
+            raise errors.TooManyWaits(call.task_id, MAX_WAITS)
         name = checked({"interaction_id": interaction_id}, inputs.settings.guardrails, "")["interaction_id"]
         wait = Wait(number=waits + 1, since=now, alert_at=ends, interaction_id=name, until=ends)
         return ClaimOutcome(verb=commands.WaitFor(by=by, claim_id=call.claim_id, wait=wait))

@@ -26,6 +26,8 @@ from baton.steps.access.read_rights import ReadRights
 DEFAULT_DAYS = 7
 MAX_DAYS = 31
 MAX_HANDOFFS = 500
+# Of messages and outputs: what is parsed takes some twenty times as much memory, and time.
+MAX_BYTES = 4_000_000
 MAX_ENTRIES = 1_000
 MAX_NODES = 200
 _PAGE = 100
@@ -33,7 +35,8 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class GraphView:
-    """``is_whole``: False if there were more handoffs, entries or nodes than are looked at: the newest count."""
+    """``is_whole``: False if there were more handoffs, bytes in them, entries or nodes than are looked at: the newest
+    count."""
 
     around: Neighbourhood
     is_whole: bool
@@ -50,8 +53,9 @@ def read_graph(deps: Deps, by: Principal, node_id: str, depth: int, since: datet
     node that isn't among them, and ``InvalidInput``."""
     tasks, all_tasks = _tasks(deps, by, since)
     decisions, all_decisions = _decisions(deps, by)
-    around = graph_of(_with_files(deps, by.workspace, tasks), decisions).around(node_id, depth, MAX_NODES)
-    return GraphView(around, all_tasks and all_decisions and around.is_whole)
+    handoffs, all_files = _with_files(deps, by.workspace, tasks)
+    around = graph_of(handoffs, decisions).around(node_id, depth, MAX_NODES)
+    return GraphView(around, all_tasks and all_files and all_decisions and around.is_whole)
 
 
 def read_directions(deps: Deps, by: Principal, since: datetime | None) -> Directions:
@@ -90,13 +94,12 @@ def _of_day(deps: Deps, workspace: str, day: date, most: int) -> list[Task]:
     return found
 
 
-def _with_files(deps: Deps, workspace: str, tasks: list[Task]) -> list[GraphHandoff]:
-    ids = [task.id for task in tasks]
-    bodies = deps.store.bodies(workspace, ids) if ids else {}
-    ended = [task.id for task in tasks if task.is_done]
-    outcomes = deps.store.outcomes(workspace, ended) if ended else {}
-    completions = {task_id: details.completion for task_id, details in outcomes.items()}
-    return [graph_handoff(task, message_from(bodies.get(task.id)), completions.get(task.id)) for task in tasks]
+def _with_files(deps: Deps, workspace: str, tasks: list[Task]) -> tuple[list[GraphHandoff], bool]:
+    """Returns the handoffs, newest first, and whether the files of all were looked at: those of large messages are
+    looked at up to ``MAX_BYTES``."""
+    papers = deps.store.papers(workspace, tasks, MAX_BYTES)
+    seen = {each.task.id: graph_handoff(each.task, message_from(each.body), each.completion) for each in papers}
+    return [seen.get(task.id) or GraphHandoff(task) for task in tasks], len(seen) == len(tasks)
 
 
 def _decisions(deps: Deps, by: Principal) -> tuple[list[Entry], bool]:

@@ -19,6 +19,7 @@ from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft
 from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount, RootHandoffs
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.runs.history import conversation_in
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Branch, JoinRule, Task, Wait
@@ -231,7 +232,7 @@ def stopped_handoff(
 ) -> StoppedHandoff:
     """Returns the entry for a human: one per chain and rule, however often the rule stops the chain
     (docs/spec/protocol.md §3)."""
-    review_id = _review_id(draft, trip.rule)
+    review_id = _review_id(draft, trip.rule, now, is_own=_is_of_its_own_workflow(by, draft))
     request = {
         "kind": str(draft.kind),
         "reason": draft.message.reason,
@@ -262,12 +263,21 @@ def stopped_handoff(
     return StoppedHandoff(review, trip, (Save(review), content))
 
 
-def _review_id(draft: HandoffDraft, rule: str) -> str:
+def _is_of_its_own_workflow(by: Principal, draft: HandoffDraft) -> bool:
+    """True for a root that an agent or service adds to a workflow that it began itself, whose limits it chooses."""
+    return not by.is_human and draft.lineage.parent_id is None and conversation_in(draft.message) is None
+
+
+def _review_id(draft: HandoffDraft, rule: str, now: datetime, *, is_own: bool) -> str:
     """Returns the same id for every trip of a chain over a rule; ids sort by the start of the root. A chain is
     identified by its last task: a stop elsewhere in the workflow has an entry of its own, as the entry takes the place
     of a child. A chain without a task is identified by its direction, since each request would begin another workflow;
-    so are too many roots in a direction."""
+    so are too many roots in a direction. Limits of a workflow of the source's own have one entry an hour: it may begin
+    any number of workflows with a budget of one handoff, and would open as many entries."""
     lineage = draft.lineage
+    if is_own and rule in _WORKFLOW_RULES:
+        hour = int(now.timestamp()) // 3_600
+        return f"review_{hashlib.sha256(f'{draft.source} {hour} {rule}'.encode()).hexdigest()[:16]}"
     is_known = rule != ROOT_RATE and (lineage.master_task_id is not None or rule in _WORKFLOW_RULES)
     chain = lineage.parent_id or f"{draft.source} {draft.target} {lineage.workflow_id if is_known else ''}"
     began = (lineage.master_task_id or "").removeprefix("task_")[:10] if is_known or lineage.parent_id else ""

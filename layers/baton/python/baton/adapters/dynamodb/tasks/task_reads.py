@@ -25,7 +25,7 @@ from baton.ports.details import TaskDetails
 Found = dict[keys.Key, dict[str, Any]]
 
 # Tasks in one batch read, so that all their items fit into 100 keys and into the 16 MB of its answer.
-TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 50, 33, 40
+TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE, WHOLE_AT_ONCE = 100, 50, 33, 40, 20
 # Items that HEAD refers to and that change with it. The body isn't one: it exists before anybody knows the task's id.
 PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
 
@@ -155,25 +155,42 @@ class TaskReads(Registry):
         many = self._many(workspace, task_ids, PAPERS_AT_ONCE, keys.HEAD, keys.FAILURE)
         found = {task_id: here for task_id, here in many if keys.HEAD in here}
         tasks = {task_id: items.task_from(here[keys.HEAD]) for task_id, here in found.items()}
-        for key, item in self._later(tasks, found).items():
-            found[keys.parse_task(key.pk)[1]][key.sk] = item
+        later = self._later(tasks, found, keys.OUTPUT, keys.FAILURE)
         return {
-            task_id: TaskDetails(task=tasks[task_id], **_results(tasks[task_id], found[task_id])) for task_id in found
+            task_id: TaskDetails(task=tasks[task_id], **_results(tasks[task_id], here | later.get(task_id, {})))
+            for task_id, here in found.items()
         }
 
-    def _later(self, tasks: Mapping[str, Task], found: Mapping[str, dict[str, Item]]) -> Found:
+    def _later(
+        self, tasks: Mapping[str, Task], found: Mapping[str, dict[str, Item]], *names: str
+    ) -> dict[str, dict[str, Item]]:
         """Reads what the HEADs refer to and what isn't ``found`` as they say: large outputs, and what may be older."""
-        wanted = [key for each in found for key in _behind(tasks[each], found[each], (keys.OUTPUT, keys.FAILURE))]
-        at_once = range(0, len(wanted), PAPERS_AT_ONCE)
-        return {
-            key: item
-            for start in at_once
-            for key, item in self._table.get_many(wanted[start : start + PAPERS_AT_ONCE]).items()
-        }
+        heads = (task_id for task_id, here in found.items() if keys.HEAD in here)
+        wanted = [key for each in heads for key in _behind(tasks[each], found[each], names)]
+        read: dict[str, dict[str, Item]] = {}
+        for start in range(0, len(wanted), PAPERS_AT_ONCE):
+            for key, item in self._table.get_many(wanted[start : start + PAPERS_AT_ONCE]).items():
+                read.setdefault(keys.parse_task(key.pk)[1], {})[key.sk] = item
+        return read
 
     def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         found = self._many(workspace, task_ids, BODIES_AT_ONCE, keys.BODY)
         return {task_id: items.payload_from(here[keys.BODY]) for task_id, here in found if keys.BODY in here}
+
+    def papers(self, workspace: str, tasks: Sequence[Task], most_bytes: int) -> Iterator[TaskDetails]:
+        left = most_bytes
+        for start in range(0, len(tasks), WHOLE_AT_ONCE):
+            batch = tasks[start : start + WHOLE_AT_ONCE]
+            here = dict(self._many(workspace, [task.id for task in batch], WHOLE_AT_ONCE, keys.HEAD, keys.BODY))
+            later = self._later({task.id: task for task in batch}, here, keys.OUTPUT)
+            for task in batch:
+                found = {**here[task.id], **later.get(task.id, {})}
+                left -= sum(map(_size, found.values()))
+                if left < 0:
+                    return
+                if keys.HEAD in found:
+                    body, output = items.payload_from(found.get(keys.BODY)), output_from(task, found)
+                    yield TaskDetails(task=task, body=body, output=output.content, completion=output.completion)
 
     # Inside
 
@@ -246,6 +263,11 @@ class TaskReads(Registry):
             {":pk": keys.task(workspace, task_id), ":first": first, ":last": last},
         )
         return tuple(map(items.recovery_from, found))
+
+
+def _size(item: Item) -> int:
+    """The characters of what was said: the rest of an item is small."""
+    return sum(len(item[name]) for name in ("content", "output", "completion") if name in item)
 
 
 def details_keys(workspace: str, task_id: str) -> list[keys.Key]:
