@@ -139,6 +139,28 @@ def test_a_request_that_arrives_after_the_answer_does_nothing(name: str) -> None
     assert fingerprint(rig) == before
 
 
+class ThrottledWire(Wire):
+    """Its first repeat is throttled before it meets the conflict."""
+
+    def _held_or_done(self, operation: str, request: dict[str, Any]) -> Any:
+        if self.count == 1:
+            self.count += 1
+            self.refusals += 1
+            raise refusal("ThrottlingException", operation, status=400, message="injected")
+        return super()._held_or_done(operation, request)
+
+
+@pytest.mark.parametrize("name", WITHOUT_KEY)
+def test_a_throttled_repeat_doesnt_make_the_first_one_forgotten(name: str) -> None:
+    rig, world, given, wire = on_the_wire(WITHOUT_KEY[name], ThrottledWire)
+    with suppress(BatonError):
+        WITHOUT_KEY[name].act(world, given)
+    assert wire.count > 2
+    before = fingerprint(rig)
+    wire.arrive()
+    assert fingerprint(rig) == before
+
+
 def test_one_call_makes_one_task() -> None:
     case = WITHOUT_KEY["handoff under a claim"]
     rig, world, given, wire = on_the_wire(case)

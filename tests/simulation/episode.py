@@ -32,13 +32,14 @@ def play(
         seed, habits_of(seed, (changes or {}).get("focus")).changed(changes or {}), choices, is_traced=is_traced
     )
     context = ActorContext(sim, settle(sim))
-    editor, listener = Editor(context) if sim.habits.has_tracker else None, Listener(context)
+    editor = Editor(context) if sim.habits.has_tracker else None
+    listeners = [Listener(context) for _ in range(sim.habits.crowd)]
     sim.weather.is_calm = False
     _begin(context)
     if editor:
-        sim.spawn("editor", editor.act)
+        _spawn(sim, "editor", [editor.act] * sim.habits.crowd)
     if sim.habits.focus in (Focus.TALKS, Focus.RUNS, Focus.NONE):
-        sim.spawn("listener", listener.act)
+        _spawn(sim, "listener", [each.act for each in listeners])
     sim.scheduler.run(sim.habits.steps)
     sim.is_stopping = True
     if sim.draw(2):  # some finish what they are at
@@ -51,8 +52,9 @@ def play(
         quiet.nobody_moved_for_days,
         calm.everybody_finishes,
         quiet.everybody_has_finished,
-        listener.hear_out,
-        listener.find_all,
+        *(each.hear_out for each in listeners),
+        listeners[0].find_all,
+        sim.oracle.lists.conversations_are_right,
     ]
     for phase in phases:
         if not sim.scheduler.is_stopped:
@@ -74,7 +76,12 @@ def _begin(context: ActorContext) -> None:
     for slug in context.habits.workers:
         sim.spawn(f"worker {slug}", Worker(context, slug).act)
     if sim.habits.has_readers:
-        sim.spawn("reader", Reader(context).act)
+        _spawn(sim, "reader", [Reader(context).act] * sim.habits.crowd)
     if sim.habits.has_stewards:
-        sim.spawn("steward", Steward(context).act)
+        _spawn(sim, "steward", [Steward(context).act] * sim.habits.crowd)
     sim.lambdas.begin()
+
+
+def _spawn(sim: Simulation, name: str, acts: Sequence[Callable[[], object]]) -> None:
+    for number, act in enumerate(acts):
+        sim.spawn(f"{name}{number or ''}", act)

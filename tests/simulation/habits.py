@@ -8,6 +8,21 @@ from enum import StrEnum
 from typing import Any
 
 PULL = ("a", "b", "c")
+# What hardly ever meets itself or another one, unless a seed plays much of it.
+RARE = (
+    "next",
+    "undo",
+    "defer",
+    "dismiss",
+    "split",
+    "take back",
+    "retry",
+    "review",
+    "agent",
+    "alert",
+    "transfer",
+    "wait",
+)
 TRACKER_SHARE, READERS_SHARE, STEWARDS_SHARE = 0.2, 0.3, 0.2
 
 
@@ -38,7 +53,11 @@ class NoticeFate(StrEnum):
 class Habits:
     """Shares are from 0 to 1. ``is_hot``: everybody acts within moments of each other. ``tempo``: by how much the
     pauses are longer; ``slowness``: by how much the calls are. ``has_tracker``: every task has a page; then calls end
-    within their time and clocks differ little, as the outbox counts on."""
+    within their time and clocks differ little, as the outbox counts on. ``is_query_torn``: a page of a query is of two
+    moments; ``do_entries_move``: an entry of an index is nowhere for a while when its place changes; ``cold_share``: of
+    calls that a new container answers. ``crowd``: how many stewards, editors, listeners and readers there are of each;
+    ``raised``: rare verbs that are often played. ``late_ms``: the longest that a write arrives after its client has
+    given it up."""
 
     focus: Focus = Focus.NONE
     is_hot: bool = False
@@ -63,6 +82,18 @@ class Habits:
     has_tracker: bool = False
     has_readers: bool = False
     has_stewards: bool = False
+    is_query_torn: bool = False
+    do_entries_move: bool = False
+    cold_share: float = 0
+    crowd: int = 1
+    raised: tuple[str, ...] = ()
+    late_ms: int = 400_000
+
+    @property
+    def is_in_time(self) -> bool:
+        """Within what the memory of a process counts on (``LATE_SECONDS``): 25 s of a call, then a write that is late,
+        and clocks of two processes that differ."""
+        return self.time_limit == 1 and 2 * self.skew_ms + self.late_ms <= 30_000
 
     def changed(self, values: dict[str, Any]) -> Habits:
         """``values``: words as they are told on a command line, too."""
@@ -109,6 +140,17 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
     )
     has = {"has_readers": dice.random() < READERS_SHARE, "has_stewards": dice.random() < STEWARDS_SHARE}
     habits = habits.changed(has)
+    habits = habits.changed(
+        {
+            "is_query_torn": dice.random() < 0.5,
+            "do_entries_move": dice.random() < 0.5,
+            "cold_share": pick([0, 0, 0.02, 0.1]),
+            "crowd": pick([1, 1, 2, 3]),
+            "raised": tuple(dice.sample(RARE, pick([0, 0, 1, 2]))),
+        }
+    )
+    if focus is Focus.BOARD or dice.random() < 0.2:
+        habits = habits.changed({"skew_ms": min(habits.skew_ms, 5_000), "late_ms": 20_000, "time_limit": 1})
     if dice.random() >= TRACKER_SHARE:
         return habits
     return habits.changed(

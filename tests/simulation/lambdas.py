@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,7 @@ class Lambdas:
         actor.process = Process(sim.weather.skew_ms(), self._deadline(REQUEST_MS), request)
         actor.process.attempt, actor.process.began_at = request.attempts, sim.steps
         try:
-            value = request.send(request.idempotency_key)
+            value = request.send(self._dated(request.idempotency_key))
             sim.oracle.answers.answered(request, value)
             return Answered(value)
         except BatonError as exc:
@@ -89,6 +90,10 @@ class Lambdas:
             return Lost()
         finally:
             actor.process = before
+
+    def _dated(self, idempotency_key: IdempotencyKey | None) -> IdempotencyKey | None:
+        """As a request brings it: with the time at which it came."""
+        return None if idempotency_key is None else replace(idempotency_key, at=self._sim.clock.now())
 
     # The queue
 
@@ -144,6 +149,7 @@ class Lambdas:
 
         def run() -> None:
             until_ms = sim.now_ms + 40_000
+            sim.current.process.began_at = sim.steps
             with suppress(Busy):
                 act(lambda: sim.now_ms < until_ms)
 

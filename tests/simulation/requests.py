@@ -32,7 +32,10 @@ class Request:
     answers: list[tuple[Any, ...]] = field(default_factory=list)
     first_answered_at: int = 0
     word: tuple[str, str, frozenset[str]] | None = None
-    content: Any = None
+    # Of an answer from outside: for which wait of which task, and what.
+    posted: tuple[tuple[str, int], Any] | None = None
+    # Of an approval of many: what each task's was told first.
+    parts: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def is_keyed(self) -> bool:

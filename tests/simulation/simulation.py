@@ -35,6 +35,7 @@ from simulation.tracker import SimulatedTracker
 from simulation.weather import StormyWeather
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.fake_dynamo.indexes import FakeIndex, Key, index_entry
 from support.fakes.ports import FakeCallbackKey, FakeSecrets
 
 T = TypeVar("T")
@@ -56,15 +57,63 @@ class ReadOnlyStore(DynamoStore):
         raise Busy
 
 
+class MovingIndex(FakeIndex):
+    """An entry leaves its old place at one moment, and comes to the new one at another."""
+
+    def changed(self, key: Key, old: Any, new: Any, shows_at_ms: Callable[[], int]) -> None:
+        before, after = (index_entry(self.name, each) for each in (old, new))
+        if before is None or after is None or before[0] == after[0]:
+            super().changed(key, old, new, shows_at_ms)
+            return
+        first, last = sorted((shows_at_ms(), shows_at_ms()))
+        super().changed(key, old, None, lambda: first)
+        super().changed(key, None, new, lambda: last)
+
+
 class SimulatedDynamo(FakeDynamo):
     """Nobody needs a turn to find that a shard of the wake index is empty, and there are many."""
+
+    weather: StormyWeather
+
+    def __init__(self, weather: StormyWeather, habits: Habits) -> None:
+        super().__init__(weather)
+        self.is_query_torn = habits.is_query_torn
+        if habits.do_entries_move:
+            self.indexes = {name: MovingIndex(name) for name in self.indexes}
 
     def query(self, *, IndexName: str | None = None, **request: Any) -> dict[str, Any]:  # noqa: N803
         if IndexName == "wake":
             partition = request["ExpressionAttributeValues"][":pk"]["S"]
             if not self.indexes["wake"].rows(partition, self.weather.now_ms):
                 return {"Items": []}
-        return super().query(IndexName=IndexName, **request)
+        page = super().query(IndexName=IndexName, **request)
+        if not self.is_query_torn or IndexName is not None or not self._is_whole(page) or not self.weather.torn():
+            return page
+        self.weather.rest("query.rest", None)
+        later = self._at_the_same_moment(request)
+        return self._mixed(page, later, request) if self._is_whole(later) else page
+
+    def _is_whole(self, page: dict[str, Any]) -> bool:
+        return bool(page["Items"]) and "LastEvaluatedKey" not in page
+
+    def _at_the_same_moment(self, request: dict[str, Any]) -> dict[str, Any]:
+        """As nobody else had a turn."""
+        was_calm, self.weather.is_calm = self.weather.is_calm, True
+        try:
+            return super().query(**request)
+        finally:
+            self.weather.is_calm = was_calm
+
+    def _mixed(self, page: dict[str, Any], later: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+        """Each item as it was at one of two moments."""
+        before, after = ({(row["pk"]["S"], row["sk"]["S"]): row for row in each["Items"]} for each in (page, later))
+        if before == after:
+            return page
+        self.weather.happened("query torn")
+        chosen = {key: (after if self.weather.draw(2) else before).get(key) for key in {**before, **after}}
+        backward = not request.get("ScanIndexForward", True)
+        items = [row for _, row in sorted(chosen.items(), reverse=backward) if row]
+        return {"Items": items, "Count": len(items)}
 
 
 class Simulation:
@@ -80,7 +129,7 @@ class Simulation:
         self.is_stopping = False
         self.stream: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
-        self.dynamo = SimulatedDynamo(self.weather)
+        self.dynamo = SimulatedDynamo(self.weather, habits)
         self.dynamo.watch = self.oracle.wrote
         self._client: Any = self.dynamo  # as botocore's, it says more exactly what it takes than the product asks for
         self.clock, self.ids, self.queue, self.bus = SkewedClock(self), NumberedIds(), ShakyQueue(self), ShakyBus(self)
@@ -117,6 +166,13 @@ class Simulation:
     def steps(self) -> int:
         return self.scheduler.steps
 
+    def some_living(self) -> Deps:
+        """Of a process that answered calls before."""
+        return self._containers[self.draw(CONTAINERS)][0]
+
+    def newborn(self) -> Deps:
+        return self._container(SHARDS[0])[0]
+
     def found_anew(self, question: Question) -> list[Found]:
         """What a process finds that begins now, without writing anything."""
         store = ReadOnlyStore(Table(self.dynamo, TABLE, lambda _seconds: None))
@@ -148,7 +204,14 @@ class Simulation:
         process = self.current.process
         if process.container is None:
             process.container = 0 if self.weather.is_calm else self.draw(CONTAINERS)
+            if not self.weather.is_calm and self.chance.happens(self.habits.cold_share):
+                self._replace(process.container)
         return process.container
+
+    def _replace(self, at: int) -> None:
+        """By a new one, which knows nothing. Whoever runs in the old one goes on with what the new one knows."""
+        self.weather.happened("cold start")
+        self._containers[at] = self._container(SHARDS[at])
 
     def _in_any_order(self, calls: Calls) -> None:
         left = list(calls)

@@ -76,7 +76,9 @@ class StormyWeather:
                 if type(exc).__name__ != "ClientError":
                     raise
 
-        pause_ms = self._chance.draw(30_000 if self._chance.draw(4) else 400_000)
+        pause_ms = self._chance.draw(
+            min(30_000, self._habits.late_ms) if self._chance.draw(4) else self._habits.late_ms
+        )
         self._scheduler.spawn(f"ghost {operation}", arrive, process, self.now_ms + 1 + pause_ms)
 
     def call(

@@ -30,8 +30,8 @@ class ActorContext:
         self.sim, self.targets = sim, targets
         self.habits, self.ledger = sim.habits, sim.oracle.ledger
         self.draw = sim.draw
-        # Callbacks' tokens that workers wait for.
-        self.callbacks: list[str] = []
+        # Callbacks' tokens that workers wait for: with which wait of which task.
+        self.callbacks: dict[str, tuple[str, int]] = {}
         # Claims that workers have, or had.
         self.holds: list[Hold] = []
 

@@ -62,6 +62,9 @@ CHANGES: tuple[dict[str, Any], ...] = (
 )
 
 
+DECISIONS = frozenset({"next", "undo", "defer", "dismiss", "split"})
+
+
 class Client:
     """One of several: it asks and decides by turns."""
 
@@ -101,7 +104,15 @@ class Client:
             Focus.BOARD: [self._use_board] * 20,
             Focus.ALERTS: [*[self._raise_alert] * 20, *[self._handle_alert] * 5],
         }
-        return usual + more.get(self._focus, [])
+        rare: dict[str, Callable[[], object]] = {
+            "take back": self._take_back,
+            "retry": self._retry,
+            "review": self._let_through,
+            "agent": self._change_agent,
+            "alert": self._handle_alert,
+        }
+        raised = [rare.get(each, self._decide) for each in self._context.habits.raised]
+        return usual + more.get(self._focus, []) + raised * 5
 
     # Asking
 
@@ -161,7 +172,8 @@ class Client:
         for number in range(2 + self._draw(2)):
             target = {"target": {"agent": sim.pick(ALL)}} if self._draw(2) else {}
             parts.append({"summary": f"part {number}", **target})
-        verb = sim.pick(["approve"] * 8 + ["next", "undo", "undo", "defer", "dismiss", "split"])
+        raised = [each for each in self._context.habits.raised if each in DECISIONS] * 8
+        verb = sim.pick(["approve"] * 8 + ["next", "undo", "undo", "defer", "dismiss", "split", *raised])
         acts: dict[str, Callable[[IdempotencyKey | None], Any]] = {
             "approve": lambda idempotency_key: approve_task(sim.deps, by, task_id, None, idempotency_key),
             "next": lambda idempotency_key: approve_task_next(sim.deps, by, task_id, None, idempotency_key),
@@ -299,12 +311,12 @@ class Client:
         sim, tokens = self._sim, self._context.callbacks
         if not tokens:
             return
-        token, content = sim.pick(tokens[-2 - self._draw(8) :]), {"n": self._draw(3)}
+        token, content = sim.pick(list(tokens)[-2 - self._draw(8) :]), {"n": self._draw(3)}
 
         def answer(_once: IdempotencyKey | None) -> None:
             request = sim.current.process.request
             assert request
-            request.content = content
+            request.posted = tokens[token], content
             answer_callback(sim.deps, token, content)
 
         self._context.ask("callback", SERVICE, answer, is_keyed=False)

@@ -32,6 +32,8 @@ class Listener:
             self._context.rest(20)
             if begun := self._context.conversations():
                 self._listen(sim.pick(begun[-3:]))
+                if self._draw(4) == 3:
+                    self._context.look(lambda: list_conversations(sim.deps, human(), ConversationFilter(), MANY, None))
 
     def hear_out(self) -> None:
         """When all is over: what was heard bit by bit is all there is."""

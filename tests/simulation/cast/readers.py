@@ -149,7 +149,8 @@ class Reader:
         self._read(lambda: read_inbox(sim.deps, agent(slug), slug, 1 + self._draw(20), None), judge)
         seen = [each for each in ids if self._draw(2)]
         self._context.ledger.acknowledged |= {(slug, each) for each in seen}
-        self._context.look(lambda: acknowledge(sim.deps, agent(slug), slug, seen))
+        if self._context.look(lambda: acknowledge(sim.deps, agent(slug), slug, seen)) is not None:
+            sim.oracle.accepted.are_acknowledged(slug, seen)
 
     def _beside_a_task(self) -> None:
         sim, task_id, rules = self._sim, self._context.some_task(), self._rules

@@ -211,6 +211,10 @@ class Worker:
         return self._context.ask(name, hold.by, send, **how)
 
     def _verbs(self, task: Task) -> tuple[str, ...]:
+        raised = [each for each in self._context.habits.raised if each in ENDED_BY]
+        return (*self._usual_verbs(task), *raised * 4)
+
+    def _usual_verbs(self, task: Task) -> tuple[str, ...]:
         """Those that end its claim, as often as they are likely."""
         if self._focus is Focus.BRANCHES:
             return (*["complete"] * 5, *["delegate"] * (12 if task.depth < MAX_DEPTH else 0), "fail")
@@ -290,7 +294,7 @@ class Worker:
             message = self._context.message(self._context.target_beside(hold.slug))
             branches.append({"call_id": f"b{number}", **message})
         policy = sim.pick([Policy.ALL, Policy.ALL, Policy.ANY, Policy.QUORUM])
-        quorum = 1 if policy is Policy.QUORUM else None
+        quorum = 1 + draw(len(branches)) if policy is Policy.QUORUM else None
         by, task_id, claim_id = hold.by, hold.task.id, hold.claim_id
         return lambda idempotency_key: delegate_task(
             sim.deps,
@@ -300,10 +304,8 @@ class Worker:
         )
 
     def _await_call(self, hold: Hold, until: Any, verb: str, idempotency_key: IdempotencyKey | None) -> Any:
-        tokens = self._context.callbacks
         details, token = wait_for_callback(
             self._sim.deps, WorkerCall(hold.by, hold.task.id, hold.claim_id, verb, idempotency_key), "i", until
         )
-        if token not in tokens:
-            tokens.append(token)
+        self._context.callbacks.setdefault(token, (details.task.id, details.task.waits))
         return details, token

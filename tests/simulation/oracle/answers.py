@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.alerts.alert import Alert
 from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.memory.entry import Entry
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import Note
 from baton.ports.details import TaskDetails
@@ -30,6 +33,7 @@ INTERNAL = {"Conflict", "KeyTaken", "SlotTaken"}
 # What a repeat is told in place of the first answer: nobody knows it now, the claim is over, the secret was shown. The
 # repeat of an import that was cut short goes on with it, and may find the tracker away.
 INSTEAD = {"Busy", "ClaimOver", "SecretAlreadyShown", "TrackerAway"}
+UNSUCCESSFUL = {"failed", "rejected"}
 FAILURES = {"sweep_failed", "runner_raised", "contact_not_marked"}
 # What a simulation breaks on purpose.
 EXPECTED_FAILURES = {"Busy", "RuntimeError"}
@@ -48,6 +52,7 @@ class Answers:
             value = value.ended
         tasks = list(_tasks_in(value))
         mark = self._mark(request, value, tasks)
+        self._sim.oracle.accepted.is_there(request, value)
         must_repeat = request.is_keyed or request.word
         if request.answers and must_repeat and value is not None:
             first = request.answers[0]
@@ -74,6 +79,11 @@ class Answers:
             return
         first = self._following.setdefault(request.word[1], following.claim_id)
         self._must(first == following.claim_id, "{}: two claims followed one", following.details.task.id)
+        task_id, claim_id, _ = request.word
+        leases = next(each.leases_ms for each in self._ledger.claims_of(task_id) if each.id == claim_id)
+        got = following.details.task.claim
+        is_as_long = got is None or got.lease_seconds * 1_000 in leases
+        self._must(is_as_long, "{}: the claim that follows has another lease than {}", task_id, leases)
         self._ledger.seen["next claimed"] += 1
         self.claimed(following)
 
@@ -132,7 +142,11 @@ class Answers:
         for each in value if isinstance(value, tuple) else ():
             if isinstance(each, Checkpoint):
                 self._exists("CHECKPOINTS", each.workflow_id, each.id)
-        return tuple((task.id, str(task.state), task.seq, task.version) for task in tasks)
+        if isinstance(value, Alert | Entry):
+            return (value.id,)
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):  # a secret beside it
+            return (_said_of(tasks[0]), value[1]) if tasks else ()
+        return (*map(_said_of, tasks), _result_in(value))
 
     def _marker(self, request: Request, answer: MarkerAnswer) -> tuple[Any, ...]:
         duplicate, ledger = answer.duplicate_of, self._ledger
@@ -155,6 +169,20 @@ class Answers:
             if seen.id == claim_id:
                 return seen.ended_by or set()
         return set()
+
+
+def _said_of(task: Task) -> tuple[str, str, int, int]:
+    return task.id, str(task.state), task.seq, task.version
+
+
+def _result_in(value: Any) -> str:
+    """What came of an ended task, as its answer has it."""
+    if not isinstance(value, TaskDetails) or not value.task.is_ended:
+        return ""
+    failure = (
+        value.failure if value.task.state in UNSUCCESSFUL else None
+    )  # of an attempt before that, it may be left out
+    return json.dumps([value.output, value.completion, failure], sort_keys=True, default=str)
 
 
 def _tasks_in(value: Any) -> Iterator[Task]:

@@ -33,9 +33,11 @@ class Board:
     def __init__(self, sim: Simulation, verdict: Verdict) -> None:
         self._sim = sim
         self._must = verdict.must
+        self._ends: dict[str, set[str]] = {}
 
     def is_written(self, entry_id: str, old: Item | None, new: Item | None) -> None:
         self._must(new, "entry {} was deleted from the table", entry_id)
+        self._ends[entry_id] = _ends(new or {"changes": []})
         if new is None:
             return
         if old is None:
@@ -71,6 +73,14 @@ class Board:
         replaced = [each["entry"] for each in after if "entry" in each]
         self._must(len(replaced) < 2, "decision {} was replaced by {}", entry_id, replaced)
 
+    def ends_of(self, entry_id: str) -> set[str] | None:
+        """None if it isn't there."""
+        return self._ends.get(entry_id)
+
+    def shown(self) -> set[str]:
+        """What a search may find: all but what was taken back or deleted."""
+        return {entry_id for entry_id, ends in self._ends.items() if not {"withdrawn", "deleted"} & ends}
+
     def is_shown(self) -> None:
         """When all is quiet: every view has exactly what holds, and what replaced a decision names it."""
         views = defaultdict[str, set[str]](set)
@@ -92,7 +102,7 @@ class Board:
         for last_id, ids in self._packs():
             deleted = {each for each in ids if "deleted" in _ends(entries[each])}
             self._must(not deleted, "the pack up to {} has what was deleted: {}", last_id, deleted)
-        shown = {entry_id for entry_id, entry in entries.items() if not {"withdrawn", "deleted"} & _ends(entry)}
+        shown = self.shown()
         found = {each.entry_id for each in self._sim.found_anew(Question(text=SUMMARY, limit=len(entries) + 1))}
         self._must(found == shown, "a search finds {}, and {} are shown", found, shown)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulation.oracle.accepted import Accepted
 from simulation.oracle.alerts import Alerts
 from simulation.oracle.answers import Answers
 from simulation.oracle.board import Board
 from simulation.oracle.items import item_of, whole
 from simulation.oracle.ledger import Ledger, Transaction
+from simulation.oracle.lists import Lists
 from simulation.oracle.pages import Pages
 from simulation.oracle.quiet import Quiet
 from simulation.oracle.readings import Readings
@@ -33,12 +35,14 @@ class Oracle:
         self.pages = Pages(sim, self.verdict, self.ledger)
         self._writes = Writes(sim, self.verdict, self.ledger)
         self._tasks = TaskRules(sim, self.verdict, self.ledger)
+        self.accepted = Accepted(sim, self.verdict, self.ledger)
         self.answers = Answers(sim, self.verdict, self.ledger)
         self.spending = Spending(sim, self.verdict, self.ledger)
         self.alerts = Alerts(sim, self.verdict, self.ledger)
         self.board = Board(sim, self.verdict)
         self.talks = Talks(sim, self.verdict, self.ledger)
         self.registry = Registry(sim, self.verdict)
+        self.lists = Lists(sim, self.verdict, self.ledger)
         self.readings = Readings(sim, self.verdict, self.ledger)
         self.quiet = Quiet(sim, self.verdict, self.ledger)
 
@@ -81,7 +85,10 @@ class Oracle:
         count, total = self.ledger.counts.get(workflow), len(self.ledger.members[workflow])
         self.verdict.must(count in (None, total), "{}: counted {} handoffs, has {}", workflow, count, total)
         is_let = tx.is_release or any(entry["type"] == "split" for entry in tx.told)
-        most = self._sim.settings["max_handoffs_per_workflow"]
+        of_budget = (self.ledger.bodies.get(self.ledger.members[workflow][0], {}).get("budget") or {}).get(
+            "max_handoffs"
+        )
+        most = min(filter(None, [self._sim.settings["max_handoffs_per_workflow"], of_budget]))
         self.verdict.must(is_let or (count or 0) <= most, "{}: {} handoffs", workflow, count)
 
     def _one_effect(self, tx: Transaction) -> None:

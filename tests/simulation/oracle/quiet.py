@@ -27,6 +27,7 @@ class Quiet:
         self._sim.oracle.alerts.are_shown()
         self._sim.oracle.board.is_shown()
         self._sim.oracle.board.is_found()
+        self._sim.oracle.lists.are_right()
         left = [key for key, is_due in self._ledger.errands.items() if is_due]
         self._verdict.must(not left, "errands that nobody does: {}", left)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.oracle.items import to_ms
 from simulation.oracle.ledger import ENDED, ClaimSeen
+from simulation.oracle.moments import Moments
 from simulation.oracle.places import place_rules
 from simulation.oracle.trail import TrailRules
 
@@ -30,6 +31,7 @@ class TaskRules:
     def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
         self._sim, self._verdict, self._ledger = sim, verdict, ledger
         self._trail = TrailRules(sim, verdict, ledger)
+        self._moments = Moments(sim, verdict, ledger)
         self._task_id = ""
 
     def changed(self, tx: Transaction, task_id: str, old: Item | None, new: Item, entries: list[Item]) -> None:
@@ -101,6 +103,9 @@ class TaskRules:
             self._permitted(claim)
         else:
             self._must(fence == fence_before, "its fence moved without a claim")
+        if claim:
+            self._moments.is_leased(self._task_id, new)
+            self._ledger.claims[self._task_id, claim["fence"]].leases_ms.add(claim["lease_ms"])
         if before and not claim:
             self._let_go(before, new, entries)
         if before and claim and before["claim_id"] == claim["claim_id"] and before != claim:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.oracle.items import to_ms
 from simulation.oracle.ledger import ENDED
+from simulation.oracle.moments import Moments
 from simulation.oracle.pages import BY_PERSON
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ MAX_RELEASES = 10
 class TrailRules:
     def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
         self._sim, self._verdict, self._ledger = sim, verdict, ledger
+        self._moments = Moments(sim, verdict, ledger)
         self._task_id = ""
 
     def told(self, tx: Transaction, task_id: str, fold: Item, entries: list[Item]) -> Item:
@@ -60,11 +62,13 @@ class TrailRules:
             self._chained(entry)
             self._allowed(fold, entry)
             self._by_type(tx, fold, entry)
-            before = fold.get("state")
+            before = dict(fold)
             fold.update(entry["data"]["changes"])
-            self._sim.oracle.pages.is_told(task_id, before, fold["state"], to_ms(entry["at"]))
+            self._moments.told(task_id, before, entry, fold)
+            self._sim.oracle.pages.is_told(task_id, before.get("state"), fold["state"], to_ms(entry["at"]))
             self._ledger.states[task_id][entry["seq"]] = fold["state"]
             self._ledger.told_at[task_id][entry["seq"]] = self._sim.steps
+        self._moments.is_left(task_id, fold)
         return fold
 
     def _must(self, holds: object, what: str, *details: object) -> None:
@@ -167,8 +171,9 @@ class TrailRules:
             self._joined(resume_payload.get("results", []), wait)
         elif data["by"] == "callback":
             request = self._sim.current.process.request
-            posted = request.content if request else None
-            self._must(resume_payload.get("callback") == posted, "resumed with what nobody posted")
+            waits_for, content = (request.posted if request else None) or (None, None)
+            is_posted = waits_for == (self._task_id, number) and resume_payload.get("callback") == content
+            self._must(is_posted, "resumed with what nobody posted")
         else:
             self._must(at >= to_ms(wait["until"]), "a callback was given up too early")
 

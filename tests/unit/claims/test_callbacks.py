@@ -5,20 +5,25 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
 import pytest
 
 from baton.domain.errors import BatonError, CallbackUsed, InvalidInput, TooManyWaits, Unknown
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import MAX_RELEASES, Task
+from baton.domain.tasks.transitions import transition
 from baton.domain.tasks.wake import next_look
 from baton.services.claims.wait_for_callback import answer_callback, wait_for_callback
 from baton.services.tasks.approve_task import approve_task_next
 from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.tasks.change_task import commit
+from support.faults.hooked_store import HookedStore
 from support.faults.threads import all_at_once
 from support.worlds.team import Team
 from support.worlds.world import WORKSPACE, human
@@ -240,3 +245,19 @@ def test_of_answers_that_come_at_once_with_a_cancel_and_the_sweeper_one_counts()
         first[trail[4]] += 1
         team.check()
     assert len(first) > 1
+
+
+def test_an_answer_is_brought_though_the_task_changes_while_it_is_taken() -> None:
+    team, task, token = calling()
+    store = HookedStore(team.deps.store)
+
+    def flag() -> None:
+        flagged = commands.FlagClosedByBot(by=human())
+        commit(team.deps, transition(team.task(task.id), flagged, team.deps.clock.now()))
+
+    store.before["commit"] = flag
+    answer_callback(replace(team.deps, store=store), token, {"answer": 42})
+    assert team.task(task.id).state == "delegated"
+    claimed = team.take(A, task.id).claimed
+    assert claimed is not None
+    assert (claimed.details.resume_payload or {})["callback"] == {"answer": 42}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -18,10 +19,13 @@ from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimer
-from support.clock import NOON
+from support.clock import NOON, FakeClock
+from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.store import InMemoryStore
 from support.faults.hooked_store import HookedStore
+from support.values.changes import claimed as claimed_in
 from support.values.tasks import MS, claimed
-from support.worlds.world import World, agent, human
+from support.worlds.world import WORKSPACE, World, agent, human
 
 AUDITOR = agent("auditor")
 
@@ -95,6 +99,29 @@ def test_a_deadline_cuts_a_lease_and_never_ends_it_early() -> None:
     deadline = claim.expires_at + timedelta(seconds=1)
     assert claim.renewed(claim.expires_at, 300, deadline).expires_at == deadline
     assert claim.renewed(claim.expires_at, 300, NOON).expires_at == claim.expires_at
+
+
+def test_of_two_heartbeats_at_once_the_shorter_doesnt_undo_the_longer() -> None:
+    """A task that fails on its deadline takes the second way, which decides by what it has read."""
+
+    class Between(FakeDynamo):
+        step: Callable[[], object] | None = None
+
+        def update_item(self, **request: Any) -> Any:
+            if self.step and "#hard" not in request["ConditionExpression"]:
+                step, self.step = self.step, None
+                step()
+            return super().update_item(**request)
+
+    table, clock = Between(), FakeClock()
+    store = InMemoryStore(table, clock.sleep)
+    task = claimed_in(store, deadline=NOON + timedelta(hours=5), fail_on_deadline=True)
+    call = WorkerCall(AUDITOR, task.id, "clm_1")
+    table.step = lambda: store.renew(call, NOON + timedelta(seconds=301), 3_600)
+    assert store.renew(call, NOON + timedelta(seconds=301), 600).expires_at == NOON + timedelta(seconds=3_901)
+    claim = store.load(WORKSPACE, task.id)[0].claim
+    assert claim is not None
+    assert claim.expires_at == NOON + timedelta(seconds=3_901)
 
 
 @pytest.mark.parametrize("wrong", ["claim", "principal", "task", "workspace"])

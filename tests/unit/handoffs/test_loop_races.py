@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -55,6 +56,15 @@ def test_many_at_once_fill_a_workflow_to_its_last_place_and_no_further() -> None
         assert isinstance(team.pass_on(leg, B, "handoff", "one too many"), Halt)
         (review,) = team.reviews()
         assert review.count == stopped + 1
+
+
+def test_two_at_once_dont_share_the_last_place_of_a_budget() -> None:
+    team = Team(A, B)
+    leg, store = team.begin(A, budget={"max_handoffs": 2}), HookedStore(team.deps.store)
+    store.before["commit"] = lambda: hand_off(team.deps, A, B, 1, leg)
+    with pytest.raises(LoopTripped):
+        hand_off(replace(team.deps, store=store), A, B, 2, leg)
+    assert len(team.tasks()) == 2
 
 
 def test_many_at_once_begin_as_many_workflows_as_the_hour_allows() -> None:

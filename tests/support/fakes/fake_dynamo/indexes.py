@@ -45,7 +45,7 @@ def index_entry(name: str, item: Item | None) -> Entry | None:
 
 class FakeIndex:
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.name = name
         self.shown: dict[str, dict[tuple[str, Key], Item]] = {}
         self._places: dict[Key, tuple[str, str]] = {}
         self._applied: dict[Key, int] = {}
@@ -54,8 +54,8 @@ class FakeIndex:
 
     def changed(self, key: Key, old: Item | None, new: Item | None, shows_at_ms: Callable[[], int]) -> None:
         """``shows_at_ms``: asked only if the index shows anything of the change."""
-        entry = index_entry(self._name, new)
-        if index_entry(self._name, old) != entry:
+        entry = index_entry(self.name, new)
+        if index_entry(self.name, old) != entry:
             self._count += 1
             heapq.heappush(self._pending, (shows_at_ms(), self._count, key, entry))
 
