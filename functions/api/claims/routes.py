@@ -58,7 +58,7 @@ def heartbeat(deps: Deps, call: routing.Call[requests.Heartbeat, None]) -> answe
     "/tasks/{task_id}/checkpoints", body=models.strict(requests.CheckpointRequest), answers={201: SavedCheckpoint}
 )
 def checkpoint(deps: Deps, call: routing.Call[requests.CheckpointRequest, None]) -> answers.Answer:
-    """Save a state to continue from: shown to the next claimer, and carried over by a retry."""
+    """Save a state to continue from: shown to the next claimer, and carried over by a retry. It extends the claim."""
     body = call.body
     task, checkpoint_id = save_checkpoint(
         deps,
@@ -72,7 +72,7 @@ def checkpoint(deps: Deps, call: routing.Call[requests.CheckpointRequest, None])
 
 @routes.post("/tasks/{task_id}/notes", body=models.strict(requests.NoteRequest), answers={201: trail_views.NoteView})
 def note(deps: Deps, call: routing.Call[requests.NoteRequest, None]) -> answers.Answer:
-    """Add a note to the claimed task. It changes neither the task nor its content revision."""
+    """Add a note to the claimed task. It extends the claim, and leaves the content revision as it is."""
     return answers.created(
         trail_views.note_view(
             add_note(

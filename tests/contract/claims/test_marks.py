@@ -99,10 +99,12 @@ def test_a_mark_is_not_moved_back_by_who_read_an_earlier_lease(store: Store) -> 
     assert found(store, NOON + seconds(700)) == [("task_1", "clm_1")]
 
 
-def test_a_commit_that_was_decided_before_a_mark_was_moved_is_as_good_as_any(store: Store) -> None:
+def test_a_commit_that_was_decided_before_a_mark_was_moved_costs_one_look_more(store: Store) -> None:
     task = extended(store)
     store.move_mark(task)
     store.commit(WORKSPACE, then(task, checkpoints=1))
+    assert found(store, NOON + seconds(300)) == [("task_1", "clm_1")]
+    store.move_mark(loaded(store))
     assert found(store, NOON + seconds(499)) == []
     assert found(store, NOON + seconds(500)) == [("task_1", "clm_1")]
 
@@ -111,3 +113,18 @@ def test_a_task_without_a_claim_has_no_mark_to_move(store: Store) -> None:
     task = queued(store, "task_1")
     store.move_mark(task)
     assert found(store) == [("task_1", None)]
+
+
+def test_a_commit_under_a_claim_leaves_its_mark_where_it_is_while_that_is_ahead(store: Store) -> None:
+    """Moving an entry of the index costs; whoever finds the mark too early moves it."""
+    task = extended(store)
+    claim = task.claim
+    assert claim is not None
+    store.commit(WORKSPACE, then(task, claim=claim.renewed(NOON + seconds(250), None, None)))
+    assert found(store, NOON + seconds(300)) == [("task_1", "clm_1")]
+    task, claim = loaded(store), loaded(store).claim
+    assert claim is not None
+    assert claim.expires_at == NOON + seconds(550)
+    store.commit(WORKSPACE, then(task, claim=claim.renewed(NOON + seconds(310), None, None)))
+    assert found(store, NOON + seconds(609)) == []
+    assert found(store, NOON + seconds(610)) == [("task_1", "clm_1")]

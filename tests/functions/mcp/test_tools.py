@@ -298,14 +298,31 @@ def test_numbers_stay_as_they_were_written(client: McpClient) -> None:
 # ---- repeats ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_worker_verb_that_is_sent_again_has_one_effect_and_one_answer(client: McpClient) -> None:
+def test_the_last_word_that_is_sent_again_has_one_effect_and_one_answer(client: McpClient) -> None:
     ids = held(client)
-    saved = [client.done(CODER, "checkpoint", **ids, step_name="half", state={"n": 1}) for _ in range(2)]
-    assert saved[0] == saved[1]
-    assert client.done(CODER, "checkpoint", **ids, step_name="half", state={"n": 2}) != saved[0]
     ended = [client.done(CODER, "complete", **ids, output={"n": 1}) for _ in range(2)]
     assert ended[0] == ended[1]
     assert client.call(CODER, "complete", **ids, output={"n": 2}).code == "stale_claim"
+
+
+def test_a_worker_that_goes_back_to_an_earlier_state_has_saved_it(client: McpClient, world: World) -> None:
+    ids = held(client)
+    saved = [client.done(CODER, "checkpoint", **ids, step_name="poll", state={"n": n}) for n in (1, 2, 1)]
+    assert len({each["checkpoint_id"] for each in saved}) == 3
+    client.done(CODER, "fail", **ids, type="error", description="The disk is full", retryable=True)
+    world.clock.advance(3_600)
+    again = client.done(CODER, "claim_next")
+    assert again["checkpoint"]["state"] == {"n": 1}
+    assert again["checkpoint"]["checkpoint_id"] == saved[2]["checkpoint_id"]
+
+
+def test_a_checkpoint_extends_the_claim(client: McpClient, world: World) -> None:
+    ids = held(client)
+    world.clock.advance(200)
+    client.done(CODER, "checkpoint", **ids, step_name="half", state={})
+    world.clock.advance(200)
+    assert client.done(CODER, "complete", **ids, output={})["state"] == "done"
+    assert world.task(ids["task_id"]).recoveries == 0
 
 
 def test_a_request_id_makes_one_handoff_of_two_calls(client: McpClient) -> None:

@@ -46,10 +46,6 @@ class TaskRules:
         if old and not entries and _is_only_acknowledged(old, new):
             ledger.heads[task_id] = new
             return
-        if old and not entries and _is_only_counted(old, new):
-            ledger.heads[task_id] = new
-            self._under(new["claim"], "a note")
-            return
         ledger.seen["commits"] += 1
         tx.told += entries
         was = old or {"version": 0, "seq": 0, "fence": 0}
@@ -250,12 +246,6 @@ def _is_only_acknowledged(old: Item, new: Item) -> bool:
     """Its source agent has read of its end: it is in no inbox any more."""
     left = [{**head, "queue_pk": "", "queue_sk": "", "fresh": 0} for head in (old, new)]
     return new["state"] in ENDED and "queue_pk" not in new and left[0] == left[1]
-
-
-def _is_only_counted(old: Item, new: Item) -> bool:
-    """What a note keeps is counted at its claim, which decides nothing: so the version stays."""
-    uncounted = [{**head, "claim": {**(head.get("claim") or {}), "kept_bytes": 0}, "fresh": 0} for head in (old, new)]
-    return uncounted[0] == uncounted[1]
 
 
 def _principal(entry: Item) -> str:

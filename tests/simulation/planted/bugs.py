@@ -216,8 +216,8 @@ CLAIMS = (
         "a mark is moved too far",
         (
             "adapters/dynamodb/claims/marks.py",
-            '":mark": keys.claim_mark(claim),',
-            '":mark": keys.claim_mark(claim.renewed(claim.expires_at, None, None)),',
+            '":mark": keys.claim_mark(claim, claim.expires_at),',
+            '":mark": keys.claim_mark(claim, claim.renewed(claim.expires_at, None, None).expires_at),',
         ),
     ),
     _bug(
@@ -663,8 +663,8 @@ FAMILIES = (
         "children without a live claim",
         (
             "services/handoffs/create_handoff.py",
-            "under = [Require(UnderClaim(parent.id, request.claim_id))] if",
-            "under = [] if",
+            "    return [Require(UnderClaim(parent.id, request.claim_id, extended=extended))]\n",
+            "    return []\n",
         ),
         habits={"focus": Focus.ENDS},
     ),

@@ -15,6 +15,7 @@ from baton.domain.handoffs.workflow import (
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import Claim
 
 # The most items in one transaction.
 MAX_ITEMS = 100
@@ -66,11 +67,13 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class UnderClaim:
-    """The claim is the task's current one. The task's version stays."""
+    """The claim is the task's current one. The task's version stays unless the claim is extended."""
 
     task_id: str
     claim_id: str
     kept_bytes: int = 0  # added to the bytes counted on the claim
+    # The claim as it is extended by the verb that names it. Its lease isn't shortened: that is a conflict.
+    extended: Claim | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Payloads are kept as JSON text: unchanged whatever their depth and numbers, and 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -184,9 +184,10 @@ def task_from(item: Item) -> Task:
 
 
 def claim_of(head: Item) -> Claim:
-    """Returns the claim of a claimed task."""
+    """Returns the claim of a claimed task, with the place of its mark in the queue."""
     claim = head["claim"]
-    return claim_from({**_implied_of_claim(head, claim["claimed_ms"]), **claim})
+    read = claim_from({**_implied_of_claim(head, claim["claimed_ms"]), **claim})
+    return replace(read, marked_at=keys.marked_at(head.get("queue_sk", ""), read.claim_id))
 
 
 def claim_map(claim: Claim) -> Item:

@@ -517,8 +517,9 @@ def queue_index_key(of: Task) -> Key | None:
 MARKS = _END
 
 
-def claim_mark(of: Claim) -> str:
-    return f"{MARKS}{_moment(of.expires_at)}#{of.claim_id}"
+def claim_mark(of: Claim, at: datetime | None = None) -> str:
+    """``at``: until when it says that the lease lasts; left out, as long as it was said before."""
+    return f"{MARKS}{_moment(at or of.marked_at or of.expires_at)}#{of.claim_id}"
 
 
 def is_claim_mark(sort_key: str) -> bool:
@@ -529,6 +530,13 @@ def parse_claim_mark(sort_key: str) -> tuple[datetime, str]:
     """Returns the end of the lease, as far as the mark knows, and the claim's id."""
     ends_ms, claim_id = sort_key.removeprefix(MARKS).split("#", 1)
     return times.from_ms(int(ends_ms)), claim_id
+
+
+def marked_at(sort_key: str, claim_id: str) -> datetime | None:
+    """Returns the end of the lease, as far as the claim's mark knows; None for a place that isn't its mark."""
+    if not is_claim_mark(sort_key) or not sort_key.endswith(f"#{claim_id}"):
+        return None
+    return parse_claim_mark(sort_key)[0]
 
 
 def lapsed_marks_until(now: datetime) -> str:

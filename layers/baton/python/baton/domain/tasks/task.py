@@ -87,6 +87,9 @@ class Claim:
     # Size of the checkpoints and notes saved under this claim. May lack notes that were saved while the task changed.
     # In no event.
     kept_bytes: int = 0
+    # The end of the lease as the claim's mark in the queue says it; None: ``expires_at``. A renewed lease ends later:
+    # moving the mark costs, and it stays as long as it is ahead. In no event.
+    marked_at: datetime | None = field(default=None, compare=False, repr=False)
 
     def keeping(self, size: int, most: int) -> Claim:
         """Returns the claim with ``size`` bytes more. Raises ``ClaimFull`` if that is more than ``most`` bytes."""
@@ -106,7 +109,8 @@ class Claim:
             expires_at = min(expires_at, not_after)
         if expires_at < self.expires_at:
             return self
-        return replace(self, lease_seconds=lease, heartbeat_at=now, expires_at=expires_at)
+        marked_at = self.marked_at if self.marked_at is not None and self.marked_at > now else None
+        return replace(self, lease_seconds=lease, heartbeat_at=now, expires_at=expires_at, marked_at=marked_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ _BOOKKEEPING = {
 }
 _FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
 _KNOWN = frozenset(_FIELDS)
-_CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes"})
+_CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes", "marked_at"})
 # Field values that a trail omits. Written out here and never changed: a default of ``Task`` may change one day, the
 # meaning of a stored trail may not. A new field joins with the value that it had in every earlier trail, or is always
 # recorded.

@@ -229,9 +229,11 @@ def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
 
 
 def _save_checkpoint(task: Task, command: commands.SaveCheckpoint, at: datetime) -> Change:
-    task.current_claim(command.claim_id, command.by)
+    """Also extends the claim, as every command does that names it and leaves it; as a heartbeat's, that isn't told."""
+    claim = task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     _record_checkpoint(recorder, command.checkpoint_id, command.step_name)
+    recorder.task = recorder.task.changed(claim=claim.renewed(at, None, task.hard_deadline))
     return recorder.end()
 
 

@@ -23,7 +23,8 @@ from baton.steps.tasks.change_task import commit
 
 
 def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[str, Any]) -> tuple[Task, str]:
-    """Returns the task, and the checkpoint's id. The claim continues. Raises ``StaleClaim``, ``GuardrailRefused``,
+    """Returns the task, and the checkpoint's id. The claim continues, extended as by a
+    heartbeat. Raises ``StaleClaim``, ``GuardrailRefused``,
     ``ClaimFull`` and ``Unknown``."""
     by, task_id, claim_id, idempotency_key = call.by, call.task_id, call.claim_id, call.idempotency_key
 
@@ -37,8 +38,7 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
     def decide(inputs: HandoffInputs) -> tuple[Task, str]:
         if inputs.parent is None:
             raise errors.Unknown("task")
-        claim = inputs.parent.task.current_claim(claim_id, by)
-        must_be_let_act(deps, by, claim.agent)
+        must_be_let_act(deps, by, inputs.parent.task.current_claim(claim_id, by).agent)
         content = checked({"step_name": step_name, "state": state}, inputs.settings.guardrails, "")
         now = deps.clock.now()
         checkpoint_id = deps.ids.new("chk", now)
@@ -48,7 +48,8 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
         recorded = transition(inputs.parent.task, command, now)
         # Counted on the claim, outside of the trail.
         size = len(trail.canonical_json(content).encode())
-        keeping = claim.keeping(size, inputs.settings.kept_bytes_per_claim)
+        extended = recorded.task.current_claim(claim_id, by)
+        keeping = extended.keeping(size, inputs.settings.kept_bytes_per_claim)
         change = replace(recorded, task=recorded.task.changed(claim=keeping))
         checkpoint = Checkpoint(
             id=checkpoint_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from baton.domain import errors
@@ -141,8 +142,15 @@ def _hand_off(
     )
     begun = begin_handoff(deps, by, planned, terms, idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
-    under = [Require(UnderClaim(parent.id, request.claim_id))] if parent is not None and request.claim_id else []
-    return commit_handoff(deps, begun, *under, *saved, *request.extra_writes(begun.only))
+    return commit_handoff(deps, begun, *_under(parent, request, terms.now), *saved, *request.extra_writes(begun.only))
+
+
+def _under(parent: Task | None, request: CreateHandoff, now: datetime) -> list[Write]:
+    """The claim is still current, and is extended."""
+    if parent is None or parent.claim is None or request.claim_id is None:
+        return []
+    extended = parent.claim.renewed(now, None, parent.hard_deadline)
+    return [Require(UnderClaim(parent.id, request.claim_id, extended=extended))]
 
 
 def _parent(by: Principal, request: CreateHandoff, read: _Read) -> Task | None:

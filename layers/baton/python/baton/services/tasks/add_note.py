@@ -18,8 +18,8 @@ from baton.steps.agents.kill_switch import must_be_let_act
 
 
 def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:
-    """Saves the note. The task's version and content revision stay. Raises ``StaleClaim``, ``GuardrailRefused``,
-    ``ClaimFull`` and ``Unknown``."""
+    """Saves the note, and extends the claim as a heartbeat does. The content revision stays. Raises ``StaleClaim``,
+    ``GuardrailRefused``, ``ClaimFull`` and ``Unknown``."""
     by, task_id, claim_id, idempotency_key = call.by, call.task_id, call.claim_id, call.idempotency_key
 
     def replay(saved: dict[str, Any]) -> Note:
@@ -32,7 +32,8 @@ def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:
     def decide(inputs: HandoffInputs) -> Note:
         if inputs.parent is None:
             raise errors.Unknown("task")
-        claim = inputs.parent.task.current_claim(claim_id, by)
+        task = inputs.parent.task
+        claim = task.current_claim(claim_id, by)
         must_be_let_act(deps, by, claim.agent)
         now = deps.clock.now()
         content = checked({"text": text}, inputs.settings.guardrails, "")
@@ -42,7 +43,9 @@ def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:
         )
         size = len(text.encode())
         claim.keeping(size, inputs.settings.kept_bytes_per_claim)
-        deps.store.commit(by.workspace, Insert(note), Require(UnderClaim(task_id, claim_id, size)), *saved)
+        extended = claim.renewed(now, None, task.hard_deadline)
+        under = Require(UnderClaim(task_id, claim_id, size, extended))
+        deps.store.commit(by.workspace, Insert(note), under, *saved)
         return note
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):

@@ -10,8 +10,8 @@ from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain import times
 from baton.domain.tasks.task import Task
 
-# The claim and the end of its lease are those that were read. Any commit of this version writes the same mark, and any
-# other version has a lease or a claim of its own: so no write is undone by this one, however late it arrives.
+# The claim and the end of its lease are those that were read: however late this write arrives, it says what is so. A
+# commit that was decided before it may write the earlier mark again, which costs one look more.
 LEASE_IS_AS_READ = "#claim.#id = :id AND #claim.#expires = :expires"
 _NAMES = {
     "#claim": "claim",
@@ -30,7 +30,7 @@ def move_mark(table: Table, task: Task) -> None:
     values = {
         ":id": claim.claim_id,
         ":expires": times.to_ms(claim.expires_at),
-        ":mark": keys.claim_mark(claim),
+        ":mark": keys.claim_mark(claim, claim.expires_at),
     }
     with suppress(ConditionFailed):
         table.update(
