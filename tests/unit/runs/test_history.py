@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from baton.domain import hidden
 from baton.domain.agents.tool import History, ToolMode
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.runs.history import LEFT_OUT, MAX_EARLIER_TASKS, Conversation, EarlierTask, composed, conversation_in
@@ -141,7 +142,7 @@ def test_any_history_is_one_that_providers_take(made: Any, has_tools: bool, most
     assert composed(conversation, earlier, own, has_tools=has_tools, most_bytes=most) == turns_
     assert made == before, "what was said isn't touched"
     said = [block["text"] for turn in turns_ if turn["role"] == "user" for block in turn["content"] if "text" in block]
-    assert conversation.message in said, "what the user asks for is lost"
+    assert hidden.spelled_out(conversation.message) in said, "what the user asks for is lost"
     newest_is_whole(turns_, earlier, own, has_tools=has_tools)
     if has_tools:
         alone = max(largest(entries) for entries in (own, *(each for _, each in earlier)))
@@ -149,13 +150,13 @@ def test_any_history_is_one_that_providers_take(made: Any, has_tools: bool, most
 
 
 def newest_is_whole(turns_: list[Any], earlier: Any, own: list[Entry], *, has_tools: bool) -> None:
-    """What is shown of the replies is all of the last few of them."""
+    """What is shown of the replies is all of the last few of them, with hidden characters spelled out."""
     replies = [each for seen, entries in earlier for each in shown(entries, seen.turns, is_own=False)]
     kept = [block for turn in turns_ if turn["role"] == "assistant" for block in turn["content"]]
     replies += shown(own, 1_000_000, is_own=True)
     last = [[block for each in replies[len(replies) - n :] for block in each] for n in range(len(replies) + 1)]
     if has_tools:
-        assert kept in last
+        assert kept in hidden.spelled_out_in(last)
     else:
         assert len(kept) in {len(each) for each in last}
     newest = max((each.turn for each in own), default=0)

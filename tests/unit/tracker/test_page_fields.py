@@ -55,12 +55,13 @@ def test_titles_are_one_line_and_texts_keep_theirs() -> None:
     assert page_fields.text == "one\ntwo\tthree\nfour[31m"
 
 
-def test_control_characters_and_lone_surrogates_go_and_everything_else_stays() -> None:
+def test_controls_and_lone_surrogates_go_hidden_characters_are_spelled_out_and_everything_else_stays() -> None:
     controls = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
     assert plain(controls) == "\t\n"
     assert plain("a\ud800b\udfffc") == "abc"
-    kept = "é ß 漢字 \N{ROCKET}\N{ZERO WIDTH JOINER}\u2028 \ufeff"
+    kept = "é ß 漢字 \N{ROCKET}\N{ZERO WIDTH JOINER}\N{ROCKET}"
     assert plain(kept) == kept
+    assert plain("pay \u2028\ufeff\U000e0041") == "pay \\u{2028}\\u{feff}\\u{e0041}"
     plain(controls + kept).encode()
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from baton.domain import hidden
 from baton.domain.agents.tool import History
 from baton.domain.handoffs import handoff_message
-from baton.domain.runs.prompt import one_line_json
+from baton.domain.runs.prompt import is_plain, one_line_json
 from baton.domain.runs.transcript import Block, Entry, EntryKind
 from baton.domain.tasks import trail
 
@@ -174,7 +175,7 @@ def composed(
     turns = _merged([turn for group in groups for turn in group.turns])
     if turns[-1]["role"] == ASSISTANT:
         turns.append({"role": USER, "content": [{"text": conversation.message}]})
-    return turns if has_tools else [_without_calls(turn) for turn in turns]
+    return [_shown(turn if has_tools else _without_calls(turn)) for turn in turns]
 
 
 def _cut(groups: list[_TurnGroup], question: _TurnGroup, most_bytes: int) -> list[_TurnGroup]:
@@ -207,6 +208,12 @@ def _merged(turns: Iterable[Turn]) -> list[Turn]:
     return merged
 
 
+def _shown(turn: Turn) -> Turn:
+    """Returns the turn with hidden characters spelled out; reasoning stays as it is, as providers sign it."""
+    content = [block if "reasoningContent" in block else hidden.spelled_out_in(block) for block in turn["content"]]
+    return {"role": turn["role"], "content": content}
+
+
 def _without_calls(turn: Turn) -> Turn:
     return {"role": turn["role"], "content": [_as_text(block) for block in turn["content"]]}
 
@@ -224,4 +231,4 @@ def _as_text(block: Block) -> Block:
 
 
 def _quoted(text: str) -> str:
-    return text if text.isprintable() and not {"[", "]"} & set(text) else one_line_json(text, WHOLE)
+    return text if is_plain(text) and not {"[", "]"} & set(text) else one_line_json(text, WHOLE)

@@ -1,5 +1,5 @@
 """The prompt of an agent's task (docs/spec/tools.md §5). Every text of other agents is marked as data and is one line,
-so that it can't imitate a line of Baton's."""
+so that it can't imitate a line of Baton's, with hidden characters spelled out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from baton.domain import hidden
 from baton.domain.agents.tool import RESERVED, Tool
 from baton.domain.handoffs import handoff_message
 from baton.domain.tasks import trail
@@ -19,8 +20,6 @@ HANDOFF_CHAIN = "_handoff_chain"
 MAX_VALUE = 2_000
 CUT = "… (cut)"
 _PLAIN_KEY = re.compile(r"[\w.-]{1,64}")
-# Characters that some readers take for a line end, though JSON doesn't escape them.
-_LINE_ENDS = {ord(each): f"\\u{ord(each):04x}" for each in "\x7f\x85\u2028\u2029"}
 
 # The beginnings of Baton's own lines, in any spelling that a reader may take for one.
 _OWN_LINE = re.compile(
@@ -79,20 +78,25 @@ def _handoff_lines(context: Mapping[str, Any], source: str | None, instructions:
     return lines
 
 
+def is_plain(text: str) -> bool:
+    """True if the text is one line without hidden characters."""
+    return text.isprintable() and not hidden.HIDDEN.search(text)
+
+
 def one_line_json(value: Any, most: int = MAX_VALUE) -> str:
-    text = trail.canonical_json(value).translate(_LINE_ENDS)
+    text = hidden.escaped(trail.canonical_json(value))
     return text if len(text) <= most else text[: most - len(CUT)] + CUT
 
 
 def _request_line(text: str) -> str:
     """Returns the text as it is, or as JSON if it has several lines or imitates one of Baton's."""
-    if text.isprintable() and not _OWN_LINE.match(unicodedata.normalize("NFKC", text)):
+    if is_plain(text) and not _OWN_LINE.match(unicodedata.normalize("NFKC", text)):
         return text
     return f"Asked of you: {one_line_json(text, _NO_LIMIT)}"
 
 
 def _key(key: str) -> str:
-    return key if _PLAIN_KEY.fullmatch(key) else one_line_json(key, 200)
+    return key if _PLAIN_KEY.fullmatch(key) and is_plain(key) else one_line_json(key, 200)
 
 
 def ask_in(message: handoff_message.HandoffMessage) -> str:
@@ -107,5 +111,5 @@ def ask_in(message: handoff_message.HandoffMessage) -> str:
         lines.append(f"It failed: {one_line_json(message.failure)}")
     # The criterion's exact text, which a report has to repeat, if it is one line.
     criteria = message.expectations.criteria
-    lines += [f"Acceptance criterion: {each if each.isprintable() else one_line_json(each)}" for each in criteria]
+    lines += [f"Acceptance criterion: {each if is_plain(each) else one_line_json(each)}" for each in criteria]
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from baton.domain import hidden
 from baton.domain.escalations.marker import Priority, one_line
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import State, Task
@@ -67,8 +68,8 @@ def reopened_comment(task: Task, url: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Returns the text without control characters, except tabs and line ends."""
-    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cs"})
+    """Returns the text without controls, except tabs and line ends, and with hidden characters spelled out."""
+    return hidden.spelled_out("".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cs"}))
 
 
 def _summary(output: Any) -> str:
