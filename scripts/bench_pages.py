@@ -200,9 +200,14 @@ def _summary(views: list[View]) -> dict[str, View]:
 
 def _view(browser: Any, url: str) -> View:
     with _tab(browser) as page:
-        first = _until_listed(page, lambda: page.goto(url))
+        first = _until_listed(page, lambda: _follow(page, url))
         paint = page.evaluate(PAINTED) / 1_000
         return View(paint, first, _until_listed(page, page.reload))
+
+
+def _follow(page: Any, url: str) -> None:
+    page.goto(url)
+    page.get_by_role("button", name="Sign in by the link").click()
 
 
 def _until_listed(page: Any, act: Callable[[], Any]) -> float:

@@ -47,6 +47,7 @@ def test_one_signs_in_approves_watches_and_cancels(page: Any, tenant: Tenant) ->
     task_id = tenant.needing()
     code = tenant.human.post("/session-codes")["code"]
     page.goto(f"{tenant.deployed.stack.api_url}/console/#code={code}")
+    page.get_by_role("button", name="Sign in by the link").click()
     page.get_by_role("link", name="1 to approve").click()
     page.get_by_text("1 waiting").wait_for()
     assert code not in page.url
@@ -114,6 +115,7 @@ def test_a_tool_is_made_and_a_conversation_is_routed_twice(page: Any, tenant: Te
     words = {slug: _hired(tenant, slug) for slug in ("sales", "sdr-agent", "closer")}
     code = tenant.human.post("/session-codes")["code"]
     page.goto(f"{tenant.deployed.stack.api_url}/console/#code={code}")
+    page.get_by_role("button", name="Sign in by the link").click()
     page.get_by_role("button", name="Sign out").wait_for()
     _make_a_tool(page, "handoff_to_sdr", "sdr-agent")
     _make_a_tool(page, "handoff_to_closer", "closer")

@@ -56,15 +56,42 @@ def test_an_agent_s_token_is_refused_and_it_is_said_why(page: Any, served: Conso
     assert "human" in trouble.inner_text()
 
 
-def test_a_code_in_the_address_signs_in_once_and_is_gone_from_it(page: Any, served: ConsoleServer, desk: Desk) -> None:
+def test_a_link_says_whom_it_signs_in_and_where_before_it_does_so_once(
+    page: Any, served: ConsoleServer, desk: Desk, expect: Any
+) -> None:
     code = served.gateway.post(ALICE, "/session-codes").json["code"]
     page.goto(f"{served.url}#code={code}")
-    page.get_by_role("heading", name="Start").wait_for()
+    asked = page.get_by_role("dialog")
+    expect(asked).to_contain_text(f"alice in the workspace {ALICE.workspace}")
     assert code not in page.url
+    assert page.evaluate("sessionStorage.length") == 0
+    asked.get_by_role("button", name="Sign in by the link").click()
+    page.get_by_role("heading", name="Start").wait_for()
+    expect(page.get_by_title("Signed in")).to_have_text(f"alice in {ALICE.workspace}")
     other = page.context.browser.new_context().new_page()
     other.goto(f"{served.url}#code={code}")
     other.get_by_text("The link's code didn't work").wait_for()
     other.context.close()
+
+
+def test_who_does_not_want_a_link_s_session_leaves_its_code_as_it_was(
+    page: Any, served: ConsoleServer, desk: Desk
+) -> None:
+    code = served.gateway.post(human(name="mallory"), "/session-codes").json["code"]
+    page.goto(f"{served.url}#code={code}")
+    page.get_by_role("button", name="Don't sign in").click()
+    page.get_by_label("Your token").wait_for()
+    assert page.evaluate("sessionStorage.length") == 0
+    assert not any("/sessions" in asked and status == 201 for asked, status in served.answered)
+
+
+def test_a_link_that_is_opened_in_a_tab_of_the_console_asks_as_well(
+    signed_in: Any, served: ConsoleServer, expect: Any
+) -> None:
+    code = served.gateway.post(human(name="mallory"), "/session-codes").json["code"]
+    signed_in.evaluate(f"location.hash = 'code={code}'")
+    expect(signed_in.get_by_role("dialog")).to_contain_text("mallory")
+    assert code not in signed_in.url
 
 
 def test_a_link_changes_who_is_signed_in_only_if_that_is_wanted(
@@ -72,16 +99,21 @@ def test_a_link_changes_who_is_signed_in_only_if_that_is_wanted(
 ) -> None:
     def follow() -> None:
         code = served.gateway.post(human(name="mallory"), "/session-codes").json["code"]
+        signed_in.goto("about:blank")
         signed_in.goto(f"{served.url}#code={code}")
-        signed_in.reload()
         signed_in.get_by_role("heading", name="Sign in by this link?").wait_for()
 
+    before = signed_in.evaluate("JSON.parse(sessionStorage.getItem('baton.session')).token")
     follow()
     signed_in.get_by_role("button", name="Keep as it is").click()
     expect(signed_in.get_by_title("Signed in")).to_contain_text("alice")
     follow()
     signed_in.get_by_role("button", name="Sign in by the link").click()
     expect(signed_in.get_by_title("Signed in")).to_contain_text("mallory")
+    ended = httpx.get(
+        served.url.replace("console/", "tokens"), headers={"Authorization": f"Bearer {before}"}, trust_env=False
+    )
+    assert ended.status_code == 403
 
 
 def test_a_session_is_renewed_while_the_page_is_looked_at(signed_in: Any) -> None:

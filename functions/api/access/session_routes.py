@@ -8,7 +8,12 @@ from pydantic import StringConstraints
 
 from api.access import session_views as views
 from baton.ports.deps import Deps
-from baton.services.access.open_session import make_session_code, open_session, redeem_session_code
+from baton.services.access.open_session import (
+    look_at_session_code,
+    make_session_code,
+    open_session,
+    redeem_session_code,
+)
 from baton.services.access.renew_session import renew_session
 from rest import answers, models, routing
 
@@ -16,9 +21,11 @@ routes = routing.Routes()
 
 
 class RedeemRequest(models.Body):
-    """``code``: as `POST /session-codes` answered it."""
+    """``code``: as `POST /session-codes` answered it. ``look``: only whom it would sign in is told, and the code stays
+    good."""
 
     code: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    look: bool = False
 
 
 @routes.post(
@@ -64,12 +71,17 @@ def create_session_code(deps: Deps, call: routing.Call[models.NoFields, None]) -
 @routes.post(
     "/sessions/redeem",
     body=models.strict(RedeemRequest),
-    answers={201: views.NewSession},
+    answers={200: views.SessionOffer, 201: views.NewSession},
     refusals=(403,),
     is_idempotent=False,
     needs_token=False,
 )
 def redeem_a_session_code(deps: Deps, call: routing.Call[RedeemRequest, None]) -> answers.Answer:
     """Exchange a code for a session of the human who made it. Takes no token. Of all who show the code exactly one gets
-    a session; everybody else is refused with 403 `code_refused`, whatever the reason."""
+    a session; everybody else is refused with 403 `code_refused`, whatever the reason.
+
+    Whoever didn't make the code looks first: with `look` the answer is 200 with whose session it would be, in which
+    workspace, and nothing happens. A page asks by it before it signs anybody in."""
+    if call.body.look:
+        return answers.ok(views.session_offer(*look_at_session_code(deps, call.body.code)))
     return answers.created(views.new_session(*redeem_session_code(deps, call.body.code)))

@@ -36,6 +36,13 @@ class NewSession(RenewedSession):
     principal: HumanPrincipal
 
 
+class SessionOffer(TypedDict):
+    """``principal``: whom the code would sign in, until ``expires_at``."""
+
+    expires_at: str
+    principal: HumanPrincipal
+
+
 class NewSessionCode(TypedDict):
     """``code`` is never shown again."""
 
@@ -52,14 +59,16 @@ def renewed_session(session: Token) -> RenewedSession:
 
 
 def new_session(session: Token, text: str) -> NewSession:
-    principal: HumanPrincipal = {
-        "workspace": session.workspace,
-        "kind": "human",
-        "id": session.subject,
-        "scopes": sorted(session.scopes),
-    }
-    return {**renewed_session(session), "session_token": text, "principal": principal}
+    return {**renewed_session(session), "session_token": text, "principal": _human(session)}
+
+
+def session_offer(code: SessionCode, parent: Token) -> SessionOffer:
+    return {"expires_at": times.rfc3339(code.expires_at), "principal": _human(parent)}
 
 
 def new_code(code: SessionCode, text: str) -> NewSessionCode:
     return {"code": text, "expires_at": times.rfc3339(code.expires_at)}
+
+
+def _human(token: Token) -> HumanPrincipal:
+    return {"workspace": token.workspace, "kind": "human", "id": token.subject, "scopes": sorted(token.scopes)}

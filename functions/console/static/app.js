@@ -1,25 +1,22 @@
 /** The console's beginning: a session, then the page that the address names. */
 import { html, render } from "./lib.js";
-import { isSignedIn, keepAlive, redeem, redeemFromAddress, who } from "./core/session.js";
+import { isLeaving, isSignedIn, keepAlive, sessionId } from "./core/session.js";
 import "./core/theme.js";
-import { ask } from "./ui/ask.js";
+import { Asking } from "./ui/ask.js";
+import { offerLink } from "./ui/link.js";
 import { Shell } from "./ui/shell.js";
 import { SignIn } from "./ui/signin.js";
 
+/** A session has a frame of its own: nothing that one person's page holds is there for the next. */
 function App() {
-  return isSignedIn.value ? html`<${Shell} />` : html`<${SignIn} />`;
+  const page = isLeaving.value ? html`<main class="signin" id="content"><p role="status">Signing out: what is on its way is sent first …</p></main>`
+    : isSignedIn.value ? html`<${Shell} key=${sessionId.value} />` : html`<${SignIn} />`;
+  return html`${page}<${Asking} />`;
 }
 
-const offered = await redeemFromAddress();
 keepAlive();
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 root.replaceChildren();
 render(html`<${App} />`, root);
-if (offered) {
-  ask({
-    title: "Sign in by this link?",
-    text: `You are signed in as ${who.value}. The link signs in whoever made it: go on only if that was you.`,
-    confirm: "Sign in by the link",
-    run: () => redeem(offered),
-  });
-}
+addEventListener("hashchange", () => { void offerLink(); });
+void offerLink();

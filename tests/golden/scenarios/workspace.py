@@ -171,6 +171,7 @@ def sessions(play: Play) -> None:
     by(session, "PUT /workspace/settings", {"escalation_cap": 3})
     code = by(token["token"], "POST /session-codes")
     play(None, "POST /sessions/redeem", {"code": "0" * 64})
+    play(None, "POST /sessions/redeem", {"code": code["code"], "look": True})
     by_code = play(None, "POST /sessions/redeem", {"code": code["code"]})
     play(None, "POST /sessions/redeem", {"code": code["code"]})
     play("human:alice", "GET /tokens")

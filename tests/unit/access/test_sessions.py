@@ -20,7 +20,12 @@ from baton.domain.errors import (
 )
 from baton.services.access.authenticate import admitted
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
-from baton.services.access.open_session import make_session_code, open_session, redeem_session_code
+from baton.services.access.open_session import (
+    look_at_session_code,
+    make_session_code,
+    open_session,
+    redeem_session_code,
+)
 from baton.services.access.renew_session import renew_session
 from support.faults.threads import at_once
 from support.values.tasks import ACTING_SERVICE, TARGET
@@ -187,6 +192,32 @@ def test_no_more_of_them_are_opened_at_once_either(world: World) -> None:
 
 
 # Codes
+
+
+def test_a_look_at_a_code_says_whose_it_is_and_uses_nothing_up(world: World) -> None:
+    parent = parent_of(world)
+    made, code = make_session_code(world.deps, parent.principal)
+    for _ in range(3):
+        found, owner = look_at_session_code(world.deps, code)
+        assert (found, owner.principal) == (made, BOB)
+    assert world.store.open_sessions(WORKSPACE, "bob").ids == ()
+    redeem_session_code(world.deps, code)
+
+
+@pytest.mark.parametrize("why", ["unknown", "used", "late", "revoked"])
+def test_a_look_at_a_code_that_opens_nothing_is_refused_as_its_use_is(world: World, why: str) -> None:
+    parent = parent_of(world)
+    _, code = make_session_code(world.deps, parent.principal)
+    if why == "used":
+        redeem_session_code(world.deps, code)
+    if why == "late":
+        world.clock.advance(CODE_SECONDS)
+    if why == "revoked":
+        revoke_token(world.deps, human(), parent.id)
+    shown = "0" * 64 if why == "unknown" else code
+    for act in (look_at_session_code, redeem_session_code):
+        with pytest.raises(CodeRefused):
+            act(world.deps, shown)
 
 
 def test_a_code_opens_one_session_of_who_made_it(world: World) -> None:

@@ -25,7 +25,7 @@ export class Problem extends Error {
   }
 }
 
-/** What a request is sent with; the session sets it. @type {{token: () => string | null, refused: () => void}} */
+/** What a request is sent with; the session sets it. @type {{token: () => string | null, refused: (token: string | null) => void}} */
 export const credentials = { token: () => null, refused: () => {} };
 
 /** `at`: the number of changes known of when it was read. @type {Map<string, {tag: string, body: any, at: number}>} */
@@ -41,15 +41,18 @@ export const readAnew = () => { changes += 1; };
 /** A read. Asks with the last answer's tag, so an unchanged one costs next to nothing.
  * @param {string} path @param {AbortSignal} [stop] @returns {Promise<Answer>} */
 export async function read(path, stop) {
-  const [known, at] = [seen.get(path), changes];
+  const [known, at, token] = [seen.get(path), changes, credentials.token()];
   const headers = /** @type {Record<string, string>} */ (known ? { "If-None-Match": known.tag, ...(known.at === at ? RECENT : {}) } : {});
-  const response = await sent("GET", path, { headers, ...(stop ? { signal: stop } : {}) });
+  const init = { headers, ...(stop ? { signal: stop } : {}) };
+  const { response, body } = await ofThisSession(token, async () => {
+    const response = await sent("GET", path, init, token);
+    return { response, body: response.status === 304 && known ? known.body : await content(response, token) };
+  });
   const tag = response.headers.get("ETag");
   if (response.status === 304 && known) {
     Object.assign(known, { tag: tag ?? known.tag, at });
-    return { status: 304, body: known.body, fresh: false };
+    return { status: 304, body, fresh: false };
   }
-  const body = await content(response);
   seen.delete(path);
   if (tag) seen.set(path, { tag, body, at });
   if (seen.size > KEPT) seen.delete(/** @type {string} */ (seen.keys().next().value));
@@ -61,18 +64,22 @@ export async function get(path, stop) {
   return (await read(path, stop)).body;
 }
 
+/** `leaving`: sent though the page goes away. `token`: whose change it is, "" for nobody's; otherwise that of the session that
+ * is there when it is asked for, also when it is sent again later.
+ * @typedef {{key?: string, token?: string, leaving?: boolean}} How */
+
 /** A change. A lost answer is asked for again under the same key, so nothing is done twice.
- * @param {Method} method @param {string} path @param {unknown} [body]
- * @param {{key?: string, token?: string, leaving?: boolean}} [how] `leaving`: sent though the page goes away
- * @returns {Promise<any>} */
+ * @param {Method} method @param {string} path @param {unknown} [body] @param {How} [how] @returns {Promise<any>} */
 export async function change(method, path, body, how = {}) {
+  const token = how.token ?? credentials.token();
+  const isOurs = token === credentials.token();
   const headers = /** @type {Record<string, string>} */ ({ "Idempotency-Key": how.key || newKey() });
-  if (how.token) headers.Authorization = `Bearer ${how.token}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const init = { headers, keepalive: how.leaving === true, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await content(await sent(method, path, init));
+      const answer = async () => content(await sent(method, path, init, token), token);
+      return await (isOurs ? ofThisSession(token, answer) : answer());
     } catch (error) {
       if (!(error instanceof Problem) || attempt === 4 || !mayRepeat(method, error)) throw unclear(error);
       await pause(1000 * (error.retryAfter ?? 0.3 * 2 ** attempt));
@@ -87,7 +94,7 @@ function unclear(error) {
   return error instanceof Problem && error.status === 0 ? new Problem(0, { detail: error.message, code: "unclear" }) : error;
 }
 
-/** @param {string} path @param {unknown} [body] @param {{key?: string, token?: string, leaving?: boolean}} [how] */
+/** @param {string} path @param {unknown} [body] @param {How} [how] */
 export const post = (path, body = {}, how) => change("POST", path, body, how);
 
 /** @param {number} milliseconds @returns {Promise<void>} */
@@ -100,15 +107,24 @@ export function forget() {
   seen.clear();
 }
 
+/** What a session has asked for is answered to nobody once it is over: what would be said or done then isn't the next person's.
+ * @template T @param {string | null} token @param {() => Promise<T>} ask @returns {Promise<T>} */
+async function ofThisSession(token, ask) {
+  try {
+    return await ask();
+  } finally {
+    if (token !== credentials.token()) await new Promise(() => {});
+  }
+}
+
 /** A PUT has no key: repeated after a lost answer, it would seem to come second. 503 says that nothing was done.
  * @param {Method} method @param {Problem} problem */
 function mayRepeat(method, problem) {
   return problem.status === 503 || (method !== "PUT" && (problem.status === 0 || problem.status === 502));
 }
 
-/** @param {Method} method @param {string} path @param {RequestInit} init @returns {Promise<Response>} */
-async function sent(method, path, init) {
-  const token = credentials.token();
+/** @param {Method} method @param {string} path @param {RequestInit} init @param {string | null} token @returns {Promise<Response>} */
+async function sent(method, path, init, token) {
   const headers = { ...(token ? { Authorization: `Bearer ${token}` } : {}), .../** @type {Record<string, string>} */ (init.headers) };
   let response;
   try {
@@ -122,12 +138,12 @@ async function sent(method, path, init) {
   return response;
 }
 
-/** @param {Response} response @returns {Promise<any>} */
-async function content(response) {
+/** @param {Response} response @param {string | null} token what it was asked with @returns {Promise<any>} */
+async function content(response, token) {
   const type = response.headers.get("Content-Type") || "";
   const body = type.includes("json") ? await response.json() : await response.text();
   if (response.ok) return body === "" ? null : body;
   const told = typeof body === "object" && body !== null ? body : { title: `The API answered ${response.status}.` };
-  if (response.status === 401 || told.code === "token_refused") credentials.refused();
+  if (response.status === 401 || told.code === "token_refused") credentials.refused(token);
   throw new Problem(response.status, told, Number(response.headers.get("Retry-After")) || undefined);
 }

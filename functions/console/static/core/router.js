@@ -27,12 +27,17 @@ export function go(path, query) {
   location.hash = address(path, query);
 }
 
+/** Another address in the place of this one. @param {string} to such as `#/start` */
+export function leadTo(to) {
+  history.replaceState(null, "", to);
+  hash.value = location.hash;
+}
+
 /** Changes filters of the page at hand, without an entry in the history.
  * @param {Record<string, string | null | undefined>} changes */
 export function setQuery(changes) {
   const { path, query } = place.value;
-  history.replaceState(null, "", address(path, { ...query, ...changes }));
-  hash.value = location.hash;
+  leadTo(address(path, { ...query, ...changes }));
 }
 
 /** The values of `:name` parts, or null where the path is another one.

@@ -1,28 +1,41 @@
 /** Short messages at the page's foot: what was done, with a way back while there is one. */
 import { signal } from "../lib.js";
 import { Problem } from "./api.js";
+import { isLeaving, isSignedIn, lost, onSignOut } from "./session.js";
 
 /** @typedef {{id: number, text: string, kind: "done" | "failed", until: number, undo: (() => unknown) | null, hint: string}} Toast */
 
 /** @type {import("../vendor/signals.js").Signal<Toast[]>} */
 export const toasts = signal([]);
+/** Of those without a way back. */
+const MOST = 4;
 let last = 0;
 
-/** @param {string} text @param {{seconds?: number, undo?: (() => unknown) | null, kind?: "done" | "failed", hint?: string}} [how]
+onSignOut(() => { toasts.value = []; });
+
+/** Those with a way back stay while there is one, however many they are. @param {string} text @param {{seconds?: number, undo?: (() => unknown) | null, kind?: "done" | "failed", hint?: string}} [how]
  * @returns {number} its id */
 export function toast(text, how = {}) {
   const id = (last += 1);
+  if (!isSignedIn.value || isLeaving.value) return id;
   const seconds = how.seconds ?? 4;
   const made = { id, text, kind: how.kind ?? "done", until: Date.now() + seconds * 1000, undo: how.undo ?? null, hint: how.hint ?? "" };
-  toasts.value = [...toasts.value.slice(-3), made];
+  const others = toasts.value.filter((each) => !each.undo).slice(1 - MOST);
+  toasts.value = [...toasts.value.filter((each) => each.undo || others.includes(each)), made];
   setTimeout(() => drop(id), seconds * 1000);
   return id;
 }
 
-/** @param {string} what was tried @param {unknown} error */
-export function failed(what, error) {
+/** Whether a change was made that nothing answered isn't known: nobody is told that it wasn't. @param {unknown} error */
+export const isUnknown = (error) => error instanceof Problem && error.code === "unclear";
+
+/** Who is about to sign out reads it there. @param {string} what wasn't done, in words @param {unknown} error @param {string} [about] what it was about */
+export function failed(what, error, about = "") {
   const hint = error instanceof Problem ? advice(error) : "";
-  toast(`${what}: ${error instanceof Error ? error.message : String(error)}`, { kind: "failed", seconds: 10, hint });
+  const said = isUnknown(error) ? `${about && `${about}: `}${UNKNOWN}` : what;
+  const text = `${said}: ${error instanceof Error ? error.message : String(error)}`;
+  if (isLeaving.value) lost.value = [...lost.value, `${text} ${hint}`.trim()];
+  else toast(text, { kind: "failed", seconds: 10, hint });
 }
 
 /** @param {number} id */
@@ -38,10 +51,12 @@ export function undoLast() {
   found.undo?.();
 }
 
+export const UNKNOWN = "Whether it was done isn't known";
+
 /** @type {Record<string, string>} */
 const ADVICE = {
   offline: "Nothing is lost: the page tries again by itself.",
-  unclear: "It may have been done all the same. Once the API answers, look how it is, then try again.",
+  unclear: "Once it answers, look how it is before you try again.",
   revision_changed: "It was changed after you opened it. Read it again, then decide.",
   version_conflict: "Somebody changed it first. Your fields are kept: compare, then save again.",
   not_allowed: "Somebody was first, or it has moved on. The page shows how it is now.",

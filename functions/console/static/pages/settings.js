@@ -5,6 +5,7 @@ import { useKeys } from "../core/keys.js";
 import { lookAgain, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
 import { toast } from "../core/toasts.js";
+import { useTyped } from "../core/typed.js";
 import { Key, Loading, Trouble } from "../ui/parts.js";
 import { changesOf, GROUPS, shown } from "./settings/fields.js";
 
@@ -22,8 +23,9 @@ export default function SettingsPage() {
 
 /** `base`: the settings that the changes are based on; those of another version came in the meantime. @param {{now: Settings}} props */
 function Form({ now }) {
-  const [base, setBase] = useState(now);
-  const [texts, setTexts] = useState(/** @type {Record<string, string>} */ ({}));
+  const typed = /** @type {{base: Settings, texts: Record<string, string>} | undefined} */ (useTyped("settings", () => (names.length > 0 ? { base, texts } : undefined)));
+  const [base, setBase] = useState(typed?.base ?? now);
+  const [texts, setTexts] = useState(typed?.texts ?? {});
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const [isBusy, setBusy] = useState(false);
   const changes = changesOf(texts, base);

@@ -2,7 +2,7 @@
 import { html, useState } from "../lib.js";
 import { change, post } from "../core/api.js";
 import { lookAgain, useList } from "../core/live.js";
-import { sessionId } from "../core/session.js";
+import { sessionId, signOut } from "../core/session.js";
 import { toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Empty, Id, Loading, Said, Trouble } from "../ui/parts.js";
@@ -41,7 +41,9 @@ function revoke(token, isOwn) {
     text: isOwn ? "It is the session that you are working in: you are signed out." : `It is refused from its next request on${token.session_of ? "" : ", and so are the sessions that it opened"}.`,
     confirm: token.session_of ? "End it" : "Revoke it",
     danger: true,
+    isOfNobody: isOwn,
     run: async () => {
+      if (isOwn) return signOut();
       await change("DELETE", `/tokens/${token.id}`);
       toast(`The ${what} is over`);
       lookAgain();

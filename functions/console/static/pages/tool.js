@@ -4,6 +4,7 @@ import { change, post } from "../core/api.js";
 import { lookAgain, useList, useLive } from "../core/live.js";
 import { address, go } from "../core/router.js";
 import { toast } from "../core/toasts.js";
+import { useTyped } from "../core/typed.js";
 import { Field } from "../ui/ask.js";
 import { Ago, Data, Loading, Said, Trouble } from "../ui/parts.js";
 import { Standing } from "./tools.js";
@@ -38,9 +39,9 @@ function Halves({ tool }) {
 /** @param {{tool: ToolView | null, preview: import("./tool/preview.js").Preview, onDraft: (draft: import("./tool/preview.js").Draft) => void}} props */
 function Form({ tool, preview, onDraft }) {
   const { data } = useList("/agents", { everyMs: 30_000 });
-  const [variables, setVariables] = useState(() => rowsOf(tool?.config.context_variables ?? []));
-  const [version] = useState(tool?.version ?? 0);
-  const [based, setBased] = useState(version);
+  const typed = /** @type {{variables: Row[], based: number} | undefined} */ (useTyped("tool", () => ({ variables: latest.current, based })));
+  const [variables, setVariables] = useState(() => typed?.variables ?? rowsOf(tool?.config.context_variables ?? []));
+  const [based, setBased] = useState(typed?.based ?? tool?.version ?? 0);
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const agents = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? []).filter((agent) => agent.active).map((agent) => agent.slug);
   if (tool && !agents.includes(tool.config.target_agent)) agents.unshift(tool.config.target_agent);

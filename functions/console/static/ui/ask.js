@@ -1,27 +1,44 @@
 /** A question in a dialog: fields, a button, and what the API said against it. */
-import { html, signal, useEffect, useRef, useState } from "../lib.js";
+import { html, signal, useEffect, useId, useRef, useState } from "../lib.js";
+import { onSignIn, onSignOut } from "../core/session.js";
+import { useTyped } from "../core/typed.js";
 import { Hidden, Said, Trouble } from "./parts.js";
 
 /** @typedef {{name: string, label: string, type?: string, value?: string, required?: boolean, hint?: string, min?: string,
  *   max?: string, wrong?: string | undefined, options?: [string, string][]}} FieldOf */
-/** `run` may throw: what it throws is shown, and the fields stay as they are.
- * @typedef {{title: string, text?: any, fields?: FieldOf[], confirm: string, danger?: boolean, run: (values: Record<string, string>) => unknown}} Question */
+/** `run` may throw: what it throws is shown, and the fields stay as they are. `keep`: what the button says that does nothing.
+ * `isOfNobody`: it is asked whoever is signed in, and stays when a session ends.
+ * @typedef {{title: string, text?: any, fields?: FieldOf[], confirm: string, keep?: string, danger?: boolean, isOfNobody?: boolean,
+ *   run: (values: Record<string, string>) => unknown}} Question */
 
-/** @type {import("../vendor/signals.js").Signal<Question | null>} */
-const asked = signal(null);
+/** The one that was asked last is in front. @type {import("../vendor/signals.js").Signal<Question[]>} */
+const asked = signal([]);
+/** What was asked as the session ended: the same person goes on with it. @type {Question[]} */
+let aside = [];
+
+onSignOut(() => {
+  aside = asked.value.filter((question) => !question.isOfNobody);
+  asked.value = asked.value.filter((question) => question.isOfNobody);
+});
+onSignIn((isSame) => {
+  if (isSame) asked.value = [...aside, ...asked.value];
+  aside = [];
+});
 
 /** @param {Question} question */
 export function ask(question) {
-  asked.value = question;
+  asked.value = [...asked.value.filter((each) => each.title !== question.title), question];
 }
 
 export function Asking() {
-  return asked.value ? html`<${Dialog} key=${asked.value.title} of=${asked.value} onEnd=${() => { asked.value = null; }} />` : null;
+  return asked.value.map((question) => html`<${Dialog} key=${question.title} of=${question}
+    onEnd=${() => { asked.value = asked.value.filter((each) => each !== question); }} />`);
 }
 
 /** @param {{of: Question, onEnd: () => void}} props */
 function Dialog({ of, onEnd }) {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const id = useId();
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
@@ -43,34 +60,37 @@ function Dialog({ of, onEnd }) {
       setBusy(false);
     }
   };
-  return html`<dialog ref=${box} aria-labelledby="asked" onCancel=${onEnd}>
+  return html`<dialog ref=${box} aria-labelledby=${id} onCancel=${onEnd}>
     <form onSubmit=${submit}>
-      <h2 id="asked">${of.title}</h2>
+      <h2 id=${id}>${of.title}</h2>
       ${of.text && html`<div class="why">${of.text}</div>`}
       ${(of.fields ?? []).map((field) => html`<${Field} key=${field.name} of=${field} />`)}
       <${Trouble} of=${trouble} />
       <div class="row end">
-        <button type="button" onClick=${onEnd}>Keep as it is</button>
+        <button type="button" onClick=${onEnd}>${of.keep ?? "Keep as it is"}</button>
         <button type="submit" class=${of.danger ? "danger" : "primary"} disabled=${isBusy}>${isBusy ? "Working …" : of.confirm}</button>
       </div>
     </form>
   </dialog>`;
 }
 
-/** A labelled field of a form. @param {{of: FieldOf, onInput?: (event: Event) => void}} props */
-export function Field({ of, onInput }) {
+/** A labelled field of a form. What is typed outlives the session, a secret doesn't. @param {{of: FieldOf, onInput?: (event: Event) => void}} props */
+export function Field({ of: { value: first = "", ...rest }, onInput }) {
+  const control = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const typed = useTyped(rest.name, () => (rest.type === "password" || !control.current || control.current.value === first ? undefined : control.current.value));
+  const of = { ...rest, value: typed ?? first };
   const id = `field-${of.name}`;
-  const common = { id, name: of.name, required: of.required, onInput, "aria-invalid": of.wrong ? "true" : undefined, "aria-describedby": [of.hint && `${id}-hint`, of.wrong && `${id}-wrong`].filter(Boolean).join(" ") || undefined };
+  const common = { id, ref: control, name: of.name, required: of.required, onInput, "aria-invalid": of.wrong ? "true" : undefined, "aria-describedby": [of.hint && `${id}-hint`, of.wrong && `${id}-wrong`].filter(Boolean).join(" ") || undefined };
   return html`<div class="field">
     <label for=${id}>${of.label}${of.required ? "" : html` <span class="faint">(optional)</span>`}</label>
-    ${control(of, common)}<${Hidden} of=${of.value ?? ""} />
+    ${controlOf(of, common)}<${Hidden} of=${of.value ?? ""} />
     ${of.hint && html`<p id=${`${id}-hint`} class="faint">${of.hint}</p>`}
     ${of.wrong && html`<p id=${`${id}-wrong`} class="wrong"><${Said} of=${of.wrong} /></p>`}
   </div>`;
 }
 
 /** @param {FieldOf} of @param {Record<string, unknown>} common */
-function control(of, common) {
+function controlOf(of, common) {
   if (of.type === "textarea") return html`<textarea ...${common} rows="3" defaultValue=${of.value ?? ""}></textarea>`;
   if (of.type === "select") {
     return html`<select ...${common}>${(of.options ?? []).map(([value, text]) => html`<option value=${value} selected=${value === of.value}>${text}</option>`)}</select>`;

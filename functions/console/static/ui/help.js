@@ -1,8 +1,10 @@
 /** The list of keys: what works on the page at hand. */
 import { html, signal, useEffect, useRef } from "../lib.js";
 import { active } from "../core/keys.js";
+import { onSignOut } from "../core/session.js";
 
 const isOpen = signal(false);
+onSignOut(() => { isOpen.value = false; });
 export const openHelp = () => { isOpen.value = true; };
 
 /** @type {Record<string, string>} */

@@ -2,7 +2,7 @@
 import { html, useLayoutEffect, useRef, useState } from "../lib.js";
 import { pieces, plain } from "../core/said.js";
 import { exact, length, now, relative } from "../core/time.js";
-import { advice, toast } from "../core/toasts.js";
+import { advice, isUnknown, toast, UNKNOWN } from "../core/toasts.js";
 
 /** @typedef {import("../vendor/preact.js").ComponentChildren} Children */
 
@@ -84,7 +84,7 @@ export function Trouble({ of, what = "" }) {
   const problem = /** @type {import("../core/api.js").Problem} */ (of);
   const hint = problem.code ? advice(problem) : "";
   return html`<div class="trouble" role="alert">
-    <p><strong>${what || "That didn't work."}</strong> <${Said} of=${problem.message} /></p>
+    <p><strong>${isUnknown(of) ? `${UNKNOWN}.` : what || "That didn't work."}</strong> <${Said} of=${problem.message} /></p>
     ${problem.errors?.length ? html`<ul>${problem.errors.map((each) => html`<li><code>${each.field}</code> <${Said} of=${each.message} /></li>`)}</ul>` : null}
     ${hint && html`<p>${hint}</p>`}
     ${problem.requestId && html`<p class="faint">${problem.status} <code>${problem.code}</code> · request <${Id} of=${problem.requestId} /></p>`}

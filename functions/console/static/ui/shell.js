@@ -4,13 +4,12 @@ import { isOnline } from "../core/api.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
 import { useLive } from "../core/live.js";
 import { address, go, matched, place } from "../core/router.js";
-import { signOut, who } from "../core/session.js";
+import { signOut, who, workspace } from "../core/session.js";
 import { nextTheme, theme } from "../core/theme.js";
 import { undoLast } from "../core/toasts.js";
 import { PAGES, START } from "../pages.js";
-import { Asking } from "./ask.js";
 import { Help, openHelp } from "./help.js";
-import { Empty, Key, Loading, Trouble } from "./parts.js";
+import { Empty, Key, Loading, Said, Trouble } from "./parts.js";
 import { Toasts } from "./toasts.js";
 
 /** @typedef {import("../pages.js").Page} Page */
@@ -37,7 +36,7 @@ export function Shell() {
       ${found ? html`<${Lazy} key=${found.page.path} page=${found.page} params=${found.params} query=${query} />`
     : html`<${Empty} isPage title="There is no such page"><p><a href=${address("/")}>Go to the start</a></p><//>`}
     </main>
-    <${Toasts} /><${Asking} /><${Help} />`;
+    <${Toasts} /><${Help} />`;
 }
 
 /** Another page begins at its top, and takes the focus if what had it is gone. @param {string} path */
@@ -87,7 +86,7 @@ function Bar() {
     <span class="spread"></span>
     <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
     <button type="button" class="quiet" onClick=${nextTheme}>Theme: ${theme.value}</button>
-    <span class="who" title="Signed in">${who.value}</span>
+    <span class="who" title="Signed in"><${Said} of=${who.value} />${workspace.value && html`${" "}<span class="faint">in</span> <${Said} of=${workspace.value} />`}</span>
     <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
   </header>`;
 }

@@ -1,7 +1,7 @@
 /** The way in: a human's token for a session of this tab. */
 import { html, useState } from "../lib.js";
-import { ended, signIn } from "../core/session.js";
-import { Trouble } from "./parts.js";
+import { ended, lost, signIn } from "../core/session.js";
+import { Said, Trouble } from "./parts.js";
 
 export function SignIn() {
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
@@ -24,6 +24,7 @@ export function SignIn() {
       <p class="brand"><span aria-hidden="true">⇥</span> Baton</p>
       <h1>Sign in</h1>
       ${ended.value && html`<p class="notice" role="status">${ended.value}</p>`}
+      ${lost.value.length > 0 && html`<div class="trouble" role="alert"><ul>${lost.value.map((words) => html`<li key=${words}><${Said} of=${words} /></li>`)}</ul></div>`}
       <div class="field">
         <label for="token">Your token</label>
         <input id="token" name="token" type="password" required autocomplete="off" spellcheck="false" autofocus placeholder="baton_…" aria-describedby="about" />

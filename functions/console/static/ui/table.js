@@ -1,6 +1,7 @@
 /** A table of many rows: only those in sight are in the page. `j` and `k` go through it; Enter opens. */
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
+import { onSignOut } from "../core/session.js";
 
 /** @template T
  * @typedef {{name: string, title: string, class?: string, cell: (row: T) => any}} Column */
@@ -14,6 +15,7 @@ const SPARE = 12;
 /** Where lists were when a row of theirs was opened, by address: who comes back goes on there.
  * @type {Map<string, {key: string, top: number}>} */
 const left = new Map();
+onSignOut(() => { left.clear(); });
 
 /** The first column holds the link that a row opens. @template T @param {TableProps<T>} props */
 export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {

@@ -1,11 +1,21 @@
-/** Shows the messages of core/toasts.js. */
-import { html } from "../lib.js";
+/** Shows the messages of core/toasts.js: the newest, and on a click what else can be taken back. */
+import { html, useState } from "../lib.js";
 import { drop, toasts } from "../core/toasts.js";
 import { now } from "../core/time.js";
 import { Said } from "./parts.js";
 
+/** More would cover the list that one works on. */
+const SHOWN = 4;
+
 export function Toasts() {
-  return html`<div class="toasts" role="status" aria-live="polite">${toasts.value.map((each) => html`<div key=${each.id} class=${`toast ${each.kind}`}>
+  const [isWhole, setWhole] = useState(false);
+  const all = toasts.value;
+  const older = all.slice(0, -SHOWN);
+  if (isWhole && older.length === 0) setWhole(false);
+  return html`<div class="toasts" role="status" aria-live="polite">
+    ${older.length > 0 && html`<div class="toast" key="older"><p>${older.length} more can be undone</p>
+      <button type="button" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>${isWhole ? "Hide" : "Show"}</button></div>`}
+    ${(isWhole ? all : all.slice(-SHOWN)).map((each) => html`<div key=${each.id} class=${`toast ${each.kind}`}>
     <p><${Said} of=${each.text} />${each.hint && html`<br /><span>${each.hint}</span>`}</p>
     ${each.undo && html`<button type="button" onClick=${() => { drop(each.id); each.undo?.(); }}>Undo <kbd>u</kbd> <span class="faint">${left(each.until)}</span></button>`}
     ${!each.undo && html`<button type="button" aria-label="Close this message" onClick=${() => drop(each.id)}>✕</button>`}

@@ -49,7 +49,8 @@ async function refused(task, error) {
   if (!task) return;
   show([task.id]);
   lookAgain();
-  failed(`“${short(task.title)}” stays as it is${await whoWasFirst(task.id, error)}`, error);
+  const name = `“${short(task.title)}”`;
+  failed(`${name} stays as it is${await whoWasFirst(task.id, error)}`, error, name);
 }
 
 /** Who acted on a task before us, as its trail tells it. @param {string} id @param {unknown} error @returns {Promise<string>} */

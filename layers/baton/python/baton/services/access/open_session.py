@@ -37,17 +37,24 @@ def make_session_code(deps: Deps, by: Principal) -> tuple[SessionCode, str]:
     return code, text
 
 
+def look_at_session_code(deps: Deps, text: str) -> tuple[SessionCode, Token]:
+    """Returns the code and the token that a session of it would be opened with. Nothing is written. Raises
+    ``CodeRefused``, which doesn't tell why."""
+    now, code = deps.clock.now(), deps.store.session_code(digest(text))
+    if code is None or not code.is_good(now):
+        raise errors.CodeRefused
+    parent = deps.store.token(code.token_id)
+    if parent is None or not parent.is_active(now):
+        raise errors.CodeRefused
+    return code, parent
+
+
 def redeem_session_code(deps: Deps, text: str) -> tuple[Token, str]:
     """Returns a session of the human who made the code, for exactly one of all who show it. Raises ``CodeRefused``,
     which doesn't tell why, and ``TooManySessions``, which leaves the code as it is."""
 
     def attempt() -> tuple[Token, str]:
-        now, code = deps.clock.now(), deps.store.session_code(digest(text))
-        if code is None or not code.is_good(now):
-            raise errors.CodeRefused
-        parent = deps.store.token(code.token_id)
-        if parent is None or not parent.is_active(now):
-            raise errors.CodeRefused
+        code, parent = look_at_session_code(deps, text)
         return begin_session(deps, parent, code)
 
     return retry_on_conflict(deps.clock, attempt)
