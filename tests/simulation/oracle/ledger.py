@@ -12,10 +12,11 @@ ENDED = frozenset({"done", "failed", "rejected", "cancelled"})
 
 @dataclass
 class ClaimSeen:
-    """``ended_by``: the types of the entries that its holder's last word wrote, None while it lives. ``leases_ms``:
-    each length that its lease ever had."""
+    """``at_step``: when it was written. ``ended_by``: the types of the entries that its holder's last word wrote, None
+    while it lives. ``leases_ms``: each length that its lease ever had."""
 
     id: str
+    at_step: int
     leases_ms: set[int] = field(default_factory=set)
     ended_by: set[str] | None = None
 

@@ -95,7 +95,7 @@ class TaskRules:
                 self._taken_over(before, new, entries)
             is_next = claim["fence"] == fence == fence_before + 1
             self._must(is_next, "its fence went from {} to {}", fence_before, fence)
-            self._ledger.claims[self._task_id, claim["fence"]] = ClaimSeen(claim["claim_id"])
+            self._ledger.claims[self._task_id, claim["fence"]] = ClaimSeen(claim["claim_id"], self._sim.steps)
             self._permitted(claim)
         else:
             self._must(fence == fence_before, "its fence moved without a claim")
@@ -131,6 +131,18 @@ class TaskRules:
         most = max(each or 0 for each in limits)
         is_within = claim["slot"] < most if "slot" in claim else None in limits
         self._must(is_within, "claimed with permit {} of {}", claim.get("slot"), limits)
+        if None not in limits:
+            live = self._held_before(slug)
+            self._must(len(live) < most, "claimed beside {} at a limit of {}", live, most)
+
+    def _held_before(self, slug: str) -> list[str]:
+        """The agent's other live claims with a slot, made before this process began: it can't have missed them."""
+        began, ledger = self._sim.current.process.began_at, self._ledger
+        held = (
+            (id_, head["claim"]) for id_, head in ledger.heads.items() if head.get("claim") and id_ != self._task_id
+        )
+        own = ((id_, claim) for id_, claim in held if claim["agent"] == slug and "slot" in claim)
+        return [id_ for id_, claim in own if ledger.claims[id_, claim["fence"]].at_step <= began]
 
     def _agents(self, slug: str) -> list[Item]:
         return self._ledger.agents_since(slug, self._sim.current.process.began_at)

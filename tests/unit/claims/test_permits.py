@@ -105,6 +105,80 @@ def test_a_lowered_limit_is_for_new_permits_and_the_earlier_ones_run_out() -> No
     assert team.taken(A) is None
 
 
+def test_claims_beyond_a_lowered_limit_count_whichever_ends_first() -> None:
+    team = Team(B)
+    team.register(A, max_concurrent=3)
+    for number in range(6):
+        team.ask(A, f"work {number}")
+    legs = sorted((team.take(A) for _ in range(3)), key=slot_of)
+    team.register(A, max_concurrent=1)
+    for leg in legs:
+        assert team.taken(A) is None
+        team.complete(leg)
+    last = team.take(A)
+    assert team.taken(A) is None
+    # Raised again, it is full with as many as it says.
+    team.register(A, max_concurrent=2)
+    team.take(A)
+    assert team.taken(A) is None
+    team.complete(last)
+    team.take(A)
+
+
+def test_claims_from_before_there_was_a_limit_count() -> None:
+    team = Team(B)
+    team.register(A)
+    for number in range(6):
+        team.ask(A, f"work {number}")
+    legs = [team.take(A) for _ in range(3)]
+    team.register(A, max_concurrent=2)
+    for leg in legs[:2]:
+        assert team.taken(A) is None
+        team.complete(leg)
+    legs += [team.take(A)]
+    assert team.taken(A) is None
+    for leg in legs[2:]:
+        team.complete(leg)
+    team.take(A)
+    team.take(A)
+    assert team.taken(A) is None
+
+
+def test_a_lost_claim_beyond_a_lowered_limit_makes_room_for_its_taker() -> None:
+    team = Team(B)
+    team.register(A, max_concurrent=3)
+    for number in range(3):
+        team.ask(A, f"work {number}")
+    legs = sorted((team.take(A) for _ in range(3)), key=slot_of)
+    team.register(A, max_concurrent=1)
+    for leg in legs[:2]:
+        team.complete(leg)
+    team.later(300)
+    taken = team.take(A)
+    assert taken.task.id == legs[2].task.id
+    team.ask(A, "one more")
+    assert team.taken(A) is None
+
+
+@pytest.mark.parametrize(("before", "after"), [(7, 3), (5, 1), (None, 3)])
+def test_32_claimers_at_a_lowered_limit_take_what_is_left_of_it(before: int | None, after: int) -> None:
+    store = MostHeldStore()
+    team = Team(B, world=World(store=store))
+    team.register(A, max_concurrent=before)
+    for number in range(40):
+        team.ask(A, f"work {number}")
+    legs = [team.take(A) for _ in range(before or 7)]
+    team.register(A, max_concurrent=after)
+    still, claimer = team.still(), Claimer(by=agent(A), agent=A, worker="w")
+    for number in range(12):
+        team.complete(legs.pop(number % len(legs)))
+        at_once(32, lambda: claim_next(still, claimer))
+        held = store.held(WORKSPACE, A)
+        assert len(held) == max(after, len(legs))
+        known = {leg.task.id for leg in legs}
+        legs += [team.held_by(A, each.task_id) for each in held if each.task_id not in known]
+
+
 # Every way a claim can end
 
 

@@ -29,8 +29,9 @@ class ClaimStore(Protocol):
         """Shows in the queue until when the lease of the task's claim lasts, as ``task`` was read; nothing if the claim
         or its lease is another by now. One write, which decides nothing: the task's version stays."""
 
-    def taken_slots(self, workspace: str, agent: str) -> frozenset[int]:
-        """Returns the slots that live claims of the agent hold; empty for an agent without a limit. Exact."""
+    def taken_slots(self, workspace: str, agent: str) -> dict[int, str]:
+        """Returns the slots that live claims of the agent hold, with the claims' ids; empty for an agent without a
+        limit. Exact."""
 
     def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
         """Returns the late results of claims with a fence above ``after``, by fence."""

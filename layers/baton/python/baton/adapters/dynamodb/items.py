@@ -337,6 +337,8 @@ def review_from(item: Item) -> Review:
 def agent_item(agent: Agent) -> Item:
     """Returns the agent without its key in the queue index, which only the latest version has."""
     values = {f.name: _plain(getattr(agent, f.name)) for f in fields(Agent)}
+    if not agent.limit_was_lowered:
+        del values["limit_was_lowered"]
     return {**keys.agent(agent.workspace, agent.slug)._asdict(), **values}
 
 
@@ -358,6 +360,7 @@ def agent_from(item: Item) -> Agent:
         approval=member(Approval, item["approval"]),
         requeue=member(Requeue, item["requeue"]),
         max_concurrent=int(item["max_concurrent"]) if "max_concurrent" in item else None,
+        limit_was_lowered=item.get("limit_was_lowered", False),
         dispatch_rank=int(item.get("dispatch_rank", DEFAULT_RANK)),
         active=item["active"],
         version=int(item["version"]),

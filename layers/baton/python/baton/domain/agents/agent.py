@@ -62,6 +62,8 @@ class Agent:
     approval: Approval = Approval.MANUAL
     requeue: Requeue = Requeue.SAME
     max_concurrent: int | None = None  # claims that it may hold at once; None for no limit
+    # True from when the limit was lowered, or first set: claims from before may be without a slot below it.
+    limit_was_lowered: bool = False
     dispatch_rank: int = DEFAULT_RANK  # lower gets its dispatch notices first
     active: bool = True
     version: int = 0
@@ -119,6 +121,7 @@ class Agent:
         after = replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
         after = replace(
             after,
+            limit_was_lowered=_was_lowered(self, after),
             name=canonical(after.name),
             aliases=distinct(after.aliases),
             accepts=distinct(after.accepts),
@@ -128,6 +131,13 @@ class Agent:
         if by.is_human or not fields:
             return after
         return replace(after, service_version=after.version, service_by=by.key, service_fields=fields)
+
+
+def _was_lowered(before: Agent, after: Agent) -> bool:
+    """A limit that was removed and set again is one that was first set."""
+    if after.max_concurrent is None or before.version == 0:
+        return False
+    return before.limit_was_lowered or after.max_concurrent < (before.max_concurrent or MAX_CONCURRENT + 1)
 
 
 def _comparable(agent: Agent, name: str) -> Any:

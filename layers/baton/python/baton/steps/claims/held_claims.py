@@ -3,6 +3,7 @@ it says (docs/decisions/037-held-claims-are-marks.md)."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 
 from baton.domain import errors, times
@@ -19,6 +20,12 @@ def holds_claims(deps: Deps, workspace: str, agent: str) -> bool:
     """True if the agent holds a claim. A claim that has ended doesn't count, however late the index is. A claim that
     began within the index's lag may be missed."""
     return any(_is_live(deps, workspace, each) for each in deps.store.held(workspace, agent))
+
+
+def count_claims_besides(deps: Deps, workspace: str, agent: str, known: Collection[str | None]) -> int:
+    """Returns how many claims the agent holds besides the known ones, as ``holds_claims`` looks."""
+    others = (each for each in deps.store.held(workspace, agent) if each.claim_id not in known)
+    return sum(_is_live(deps, workspace, each) for each in others)
 
 
 def only_claim(deps: Deps, workspace: str, agent: str) -> str | None:

@@ -4,6 +4,7 @@ claim is over, the claim is swept first, in the same commit (docs/spec/lifecycle
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -20,6 +21,7 @@ from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.queues import ReadyTask
 from baton.steps import idempotency
+from baton.steps.claims.held_claims import count_claims_besides
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
 from baton.steps.memory.claim_memory import claim_memory
 from baton.steps.tasks.change_task import commit, page_sync_of
@@ -127,10 +129,12 @@ def _claimed(deps: Deps, claimer: Claimer, found: _Candidate, idempotency_key: I
     agent = found.agent
     if agent is None or not agent.active:
         raise errors.InactiveAgent(claimer.agent)
+    lost = found.lost
     try:
-        return _claimed_with(deps, claimer, found, _likely_slot(agent, found.lost), idempotency_key)
+        slot = _free_slot(deps, agent, lost) if agent.limit_was_lowered else _likely_slot(agent, lost)
+        return _claimed_with(deps, claimer, found, slot, idempotency_key)
     except errors.SlotTaken:
-        return _claimed_with(deps, claimer, found, _free_slot(deps, agent), idempotency_key)
+        return _claimed_with(deps, claimer, found, _free_slot(deps, agent, lost), idempotency_key)
 
 
 def _likely_slot(agent: Agent, lost: Claim | None) -> int | None:
@@ -143,13 +147,27 @@ def _likely_slot(agent: Agent, lost: Claim | None) -> int | None:
     return random.randrange(agent.max_concurrent)  # noqa: S311 - no secret
 
 
-def _free_slot(deps: Deps, agent: Agent) -> int:
-    """A slot that no live claim holds. Raises ``AtCapacity``."""
+def _free_slot(deps: Deps, agent: Agent, lost: Claim | None) -> int:
+    """A slot that no live claim holds. Raises ``AtCapacity``. The claim that was lost gives its slot back with the
+    commit that takes one."""
+    limit, gone = agent.max_concurrent or 0, None if lost is None else lost.claim_id
     taken = deps.store.taken_slots(agent.workspace, agent.slug)
-    free = [slot for slot in range(agent.max_concurrent or 0) if slot not in taken]
+    live = [slot for slot, claim_id in taken.items() if claim_id != gone]
+    without_slot = 0
+    if agent.limit_was_lowered:
+        without_slot = count_claims_besides(deps, agent.workspace, agent.slug, {*taken.values(), gone})
+    free = [slot for slot in range(_room(limit, live, without_slot)) if slot not in live]
     if not free:
-        raise errors.AtCapacity(agent.slug, agent.max_concurrent or 0)
+        raise errors.AtCapacity(agent.slug, limit)
     return random.choice(free)  # noqa: S311 - no secret
+
+
+def _room(limit: int, live: Sequence[int], without_slot: int) -> int:
+    """Returns how many of the first slots may be filled, as claims beyond them count as well: those from before the
+    limit was lowered. These only get fewer, and no two claimers fill the same slot. So whatever claimers see at the
+    same time, all of them stay within the limit."""
+    rooms = range(limit, 0, -1)
+    return next((room for room in rooms if room + sum(slot >= room for slot in live) + without_slot <= limit), 0)
 
 
 def _claimed_with(

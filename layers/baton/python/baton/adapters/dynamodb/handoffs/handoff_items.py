@@ -35,9 +35,9 @@ def free_slot_item(key: keys.Key) -> Item:
     return {**key._asdict(), "free": True}
 
 
-def slot_from(item: Item) -> int | None:
-    """Returns the slot that a live claim holds; None for one that was given back."""
-    return None if "free" in item else int(item["slot"])
+def slot_from(item: Item) -> tuple[int, str] | None:
+    """Returns the slot that a live claim holds, with the claim's id; None for one that was given back."""
+    return None if "free" in item else (int(item["slot"]), item["claim_id"])
 
 
 def held_from(mark: Item) -> HeldClaim:

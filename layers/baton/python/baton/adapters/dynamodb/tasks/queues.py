@@ -61,9 +61,9 @@ class QueueReads(TaskReads):
                 return tuple(map(handoff_items.held_from, found))
             start = page[-1]["queue_sk"]
 
-    def taken_slots(self, workspace: str, agent: str) -> frozenset[int]:
+    def taken_slots(self, workspace: str, agent: str) -> dict[int, str]:
         found = self._table.query_all("#pk = :pk", {":pk": keys.slots(workspace, agent)})
-        return frozenset(slot for slot in map(handoff_items.slot_from, found) if slot is not None)
+        return dict(taken for taken in map(handoff_items.slot_from, found) if taken is not None)
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         places: set[str] = set()
