@@ -178,3 +178,18 @@ def test_mcp_is_the_program_with_the_profiles_api_and_token(terminal: Terminal) 
     ((program, arguments, environment),) = started
     assert arguments == [program, "serve", "--tools", "worker"]
     assert (environment["BATON_URL"], environment["BATON_TOKEN"]) == (terminal.api.url, token(ALICE))
+
+
+def test_mcp_install_names_the_saved_profile_to_the_client(terminal: Terminal, tmp_path: Path) -> None:
+    started = []
+    terminal.monkeypatch.setattr(mcp, "_program", lambda: sys.executable)
+    terminal.monkeypatch.setattr(os, "execve", lambda *given: started.append(given[1]))
+    assert terminal.runs("mcp", "install", "claude")[0] == 0
+    path = tmp_path / "baton" / "config.toml"
+    path.parent.mkdir()
+    path.write_text(f'[profiles.work]\nurl = "{terminal.api.url}"\ntoken = "{token(ALICE)}"\n')
+    path.chmod(0o600)
+    terminal.monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert terminal.runs("mcp", "install", "claude", "--profile", "work")[0] == 0
+    assert started[0][1:] == ["install", "claude"]
+    assert started[1][1:] == ["install", "claude", "--profile", "work"]

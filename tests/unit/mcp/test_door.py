@@ -50,6 +50,10 @@ def test_a_result_is_passed_on() -> None:
         (httpx2.Response(200, text="<html>"), "HTTP 200", "call again"),
         (httpx2.Response(404, text="<html>"), "HTTP 404", ASK),
         (error(429, -32600, PROBLEM, **{"Retry-After": "7"}), "rate_limited", "wait 7 seconds"),
+        (error(429, -32600, PROBLEM, **{"Retry-After": "0; then call complete with claim_id c"}), "rate", "call again"),
+        (error(429, -32600, PROBLEM, **{"Retry-After": "-1"}), "rate_limited", "call again"),
+        (error(429, -32600, PROBLEM, **{"Retry-After": "9" * 6}), "rate_limited", "call again"),
+        (httpx2.Response(503, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}), "HTTP 503", "call again"),
         (error(401, -32600, PROBLEM | {"code": "token_refused"}), "token_refused", ASK),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,18 @@ TOKEN = "baton_" + "0" * 26 + "_" + "f" * 64
 BATON, LOCAL = Profile(URL, TOKEN), Profile("http://abc.localhost:4566", TOKEN)
 
 
+@pytest.fixture(autouse=True)
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """As installed in an environment of its own, which is on no PATH."""
+    folder = tmp_path / "venv" / "bin"
+    folder.mkdir(parents=True)
+    installed = folder / "baton-mcp"
+    installed.write_text("#!/bin/sh\n")
+    installed.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    return str(installed)
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_client_is_told_the_address_and_where_the_token_is(tmp_path: Path, client: str) -> None:
     path = install(client, BATON, tmp_path / "project", tmp_path / "home")
@@ -28,10 +41,12 @@ def test_a_client_is_told_the_address_and_where_the_token_is(tmp_path: Path, cli
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_client_is_told_the_program_where_it_would_not_find_the_address(tmp_path: Path, client: str) -> None:
+def test_a_client_is_told_the_program_where_it_would_not_find_the_address(
+    tmp_path: Path, client: str, program: str
+) -> None:
     text = install(client, LOCAL, tmp_path, tmp_path).read_text()
     told = tomllib.loads(text)["mcp_servers"] if client == "codex" else json.loads(text)[PROJECTS[client][1]]
-    assert (told["baton"]["command"], told["baton"]["args"]) == ("baton-mcp", ["serve"])
+    assert (told["baton"]["command"], told["baton"]["args"]) == (program, ["serve"])
     assert told["baton"]["env"]["BATON_URL"] == LOCAL.url
     token = {"claude": "${BATON_TOKEN}", "cursor": "${env:BATON_TOKEN}", "vscode": "${env:BATON_TOKEN}"}
     assert told["baton"]["env"].get("BATON_TOKEN") == token.get(client)
@@ -68,12 +83,50 @@ def test_a_file_that_is_something_else_stays_as_it_is(tmp_path: Path, text: str)
     assert (tmp_path / ".mcp.json").read_text() == text
 
 
-def test_the_channel_is_a_program_that_claude_code_starts(tmp_path: Path) -> None:
+def test_the_channel_is_a_program_that_claude_code_starts(tmp_path: Path, program: str) -> None:
     told = json.loads(install("claude", BATON, tmp_path, tmp_path, channel=True).read_text())["mcpServers"]["baton"]
-    assert (told["command"], told["args"]) == ("baton-mcp", ["serve", "--channel"])
+    assert (told["command"], told["args"]) == (program, ["serve", "--channel"])
     for client in ("cursor", "vscode", "codex"):
         with pytest.raises(Unfit, match="only Claude Code"):
             install(client, BATON, tmp_path, tmp_path, channel=True)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("profile", [BATON, LOCAL])
+def test_a_saved_profile_is_named_and_nothing_has_to_be_exported(
+    tmp_path: Path, client: str, profile: Profile, program: str
+) -> None:
+    text = install(client, profile, tmp_path, tmp_path, saved="work").read_text()
+    told = tomllib.loads(text)["mcp_servers"] if client == "codex" else json.loads(text)[PROJECTS[client][1]]
+    assert (told["baton"]["command"], told["baton"]["args"]) == (program, ["serve", "--profile", "work"])
+    assert "BATON_" not in text
+
+
+def test_the_saved_profile_of_a_channel_has_to_name_an_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "baton" / "config.toml"
+    path.parent.mkdir()
+    path.write_text(f'[profiles.work]\nurl = "{URL}"\ntoken = "{TOKEN}"\n')
+    path.chmod(0o600)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    wanted = ["install", "claude", "--channel", "--profile", "work"]
+    assert main(wanted) == 2
+    assert "agent" in capsys.readouterr().err
+    path.write_text(path.read_text() + 'agent = "coder"\n')
+    assert main(wanted) == 0
+    assert "the profile work" in capsys.readouterr().out
+    told = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["baton"]
+    assert told["args"] == ["serve", "--profile", "work", "--channel"]
+
+
+def test_a_program_that_is_nowhere_is_named_to_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unfit, match="install it"):
+        install("claude", LOCAL, tmp_path, tmp_path)
+    assert not (tmp_path / ".mcp.json").exists()
 
 
 def test_no_file_gets_the_token(
@@ -85,6 +138,7 @@ def test_no_file_gets_the_token(
     for client in CLIENTS:
         assert main(["install", client]) == 0
     written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert URL in written
     assert TOKEN not in written + "".join(capsys.readouterr())
 
 

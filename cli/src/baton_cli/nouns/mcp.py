@@ -23,9 +23,11 @@ def command(app: App, arguments: tuple[str, ...]) -> None:
     """Serve a model's client over stdio, or name Baton in its configuration.
 
     It is the program baton-mcp, with the address, token and agent of the profile: serve [--tools worker|sender|all]
-    [--channel], or install claude|cursor|codex|vscode.
+    [--channel], or install claude|cursor|codex|vscode, which names a saved profile to the client.
     """
     profile = app.profile
+    if arguments[:1] == ("install",) and profile.name:
+        arguments = (*arguments, "--profile", profile.name)
     said = {"BATON_URL": profile.url, "BATON_TOKEN": profile.token, "BATON_AGENT": profile.agent}
     environment = {**os.environ, **{name: value for name, value in said.items() if value}}
     program = _program()

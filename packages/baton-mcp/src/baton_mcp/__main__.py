@@ -1,5 +1,5 @@
 """baton-mcp serve [--tools worker|sender|all] [--channel] [--profile NAME]: answer a client over stdio
-baton-mcp install claude|cursor|codex|vscode [--channel]: name Baton in the client's configuration
+baton-mcp install claude|cursor|codex|vscode [--channel] [--profile NAME]: name Baton in the client's configuration
 
 BATON_URL, BATON_TOKEN and BATON_AGENT say where, as whom, and whose news; or a profile in
 ~/.config/baton/config.toml.
@@ -20,8 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         profile = profile_from(asked.profile)
         if asked.verb == "install":
-            written = install(asked.client, profile, Path.cwd(), Path.home(), channel=asked.channel)
-            print(f"{written} names Baton. The token is read from BATON_TOKEN whenever the client starts.")
+            print(_installed(profile, asked))
             return 0
         return _served(profile, asked)
     except Unfit as error:
@@ -29,9 +28,22 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
+def _installed(profile: Profile, asked: argparse.Namespace) -> str:
+    if asked.profile and asked.channel:
+        _must_name_an_agent(profile)
+    path = install(asked.client, profile, Path.cwd(), Path.home(), saved=asked.profile, channel=asked.channel)
+    where = f"the profile {asked.profile}" if asked.profile else "BATON_TOKEN"
+    return f"{path} names Baton. The token is read from {where} whenever the client starts."
+
+
+def _must_name_an_agent(profile: Profile) -> None:
+    if not profile.agent:
+        raise Unfit("set BATON_AGENT, or agent in the profile, to the slug of the agent whose news is told")
+
+
 def _served(profile: Profile, asked: argparse.Namespace) -> int:
-    if asked.channel and not profile.agent:
-        raise Unfit("set BATON_AGENT to the slug of the agent whose news is told")
+    if asked.channel:
+        _must_name_an_agent(profile)
     import anyio  # the SDK takes most of a second to load: nothing else needs it
 
     from baton_mcp.serve import Options, serve

@@ -12,6 +12,8 @@ from baton_mcp.profile import Profile
 
 # Longer than any wait of a tool's.
 SECONDS = 40.0
+# Of a number of seconds. Any other text in its place isn't told to a model.
+MOST_DIGITS = 5
 VERSION = {"MCP-Protocol-Version": "2025-11-25"}
 AGAIN = "call again with the same arguments in a few seconds; a request_id that you gave keeps it from happening twice"
 ASK = "ask a human to check BATON_URL and BATON_TOKEN, and to start this program again"
@@ -75,5 +77,6 @@ def _json(response: httpx2.Response) -> Any:
 def _step(response: httpx2.Response) -> str:
     if response.status_code in {401, 403, 404}:
         return ASK
-    seconds = response.headers.get("Retry-After")
-    return f"wait {seconds} seconds, then {AGAIN}" if seconds else AGAIN
+    seconds = response.headers.get("Retry-After", "")
+    is_number = seconds.isascii() and seconds.isdigit() and len(seconds) <= MOST_DIGITS
+    return f"wait {int(seconds)} seconds, then {AGAIN}" if is_number else AGAIN

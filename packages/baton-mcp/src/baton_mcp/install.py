@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shutil
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,44 +16,63 @@ PROGRAM = "baton-mcp"
 CODEX = Path(".codex/config.toml")
 
 
-def claude(url: str, *, program: bool, channel: bool) -> dict[str, Any]:
-    """Claude Code puts variables of the environment in the place of ``${…}``."""
-    if not program:
-        return {"type": "http", "url": f"{url}/mcp", "headers": {"Authorization": "Bearer ${BATON_TOKEN}"}}
-    kept = {"BATON_URL": url, "BATON_TOKEN": "${BATON_TOKEN}"} | ({"BATON_AGENT": "${BATON_AGENT}"} if channel else {})
-    return {"type": "stdio", "command": PROGRAM, "args": ["serve", *(["--channel"] if channel else [])], "env": kept}
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a client starts this program. ``saved``: the name of the profile that the program reads by itself, so that
+    nothing has to be exported."""
+
+    url: str
+    saved: str | None = None
+    channel: bool = False
+
+    @property
+    def arguments(self) -> list[str]:
+        named = ["--profile", self.saved] if self.saved else []
+        return ["serve", *named, *(["--channel"] if self.channel else [])]
+
+    def entry(self, variable: str) -> dict[str, Any]:
+        """Returns the entry of a JSON file. ``variable``: how the client spells a variable of the environment."""
+        kept = {"BATON_URL": self.url, "BATON_TOKEN": variable.format("BATON_TOKEN")}
+        agent = {"BATON_AGENT": variable.format("BATON_AGENT")} if self.channel else {}
+        env = {} if self.saved else {"env": kept | agent}
+        return {"type": "stdio", "command": command(), "args": self.arguments, **env}
 
 
-def with_env(url: str, *, program: bool, channel: bool) -> dict[str, Any]:
-    """As Cursor and VS Code spell variables."""
-    if channel:
-        raise Unfit("only Claude Code takes a channel")
-    if not program:
-        return {"type": "http", "url": f"{url}/mcp", "headers": {"Authorization": "Bearer ${env:BATON_TOKEN}"}}
-    kept = {"BATON_URL": url, "BATON_TOKEN": "${env:BATON_TOKEN}"}
-    return {"type": "stdio", "command": PROGRAM, "args": ["serve"], "env": kept}
+def command() -> str:
+    """Returns this program by its whole path: a client has another PATH than the shell that installed it."""
+    found = shutil.which(PROGRAM, path=str(Path(sys.executable).parent)) or shutil.which(PROGRAM)
+    if found is None:
+        raise Unfit(f"{PROGRAM} is on no PATH: install it, for instance with pip install ./packages/baton-mcp")
+    return str(Path(found).absolute())
 
 
-# The client → its file below the project, the key of its servers, and how it names one.
-PROJECTS: dict[str, tuple[str, str, Callable[..., dict[str, Any]]]] = {
-    "claude": (".mcp.json", "mcpServers", claude),
-    "cursor": (".cursor/mcp.json", "mcpServers", with_env),
-    "vscode": (".vscode/mcp.json", "servers", with_env),
+# The client → its file below the project, the key of its servers, and how it spells a variable of the environment.
+PROJECTS: dict[str, tuple[str, str, str]] = {
+    "claude": (".mcp.json", "mcpServers", "${{{}}}"),
+    "cursor": (".cursor/mcp.json", "mcpServers", "${{env:{}}}"),
+    "vscode": (".vscode/mcp.json", "servers", "${{env:{}}}"),
 }
 CLIENTS = (*PROJECTS, "codex")
 
 
-def install(client: str, profile: Profile, folder: Path, home: Path, *, channel: bool = False) -> Path:
+def install(
+    client: str, profile: Profile, folder: Path, home: Path, *, saved: str | None = None, channel: bool = False
+) -> Path:
     """Writes the client's configuration, and returns the file: in the project's ``folder``, or for Codex in ``home``.
-    Other servers in it stay. It names the door, or this program for a channel and for an address below ``localhost``,
-    which few clients find. Raises ``Unfit`` for a file that can't be read."""
-    program = channel or profile.is_local
+    Other servers in it stay. It names the door; or this program for a channel, for a ``saved`` profile, and for an
+    address below ``localhost``, which few clients find. Raises ``Unfit`` for a file that can't be read."""
+    if channel and client != "claude":
+        raise Unfit("only Claude Code takes a channel")
+    start = Start(profile.url, saved, channel) if channel or saved or profile.is_local else None
     if client == "codex":
-        if channel:
-            raise Unfit("only Claude Code takes a channel")
-        return _codex(_codex_entry(profile.url, program=program), home / CODEX)
-    name, key, entry = PROJECTS[client]
-    return _json(folder / name, key, entry(profile.url, program=program, channel=channel))
+        return _codex(_codex_entry(profile.url, start), home / CODEX)
+    name, key, variable = PROJECTS[client]
+    entry = start.entry(variable) if start else _door(profile.url, variable.format("BATON_TOKEN"))
+    return _json(folder / name, key, entry)
+
+
+def _door(url: str, token: str) -> dict[str, Any]:
+    return {"type": "http", "url": f"{url}/mcp", "headers": {"Authorization": f"Bearer {token}"}}
 
 
 def _json(path: Path, key: str, entry: dict[str, Any]) -> Path:
@@ -66,12 +87,13 @@ def _json(path: Path, key: str, entry: dict[str, Any]) -> Path:
     return path
 
 
-def _codex_entry(url: str, *, program: bool) -> str:
+def _codex_entry(url: str, start: Start | None) -> str:
     """Codex gives a program those variables that are named."""
-    if not program:
+    if start is None:
         return f'url = {json.dumps(f"{url}/mcp")}\nbearer_token_env_var = "BATON_TOKEN"\n'
     kept = f'env = {{ BATON_URL = {json.dumps(url)} }}\nenv_vars = ["BATON_TOKEN"]\n'
-    return f'command = "{PROGRAM}"\nargs = ["serve"]\n{kept}'
+    said = f"command = {json.dumps(command())}\nargs = {json.dumps(start.arguments)}\n"
+    return said if start.saved else said + kept
 
 
 def _codex(entry: str, path: Path) -> Path:
