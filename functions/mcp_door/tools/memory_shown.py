@@ -35,7 +35,11 @@ def _changed(drift: dict[str, Any] | None) -> list[str]:
         f"{each['id']} {texts.quoted(each['summary'])} was {each['how']} by {texts.line(each['by'])}{_instead(each)}"
         for each in drift["decisions_superseded"]
     ]
-    return [*ended, *(f"new {entry_line(each)}" for each in drift["warnings_added"])]
+    taken_back = [
+        f"{each['entry_type']} {each['id']} was {each['how']} by {texts.line(each['by'])}"
+        for each in drift["entries_taken_back"]
+    ]
+    return [*ended, *taken_back, *(f"new {entry_line(each)}" for each in drift["warnings_added"])]
 
 
 def _instead(ended: dict[str, Any]) -> str:

@@ -8,6 +8,8 @@ from typing_extensions import TypedDict
 
 from baton.domain import times
 from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.memory.snapshot import ClaimMemory
+from baton.domain.memory.taken_along import SNAPSHOT
 from baton.domain.tasks.task import Claim
 from baton.ports.deps import Deps
 from baton.steps.claims.take_task import Claimed
@@ -73,7 +75,7 @@ def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
     resume_payload = details.resume_payload or {}
     return {
         "task": task_views.task_view(deps, details),
-        "body": details.body or {},
+        "body": _body(details.body or {}, claimed.memory),
         "claim_id": claimed.claim_id,
         "fence": claim.fence,
         "expires_at": times.rfc3339(claim.expires_at),
@@ -85,6 +87,12 @@ def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
         "checkpoint": checkpoint_state(details.checkpoint) if details.checkpoint else None,
         "memory": None if claimed.memory is None else claim_memory_view(claimed.memory),
     }
+
+
+def _body(body: dict[str, Any], memory: ClaimMemory | None) -> dict[str, Any]:
+    """Returns the body. Its snapshot says what ``memory`` does: here too no worker gets what was taken back since."""
+    known = None if memory is None else memory.known
+    return {**body, SNAPSHOT: known.plain()} if known is not None and SNAPSHOT in body else body
 
 
 def checkpoint_state(checkpoint: Checkpoint) -> CheckpointState:

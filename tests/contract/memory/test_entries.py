@@ -143,6 +143,40 @@ def test_a_view_may_begin_at_a_time(store: Store) -> None:
     assert seen(store, "src", since=NOON + SECOND + timedelta(milliseconds=1))[FINDING] == ["finding 2"]
 
 
+def by_human(number: int, **values: Any) -> Entry:
+    return a_board_entry(number, posted_by="human:alice", entry_type=DECISION, summary=f"human {number}", **values)
+
+
+def decisions_in_view(store: Store, scope: str, most: int = 5, of_humans: int = 3) -> list[str]:
+    found = store.in_view(WORKSPACE, scope, {DECISION: most}, of_humans={DECISION: of_humans})
+    return [each.summary for each in found[DECISION]]
+
+
+@pytest.mark.parametrize("humans", [1, 3, 4, 17, 18, 30])
+def test_what_humans_decided_keeps_its_places_and_leaves_the_others_theirs(store: Store, humans: int) -> None:
+    add_board_entries(store, *(by_human(number, scope="src") for number in range(humans)))
+    noise = (
+        a_board_entry(100 + number, entry_type=DECISION, scope="src/auth", summary=str(number)) for number in range(30)
+    )
+    add_board_entries(store, *noise, a_board_entry(200, entry_type=DECISION, scope="src", summary="beside"))
+    kept = [f"human {humans - 1 - number}" for number in range(min(humans, 3))]
+    for viewer in ("project", "src", "src/auth"):
+        newest = ["beside", "29", "28", "27", "26"]
+        assert decisions_in_view(store, viewer) == [*newest[: 5 - len(kept)], *kept], viewer
+    assert decisions_in_view(store, "src/auth", of_humans=0) == ["beside", "29", "28", "27", "26"]
+
+
+def test_a_humans_entry_that_is_over_leaves_its_kept_places(store: Store) -> None:
+    for number, scope in enumerate(("project", "src", "src/auth")):
+        entry = by_human(number, scope=scope)
+        add_board_entries(store, entry)
+        over = entry.withdrawn_by(human(), NOON)
+        store.commit(WORKSPACE, Save(over), Insert(a_changed_board_entry(number, over)))
+    add_board_entries(store, by_human(5, scope="src"))
+    for viewer in ("project", "src", "src/auth"):
+        assert decisions_in_view(store, viewer) == ["human 5"], viewer
+
+
 def ended(entry: Entry, status: DecisionStatus) -> Entry:
     by = agent(entry.posted_by.partition(":")[2]) if status is DecisionStatus.SUPERSEDED else human()
     return entry.replaced_by(a_board_entry(99, entry_type=DECISION), by)

@@ -45,8 +45,8 @@ HANDOFFS: dict[str, Cost] = {
 }  # fmt: skip
 CLAIMS: dict[str, Cost] = {
     "nothing":              (2, 1,       4,   3.5),
-    "a snapshot":           (7, 1,       4,  10.5),
-    "the deepest snapshot": (13, 1,      4,  13.5),
+    "a snapshot":           (7, 1,       4,   6.5),
+    "the deepest snapshot": (13, 1,      4,   9.5),
 }  # fmt: skip
 POSTS: dict[str, Cost] = {
     # a status; a finding of the project; one of src/auth; a decision of src/auth that replaces another one

@@ -91,7 +91,10 @@ class Board:
                 self._must(is_named, "{} has replaced {}, and doesn't name it", replaced, entry_id)
             for scope in _line(entry["scope"]) if _holds(entry) else ():
                 where = "HERE" if scope == entry["scope"] else "BELOW"
-                views[f"{entry['entry_type']}#{scope}"].add(f"{where}#{entry_id}")
+                view = views[f"{entry['entry_type']}#{scope}"]
+                view.add(f"{where}#{entry_id}")
+                if entry["posted_by"].startswith("human:"):
+                    view.add(f"{where}#~{entry_id}")
         shown = self._views(f"{PREFIX}VIEW#")
         self._must(shown == dict(views), "the views show {}, and {} hold", shown, dict(views))
 

@@ -380,7 +380,10 @@ class Seconds:
 @pytest.fixture
 def circuit(request: pytest.FixtureRequest) -> str:
     """Of this very test: Powertools counts failures by name, per process."""
-    return circuit_of("openai_compatible", f"{request.node.name} {time.monotonic()}", "")
+    return circuit_of("openai_compatible", f"{request.node.name} {time.monotonic()}", "acme", "")
+
+
+USUAL = (a_request().workspace, a_request().model)
 
 
 def guarded(
@@ -389,7 +392,7 @@ def guarded(
     """The circuit of the one model that most tests ask has the name itself."""
     return GuardedModel(
         model,
-        lambda asked: name if asked == a_request().model else f"{name} {asked}",
+        lambda workspace, asked: name if (workspace, asked) == USUAL else f"{name} {workspace} {asked}",
         CircuitStore(client, TABLE),
         told or Told(),
         Thresholds(failures=3, cached_seconds=0, now=clock or Seconds()),
@@ -427,6 +430,17 @@ def test_a_provider_that_is_out_is_left_alone_by_every_process(dynamo_client: An
     assert away.value.retry_after is not None
     assert 25 <= away.value.retry_after <= 30
     assert int(item(dynamo_client, circuit)["ttl"]["N"]) > time.time() + 3_000
+
+
+def test_one_workspaces_trouble_with_a_model_is_no_other_ones(dynamo_client: Any, circuit: str) -> None:
+    """What it asks may be what the model fails at."""
+    fickle = Fickle(*[ModelAway("out")] * 3, REPLY)
+    model = guarded(dynamo_client, fickle, circuit)
+    ask(model, 4)
+    assert model.converse(a_request(workspace="other")) == REPLY
+    ask(model)
+    assert fickle.asked == 4
+    assert circuit_of("bedrock", "eu", "acme", "m") != circuit_of("bedrock", "eu", "other", "m")
 
 
 def test_once_it_has_recovered_one_tries_and_all_go_on(dynamo_client: Any, circuit: str) -> None:
@@ -581,12 +595,13 @@ def test_nobody_is_believed_who_wants_to_be_left_alone_for_hours(dynamo_client: 
     assert model.converse(a_request()) == REPLY
 
 
-def test_circuits_are_apart_by_provider_place_and_model() -> None:
+def test_circuits_are_apart_by_provider_place_workspace_and_model() -> None:
     names = {
-        circuit_of(provider, place, model)
+        circuit_of(provider, place, workspace, model)
         for provider in ("bedrock", "other")
         for place in ("us-east-1", "eu-west-1")
+        for workspace in ("acme", "other")
         for model in ("small", "large")
     }
-    assert len(names) == 8
+    assert len(names) == 16
     assert all("us-east-1" not in name for name in names)

@@ -88,6 +88,19 @@ def test_what_was_deleted_since_is_not_told() -> None:
     ]
 
 
+def test_of_what_was_taken_back_since_nothing_but_that_is_told() -> None:
+    warning = a_board_entry(1, entry_type=WARNING, summary="POISON")
+    finding = a_board_entry(2, summary="POISON")
+    snapshot = snapshot_of("src", NOON, {WARNING: (warning,), FINDING: (finding,)})
+    over = (warning.withdrawn_by(human(), NOON), finding.deleted_by(human(), NOON))
+    assert memory_lines(ClaimMemory(snapshot, Drift(taken_back=over))) == [
+        HEAD,
+        "Changed since:",
+        '- a warning of "agent:scout" was withdrawn by "human:alice"',
+        '- a finding of "agent:scout" was deleted by "human:alice"',
+    ]
+
+
 def test_a_table_that_did_not_answer_is_told_of() -> None:
     known = snapshot_of("src", NOON, {FINDING: (a_board_entry(),)})
     assert memory_lines(ClaimMemory(known, None))[-1] == "What has changed since couldn't be read."

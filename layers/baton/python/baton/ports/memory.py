@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Protocol
 
 from baton.domain.memory.entry import ChangedEntry, Entry, EntryType
 from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.ports.paging import Page
+
+NONE_KEPT: Mapping[EntryType, int] = MappingProxyType({})
 
 
 class MemoryStore(Protocol):
@@ -50,12 +53,18 @@ class MemoryStore(Protocol):
         """Returns the last id of the pack that the entry belongs to, None if there is none."""
 
     def in_view(
-        self, workspace: str, scope: str, most: Mapping[EntryType, int], since: datetime | None = None
+        self,
+        workspace: str,
+        scope: str,
+        most: Mapping[EntryType, int],
+        since: datetime | None = None,
+        of_humans: Mapping[EntryType, int] = NONE_KEPT,
     ) -> dict[EntryType, tuple[Entry, ...]]:
         """Returns the newest active entries of types among ``SNAPSHOT_TYPES`` that the scope sees, so many of each at
-        most, newest first; posted at ``since`` or later. What it costs depends on the scope's depth, and not on how
-        many entries there are. The index lags, the entries don't: one posted milliseconds before may be missing, one
-        that isn't active any more never shows."""
+        most, newest first; posted at ``since`` or later. ``of_humans``: so many of them are the newest that humans
+        posted, if there are as many, whatever is newer; without ``since``. What it costs depends on the scope's depth,
+        and not on how many entries there are. The index lags, the entries don't: one posted milliseconds before may be
+        missing, one that isn't active any more never shows."""
 
 
 # The longest that a function runs, and what clocks differ by.

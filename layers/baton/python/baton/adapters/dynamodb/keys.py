@@ -333,6 +333,11 @@ def board_row(workspace: str, entry_id: str, depth: int) -> Key:
     return Key(f"WS#{workspace}#BOARD-ROWS#{entry_id}", f"SCOPE#{depth}")
 
 
+def board_row_by_human(workspace: str, entry_id: str, depth: int) -> Key:
+    """The second row of an entry that a human posted, for the same scope; the root's has the depth 0."""
+    return Key(f"WS#{workspace}#BOARD-ROWS#{entry_id}", f"HUMAN#{depth}")
+
+
 def board_changes(workspace: str) -> str:
     return f"WS#{workspace}#BOARD-CHANGES"
 
@@ -357,17 +362,28 @@ def view_of(workspace: str, entry_type: EntryType, scope: str) -> str:
 
 # In a view: what was posted in exactly its scope, which the scopes below see too, and what was posted below it.
 HERE, BELOW = "HERE#", "BELOW#"
+# Before the id in the second place of what a human posted: it sorts after every id, so that whoever reads newest first
+# finds these first, however much was posted since.
+BY_HUMAN = _END
 
 
-def view_index_key(of: Entry, scope: str) -> Key:
-    """Returns the entry's key in the view of its own scope, or of one above it."""
+def view_index_key(of: Entry, scope: str, shelf: str = "") -> Key:
+    """Returns the entry's key in the view of its own scope, or of one above it. ``shelf``: ``BY_HUMAN`` for the second
+    place of what a human posted."""
     where = HERE if of.scope == scope else BELOW
-    return Key(view_of(of.workspace, of.entry_type, scope), where + of.id)
+    return Key(view_of(of.workspace, of.entry_type, scope), where + shelf + of.id)
 
 
-def parse_view_sort_key(sort_key: str) -> str:
-    """Returns the entry's id."""
-    return sort_key.split("#", 1)[1]
+class Shown(NamedTuple):
+    """What a place in a view says."""
+
+    entry_id: str
+    is_by_human: bool  # the second place of what a human posted
+
+
+def parse_view_sort_key(sort_key: str) -> Shown:
+    said = sort_key.split("#", 1)[1]
+    return Shown(said.removeprefix(BY_HUMAN), said.startswith(BY_HUMAN))
 
 
 def contacts(workspace: str) -> str:

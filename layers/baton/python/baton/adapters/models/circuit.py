@@ -1,6 +1,8 @@
-"""A circuit breaker around each model of a provider (Powertools'), shared by all processes through Baton's own table:
-while a model is down, not every task waits for a time-out of its own. A model that wants to be asked less often isn't
-down: this process leaves it alone for as long as it says."""
+"""A circuit breaker around each model of a provider (Powertools'), for each workspace that asks it, shared by all
+processes through Baton's own table: while a model is down, not every task waits for a time-out of its own. What one
+workspace asks may be what a model fails at, so it opens no other workspace's circuit. A model that wants to be asked
+less often isn't down: this process leaves it alone for as long as it says, whoever asks, as the provider counts by the
+deployment's key."""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ RECOVERY_SECONDS = 30
 MIN_RETRY_SECONDS = 5.0
 # The longest that a process believes a provider that wants to be left alone.
 MAX_THROTTLE_SECONDS = 300.0
-# Whose failures in a row this process counts, at most.
-_MAX_MODELS = 100
+# The circuits whose failures in a row this process counts, at most.
+_MAX_CIRCUITS = 1_000
 
 
 class CircuitStore(CircuitBreakerDynamoDBPersistence):
@@ -68,24 +70,24 @@ class Thresholds:
 
 class GuardedModel:
     """Calls a provider's models, each through its circuit. Only ``ModelAway`` counts against a model: a refusal and a
-    throttle are answers. ``named``: model id → name of the circuit."""
+    throttle are answers. ``named``: workspace and model id → name of the circuit."""
 
     def __init__(
         self,
         model: runs.Model,
-        named: Callable[[str], str],
+        named: Callable[[str, str], str],
         store: CircuitBreakerDynamoDBPersistence,
         log: Callable[..., None],
         thresholds: Thresholds | None = None,
     ) -> None:
         self._model, self._named, self._store, self._log = model, named, store, log
         self._limits = thresholds or Thresholds()
-        self._guard_of = lru_cache(_MAX_MODELS)(self._guard)
+        self._guard_of = lru_cache(_MAX_CIRCUITS)(self._guard)
         self._free_at: dict[str, float] = {}
 
     def converse(self, request: runs.Request) -> runs.Reply:
         self._must_be_free(request.model)
-        reply = self._guard_of(request.model)(request)
+        reply = self._guard_of(request.workspace, request.model)(request)
         if isinstance(reply, errors.ModelThrottled):
             self._free_at[request.model] = self._limits.now() + min(reply.retry_after or 0, MAX_THROTTLE_SECONDS)
         if isinstance(reply, errors.ModelTrouble):
@@ -99,7 +101,7 @@ class GuardedModel:
             raise errors.ModelThrottled("The model wanted to be left alone a moment ago.", retry_after=left)
         self._free_at.pop(model, None)
 
-    def _guard(self, model: str) -> Callable[[runs.Request], runs.Reply | errors.ModelTrouble]:
+    def _guard(self, workspace: str, model: str) -> Callable[[runs.Request], runs.Reply | errors.ModelTrouble]:
         config = CircuitBreakerConfig(
             failure_threshold=self._limits.failures,
             recovery_timeout=self._limits.recovery_seconds,
@@ -108,7 +110,7 @@ class GuardedModel:
             local_cache_max_age=self._limits.cached_seconds,
         )
         log = partial(self._log_transition, model)
-        guard = circuit_breaker(self._named(model), self._store, self._is_open, log, config)
+        guard = circuit_breaker(self._named(workspace, model), self._store, self._is_open, log, config)
         guarded: Callable[[runs.Request], runs.Reply | errors.ModelTrouble] = guard(self._converse)
         return guarded
 
@@ -133,9 +135,9 @@ class GuardedModel:
         )
 
 
-def circuit_of(provider: str, endpoint: str, model: str) -> str:
-    """Returns the name of a model's circuit. ``endpoint``: the provider's address, or the region."""
-    return f"{provider}-{hashlib.sha256(f'{endpoint} {model}'.encode()).hexdigest()[:12]}"
+def circuit_of(provider: str, endpoint: str, workspace: str, model: str) -> str:
+    """Returns the name of a model's circuit for a workspace. ``endpoint``: the provider's address, or the region."""
+    return f"{provider}-{hashlib.sha256(f'{endpoint} {workspace} {model}'.encode()).hexdigest()[:12]}"
 
 
 _guarded: type[runs.Model] = GuardedModel

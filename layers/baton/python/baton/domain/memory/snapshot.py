@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,9 @@ from baton.domain.memory.entry import Entry, EntryChange, EntryEvent, EntryType
 from baton.domain.memory.scope import ROOT
 
 MOST = {EntryType.DECISION: 5, EntryType.WARNING: 3, EntryType.FINDING: 3}
+# Of those, so many places are the newest that humans posted: what agents post later doesn't push them out.
+OF_HUMANS = {EntryType.DECISION: 3, EntryType.WARNING: 2, EntryType.FINDING: 2}
+_TAKEN_BACK = frozenset({EntryChange.WITHDRAWN, EntryChange.DELETED})
 # Of the warnings that were added since, the newest.
 MOST_ADDED = 3
 # An index may lag, and clocks may differ: a warning that was posted so long before a snapshot may be missing in it.
@@ -42,6 +45,17 @@ class Snapshot:
             "summaries": list(self.summaries),
             "posted_by": list(self.posted_by),
         }
+
+    @property
+    def entry_ids(self) -> tuple[str, ...]:
+        """The ids of all that it holds, in the order of the summaries."""
+        return (*self.decision_ids, *self.warning_ids, *self.finding_ids)
+
+    def without(self, entry_ids: Collection[str]) -> Snapshot:
+        """Returns it without what it says of these. Their ids stay, so that what is told of them has a name."""
+        told = zip(self.entry_ids, self.summaries, self.posted_by, strict=True)
+        left = [(summary, by) for each, summary, by in told if each not in entry_ids]
+        return replace(self, summaries=tuple(each for each, _ in left), posted_by=tuple(by for _, by in left))
 
     @property
     def warnings_from(self) -> datetime:
@@ -99,10 +113,17 @@ class EndedDecision:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What has changed since a snapshot."""
+    """What has changed since a snapshot. ``taken_back``: its warnings and findings that were withdrawn or deleted."""
 
     decisions: tuple[EndedDecision, ...] = ()
-    warnings: tuple[Entry, ...] = ()  # newest first
+    warnings: tuple[Entry, ...] = ()  # those that were added, newest first
+    taken_back: tuple[Entry, ...] = ()
+
+    @property
+    def untold(self) -> frozenset[str]:
+        """The ids of what nobody is told any more: it was withdrawn or deleted."""
+        decisions = (each.decision for each in self.decisions if each.how in _TAKEN_BACK)
+        return frozenset(entry.id for entry in (*decisions, *self.taken_back))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +133,10 @@ class ClaimMemory:
     snapshot: Snapshot | None = None
     drift: Drift | None = None
     memories: tuple[Entry, ...] = ()  # those that fit the work best, the best first
+
+    @property
+    def known(self) -> Snapshot | None:
+        """The snapshot without the words of what was withdrawn or deleted since, as far as that is known."""
+        if self.snapshot is None or self.drift is None:
+            return self.snapshot
+        return self.snapshot.without(self.drift.untold)

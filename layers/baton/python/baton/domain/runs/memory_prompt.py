@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from baton.domain.memory.entry import Entry, EntryChange
+from baton.domain.memory.entry import Entry
 from baton.domain.memory.snapshot import ClaimMemory, Drift, EndedDecision, Snapshot
 from baton.domain.runs.prompt import one_line_json
 
@@ -20,7 +20,7 @@ def memory_lines(memory: ClaimMemory | None) -> list[str]:
         return []
     drift = memory.drift or Drift()
     lines = [
-        *_known(memory.snapshot, drift),
+        *_known(memory.known),
         *_section("Changed since:", _changed(drift)),
         *_section("May help:", map(_entry, memory.memories)),
     ]
@@ -29,25 +29,29 @@ def memory_lines(memory: ClaimMemory | None) -> list[str]:
     return [HEAD, *lines] if lines else []
 
 
-def _known(snapshot: Snapshot | None, drift: Drift) -> list[str]:
-    """What was known, but for the texts of decisions that were deleted since."""
+def _known(snapshot: Snapshot | None) -> list[str]:
     if snapshot is None:
         return []
-    deleted = {each.decision.id for each in drift.decisions if each.how is EntryChange.DELETED}
-    ids = (*snapshot.decision_ids, *snapshot.warning_ids, *snapshot.finding_ids)
-    told = zip(ids, snapshot.summaries, snapshot.posted_by, strict=True)
-    said = (f"- {one_line_json(summary)} by {one_line_json(by)}" for each, summary, by in told if each not in deleted)
+    told = zip(snapshot.summaries, snapshot.posted_by, strict=True)
+    said = (f"- {one_line_json(summary)} by {one_line_json(by)}" for summary, by in told)
     return _section(f"Known of {one_line_json(snapshot.scope)} when the work was handed over:", said)
 
 
 def _changed(drift: Drift) -> Iterator[str]:
     yield from map(_ended, drift.decisions)
+    yield from map(_taken_back, drift.taken_back)
     yield from map(_entry, drift.warnings)
 
 
 def _ended(ended: EndedDecision) -> str:
     said = f"- the decision {one_line_json(ended.decision.summary)} was {ended.how} by {one_line_json(ended.end.by)}"
     return said if ended.heir is None else f"{said}; instead: {_by(ended.heir)}"
+
+
+def _taken_back(entry: Entry) -> str:
+    """Without its text, which is no more to be told."""
+    end = entry.changes[-1]
+    return f"- a {entry.entry_type} of {one_line_json(entry.posted_by)} was {end.what} by {one_line_json(end.by)}"
 
 
 def _entry(entry: Entry) -> str:

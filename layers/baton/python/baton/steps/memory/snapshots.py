@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from baton.domain import ids
 from baton.domain.handoffs.handoff_message import HandoffMessage
-from baton.domain.memory.entry import Entry, EntryType
+from baton.domain.memory.entry import CHANGE, Entry, EntryType
+from baton.domain.memory.packing import SETTLED
 from baton.domain.memory.scope import ROOT, parse_scope
-from baton.domain.memory.snapshot import MOST, MOST_ADDED, Drift, EndedDecision, Snapshot, snapshot_of
+from baton.domain.memory.snapshot import MOST, MOST_ADDED, OF_HUMANS, Drift, EndedDecision, Snapshot, snapshot_of
 from baton.domain.memory.taken_along import AUTO_MEMORIES, AUTO_SNAPSHOT, SCOPE, SNAPSHOT, asked_for
 from baton.ports.deps import Deps
+
+# Of a workspace, since a snapshot: beyond so many, one read unit's worth, all entries of the snapshot are read.
+MOST_CHANGES = 40
 
 
 def with_snapshot(deps: Deps, workspace: str, message: HandoffMessage, at: str = "") -> HandoffMessage:
@@ -32,18 +37,31 @@ def with_snapshot(deps: Deps, workspace: str, message: HandoffMessage, at: str =
 
 
 def take_snapshot(deps: Deps, workspace: str, scope: str) -> Snapshot:
-    return snapshot_of(scope, deps.clock.now(), deps.store.in_view(workspace, scope, MOST))
+    return snapshot_of(scope, deps.clock.now(), deps.store.in_view(workspace, scope, MOST, of_humans=OF_HUMANS))
 
 
 def drift_since(deps: Deps, workspace: str, snapshot: Snapshot) -> Drift:
     """Returns what has changed since the snapshot, at a cost that doesn't depend on how much was posted."""
-    decisions = deps.store.entries(workspace, snapshot.decision_ids) if snapshot.decision_ids else {}
-    over = [entry for each in snapshot.decision_ids if (entry := decisions.get(each)) and not entry.is_active]
-    heirs = _heirs(deps, workspace, over)
+    over = _over(deps, workspace, snapshot)
+    decisions = [entry for entry in over if entry.entry_type is EntryType.DECISION]
+    heirs = _heirs(deps, workspace, decisions)
     most = {EntryType.WARNING: MOST_ADDED + len(snapshot.warning_ids)}
     found = deps.store.in_view(workspace, snapshot.scope, most, snapshot.warnings_from)[EntryType.WARNING]
     added = [warning for warning in found if snapshot.is_added(warning)]
-    return Drift(tuple(_ended(over, heirs)), tuple(added[:MOST_ADDED]))
+    taken_back = tuple(entry for entry in over if entry.entry_type is not EntryType.DECISION)
+    return Drift(tuple(_ended(decisions, heirs)), tuple(added[:MOST_ADDED]), taken_back)
+
+
+def _over(deps: Deps, workspace: str, snapshot: Snapshot) -> list[Entry]:
+    """Returns the snapshot's entries that hold no more. The list of changes says which ones to read: mostly none."""
+    if not snapshot.entry_ids:
+        return []
+    marks = deps.store.changed_after(workspace, ids.beginning_at(CHANGE, snapshot.taken_at - SETTLED), MOST_CHANGES)
+    changed = {each.entry_id for each in marks}
+    is_whole = len(marks) < MOST_CHANGES
+    wanted = [each for each in snapshot.entry_ids if each in changed or not is_whole]
+    found = deps.store.entries(workspace, wanted) if wanted else {}
+    return [found[each] for each in wanted if each in found and not found[each].is_active]
 
 
 def _heirs(deps: Deps, workspace: str, over: Sequence[Entry]) -> dict[str, Entry]:

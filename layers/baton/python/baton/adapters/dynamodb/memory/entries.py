@@ -16,6 +16,7 @@ from baton.domain import errors, ids
 from baton.domain.memory.entry import ENTRY, ChangedEntry, Entry, EntryType
 from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.memory.scope import line_of
+from baton.ports.memory import NONE_KEPT
 from baton.ports.paging import Page
 
 _PREFIX = f"{ENTRY}_"
@@ -24,6 +25,8 @@ _LAST = _PREFIX + "~"
 # So many more are read: of an index, as it may show entries that aren't active any more; of a shard, as one may have
 # more of a page than the others.
 _SPARE = 3
+# Of a place in a view, where what humans posted comes first: all of it in half a read unit.
+LISTED_AT_ONCE = 25
 _RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
 
 # A view, and where the entries were posted: in its scope, or below it.
@@ -77,13 +80,20 @@ class Entries(Registry):
         return str(found[0]["sk"]) if found else None
 
     def in_view(
-        self, workspace: str, scope: str, most: Mapping[EntryType, int], since: datetime | None = None
+        self,
+        workspace: str,
+        scope: str,
+        most: Mapping[EntryType, int],
+        since: datetime | None = None,
+        of_humans: Mapping[EntryType, int] = NONE_KEPT,
     ) -> dict[EntryType, tuple[Entry, ...]]:
         places = {kind: _places(workspace, kind, scope) for kind in most}
-        listed = self._newest_ids(
-            {place: most[kind] + _SPARE for kind, here in places.items() for place in here}, _first_of(since) or _PREFIX
-        )
-        newest = {kind: _newest([listed[place] for place in here]) for kind, here in places.items()}
+        wanted = {place: (most[kind] + _SPARE, kind in of_humans) for kind, here in places.items() for place in here}
+        listed = self._shown_in_views(wanted, _first_of(since) or _PREFIX)
+        newest = {
+            kind: _in_order([each for place in here for each in listed[place]], of_humans.get(kind, 0))
+            for kind, here in places.items()
+        }
         return self._active_entries(workspace, newest, most)
 
     def _packs(self, workspace: str, first: str, last: str, limit: int, *, newest_first: bool = False) -> list[Item]:
@@ -105,28 +115,39 @@ class Entries(Registry):
         self._table.together([partial(read, partition) for partition in keys.board_shards(workspace)])
         return found
 
-    def _newest_ids(self, wanted: Mapping[Place, int], first: str) -> dict[Place, list[str]]:
-        """Returns the newest ids of each place, so many at most."""
-        found: dict[Place, list[str]] = {}
+    def _shown_in_views(self, wanted: Mapping[Place, tuple[int, bool]], first: str) -> dict[Place, list[keys.Shown]]:
+        """Returns the newest of each place, so many at least; before them what humans posted, where that is wanted. One
+        query for both, unless they have posted so much that it leaves too little of the answer to all else."""
+        found: dict[Place, list[keys.Shown]] = {}
 
-        def read(place: Place, limit: int) -> None:
+        def read(place: Place, size: int, *, humans_first: bool) -> list[keys.Shown]:
             view, where = place
-            values = {":pk": view, ":first": where + first, ":last": where + _LAST}
-            entries = self._table.query(_RANGE, values, limit=limit, newest_first=True, IndexName=keys.QUEUE_INDEX)
-            found[place] = [keys.parse_view_sort_key(entry["queue_sk"]) for entry in entries]
+            last = keys.BY_HUMAN + _LAST if humans_first else _LAST
+            values = {":pk": view, ":first": where + first, ":last": where + last}
+            entries = self._table.query(_RANGE, values, limit=size, newest_first=True, IndexName=keys.QUEUE_INDEX)
+            return [keys.parse_view_sort_key(entry["queue_sk"]) for entry in entries]
 
-        self._table.together([partial(read, *each) for each in wanted.items()])
+        def read_place(place: Place, size: int, *, humans_first: bool) -> None:
+            shown = read(place, LISTED_AT_ONCE if humans_first else size, humans_first=humans_first)
+            if sum(each.is_by_human for each in shown) > LISTED_AT_ONCE - size:
+                shown += read(place, size, humans_first=False)
+            found[place] = shown
+
+        self._table.together(
+            [partial(read_place, place, size, humans_first=first) for place, (size, first) in wanted.items()]
+        )
         return found
 
     def _active_entries(
         self, workspace: str, newest: Mapping[EntryType, list[str]], most: Mapping[EntryType, int]
     ) -> dict[EntryType, tuple[Entry, ...]]:
-        """Reads so many of each type, and the spare ones of a type only if some of those aren't active any more."""
+        """Reads so many of each type, the first of ``newest``, and the spare ones of a type only if some of those
+        aren't active any more."""
         read = self.entries(workspace, [each for kind, ids_ in newest.items() for each in ids_[: most[kind]]])
         short = {kind for kind, ids_ in newest.items() if len(_active(read, ids_)) < len(ids_[: most[kind]])}
         if short:
             read |= self.entries(workspace, [each for kind in sorted(short) for each in newest[kind][most[kind] :]])
-        return {kind: tuple(_active(read, ids_)[: most[kind]]) for kind, ids_ in newest.items()}
+        return {kind: _newest_first(_active(read, ids_)[: most[kind]]) for kind, ids_ in newest.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +177,15 @@ def _places(workspace: str, kind: EntryType, scope: str) -> list[Place]:
     return [*here, (keys.view_of(workspace, kind, scope), keys.BELOW)]
 
 
-def _newest(listed: Iterable[list[str]]) -> list[str]:
-    return sorted({each for ids_ in listed for each in ids_}, reverse=True)
+def _in_order(listed: Sequence[keys.Shown], of_humans: int) -> list[str]:
+    """Returns the ids in the order in which they take places: so many of humans', then the newest."""
+    kept = sorted({each.entry_id for each in listed if each.is_by_human}, reverse=True)[:of_humans]
+    others = {each.entry_id for each in listed}.difference(kept)
+    return [*kept, *sorted(others, reverse=True)]
+
+
+def _newest_first(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    return tuple(sorted(entries, key=lambda entry: entry.id, reverse=True))
 
 
 # BETWEEN includes both ends, and a page of the store may have no other item than the one that it begins after.

@@ -1,8 +1,8 @@
 """The items of the blackboard's entries.
 
 An active decision, warning or finding is in the queue index once for each scope from the root down to its own: in the
-view of that scope. The entry's item has the root's place, a row each other one. What is over loses its places; the
-rows stay."""
+view of that scope. The entry's item has the root's place, a row each other one. What a human posted is in each view a
+second time, by rows, before all else. What is over loses its places; the rows stay."""
 
 from __future__ import annotations
 
@@ -55,14 +55,17 @@ def entry_from(workspace: str, item: Item) -> Entry:
 
 
 def row_items(entry: Entry) -> list[Item]:
-    """Returns the entry's rows below the root: with their places if it is active, without if it is so no more."""
+    """Returns the entry's rows: with their places if it is active, without if it is so no more."""
     if not _has_rows(entry):
         return []
-    return [
-        {**keys.board_row(entry.workspace, entry.id, depth)._asdict(), **_place(entry, scope)}
-        for depth, scope in enumerate(line_of(entry.scope))
-        if depth > 0
-    ]
+    line = list(enumerate(line_of(entry.scope)))
+    rows = [(keys.board_row(entry.workspace, entry.id, depth), _place(entry, scope)) for depth, scope in line[1:]]
+    if entries.is_by_human(entry):
+        rows += [
+            (keys.board_row_by_human(entry.workspace, entry.id, depth), _place(entry, scope, keys.BY_HUMAN))
+            for depth, scope in line
+        ]
+    return [{**key._asdict(), **place} for key, place in rows]
 
 
 def changed_item(changed: ChangedEntry) -> Item:
@@ -108,11 +111,11 @@ def _has_rows(entry: Entry) -> bool:
     return entry.entry_type in entries.SNAPSHOT_TYPES and (entry.is_active or entry.version > 1)
 
 
-def _place(entry: Entry, scope: str) -> Item:
+def _place(entry: Entry, scope: str, shelf: str = "") -> Item:
     """The place in the view of a scope; none if the entry isn't in view."""
     if not (entry.entry_type in entries.SNAPSHOT_TYPES and entry.is_active):
         return {}
-    key = keys.view_index_key(entry, scope)
+    key = keys.view_index_key(entry, scope, shelf)
     return {"queue_pk": key.pk, "queue_sk": key.sk}
 
 
