@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from baton_mcp.__main__ import main
-from baton_mcp.install import CLIENTS, PROJECTS, install
+from baton_mcp.install import CLIENTS, PROJECTS, Start, install
 from baton_mcp.profile import Profile, Unfit, profile_from
 
 URL = "https://baton.example.com"
@@ -33,7 +33,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_client_is_told_the_address_and_where_the_token_is(tmp_path: Path, client: str) -> None:
-    path = install(client, BATON, tmp_path / "project", tmp_path / "home")
+    path = install(client, Start(BATON), tmp_path / "project", tmp_path / "home")
     text = path.read_text()
     assert f"{URL}/mcp" in text
     assert "BATON_TOKEN" in text
@@ -44,7 +44,7 @@ def test_a_client_is_told_the_address_and_where_the_token_is(tmp_path: Path, cli
 def test_a_client_is_told_the_program_where_it_would_not_find_the_address(
     tmp_path: Path, client: str, program: str
 ) -> None:
-    text = install(client, LOCAL, tmp_path, tmp_path).read_text()
+    text = install(client, Start(LOCAL), tmp_path, tmp_path).read_text()
     told = tomllib.loads(text)["mcp_servers"] if client == "codex" else json.loads(text)[PROJECTS[client][1]]
     assert (told["baton"]["command"], told["baton"]["args"]) == (program, ["serve"])
     assert told["baton"]["env"]["BATON_URL"] == LOCAL.url
@@ -59,7 +59,7 @@ def test_other_servers_stay_and_baton_is_named_anew(tmp_path: Path, client: str)
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({key: {"other": {"url": "x"}, "baton": {"url": "old"}}, "more": 1}))
-    install(client, BATON, tmp_path, tmp_path)
+    install(client, Start(BATON), tmp_path, tmp_path)
     told: Any = json.loads(path.read_text())
     assert (told["more"], told[key]["other"]) == (1, {"url": "x"})
     assert told[key]["baton"]["url"] == f"{URL}/mcp"
@@ -69,26 +69,28 @@ def test_codex_keeps_what_it_knows(tmp_path: Path) -> None:
     path = tmp_path / ".codex" / "config.toml"
     path.parent.mkdir()
     path.write_text('model = "x"\n')
-    install("codex", BATON, tmp_path, tmp_path)
+    install("codex", Start(BATON), tmp_path, tmp_path)
     assert path.read_text().startswith('model = "x"\n\n[mcp_servers.baton]\n')
     with pytest.raises(Unfit, match="already"):
-        install("codex", BATON, tmp_path, tmp_path)
+        install("codex", Start(BATON), tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": []}'])
 def test_a_file_that_is_something_else_stays_as_it_is(tmp_path: Path, text: str) -> None:
     (tmp_path / ".mcp.json").write_text(text)
     with pytest.raises(Unfit):
-        install("claude", BATON, tmp_path, tmp_path)
+        install("claude", Start(BATON), tmp_path, tmp_path)
     assert (tmp_path / ".mcp.json").read_text() == text
 
 
 def test_the_channel_is_a_program_that_claude_code_starts(tmp_path: Path, program: str) -> None:
-    told = json.loads(install("claude", BATON, tmp_path, tmp_path, channel=True).read_text())["mcpServers"]["baton"]
+    told = json.loads(install("claude", Start(BATON, channel=True), tmp_path, tmp_path).read_text())["mcpServers"][
+        "baton"
+    ]
     assert (told["command"], told["args"]) == (program, ["serve", "--channel"])
     for client in ("cursor", "vscode", "codex"):
         with pytest.raises(Unfit, match="only Claude Code"):
-            install(client, BATON, tmp_path, tmp_path, channel=True)
+            install(client, Start(BATON, channel=True), tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -96,7 +98,7 @@ def test_the_channel_is_a_program_that_claude_code_starts(tmp_path: Path, progra
 def test_a_saved_profile_is_named_and_nothing_has_to_be_exported(
     tmp_path: Path, client: str, profile: Profile, program: str
 ) -> None:
-    text = install(client, profile, tmp_path, tmp_path, saved="work").read_text()
+    text = install(client, Start(profile, "work"), tmp_path, tmp_path).read_text()
     told = tomllib.loads(text)["mcp_servers"] if client == "codex" else json.loads(text)[PROJECTS[client][1]]
     assert (told["baton"]["command"], told["baton"]["args"]) == (program, ["serve", "--profile", "work"])
     assert "BATON_" not in text
@@ -125,7 +127,7 @@ def test_a_program_that_is_nowhere_is_named_to_no_client(tmp_path: Path, monkeyp
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unfit, match="install it"):
-        install("claude", LOCAL, tmp_path, tmp_path)
+        install("claude", Start(LOCAL), tmp_path, tmp_path)
     assert not (tmp_path / ".mcp.json").exists()
 
 

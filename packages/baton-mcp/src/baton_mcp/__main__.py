@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from baton_mcp.install import CLIENTS, install
+from baton_mcp.install import CLIENTS, Start, install
 from baton_mcp.profile import Profile, Unfit, profile_from
 
 
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _installed(profile: Profile, asked: argparse.Namespace) -> str:
     if asked.profile and asked.channel:
         _must_name_an_agent(profile)
-    path = install(asked.client, profile, Path.cwd(), Path.home(), saved=asked.profile, channel=asked.channel)
+    path = install(asked.client, Start(profile, asked.profile, asked.channel), Path.cwd(), Path.home())
     where = f"the profile {asked.profile}" if asked.profile else "BATON_TOKEN"
     return f"{path} names Baton. The token is read from {where} whenever the client starts."
 

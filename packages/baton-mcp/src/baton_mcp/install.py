@@ -18,12 +18,22 @@ CODEX = Path(".codex/config.toml")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a client starts this program. ``saved``: the name of the profile that the program reads by itself, so that
-    nothing has to be exported."""
+    """What a client is to be told. ``saved``: the name of the profile that the program reads by itself, so that nothing
+    has to be exported."""
 
-    url: str
+    profile: Profile
     saved: str | None = None
     channel: bool = False
+
+    @property
+    def is_program(self) -> bool:
+        """True if the client starts this program: for a channel, for a saved profile, and for an address below
+        ``localhost``, which few clients find. Else it is told the door."""
+        return bool(self.channel or self.saved or self.profile.is_local)
+
+    @property
+    def url(self) -> str:
+        return self.profile.url
 
     @property
     def arguments(self) -> list[str]:
@@ -55,19 +65,15 @@ PROJECTS: dict[str, tuple[str, str, str]] = {
 CLIENTS = (*PROJECTS, "codex")
 
 
-def install(
-    client: str, profile: Profile, folder: Path, home: Path, *, saved: str | None = None, channel: bool = False
-) -> Path:
+def install(client: str, start: Start, folder: Path, home: Path) -> Path:
     """Writes the client's configuration, and returns the file: in the project's ``folder``, or for Codex in ``home``.
-    Other servers in it stay. It names the door; or this program for a channel, for a ``saved`` profile, and for an
-    address below ``localhost``, which few clients find. Raises ``Unfit`` for a file that can't be read."""
-    if channel and client != "claude":
+    Other servers in it stay. Raises ``Unfit`` for a file that can't be read."""
+    if start.channel and client != "claude":
         raise Unfit("only Claude Code takes a channel")
-    start = Start(profile.url, saved, channel) if channel or saved or profile.is_local else None
     if client == "codex":
-        return _codex(_codex_entry(profile.url, start), home / CODEX)
+        return _codex(_codex_entry(start), home / CODEX)
     name, key, variable = PROJECTS[client]
-    entry = start.entry(variable) if start else _door(profile.url, variable.format("BATON_TOKEN"))
+    entry = start.entry(variable) if start.is_program else _door(start.url, variable.format("BATON_TOKEN"))
     return _json(folder / name, key, entry)
 
 
@@ -87,11 +93,11 @@ def _json(path: Path, key: str, entry: dict[str, Any]) -> Path:
     return path
 
 
-def _codex_entry(url: str, start: Start | None) -> str:
+def _codex_entry(start: Start) -> str:
     """Codex gives a program those variables that are named."""
-    if start is None:
-        return f'url = {json.dumps(f"{url}/mcp")}\nbearer_token_env_var = "BATON_TOKEN"\n'
-    kept = f'env = {{ BATON_URL = {json.dumps(url)} }}\nenv_vars = ["BATON_TOKEN"]\n'
+    if not start.is_program:
+        return f'url = {json.dumps(f"{start.url}/mcp")}\nbearer_token_env_var = "BATON_TOKEN"\n'
+    kept = f'env = {{ BATON_URL = {json.dumps(start.url)} }}\nenv_vars = ["BATON_TOKEN"]\n'
     said = f"command = {json.dumps(command())}\nargs = {json.dumps(start.arguments)}\n"
     return said if start.saved else said + kept
 
