@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import read_catalogue, version_of
@@ -44,7 +43,7 @@ class Configs(Contacts):
         # The version that was seen last, and tokens with the version that was seen before they were read.
         self._versions: Recent[str, int] = Recent(MAX_KEPT_WORKSPACES)
         self._tokens: Recent[str, tuple[Token, int]] = Recent()
-        self._turns = count()
+        self._turns = 0
 
     def config(self, workspace: str, wanted: Sequence[keys.Key] = ()) -> tuple[Config, dict[keys.Key, Item]]:
         """Returns the workspace's agents and settings, and those of the wanted items that exist. One call, with the
@@ -106,8 +105,9 @@ class Configs(Contacts):
         self._tokens.clear()
 
     def next_version_key(self, workspace: str) -> keys.Key:
-        """Each reading takes another one of the version's items."""
-        return keys.config_version(workspace, next(self._turns) % keys.CONFIG_SHARDS)
+        """Each reading takes another one of the version's items. Two threads at once may take the same one."""
+        turn, self._turns = self._turns, self._turns + 1
+        return keys.config_version(workspace, turn % keys.CONFIG_SHARDS)
 
     def seen_version(self, workspace: str) -> int | None:
         return self._versions.get(workspace)
