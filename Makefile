@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup run stack stop test unit coverage soak conformance vendor console-setup console-test fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
+.PHONY: help setup install run stack stop test unit coverage soak conformance vendor console-setup console-test fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
 
 PYTHON ?= python3
 
@@ -61,6 +61,13 @@ $(env)/node.stamp: requirements/node.txt $(env)/uv.stamp
 $(env)/console.stamp: requirements/console.txt $(env)/uv.stamp
 	$(call environment,console)
 	@touch $@
+
+# In an environment of their own, which `make clean` leaves. pip can't do it: a bare Debian has none, and the system's refuses.
+install: $(env)/uv.stamp ## put the commands baton and baton-mcp where your shell finds them (~/.local/bin)
+	@$(uv) tool install --quiet --force --constraints requirements/dev.txt --python $(env)/uv/bin/python ./cli \
+	  --with-executables-from "baton-mcp @ $$($(PYTHON) -c 'import pathlib; print(pathlib.Path("packages/baton-mcp").resolve().as_uri())')"
+	@bin=$$($(uv) tool dir --bin); echo "baton and baton-mcp are in $$bin"; case ":$$PATH:" in *":$$bin:"*) ;; \
+	  *) echo "next: export PATH=\"$$bin:\$$PATH\"    # your shell doesn't look there yet" ;; esac
 
 lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with the newest versions allowed
 	@for name in layers/dependencies/requirements requirements/dev requirements/stack requirements/sam requirements/node requirements/console requirements/uv; do \

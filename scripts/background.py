@@ -93,6 +93,8 @@ class Background:
         """Ask it to save its state and end (SIGTERM); False if none runs. Never SIGKILL: that would lose the state."""
         found = self.running()
         if found is None:
+            for each in _started_here.values():
+                each.poll()  # another make has ended it
             return False
         pid, _ = found
         os.kill(pid, signal.SIGTERM)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -23,15 +24,27 @@ import stack as local
 import stand_in
 from demo_chain import scene_a_chain
 from demo_models import scene_models
-from demo_stage import BOLD, DIM, PLAIN, Player, Refused, ask, escalate, heading, show_answer, trail_of
+from demo_stage import BOLD, DIM, PLAIN, Player, Refused, ask, escalate, heading, hire, show_answer, trail_of
 from demo_talk import scene_a_conversation, scene_two_at_once
 from engine import StackError
 from stack import Stack
 
 LEASE_SECONDS = 15
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Agents of the demo's own: what a guide or a reader does to others changes nothing here.
+CAST: dict[str, dict[str, Any]] = {
+    "watcher": {"name": "Client Health Watcher", "description": "Watches clients, escalates what it finds."},
+    "inspector": {
+        "name": "Client Repo Inspector",
+        "description": "Inspects repositories. Baton's own process-task runs it, with scripted answers.",
+        "runtime": "run",
+    },
+    "releaser": {"name": "Release Manager", "description": "Claims its work over the API."},
+}
 
 
 def play(player: Player) -> None:
+    hire(player, CAST, approval="manual")
     doomed = _scene_a_worker_dies(player)
     task_id = _scene_a_handoff(player)
     _scene_approval_and_work(player, task_id)
@@ -48,11 +61,11 @@ def play(player: Player) -> None:
 def _scene_a_worker_dies(player: Player) -> tuple[str, str]:
     """The task, and the claim that the dead worker held."""
     heading("1. A worker takes a task, and dies", "A process of its own claims it for 15 s, then gets SIGKILL.")
-    task_id = escalate(player, "reviewer", "The release checklist of v2.4 is unsigned", "🟡 Medium")
+    task_id = escalate(player, "releaser", "The release checklist of v2.4 is unsigned", "🟡 Medium")
     player.send("human", "POST", f"/tasks/{task_id}/approve", {}, show=("state", "ready_at"))
     _wait_until_ready(player, task_id)
     # The token goes through the environment: arguments are for everybody on the machine to see.
-    environment = {**os.environ, "DEMO_TOKEN": player.tokens["reviewer"], "DEMO_HOST": player.stack.api_url}
+    environment = {**os.environ, "DEMO_TOKEN": player.tokens["releaser"], "DEMO_HOST": player.stack.api_url}
     environment["DEMO_ENDPOINT"] = player.stack.endpoint_url
     worker = subprocess.Popen(
         [sys.executable, Path(__file__).resolve(), "worker", task_id], env=environment, stdout=subprocess.PIPE
@@ -71,12 +84,12 @@ def _scene_a_worker_dies(player: Player) -> tuple[str, str]:
 def _scene_a_handoff(player: Player) -> str:
     heading("2. One agent hands work to another", "The task is durable before the answer leaves.")
     task_id = escalate(
-        player, "auditor", "Stale spike in CI failures; needs a client repo audit", "🔴 High", aloud=True
+        player, "inspector", "Stale spike in CI failures; needs a client repo audit", "🔴 High", aloud=True
     )
     print("\n           The agent asks again, as agents do. The circuit breaker knows the open task:")
     again = ask(
         player,
-        "auditor",
+        "inspector",
         "CI is still red",
         "🔴 High",
         show=("task_created", "duplicate_prevented", "existing_task_url"),
@@ -100,14 +113,14 @@ def _scene_approval_and_work(player: Player, task_id: str) -> None:
 
 def _scene_the_lost_task_comes_back(player: Player, task_id: str, dead_claim: str) -> None:
     heading("4. The dead worker's task comes back", "The agent's next worker takes it as soon as the lease is over.")
-    path = "/agents/reviewer/claims/wait?timeout=20"
+    path = "/agents/releaser/claims/wait?timeout=20"
     shown = ("fence", "recoveries", "lease_seconds")
-    claim = player.send("reviewer", "POST", path, {"worker": "worker-2"}, show=shown)
+    claim = player.send("releaser", "POST", path, {"worker": "worker-2"}, show=shown)
     print("           Had the first worker only been asleep, this is what it would be told when it wakes up:")
     late = {"claim_id": dead_claim, "output": "late"}
-    player.send("reviewer", "POST", f"/tasks/{task_id}/complete", late, show=("status", "code", "detail"), refused=True)
+    player.send("releaser", "POST", f"/tasks/{task_id}/complete", late, show=("status", "code", "detail"), refused=True)
     body = {"claim_id": claim["claim_id"], "output": {"signed": True}}
-    player.send("reviewer", "POST", f"/tasks/{task_id}/complete", body, show=("state", "attempt", "output"))
+    player.send("releaser", "POST", f"/tasks/{task_id}/complete", body, show=("state", "attempt", "output"))
 
 
 def _scene_the_trail(player: Player, task_id: str) -> None:
@@ -147,7 +160,7 @@ def _shake_hands(player: Player, person: httpx.Client) -> None:
 def _mirrored(player: Player) -> tuple[str, str]:
     """A new task, and its page."""
     show = ("task_created", "task_url", "tracker_page_id", "degraded_capabilities")
-    task_id = escalate(player, "scout", "The audit has found a leaked key", "🔴 High", source="reviewer", also=show)
+    task_id = escalate(player, "watcher", "The audit has found a leaked key", "🔴 High", source="releaser", also=show)
     for _ in range(60):
         with player.stack.http(player.tokens["human"]) as client:
             tracker = client.get(f"/tasks/{task_id}").raise_for_status().json()["tracker"]
@@ -190,7 +203,7 @@ def _closing(stack: Stack) -> None:
     )
     print(f"  Notion  {stack.notion_url} ({what})\n")
     print("  Try, in another terminal:")
-    print("    pip install ./cli && baton up    # the command, and its profiles for this stack (or: uv tool install …)")
+    print("    make install && baton up         # the command, and its profiles for this stack")
     print("    baton tasks list                 # what was just played")
     print("    baton chat sales                 # a conversation that finds its agent")
     print("    baton console                    # the pages for people, signed in\n")
@@ -210,17 +223,35 @@ def sign_in_link(stack: Stack) -> str:
     return f"{stack.api_url}/console/#code={code}"
 
 
-def _stay(*, ours: bool) -> None:
-    for each in (signal.SIGTERM, signal.SIGINT):  # a shell's background job would ignore the latter
-        signal.signal(each, signal.default_int_handler)
-    print("\nThe stack is up. Ctrl-C stops it; its state is kept for the next time.", flush=True)
+def listen() -> None:
+    """Ctrl-C, SIGTERM (a shell's background job ignores Ctrl-C) and a closed terminal all end the demo once."""
+    for each in _ENDINGS:
+        signal.signal(each, _end)
+
+
+def _end(number: int, _: object) -> None:
+    for each in _ENDINGS:
+        signal.signal(each, signal.SIG_IGN)  # what is being stopped saves its state
+    if number == signal.SIGHUP:  # nobody reads on, and a terminal that is gone can't be written to
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+    raise KeyboardInterrupt
+
+
+def stay(home: Path = local.HOME, *, ours: bool) -> None:
     try:
+        print("\nThe stack is up. Ctrl-C stops it; its state is kept for the next time.", flush=True)
         while True:
             time.sleep(3600)
     except KeyboardInterrupt:
-        print("\nstopping …", flush=True)
+        leave(home, ours=ours)
+
+
+def leave(home: Path = local.HOME, *, ours: bool) -> None:
+    print("\nstopping …", flush=True)
     if ours:
-        local.down()
+        local.down(home)
         print("stopped; `make run` goes on from here")
     else:
         print("the stack was running before; `make stop` stops it")
@@ -229,18 +260,19 @@ def _stay(*, ours: bool) -> None:
 def main() -> int:
     if sys.argv[1:2] == ["worker"]:
         return worker(sys.argv[2])
+    ours = not _is_up()
+    listen()
     try:
-        ours = not _is_up()
         stack = local.up()
         play(Player(stack))
+        _closing(stack)
     except (StackError, Refused, httpx.HTTPError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nended before its time; `make stop` stops the stack")
+        leave(ours=ours)
         return 130
-    _closing(stack)
-    _stay(ours=ours)
+    stay(ours=ours)
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from demo_stage import DIM, PLAIN, Player, heading
+from demo_stage import DIM, PLAIN, Player, heading, hire
 
 CREW: dict[str, Any] = {
     "architect": {"accepts": ["design_request"], "produces": ["specification", "decision"]},
@@ -30,18 +30,14 @@ def scene_a_chain(player: Player) -> None:
 
 def _hire(player: Player) -> None:
     player.send("human", "POST", "/agents/import", {"agents": CREW}, show=("items",))
-    with player.stack.http(player.tokens["human"]) as client:
-        for slug in CREW:
-            client.put(f"/agents/{slug}", json={"approval": "auto"}).raise_for_status()
-            made = client.post("/tokens", json={"kind": "agent", "subject": slug}).raise_for_status()
-            player.tokens[slug] = made.json()["token"]
+    hire(player, {slug: {} for slug in CREW}, approval="auto")
     print(
         f"           {DIM}The human gives each a token, and lets them hand on without asking (approval: auto).{PLAIN}"
     )
 
 
 def _begin(player: Player) -> str:
-    body = {"source": {"agent": "scout"}, "target": {"agent": "architect", "reason": "Design authentication module"}}
+    body = {"source": {"agent": "watcher"}, "target": {"agent": "architect", "reason": "Design authentication module"}}
     made = player.send("human", "POST", "/handoffs", body, show=("task.id", "task.state", "task.depth"))
     return str(made["task"]["workflow_id"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from stack import Stack
@@ -21,8 +22,7 @@ class Player:
     """Sends the demo's requests, as the principal named, and shows them."""
 
     def __init__(self, stack: Stack) -> None:
-        tokens = stack.tokens
-        self.tokens = {"human": tokens["human"], **tokens["agents"]}
+        self.tokens: dict[str, str] = {"human": stack.tokens["human"]}
         self.stack = stack
 
     def send(
@@ -36,8 +36,28 @@ class Player:
         answer = response.json() if response.content else {}
         show_answer(response.status_code, answer, show)
         if response.is_error is not refused:
-            raise Refused(f"{method} {path} was answered with {response.status_code}")
+            raise Refused(f"{method} {path} was answered with {response.status_code}{_why(answer)}")
         return answer
+
+
+def _why(answer: Any) -> str:
+    """The demo brings its own agents. What may differ are the workspace's settings, and the limits of the last hour."""
+    if "code" not in answer:
+        return ""
+    return (
+        f" {answer['code']}: {answer.get('detail', '')}\nIt plays with the settings as they come: baton settings show"
+    )
+
+
+def hire(player: Player, agents: dict[str, dict[str, Any]], *, approval: str) -> None:
+    """Registers them as the play needs them, each with a token for a day."""
+    expires_at = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    with player.stack.http(player.tokens["human"]) as client:
+        for slug, said in agents.items():
+            body = {**said, "approval": approval, "active": True}
+            client.put(f"/agents/{slug}", json=body).raise_for_status()
+            asked = {"kind": "agent", "subject": slug, "expires_at": expires_at}
+            player.tokens[slug] = client.post("/tokens", json=asked).raise_for_status().json()["token"]
 
 
 def escalate(
@@ -46,7 +66,7 @@ def escalate(
     reason: str,
     priority: str,
     *,
-    source: str = "scout",
+    source: str = "watcher",
     aloud: bool = False,
     also: tuple[str, ...] = (),
 ) -> str:
@@ -87,7 +107,7 @@ def _release(player: Player, source: str, target: str) -> str:
 
 
 def ask(
-    player: Player, target: str, reason: str, priority: str, *, show: tuple[str, ...], source: str = "scout"
+    player: Player, target: str, reason: str, priority: str, *, show: tuple[str, ...], source: str = "watcher"
 ) -> Any:
     body = {
         "source_agent": source,

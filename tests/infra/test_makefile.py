@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +21,9 @@ RECIPES = dict(re.findall(r"^(\w+):[^=\n]*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILI
 TIERS = sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.rglob("test_*.py")))
 
 
-@pytest.mark.parametrize("target", ["test", "unit", "coverage", "soak", "fuzz", "simulate", "planted", "check"])
+@pytest.mark.parametrize(
+    "target", ["install", "test", "unit", "coverage", "soak", "fuzz", "simulate", "planted", "check"]
+)
 def test_target_is_there_and_explained(target: str) -> None:
     assert target in TARGETS
     assert re.search(rf"^\.PHONY:.* {target}\b", MAKEFILE, re.MULTILINE)
@@ -49,3 +55,21 @@ def test_every_tier_has_its_marker() -> None:
 
 def test_what_is_compiled_is_kept_whatever_the_callers_shell_says() -> None:
     assert "unexport PYTHONDONTWRITEBYTECODE" in MAKEFILE
+
+
+@pytest.mark.slow
+def test_the_commands_are_installed_without_pip_and_it_is_said_where(tmp_path: Path) -> None:
+    place = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "a bin")}
+    said = subprocess.run(
+        ["make", "install", f"PYTHON={sys.executable}"],
+        cwd=ROOT,
+        env={**os.environ, **place},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert f'next: export PATH="{tmp_path}/a bin:$PATH"' in said
+    for command, answer in (("baton", "baton 0"), ("baton-mcp", "usage: baton-mcp")):
+        flag = "--version" if command == "baton" else "--help"
+        finished = subprocess.run([tmp_path / "a bin" / command, flag], capture_output=True, text=True, check=True)
+        assert finished.stdout.startswith(answer)

@@ -75,7 +75,7 @@ def checked(app: App) -> Iterator[Check]:
         )
         yield from _api(app)
     yield _stack()
-    yield _program("baton-mcp", "baton mcp needs it: pip install ./packages/baton-mcp")
+    yield _program("baton-mcp", "baton mcp needs it: make install, in Baton's checkout")
 
 
 def _file() -> Check:

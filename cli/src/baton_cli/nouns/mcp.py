@@ -40,5 +40,5 @@ def _program() -> str:
     beside = Path(sys.executable).with_name(PROGRAM)
     found = str(beside) if beside.exists() else shutil.which(PROGRAM)
     if found is None:
-        raise Misused(f"{PROGRAM} isn't installed", "it is a package of its own", "pip install ./packages/baton-mcp")
+        raise Misused(f"{PROGRAM} isn't installed", "it is a package of its own", "make install, in Baton's checkout")
     return found
