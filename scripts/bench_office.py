@@ -15,7 +15,7 @@ from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.events.bus_events import OutboxEvent
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import Usage
-from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.calls import Seen, WorkerCall
 from baton.ports.deps import Deps
 from baton.ports.runs import AgentRunner, Model, Reply, RunInput, RunSucceeded, StopReason
 from baton.ports.runs import Request as Asked
@@ -190,7 +190,7 @@ def mark(processes: Office, idempotency_key: IdempotencyKey | None = None) -> No
 
 
 def approve(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
-    approve_task(processes.deps, processes.human, processes.task_id, 1, idempotency_key)
+    approve_task(processes.deps, processes.human, processes.task_id, Seen(1), idempotency_key)
 
 
 def wait(processes: Office, _once: IdempotencyKey | None = None) -> None:

@@ -14,7 +14,7 @@ from baton.domain.agents.tool import NAME_PATTERN
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.numbers import fingerprint
-from baton.domain.tasks.calls import HumanCall, WorkerCall
+from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
 from baton.ports.deps import Deps
 from rest import answers
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
@@ -110,9 +110,9 @@ class Call(Generic[BodyT, QueryT]):
         """Returns the worker's call about the path's task, under its claim."""
         return WorkerCall(self.by, self.task_id, claim_id, self.body_hash, self.idempotency_key)
 
-    def about(self, revision: int | None = None) -> HumanCall:
-        """Returns the human's call about the path's task. ``revision``: the content that the human has read."""
-        return HumanCall(self.by, self.task_id, revision, self.idempotency_key)
+    def about(self, seen: Seen | None = None) -> HumanCall:
+        """Returns the human's call about the path's task. ``seen``: the content that the human has read."""
+        return HumanCall(self.by, self.task_id, seen, self.idempotency_key)
 
 
 Handler = Callable[[Deps, Call[Any, Any]], answers.Answer]

@@ -77,7 +77,7 @@ class PartOfView(TypedDict):
 
 
 class ListedHandoff(TypedDict):
-    """``status``: in the handoff protocol's words; ``state``: of its task."""
+    """``status``: in the handoff protocol's words; ``state``, ``revision``, ``digest``: of its task."""
 
     handoff_id: str
     task_id: str
@@ -85,6 +85,8 @@ class ListedHandoff(TypedDict):
     kind: task_views.KindName
     status: StatusName
     state: task_views.StateName
+    revision: int
+    digest: str | None
     title: str
     source_agent: str
     target_agent: str | None
@@ -98,7 +100,7 @@ class ListedHandoff(TypedDict):
 class HandoffView(TypedDict):
     """The handoff's message and its outcome. ``context``: merged with the context of the handoffs before it.
     ``snapshot``: what its scope saw when it, or the handoff that it follows from, was made; ``auto_memories``: so many
-    entries come with its claim; ``result_status``: of a twining handoff.
+    entries come with its claim; ``revision``, ``digest``: of its task; ``result_status``: of a twining handoff.
     ``completion`` and ``failure``: of its task;
     ``escalation``: the request of a handoff marker; ``rolls_back``,
     ``retries``, ``continues``, ``part_of``: the handoff or task that it came from."""
@@ -108,6 +110,8 @@ class HandoffView(TypedDict):
     kind: task_views.KindName
     status: StatusName
     state: task_views.StateName
+    revision: int
+    digest: str | None
     timestamp: str
     source: SourceView
     target: TargetView
@@ -171,6 +175,8 @@ def handoff_view(deps: Deps, by: Principal, details: TaskDetails) -> HandoffView
         "kind": Kind(task.kind).value,
         "status": status_of(task),
         "state": task.state.value,
+        "revision": task.revision,
+        "digest": task.digest,
         "timestamp": times.rfc3339(task.created_at),
         "source": body.get("source") or {"agent": task.source_agent},
         "target": body.get("target") or {"agent": task.target_agent, "reason": _reason(task, body)},

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from api.handoffs import requests
 from baton.domain.handoffs import handoff_message
+from baton.domain.tasks.calls import Seen
 from baton.services.handoffs.split_task import MAX_PARTS, MIN_PARTS
 from baton.services.tasks.approve_many import MAX_APPROVALS, ApprovalRequest
 from rest import models
 
 Revision = Annotated[int, Field(ge=1, lt=2**53)]
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
-class RevisionSeen(models.Body):
-    """``revision``: the content that the human has read; left out, the current one."""
+class ContentSeen(models.Body):
+    """``revision``, ``digest``: of the content that the human has read, from the task; left out, the current one.
+    Another one than the task's is refused, and the trail keeps the digest that was sent."""
 
     revision: Revision | None = None
+    digest: Digest | None = None
+
+    @property
+    def seen(self) -> Seen:
+        return Seen(self.revision, self.digest)
 
 
 class ClaimSeen(models.Body):
@@ -37,12 +45,11 @@ class Cancellation(models.Body):
     reason: models.Reason | None = None
 
 
-class Deferral(models.Body):
-    """``until``: at most 366 days ahead. ``revision``: the content that the human has read; left out, the current
-    one."""
+class Deferral(ContentSeen):
+    """``until``: at most 366 days ahead. ``revision``, ``digest``: of the content that the human has read; left out,
+    the current one."""
 
     until: models.Instant
-    revision: Revision | None = None
 
 
 class Dismissal(models.Body):
@@ -67,23 +74,21 @@ class PartRequest(requests.Piece):
         return handoff_message.message_from(self.given())
 
 
-class SplitRequest(models.Body):
-    """``revision``: the content that the human has read; left out, the current one."""
+class SplitRequest(ContentSeen):
+    """``revision``, ``digest``: of the content that the human has read; left out, the current one."""
 
     parts: Annotated[tuple[PartRequest, ...], models.few(MAX_PARTS, MIN_PARTS)]
-    revision: Revision | None = None
 
 
-class ApprovalItem(models.Body):
-    """``revision``: the content that the human has read; left out, the current one. ``for``: ``dispatch`` to the agent,
-    or ``next`` for the worker that claims it by its id."""
+class ApprovalItem(ContentSeen):
+    """``revision``, ``digest``: of the content that the human has read; left out, the current one. ``for``:
+    ``dispatch`` to the agent, or ``next`` for the worker that claims it by its id."""
 
     task_id: models.Id
-    revision: Revision | None = None
     purpose: Annotated[Literal["dispatch", "next"], Field(alias="for")] = "dispatch"
 
     def approval(self) -> ApprovalRequest:
-        return ApprovalRequest(self.task_id, self.revision, is_for_next=self.purpose == "next")
+        return ApprovalRequest(self.task_id, self.seen, is_for_next=self.purpose == "next")
 
 
 class ApprovalsRequest(models.Body):

@@ -6,10 +6,10 @@ from api.handoffs import views
 from api.tasks.command_requests import (
     Cancellation,
     ClaimSeen,
+    ContentSeen,
     Deferral,
     Dismissal,
     Resolution,
-    RevisionSeen,
     SplitRequest,
 )
 from baton.ports.deps import Deps
@@ -26,30 +26,28 @@ routes = routing.Routes()
 
 @routes.post(
     "/tasks/{task_id}/approve",
-    body=models.strict(RevisionSeen),
+    body=models.strict(ContentSeen),
     answers={200: task_views.ChangedTask},
     only=routing.human("approve a task"),
 )
-def approve(deps: Deps, call: routing.Call[RevisionSeen, None]) -> answers.Answer:
+def approve(deps: Deps, call: routing.Call[ContentSeen, None]) -> answers.Answer:
     """Approve a task for its agent; it can be claimed once the undo window is over."""
     return answers.ok(
-        task_views.changed_task(
-            deps, approve_task(deps, call.by, call.task_id, call.body.revision, call.idempotency_key)
-        )
+        task_views.changed_task(deps, approve_task(deps, call.by, call.task_id, call.body.seen, call.idempotency_key))
     )
 
 
 @routes.post(
     "/tasks/{task_id}/approve-next",
-    body=models.strict(RevisionSeen),
+    body=models.strict(ContentSeen),
     answers={200: task_views.ChangedTask},
     only=routing.human("approve a task"),
 )
-def approve_next(deps: Deps, call: routing.Call[RevisionSeen, None]) -> answers.Answer:
+def approve_next(deps: Deps, call: routing.Call[ContentSeen, None]) -> answers.Answer:
     """Approve a task for a worker that is at work already: it is claimed by its id, never dispatched."""
     return answers.ok(
         task_views.changed_task(
-            deps, approve_task_next(deps, call.by, call.task_id, call.body.revision, call.idempotency_key)
+            deps, approve_task_next(deps, call.by, call.task_id, call.body.seen, call.idempotency_key)
         )
     )
 
@@ -74,7 +72,7 @@ def undo(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answe
 def defer(deps: Deps, call: routing.Call[Deferral, None]) -> answers.Answer:
     """Put off a task that needs approval: no queue shows it before then."""
     body = call.body
-    return answers.ok(task_views.changed_task(deps, defer_task(deps, call.about(body.revision), body.until)))
+    return answers.ok(task_views.changed_task(deps, defer_task(deps, call.about(body.seen), body.until)))
 
 
 @routes.post(
@@ -100,7 +98,7 @@ def split(deps: Deps, call: routing.Call[SplitRequest, None]) -> answers.Answer:
     """Split a task that needs approval into 2 to 10 parts, each to be approved by itself; the whole is cancelled."""
     body = call.body
     messages = [each.message() for each in body.parts]
-    whole, parts = split_task(deps, call.about(body.revision), messages)
+    whole, parts = split_task(deps, call.about(body.seen), messages)
     return answers.ok(
         {
             "task": task_views.changed_task(deps, whole),

@@ -78,7 +78,8 @@ class WaitView(_For):
 class ListedTask(TypedDict):
     """A task in a list: without its output, failure and recoveries. ``target_agent``: null for open work.
     ``source_agent``: a slug, or the principal if it is no agent (``human:alice``). ``tracker``: null if the task was
-    created while there was no tracker. ``join_parent``: the task that waits for this one's branch; ``successors``: the
+    created while there was no tracker. ``digest``: of what it asks for, as a human who decides sends it back; null for
+    a task of an earlier release. ``join_parent``: the task that waits for this one's branch; ``successors``: the
     tasks that continue it; ``retry_of``: the task that it retries."""
 
     id: str
@@ -101,6 +102,7 @@ class ListedTask(TypedDict):
     max_attempts: int
     version: int
     revision: int
+    digest: str | None
     handoff_id: str
     master_task_id: str
     parent_id: str | None

@@ -14,7 +14,7 @@ from baton.domain.agents.agent import Runtime
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.calls import Seen, WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import seconds
@@ -145,7 +145,7 @@ def test_a_released_review_takes_five_with_its_notice(rig: Rig) -> None:
 def test_an_approval_takes_two_and_a_notice(rig: Rig, key: IdempotencyKey | None, runtime: Runtime, most: int) -> None:
     register_agent(rig.world.deps, human(), "auditor", {"runtime": runtime})
     task_id = rig.world.needing()
-    calls = spent(rig, lambda: approve_task(rig.world.deps, human(), task_id, 1, key))
+    calls = spent(rig, lambda: approve_task(rig.world.deps, human(), task_id, Seen(1), key))
     assert len(calls) == most
     assert ("notify" in calls) == (runtime is Runtime.RUN)
 

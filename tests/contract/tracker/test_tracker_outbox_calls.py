@@ -11,7 +11,7 @@ import pytest
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.errors import TrackerAway
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.calls import Seen, WorkerCall
 from baton.domain.times import seconds
 from baton.ports.writes import Save
 from baton.services.access.change_settings import change_settings
@@ -135,7 +135,7 @@ def steps(world: Any) -> dict[str, Callable[[], Any]]:
         claims.append(claim_next(world.deps, Claimer(by=AUDITOR, agent="auditor", worker="w")))
 
     return {
-        "approve": lambda: approve_task(world.deps, human(), task.id, 1),
+        "approve": lambda: approve_task(world.deps, human(), task.id, Seen(1)),
         "claim": claim,
         "complete": lambda: complete_task(
             world.deps, WorkerCall(AUDITOR, task.id, claims[0].claim_id, "h"), CompletedWork(output={"x": 1})

@@ -11,6 +11,7 @@ from baton.domain.agents.agent import Agent
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks import commands
 from baton.domain.tasks import transitions as domain
+from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.trail import Event
@@ -74,11 +75,17 @@ class Life:
         self.now += timedelta(seconds=seconds, milliseconds=ms)
         return self
 
-    def approve(self, by: Principal = HUMAN, revision: int | None = None, settings: Settings = SETTINGS) -> Change:
-        return self.do(commands.Approve(by=by, revision=revision, agent=self.agent, settings=settings))
+    def approve(
+        self,
+        by: Principal = HUMAN,
+        revision: int | None = None,
+        settings: Settings = SETTINGS,
+        digest: str | None = None,
+    ) -> Change:
+        return self.do(commands.Approve(by=by, seen=Seen(revision, digest), agent=self.agent, settings=settings))
 
-    def approve_next(self, by: Principal = HUMAN, revision: int | None = None) -> Change:
-        return self.do(commands.ApproveNext(by=by, revision=revision))
+    def approve_next(self, by: Principal = HUMAN, revision: int | None = None, digest: str | None = None) -> Change:
+        return self.do(commands.ApproveNext(by=by, seen=Seen(revision, digest)))
 
     def undo(self, by: Principal = HUMAN) -> Change:
         return self.do(commands.Undo(by=by))

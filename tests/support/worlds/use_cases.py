@@ -19,7 +19,7 @@ from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import Entry, EntryType
-from baton.domain.tasks.calls import HumanCall, WorkerCall
+from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import state_fields
@@ -282,9 +282,9 @@ USE_CASES: dict[str, UseCase] = {
     "capped without key": UseCase(capped, mark(idempotency_key=None), keyed=False),
     "capped again": UseCase(review_of, mark()),
     "text": UseCase(nothing, mark(create_task=False)),
-    "approve": UseCase(World.needing, lambda w, t: approve_task(w.deps, human(), t, 1, ONCE)),
-    "approve without key": UseCase(World.needing, lambda w, t: approve_task(w.deps, human(), t, 1), keyed=False),
-    "approve-next": UseCase(World.needing, lambda w, t: approve_task_next(w.deps, human(), t, 1, ONCE)),
+    "approve": UseCase(World.needing, lambda w, t: approve_task(w.deps, human(), t, Seen(1), ONCE)),
+    "approve without key": UseCase(World.needing, lambda w, t: approve_task(w.deps, human(), t, Seen(1)), keyed=False),
+    "approve-next": UseCase(World.needing, lambda w, t: approve_task_next(w.deps, human(), t, Seen(1), ONCE)),
     "undo": UseCase(just_approved, lambda w, t: undo_approval(w.deps, human(), t, ONCE)),
     "claim": UseCase(World.ready, lambda w, t: claim_task(w.deps, CLAIMER, t, ONCE)),
     "claim without key": UseCase(World.ready, lambda w, t: claim_task(w.deps, CLAIMER, t), keyed=False),

@@ -12,7 +12,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Approval
 from baton.domain.errors import HumanNeeded, KeyReused, RevisionChanged, TaskEnded, Unknown
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.calls import HumanCall, WorkerCall
+from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
@@ -115,8 +115,8 @@ def test_a_refused_verb_leaves_its_key_free(world: World) -> None:
     task_id = world.needing()
     idempotency_key = IdempotencyKey(human(), f"/tasks/{task_id}/approve", "k", "h")
     with pytest.raises(RevisionChanged):
-        approve_task(world.deps, human(), task_id, 7, idempotency_key)
-    assert approve_task(world.deps, human(), task_id, 1, idempotency_key).task.state == "delegated"
+        approve_task(world.deps, human(), task_id, Seen(7), idempotency_key)
+    assert approve_task(world.deps, human(), task_id, Seen(1), idempotency_key).task.state == "delegated"
 
 
 def test_approving_rings_once_for_when_the_undo_window_is_over(world: World) -> None:

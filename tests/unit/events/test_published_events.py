@@ -20,7 +20,7 @@ from baton.domain.events.bus_events import (
     bus_event,
     retry_delay,
 )
-from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.calls import Seen, WorkerCall
 from baton.domain.times import seconds
 from baton.ports.events import PublishResult
 from baton.services.claims.complete_task import CompletedWork, complete_task
@@ -391,7 +391,7 @@ def test_nothing_of_a_task_shows_that_the_outside_was_told(outside: PublishedEve
     before = outside.world.task(task_id), outside.world.trail(task_id)
     outside.stream()
     assert (outside.world.task(task_id), outside.world.trail(task_id)) == before
-    approve_task(outside.world.deps, human(), task_id, before[0].revision)
+    approve_task(outside.world.deps, human(), task_id, Seen(before[0].revision))
 
 
 # Several at once

@@ -14,7 +14,7 @@ from baton.domain.agents.route import Mode
 from baton.domain.errors import HumanNeeded, KeyReused, NotAllowed, RevisionChanged, TaskEnded, Unknown
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.calls import HumanCall
+from baton.domain.tasks.calls import HumanCall, Seen
 from baton.domain.tasks.task import Task
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.change_route import change_route
@@ -207,11 +207,11 @@ def test_releasing_what_the_guard_stopped_is_an_approval_by_who_released_it() ->
 
 
 @pytest.mark.parametrize("verb", ["approve", "approve-next", "defer", "split"])
-def test_the_revision_seen_is_told_and_another_is_refused(verb: str) -> None:
+def test_the_content_seen_is_told_and_another_is_refused(verb: str) -> None:
     team = waiting()
     task = team.ask(B, by=agent(A)).task
     later = team.world.clock.now().replace(year=2027)
-    acts: dict[str, Callable[[int | None], object]] = {
+    acts: dict[str, Callable[[Seen], object]] = {
         "approve": lambda seen: approve_task(team.deps, human(), task.id, seen),
         "approve-next": lambda seen: approve_task_next(team.deps, human(), task.id, seen),
         "defer": lambda seen: defer_task(team.deps, HumanCall(human(), task.id, seen), later),
@@ -219,18 +219,20 @@ def test_the_revision_seen_is_told_and_another_is_refused(verb: str) -> None:
             team.deps, HumanCall(human(), task.id, seen), list(map(message_from, [{"summary": "1"}, {"summary": "2"}]))
         ),
     }
-    for wrong in (0, 2):
+    for wrong in (Seen(0), Seen(2), Seen(1, "0" * 64), Seen(digest="0" * 64)):
         with pytest.raises(RevisionChanged):
             acts[verb](wrong)
     assert team.task(task.id) == task
-    acts[verb](1)
+    acts[verb](Seen(1, task.digest))
     event = team.events(task.id)[-1]
-    assert (event.data["revision"], event.principal_kind, event.principal_id) == (1, "human", "alice")
+    assert (event.data["revision"], event.data["seen"]) == (1, task.digest)
+    assert (event.principal_kind, event.principal_id) == ("human", "alice")
 
 
 def test_notes_and_duplicates_that_arrive_meanwhile_are_in_nobodys_way(world: World) -> None:
     task_id = world.needing()
-    seen = world.task(task_id).revision
+    task = world.task(task_id)
+    seen = Seen(task.revision, task.digest)
     for number in range(5):
         answer = world.mark(agent("scout"), escalation_reason=f"again {number}")
         assert answer.duplicate_of == task_id
@@ -247,8 +249,8 @@ def test_each_of_many_has_an_answer_of_its_own_and_a_repeat_gets_the_same_ones()
     tasks = [team.ask(B, f"work {number}", by=agent(A)).task.id for number in range(4)]
     dismiss_task(team.deps, human(), tasks[3], "no")
     asked = [
-        ApprovalRequest(tasks[0], revision=1),
-        ApprovalRequest(tasks[1], revision=7),
+        ApprovalRequest(tasks[0], seen=Seen(1)),
+        ApprovalRequest(tasks[1], seen=Seen(7)),
         ApprovalRequest(tasks[2], is_for_next=True),
         ApprovalRequest(tasks[3]),
         ApprovalRequest("task_of_nobody"),
@@ -296,7 +298,7 @@ def test_what_was_refused_is_refused_to_the_exact_repeat_whatever_has_changed() 
     team = waiting()
     task = team.ask(B, "work", by=agent(A)).task
     idempotency_key = IdempotencyKey(human(), "/approvals", "key-1", "h")
-    asked = [ApprovalRequest(task.id, revision=7), ApprovalRequest("task_of_nobody")]
+    asked = [ApprovalRequest(task.id, seen=Seen(7)), ApprovalRequest("task_of_nobody")]
     first = approve_many(team.deps, human(), asked, idempotency_key)
     approve_task(team.deps, human(), task.id, None)
     team.later()

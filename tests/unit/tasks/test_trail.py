@@ -212,5 +212,5 @@ def test_what_a_trail_leaves_unsaid_means_what_it_meant_on_the_first_day() -> No
     assert {name for name in unsaid if unsaid[name] == 0 and unsaid[name] is not False} == zeros
     nones = {"effort", "due_date", "deadline", "parent_id", "ready_at", "undo_until", "origin", "claim"}
     nones |= {"work_type", "dispatch_rank", "not_before", "deferred_until", "join_parent", "call_id", "retry_of"}
-    nones |= {"last_checkpoint_id", "wait", "started_at"}
+    nones |= {"last_checkpoint_id", "wait", "started_at", "digest"}
     assert {name for name, value in unsaid.items() if value is None} == nones

@@ -263,11 +263,16 @@ class UndoWindowOver(Refused):
 
 
 class RevisionChanged(Refused):
+    """Another content was seen than the task has. ``seen``: its revision, or its digest."""
+
     code = "revision_changed"
 
-    def __init__(self, task_id: str, seen: int, current: int) -> None:
-        message = f"Revision {seen} was seen, but the content is at revision {current}: look again."
-        super().__init__(message, task_id=task_id, seen=seen, revision=current)
+    def __init__(self, task_id: str, seen: int | str, revision: int, digest: str | None) -> None:
+        if isinstance(seen, int):
+            message = f"Revision {seen} was seen, but the content is at revision {revision}: look again."
+        else:
+            message = "What was seen isn't what the task asks for: look at the task again, and send its digest."
+        super().__init__(message, task_id=task_id, seen=seen, revision=revision, digest=digest)
 
 
 class StaleClaim(Refused):

@@ -25,10 +25,18 @@ class WorkerCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """The content of a task that a human had before their eyes. What is None isn't compared."""
+
+    revision: int | None = None
+    digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HumanCall:
     """A human's call about a task."""
 
     by: Principal
     task_id: str
-    revision: int | None = None  # the content that the human has read; None for the current one
+    seen: Seen | None = None  # None for the present content
     idempotency_key: IdempotencyKey | None = None

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
+from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, Wait
 
 
@@ -23,7 +24,7 @@ class Approve(TaskCommand):
     """Approves for dispatch: the task is ready once the undo window is over."""
 
     name: ClassVar[str] = "approve"
-    revision: int | None = None
+    seen: Seen | None = None
     agent: Agent | None
     settings: Settings
 
@@ -33,7 +34,7 @@ class ApproveNext(TaskCommand):
     """Approves for an agent that is at work already: never dispatched, claimed by id only."""
 
     name: ClassVar[str] = "approve-next"
-    revision: int | None = None
+    seen: Seen | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ class Defer(TaskCommand):
 
     name: ClassVar[str] = "defer"
     until: datetime
-    revision: int | None = None
+    seen: Seen | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ class Dismiss(TaskCommand):
 class Split(TaskCommand):
     name: ClassVar[str] = "split"
     parts: tuple[str, ...]  # ids of the tasks that replace this one
-    revision: int | None = None
+    seen: Seen | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -210,6 +210,7 @@ class Task:
     workflow_id: str
     depth: int = 0
     revision: int = 1  # rises when the content that a human approves changes
+    digest: str | None = None  # of that content (``message_digest``); None for a task of an earlier release
     created_at: datetime
     created_by: str
     updated_at: datetime

@@ -67,6 +67,7 @@ _IMPLIED: dict[str, Any] = {
     "wait": None,
     "started_at": None,
     "takers": [],
+    "digest": None,
 }
 _TIMES = {
     *("created_at", "deadline", "not_before", "deferred_until", "ready_at", "undo_until", "claimed_at", "heartbeat_at"),
@@ -97,6 +98,11 @@ class Event:
 def canonical_json(value: Any) -> str:
     """Returns JSON with sorted keys, no spaces and no escapes beyond JSON's own: equal values give equal bytes."""
     return dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest_of(content: Any) -> str:
+    """Returns SHA-256, in hexadecimal, of the content's canonical JSON."""
+    return hashlib.sha256(canonical_json(content).encode()).hexdigest()
 
 
 def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:

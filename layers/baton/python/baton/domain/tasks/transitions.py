@@ -18,6 +18,7 @@ from baton.domain.agents.agent import Agent
 from baton.domain.agents.route import Mode
 from baton.domain.newer import is_known
 from baton.domain.tasks import commands, tail
+from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.failure import failure_in
 from baton.domain.tasks.sweep_rules import sweep
@@ -88,9 +89,9 @@ def backoff(attempt: int) -> timedelta:
 def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
     command.by.must_be_human("approve a task")
     _must_be(task, command, State.NEEDS)
-    revision = _revision_seen(task, command.revision)
+    seen = _as_seen(task, command.seen)
     recorder = EventRecorder(task, task, command.by, at)
-    _delegate(recorder, {"revision": revision}, command.agent, command.settings, undo=command.settings.undo_window)
+    _delegate(recorder, seen, command.agent, command.settings, undo=command.settings.undo_window)
     return recorder.end()
 
 
@@ -126,7 +127,7 @@ def _approve_next(task: Task, command: commands.ApproveNext, at: datetime) -> Ch
     command.by.must_be_human("approve a task")
     _must_be(task, command, State.NEEDS)
     recorder = EventRecorder(task, task, command.by, at)
-    _set_next(recorder, {"revision": _revision_seen(task, command.revision)})
+    _set_next(recorder, _as_seen(task, command.seen))
     return recorder.end()
 
 
@@ -157,11 +158,11 @@ def _undo(task: Task, command: commands.Undo, at: datetime) -> Change:
 def _defer(task: Task, command: commands.Defer, at: datetime) -> Change:
     command.by.must_be_human("defer a task")
     _must_be(task, command, State.NEEDS)
-    revision = _revision_seen(task, command.revision)
+    seen = _as_seen(task, command.seen)
     if not at < command.until <= at + MAX_DEFERRAL:
         raise errors.InvalidInput("until", f"must be in the future, and at most {MAX_DEFERRAL.days} days ahead")
     recorder = EventRecorder(task, task, command.by, at)
-    recorder.record("deferred", {"revision": revision}, deferred_until=command.until)
+    recorder.record("deferred", seen, deferred_until=command.until)
     return recorder.end()
 
 
@@ -176,9 +177,9 @@ def _dismiss(task: Task, command: commands.Dismiss, at: datetime) -> Change:
 def _split(task: Task, command: commands.Split, at: datetime) -> Change:
     command.by.must_be_human("split a task")
     _must_be(task, command, State.NEEDS)
-    revision = _revision_seen(task, command.revision)
+    seen = _as_seen(task, command.seen)
     recorder = EventRecorder(task, task, command.by, at)
-    data = {"revision": revision, "parts": list(command.parts)}
+    data = {**seen, "parts": list(command.parts)}
     recorder.record("split", data, state=State.CANCELLED, deferred_until=None, successors=command.parts)
     return recorder.end()
 
@@ -396,10 +397,15 @@ def _must_not_be_ended(task: Task) -> None:
         raise errors.TaskEnded(task.id, task.state)
 
 
-def _revision_seen(task: Task, seen: int | None) -> int:
-    if seen is not None and seen != task.revision:
-        raise errors.RevisionChanged(task.id, seen, task.revision)
-    return task.revision
+def _as_seen(task: Task, seen: Seen | None) -> dict[str, Any]:
+    """Returns what the event says of the content that was decided on. Raises ``RevisionChanged`` if another one was
+    seen."""
+    if seen is None:
+        return {"revision": task.revision}
+    for was_seen, present in ((seen.revision, task.revision), (seen.digest, task.digest)):
+        if was_seen is not None and was_seen != present:
+            raise errors.RevisionChanged(task.id, was_seen, task.revision, task.digest)
+    return {"revision": task.revision, "seen": seen.digest}
 
 
 _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]] = {

@@ -64,7 +64,7 @@ def _split(
     terms = Terms(settings=inputs.settings, now=now, is_released=True, created_by=whole.task.created_by)
     begun = begin_or_refuse(deps, by, planned, terms, None)
     made = begun.handoffs
-    command = commands.Split(by=by, parts=tuple(each.task.id for each in made), revision=call.revision)
+    command = commands.Split(by=by, parts=tuple(each.task.id for each in made), seen=call.seen)
     change = replace(transition(whole.task, command, now), asked=answers.asked_under(call.idempotency_key))
     commit(deps, change, *(write for each in made for write in each.writes), *begun.extras)
     return TaskDetails(task=change.task, page_sync=page_sync_of(deps, change.task)), tuple(

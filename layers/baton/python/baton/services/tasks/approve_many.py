@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import Seen
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.services.tasks.approve_task import approve_task, approve_task_next
@@ -21,7 +22,7 @@ class ApprovalRequest:
     """One task of the request."""
 
     task_id: str
-    revision: int | None = None  # the content that was seen; None for the current one
+    seen: Seen | None = None  # None for the present content
     is_for_next: bool = False
 
 
@@ -56,9 +57,7 @@ def _approved(
 
     def attempt() -> ApprovalResult:
         try:
-            return ApprovalResult(
-                approval.task_id, approve(deps, by, approval.task_id, approval.revision, idempotency_key)
-            )
+            return ApprovalResult(approval.task_id, approve(deps, by, approval.task_id, approval.seen, idempotency_key))
         except errors.Busy:
             raise  # it says nothing about the task, and isn't saved for a repeat
         except errors.BatonError as refusal:

@@ -6,6 +6,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.handoffs.workflow import ANY_AGENT
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
+from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -13,28 +14,27 @@ from baton.steps.tasks.change_task import TaskRequest, change_task
 
 
 def approve_task(
-    deps: Deps, by: Principal, task_id: str, revision: int | None, idempotency_key: IdempotencyKey | None = None
+    deps: Deps, by: Principal, task_id: str, seen: Seen | None, idempotency_key: IdempotencyKey | None = None
 ) -> TaskDetails:
-    """Approves the task for dispatch after the undo window. ``revision``: the content that was seen; None for the
-    current one."""
+    """Approves the task for dispatch after the undo window. ``seen``: None for the present content."""
     by.must_be_human("approve a task")
 
     def command(task: Task) -> commands.Approve:
         agent, settings = deps.store.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
-        return commands.Approve(by=by, revision=revision, agent=agent, settings=settings)
+        return commands.Approve(by=by, seen=seen, agent=agent, settings=settings)
 
     return change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), command)
 
 
 def approve_task_next(
-    deps: Deps, by: Principal, task_id: str, revision: int | None, idempotency_key: IdempotencyKey | None = None
+    deps: Deps, by: Principal, task_id: str, seen: Seen | None, idempotency_key: IdempotencyKey | None = None
 ) -> TaskDetails:
     """Approves the task for the worker that takes it next; it is never dispatched."""
     by.must_be_human("approve a task")
     return change_task(
         deps,
         TaskRequest(by.workspace, task_id, idempotency_key),
-        lambda _: commands.ApproveNext(by=by, revision=revision),
+        lambda _: commands.ApproveNext(by=by, seen=seen),
     )
 
 

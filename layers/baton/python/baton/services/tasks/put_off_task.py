@@ -21,7 +21,7 @@ def defer_task(deps: Deps, call: HumanCall, until: datetime) -> TaskDetails:
     it before then."""
     by = call.by
     by.must_be_human("defer a task")
-    command = commands.Defer(by=by, until=until, revision=call.revision)
+    command = commands.Defer(by=by, until=until, seen=call.seen)
     return change_task(deps, TaskRequest(by.workspace, call.task_id, call.idempotency_key), lambda _: command)
 
 

@@ -16,6 +16,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.escalations.marker import Priority
 from baton.domain.handoffs.handoff import workflow_id_of
+from baton.domain.handoffs.message_digest import message_digest
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
 from baton.domain.tasks.task import State, Task
@@ -164,10 +165,10 @@ class Importer:
             updated_at=now,
             mirrored=True,
         )
-        change = imported(new, self.by, now, seen.url)
+        body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
+        change = imported(new.changed(digest=message_digest(new, body)), self.by, now, seen.url)
         is_closed = self.settings.meaning(seen.status) is not None
         sync = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
-        body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
         counted = OpenEscalation(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
         commit(
             deps,

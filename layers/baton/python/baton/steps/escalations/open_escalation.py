@@ -16,6 +16,7 @@ from baton.domain.escalations.review import ESCALATION_CAP, Review
 from baton.domain.handoffs.draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
 from baton.domain.handoffs.handoff_message import HandoffMessage
+from baton.domain.handoffs.message_digest import message_digest
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
@@ -80,6 +81,7 @@ def open_escalation(
         **marker.content,
         **with_snapshot(deps, by.workspace, HandoffMessage(more=marker.memory)).more,
     }
+    new = new.changed(digest=message_digest(new, body))
     change = create(new, by, now, Dispatch(marker.target, settings))
     if settings.tracker is None:
         return Escalation(change, body)

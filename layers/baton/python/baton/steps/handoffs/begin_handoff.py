@@ -17,6 +17,7 @@ from baton.domain.agents.agent import Agent
 from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft
+from baton.domain.handoffs.message_digest import message_digest
 from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount, RootHandoffs
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.history import conversation_in
@@ -139,9 +140,10 @@ def begin_handoffs(
 def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, terms: Terms) -> NewHandoff:
     draft, settings, now = planned.draft, terms.settings, terms.now
     new = draft.task(by.workspace, deps.ids.new("task", now), terms.created_by or by.key, settings, now)
+    record = draft.record(new)
     dispatch = Dispatch(planned.agent, settings, draft.mode, terms.asked_directly, planned.standing)
-    change = create(new, by, now, dispatch)
-    return NewHandoff(change, draft.record(new), opened(change.task, None, 0) if new.mirrored else None)
+    change = create(new.changed(digest=message_digest(new, record.plain())), by, now, dispatch)
+    return NewHandoff(change, record, opened(change.task, None, 0) if new.mirrored else None)
 
 
 def _handoffs_counted(planned: Sequence[PlannedHandoff], terms: Terms) -> Add:
