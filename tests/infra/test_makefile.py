@@ -31,6 +31,7 @@ def test_target_is_there_and_explained(target: str) -> None:
 
 def test_ci_checks_tests_and_covers() -> None:
     assert re.findall(r"^make (\w+)", CI, re.MULTILINE) == ["check", "test", "coverage"]
+    assert re.findall(r"^ +make (\w+) PYTHON=", CI, re.MULTILINE) == ["test"]  # once more, on a second version
 
 
 def test_every_test_is_played_without_coverage_and_the_gate_is_held_apart() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -151,6 +152,8 @@ def follow(found: list[tuple[str, str, dict[str, str]]], folder: Path) -> None:
         )
         if "Could not resolve" in finished.stderr:
             pytest.fail("this machine's resolver doesn't know *.localhost; the README says what to do then")
+        if shutil.which("curl") is None and "curl: command not found" in finished.stderr:
+            pytest.skip("this page uses curl, which isn't on this machine")
         assert finished.returncode == 0, finished.stderr
         answered = json.loads(finished.stdout)
         assert differences(json.loads(told), answered) == [], command
