@@ -1,4 +1,7 @@
-"""The approvals queue: what waits, one after the other, and a key for each decision."""
+"""The approvals queue: what waits, one after the other, and a key for each decision.
+
+What is approved is what was on the screen: a decision carries the revision and the digest of what was shown, and the
+API refuses it if the task has become another."""
 
 from __future__ import annotations
 
@@ -9,54 +12,71 @@ from typing import Any, Protocol
 from baton_cli import given
 from baton_cli.app import App
 from baton_cli.exits import Misused, Refused
-from baton_cli.text import one_line
+from baton_cli.likeness import Item, apart, differences, like, lookalikes
 from baton_cli.wire import Request
+from baton_cli.words import said
 
-Item = dict[str, Any]
 MOST_AT_ONCE = 25
-HELP = (
-    "a approve · A all like this · n approve for a worker · d defer · x dismiss · "
-    "s split · space later · u undo · q quit"
+MOST_LOOKALIKES = 5
+SHORT_HELP = (
+    "a approve · A all with this content · d defer · x dismiss · v the rest · space later · u undo · q quit · ? more"
 )
+HELP = """a      approve: its agent may claim it once the undo window is over
+A      approve all that have this very content, after a question
+n      approve for a worker that is at work already, and claims it by its id
+t      take a result that came too late: the task ends as done with it
+d      defer, until a time
+x      dismiss, with a reason that the source is told
+s      split into parts, each with an approval of its own
+v      show it whole
+space  later: it goes to the end of the queue
+u      undo the last approval
+Enter  show it again
+q      quit"""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is on the screen. ``handoff``: None if it can't be read. ``late``: results that came too late."""
+
+    item: Item
+    handoff: Item | None
+    late: list[Item]
+    place: str
 
 
 class Desk(Protocol):
     """Where a person sits: keys, lines, and what is shown."""
 
-    def key(self) -> str: ...
+    def key(self) -> str:
+        """Empty for one that is held down, or isn't a character."""
 
     def line(self, question: str) -> str:
         """Empty if nothing was typed."""
 
-    def show(self, item: Item, handoff: Item | None, place: str) -> None: ...
+    def show(self, look: Look, *, is_whole: bool) -> int:
+        """Returns how many characters were left out. Keys that were pressed before are gone."""
 
     def say(self, text: str) -> None: ...
 
 
-def direction(item: Item) -> str:
-    return f"{item['source_agent']} → {item['target_agent'] or 'any agent'}"
+def seen(view: Item) -> dict[str, Any]:
+    """What a decision says of the content that was read."""
+    return {name: view[name] for name in ("revision", "digest") if view.get(name) is not None}
 
 
-def group_of(item: Item) -> tuple[str, str]:
-    """Direction and reason: what is decided alike."""
-    return direction(item), one_line(item["title"]).casefold()
+def digest_of(handoff: Item) -> dict[str, Any]:
+    """Of what was shown: what has become another since it was listed is refused."""
+    return {"digest": handoff["digest"]} if handoff.get("digest") else {}
 
 
-def grouped(items: list[Item]) -> list[Item]:
-    """The most urgent group first; within a group as they came."""
-    order: dict[tuple[str, str], int] = {}
-    for number, item in enumerate(sorted(items, key=lambda each: (each["priority"], each["created_at"]))):
-        order.setdefault(group_of(item), number)
-    return sorted(items, key=lambda each: (order[group_of(each)], each["priority"], each["created_at"]))
-
-
-def approve_all(app: App, items: list[Item], purpose: str = "dispatch") -> list[Item]:
-    """The answers, each of its own: 25 at once."""
+def approve_all(app: App, items: list[Item], purpose: str = "dispatch", key: str = "") -> list[Item]:
+    """The answers, each of its own: 25 at once. ``key``: what tells several calls of one command apart."""
     answers: list[Item] = []
     for start in range(0, len(items), MOST_AT_ONCE):
         part = items[start : start + MOST_AT_ONCE]
-        wanted = [{"task_id": each["id"], "revision": each.get("revision"), "for": purpose} for each in part]
-        request = Request("POST", "/approvals", {"items": wanted}, f"{app.key}-{start}")
+        wanted = [{"task_id": each["id"], **seen(each), "for": purpose} for each in part]
+        request = Request("POST", "/approvals", {"items": wanted}, f"{app.key}-{key}{start}")
         answers += app.client.call(request)["items"]
     return answers
 
@@ -71,20 +91,28 @@ class Queue:
     decided: int = 0
     last: Item | None = None
     _steps: int = field(default=0, repr=False)
+    _unseen: int = field(default=0, repr=False)  # characters that weren't shown, until the person was told
 
     def run(self) -> None:
         """Until everything was looked at, or the person leaves."""
-        self.desk.say(HELP)
+        self.desk.say(SHORT_HELP)
         while self.items:
-            item = self.items[0]
-            self.desk.show(item, self._handoff(item), self._place())
-            if not self._answered(item):
+            look = self._look(self.items[0])
+            self._unseen = self.desk.show(look, is_whole=False)
+            if not self._answered(look):
                 break
         self.desk.say(f"{self.decided} decided, {len(self.items)} left.")
 
+    def _look(self, item: Item) -> Look:
+        return Look(item, self._handoff(item), self._late(item), self._place())
+
     def _place(self) -> str:
-        alike = sum(group_of(each) == group_of(self.items[0]) for each in self.items)
-        return f"{len(self.items)} left" + (f", {alike} like this" if alike > 1 else "")
+        item = self.items[0]
+        same, similar = len(like(item, self.items)) - 1, len(lookalikes(item, self.items))
+        parts = [f"{len(self.items)} left"]
+        parts += [f"{same} more with this very content"] if same else []
+        parts += [f"{similar} that only look{'s' if similar == 1 else ''} like this: A says how"] if similar else []
+        return ", ".join(parts)
 
     def _handoff(self, item: Item) -> Item | None:
         try:
@@ -93,23 +121,33 @@ class Queue:
             return None
         return found
 
-    def _answered(self, item: Item) -> bool:
+    def _late(self, item: Item) -> list[Item]:
+        """Whoever ended a claim too late; nobody did where nothing has happened to the task."""
+        if item["version"] <= 1:
+            return []
+        found: list[Item] = self.app.client.get(f"/tasks/{item['id']}/late-results", {"limit": 100})["items"]
+        return [each for each in found if each["verb"] == "complete" and "left_out" not in (each["content"] or {})]
+
+    def _answered(self, look: Look) -> bool:
         """Reads keys until one is a decision. False: the person leaves."""
         while True:
             key = self.desk.key()
             if key in {"q", "\x04", "\x1b"}:
                 return False
-            verb = _VERBS.get(key)
-            if verb is None:
+            if key == "?":
                 self.desk.say(HELP)
                 continue
+            verb = _VERBS.get(key)
+            if verb is None:
+                self.desk.say(SHORT_HELP)
+                continue
             try:
-                if verb(self, item):
+                if verb(self, look):
                     return True
             except (Refused, Misused) as refusal:
                 self.desk.say(f"✗ {refusal.what}: {refusal.why}")
                 if isinstance(refusal, Refused):
-                    self._look_again(item)
+                    self._look_again(look.item)
                     return True
 
     def _look_again(self, item: Item) -> None:
@@ -123,12 +161,29 @@ class Queue:
         else:
             self.items.pop(0)
 
+    def _has_seen(self) -> bool:
+        """Whether all of it was on the screen, or the person goes on although they were told that it wasn't."""
+        if self._unseen:
+            self.desk.say(
+                f"{self._unseen:,} characters weren't shown: v shows them, the same key again goes on without."
+            )
+            self._unseen = 0
+            return False
+        return True
+
+    def _shown(self, look: Look) -> Item | None:
+        """What was shown, if all of it was."""
+        if look.handoff is None:
+            self.desk.say("✗ Its content can't be read here, and nothing is decided unseen: x dismisses it.")
+        return look.handoff if look.handoff is not None and self._has_seen() else None
+
     def _send(self, item: Item, verb: str, body: dict[str, Any]) -> None:
         self._steps += 1
         key = f"{self.app.key}-q{self._steps}"
         changed = self.app.client.call(Request("POST", f"/tasks/{item['id']}/{verb}", body, key))
         task = changed.get("task", changed)
-        self.desk.say(f"✓ {item['id']} is {task['state']}")
+        put_off = task["state"] == "needs" and task["deferred_until"]
+        self.desk.say(f"✓ {item['id']} is {f'put off until {put_off}' if put_off else said(task['state'])}")
 
     def _done_with(self, *items: Item) -> bool:
         ids = {each["id"] for each in items}
@@ -136,56 +191,112 @@ class Queue:
         self.decided += len(items)
         return True
 
-    def approve(self, item: Item) -> bool:
-        self._send(item, "approve", {"revision": item["revision"]})
-        self.last = item
-        return self._done_with(item)
+    def _approve(self, look: Look, verb: str) -> bool:
+        if (handoff := self._shown(look)) is None:
+            return False
+        self._send(look.item, verb, seen(handoff))
+        return self._done_with(look.item)
 
-    def approve_next(self, item: Item) -> bool:
-        self._send(item, "approve-next", {"revision": item["revision"]})
-        self.last = item
-        return self._done_with(item)
+    def approve(self, look: Look) -> bool:
+        if is_approved := self._approve(look, "approve"):
+            self.last = look.item
+        return is_approved
 
-    def approve_alike(self, item: Item) -> bool:
-        alike = [each for each in self.items if group_of(each) == group_of(item)]
-        said = {each["task_id"]: each for each in approve_all(self.app, alike)}
-        approved = [each for each in alike if said[each["id"]]["status"] == "approved"]
-        for each in alike:
-            problem = said[each["id"]]["problem"]
-            self.desk.say(f"✓ {each['id']} is approved" if problem is None else f"✗ {each['id']}: {problem['detail']}")
+    def approve_next(self, look: Look) -> bool:
+        return self._approve(look, "approve-next")
+
+    def approve_alike(self, look: Look) -> bool:
+        if (handoff := self._shown(look)) is None:
+            return False
+        self._tell_lookalikes(look)
+        alike = like(look.item, self.items)
+        if len(alike) == 1:
+            self.desk.say("Nothing else that waits has this very content: a approves this one.")
+            return False
+        self.desk.say(f"{len(alike)} have this very content; they differ in: {apart(alike)}")
+        if self.desk.line(f"Approve these {len(alike)} (y/N)?").lower() not in {"y", "yes"}:
+            return False
+        self._steps += 1
+        wanted = [each | digest_of(handoff) for each in alike]
+        answers = approve_all(self.app, wanted, key=f"q{self._steps}-")
+        for each in answers:
+            problem = each["problem"]
+            self.desk.say(
+                f"✓ {each['task_id']} is approved" if problem is None else f"✗ {each['task_id']}: {problem['detail']}"
+            )
         self._done_with(*alike)
-        self.decided -= len(alike) - len(approved)
+        self.decided -= sum(each["problem"] is not None for each in answers)
         return True
 
-    def defer(self, item: Item) -> bool:
+    def _tell_lookalikes(self, look: Look) -> None:
+        """What a list shows alike isn't approved along, and is said."""
+        found = lookalikes(look.item, self.items)
+        for each in found[:MOST_LOOKALIKES]:
+            other = self._handoff(each)
+            how = (
+                "its content can't be read"
+                if other is None or look.handoff is None
+                else differences(look.handoff, other)
+            )
+            self.desk.say(f"- {each['id']} looks like this, and isn't: {how}")
+        if len(found) > MOST_LOOKALIKES:
+            self.desk.say(f"- and {len(found) - MOST_LOOKALIKES} more")
+
+    def defer(self, look: Look) -> bool:
         said = self.desk.line("Until when (2h, 3d, a time)?")
         if not said:
             return False
         until = given.time(said, now=self.app.clock(), is_past=False)
-        self._send(item, "defer", {"until": until, "revision": item["revision"]})
-        return self._done_with(item)
+        self._send(look.item, "defer", {"until": until, **seen(look.handoff or look.item)})
+        return self._done_with(look.item)
 
-    def dismiss(self, item: Item) -> bool:
+    def dismiss(self, look: Look) -> bool:
         reason = self.desk.line("Why?")
         if not reason:
             return False
-        self._send(item, "dismiss", {"reason": reason})
-        return self._done_with(item)
+        self._send(look.item, "dismiss", {"reason": reason})
+        return self._done_with(look.item)
 
-    def split(self, item: Item) -> bool:
+    def split(self, look: Look) -> bool:
+        if (handoff := self._shown(look)) is None:
+            return False
         parts: list[dict[str, str]] = []
         while part := self.desk.line(f"Part {len(parts) + 1} (empty: no more)?"):
             parts.append({"summary": part})
         if not parts:
             return False
-        self._send(item, "split", {"parts": parts, "revision": item["revision"]})
-        return self._done_with(item)
+        self._send(look.item, "split", {"parts": parts, **seen(handoff)})
+        return self._done_with(look.item)
 
-    def later(self, _item: Item) -> bool:
+    def take_late(self, look: Look) -> bool:
+        """A result that came too late is the task's all the same: a person has looked at it."""
+        if not look.late:
+            self.desk.say("No result came too late.")
+            return False
+        if not self._has_seen():
+            return False
+        result = look.late[-1]
+        if len(look.late) > 1 and (said := self.desk.line(f"Which, 1 to {len(look.late)} (empty: the last)?")):
+            if not (said.isdecimal() and 1 <= int(said) <= len(look.late)):
+                raise Misused(f"{said} is none of them", f"there are 1 to {len(look.late)}")
+            result = look.late[int(said) - 1]
+        reason = f"The result of {result['agent']}, which came too late under claim {result['fence']}, is taken."
+        self._send(look.item, "resolve", {"output": output_of(result["content"]), "reason": reason})
+        return self._done_with(look.item)
+
+    def whole(self, look: Look) -> bool:
+        self._unseen = self.desk.show(look, is_whole=True)
+        return False
+
+    def again(self, look: Look) -> bool:
+        self._unseen = self.desk.show(look, is_whole=False)
+        return False
+
+    def later(self, _look: Look) -> bool:
         self.items.append(self.items.pop(0))
         return True
 
-    def undo(self, _item: Item) -> bool:
+    def undo(self, _look: Look) -> bool:
         if self.last is None:
             self.desk.say("Nothing was approved yet.")
             return False
@@ -195,13 +306,22 @@ class Queue:
         return True
 
 
-_VERBS: dict[str, Callable[[Queue, Item], bool]] = {
+def output_of(content: dict[str, Any]) -> Any:
+    """What a completion brought: its output, as whoever waits for it expects it; without one, its report."""
+    return content["completion"] if content.get("output") is None else content["output"]
+
+
+_VERBS: dict[str, Callable[[Queue, Look], bool]] = {
     "a": Queue.approve,
     "A": Queue.approve_alike,
     "n": Queue.approve_next,
+    "t": Queue.take_late,
     "d": Queue.defer,
     "x": Queue.dismiss,
     "s": Queue.split,
+    "v": Queue.whole,
     " ": Queue.later,
     "u": Queue.undo,
+    "\r": Queue.again,
+    "\n": Queue.again,
 }

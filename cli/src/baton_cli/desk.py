@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from baton_cli.app import App
+from baton_cli.approvals import Look
 from baton_cli.output import complain
 
-if TYPE_CHECKING:
-    from baton_cli.screen import Screen
-
 ESCAPE = b"\x1b"
+# A key that is held down comes again sooner than this, and a person's finger doesn't.
+REPEAT_SECONDS = 0.08
 
 
 class TerminalDesk:
-    """Within ``sitting()`` a key is read as it is pressed, and none is lost that was pressed before it was asked for.
-    An interrupt stays one."""
+    """Within ``sitting()`` a key is read as it is pressed. What was pressed before an item was shown is lost: it wasn't
+    about that one. An interrupt stays one."""
 
     def __init__(self, app: App) -> None:
         self._out, self._file = app.out, sys.stdin.fileno()
@@ -49,12 +49,20 @@ class TerminalDesk:
         termios.tcsetattr(self._file, termios.TCSADRAIN, modes)
 
     def key(self) -> str:
-        """An arrow or the like is ``?``; the end of the input is the wish to leave."""
+        """Empty for an arrow or the like, and for a key that is held down or pasted: it would decide on what nobody has
+        seen. The end of the input is the wish to leave."""
         pressed = os.read(self._file, 1)
-        if pressed == ESCAPE and select.select([self._file], [], [], 0)[0]:
+        if pressed == ESCAPE and self._goes_on(0):
             os.read(self._file, 16)
-            return "?"
+            return ""
+        if pressed and self._goes_on(REPEAT_SECONDS):
+            while self._goes_on(2 * REPEAT_SECONDS):
+                os.read(self._file, 1_024)
+            return ""
         return pressed.decode("utf-8", "replace") or "q"
+
+    def _goes_on(self, seconds: float) -> bool:
+        return bool(select.select([self._file], [], [], seconds)[0])
 
     def line(self, question: str) -> str:
         import termios
@@ -66,13 +74,33 @@ class TerminalDesk:
             self._single()
         return answer.strip()
 
-    def show(self, item: dict[str, Any], handoff: dict[str, Any] | None, place: str) -> None:
-        def draw(screen: Screen) -> None:
-            from baton_cli.screens import approval
+    def show(self, look: Look, *, is_whole: bool) -> int:
+        import termios
 
-            approval.looked_at(screen, item, handoff, place)
+        from baton_cli.screens import approval
+        from baton_cli.screens.message import Cut
 
-        self._out.draw(draw)
+        cut = Cut(is_whole=is_whole)
+        drawn = self._out.drawn(lambda screen: approval.looked_at(screen, look, cut))
+        termios.tcflush(self._file, termios.TCIFLUSH)
+        if is_whole:
+            self._paged(drawn)
+        else:
+            self._out.write(drawn)
+        return cut.hidden
+
+    def _paged(self, text: str) -> None:
+        """In $PAGER where it is longer than the screen."""
+        import termios
+
+        if text.count("\n") < shutil.get_terminal_size().lines:
+            self._out.write(text)
+            return
+        termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
+        try:
+            click.echo_via_pager(text, color=True)
+        finally:
+            self._single()
 
     def say(self, text: str) -> None:
         complain(text)

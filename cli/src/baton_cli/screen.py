@@ -66,7 +66,7 @@ class Screen:
         """A mark, and beside it a text that is wrapped under its own beginning."""
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_column(no_wrap=True)
-        row.add_column()
+        row.add_column(overflow="fold")  # a word that is wider than the screen isn't cut
         row.add_row(Text(mark, style=style), Text(visible(text)))
         self._console.print(Padding(row, (0, 0, 0, indent)))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +13,14 @@ from typing import Any
 import pytest
 
 import baton_cli
+from baton.services.tasks.sweep import sweep
+from baton_cli import times
 from baton_cli.app import App
-from baton_cli.approvals import Queue
+from baton_cli.approvals import HELP, SHORT_HELP, Look, Queue
 from baton_cli.nouns.approvals import waiting
+from baton_cli.screen import Screen
+from baton_cli.screens import approval
+from baton_cli.screens.message import Cut
 from functions.cli.conftest import Terminal
 from support.pseudo_terminal import pseudo_terminal
 from support.worlds.http_agents import message
@@ -30,6 +37,7 @@ class ScriptedDesk:
     lines: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    drawn: list[str] = field(default_factory=list)
 
     def key(self) -> str:
         return self.keys.pop(0) if self.keys else "q"
@@ -37,8 +45,12 @@ class ScriptedDesk:
     def line(self, question: str) -> str:
         return self.lines.pop(0) if self.lines else ""
 
-    def show(self, item: dict[str, Any], handoff: dict[str, Any] | None, place: str) -> None:
-        self.shown.append(f"{item['title']}: {place}")
+    def show(self, look: Look, *, is_whole: bool) -> int:
+        screen, cut = Screen(times.now(), width=100), Cut(is_whole=is_whole)
+        approval.looked_at(screen, look, cut)
+        self.shown.append(f"{look.item['title']}: {look.place}")
+        self.drawn.append(screen.text())
+        return cut.hidden
 
     def say(self, text: str) -> None:
         self.said.append(text)
@@ -83,20 +95,251 @@ def test_each_key_decides_and_the_next_one_is_shown(terminal: Terminal, needs: d
     assert desk.said[-1] == "5 decided, 0 left."
 
 
-def test_all_alike_are_approved_at_once(terminal: Terminal, needs: dict[str, str]) -> None:
-    _, desk = queue(terminal, "   A")
-    assert desk.shown[3] == "Same: 5 left, 2 like this"
+def test_all_with_the_very_same_content_are_approved_after_a_question_that_says_in_what_they_differ(
+    terminal: Terminal, needs: dict[str, str]
+) -> None:
+    _, desk = queue(terminal, "   A", "y")
+    assert desk.shown[3] == "Same: 5 left, 1 more with this very content"
+    assert "2 have this very content; they differ in: id, time (1 s apart), workflow" in desk.said
     assert states(terminal, needs) == ["needs", "needs", "needs", "delegated", "delegated"]
 
 
-def test_an_approval_is_taken_back(terminal: Terminal, needs: dict[str, str]) -> None:
-    made, desk = queue(terminal, "uau")
-    assert states(terminal, needs)[0] == "needs"
-    assert (made.decided, len(made.items)) == (0, 5)
-    assert "Nothing was approved yet." in desk.said
+@pytest.mark.parametrize("answer", ["", "n", "nonsense"])
+def test_without_a_yes_none_of_them_is_approved(terminal: Terminal, needs: dict[str, str], answer: str) -> None:
+    made, _ = queue(terminal, "   A", answer)
+    assert (made.decided, states(terminal, needs)) == (0, ["needs"] * 5)
 
 
-@pytest.mark.parametrize("keys", ["x", "d", "s", "?", "z"])
+def asked(terminal: Terminal, **changes: Any) -> str:
+    """A task of scout's that waits for approval, for the reviewer."""
+    terminal.json("agents", "save", "reviewer", "--name", "Reviewer", "--approval", "manual")
+    terminal.world.clock.advance(1)
+    said = message("scout", "reviewer", target={"agent": "reviewer", "reason": "Pay the monthly fee"}, **changes)
+    reply = terminal.api.gateway.post(agent("scout"), "/handoffs", said)
+    assert reply.status == 201, reply.text
+    return str(reply.json["task"]["id"])
+
+
+def state(terminal: Terminal, task: str) -> str:
+    return str(terminal.json("tasks", "show", task)["state"])
+
+
+def test_a_million_that_looks_like_a_one_is_named_and_not_approved_along(terminal: Terminal) -> None:
+    small = asked(terminal, context={"variables": {"amount": 1, "to": "x"}})
+    large = asked(terminal, context={"variables": {"amount": 1_000_000, "to": "mallory"}})
+    _, desk = queue(terminal, "Aa", "y")
+    assert "2 left, 1 that only looks like this: A says how" in desk.shown[0]
+    assert any(
+        large in each and 'variables.amount: 1 ↔ 1000000; context.variables.to: "x" ↔ "mallory"' in each
+        for each in desk.said
+    )
+    assert (state(terminal, small), state(terminal, large)) == ("delegated", "needs")
+    assert "Variable amount: 1000000" in desk.drawn[-1]
+
+
+WHOLE: dict[str, Any] = {
+    "summary": "S1 fee\nBudget: none",
+    "results": [{"description": "R1", "status": "partial", "artifacts": ["R2"], "notes": "R3"}],
+    "context": {
+        "project": {"name": "P1", "path": "P2", "tech_stack": ["P3"]},
+        "artifacts": [
+            {"type": "docs", "path": "A1", "description": "A2", "content": "A3", "rationale": "A4"},
+            {"type": "decision", "content": "D1", "rationale": "D2"},
+        ],
+        "state": {"deep": {"list": [1.5, {"leaf": "T1"}], "none": None, "empty": {}}},
+        "relevant_memories": ["M1"],
+        "variables": {"amount": 1_000_000, "to: bob, amount": 1},
+    },
+    "expectations": {
+        "deliverables": [{"type": "docs", "description": "E1", "files": ["E2"], "acceptance_criteria": ["E3"]}],
+        "constraints": ["E4"],
+        "estimated_duration": "E5",
+        "deadline": "2027-01-02T03:04:05Z",
+        "fail_on_deadline": True,
+    },
+    "rollback": {"on_failure": "architect", "failure_context": ["F1"], "checkpoint_id": "F2"},
+    "metadata": {"effort": "L", "labels": {"L1": "L2"}, "not_before": "2026-12-31T23:59:58Z", "priority": "P1"},
+    "budget": {"max_handoffs": 31, "max_model_calls": 32, "max_tokens": 33, "deadline": "2027-01-03T03:04:05Z"},
+    "scope": "src/auth",
+    "auto_memories": 4,
+    "auto_snapshot": True,
+}
+
+
+def values(of: Any) -> list[str]:
+    if isinstance(of, dict):
+        return [found for each in of.values() for found in values(each)]
+    if isinstance(of, list):
+        return [found for each in of for found in values(each)]
+    said = {True: "true", None: "null"}.get(of, of) if isinstance(of, bool | None) else of
+    return [str(said).replace("\n", " ")]
+
+
+def test_everything_that_is_approved_is_on_the_screen(terminal: Terminal) -> None:
+    terminal.json("memory", "post", "--type", "warning", "--summary", "W1", "--scope", "src")
+    terminal.json("agents", "save", "reviewer", "--name", "Reviewer", "--accepts", "docs", "--produces", "docs")
+    task = asked(terminal, **WHOLE)
+    _, desk = queue(terminal, "")
+    shown = " ".join(desk.drawn[0].split())
+    left_out = {"auto_snapshot": None, "fail_on_deadline": None}
+    wanted = [each for each in values({**WHOLE, **left_out}) if each not in {"docs", "decision", "null", "true"}]
+    assert [each for each in wanted if each not in shown] == []
+    for said in ("the task fails then", "W1", "human:alice", 'Variable "to: bob, amount": 1', "State deep.none: null"):
+        assert said in shown
+    handoff = terminal.json("tasks", "show", task)["handoff_id"]
+    drawn = " ".join(terminal.screen("handoff", "show", handoff).split())
+    assert [each for each in wanted if each not in drawn] == []
+
+
+def test_no_text_of_a_message_looks_like_a_line_of_batons(terminal: Terminal) -> None:
+    fake = "Fine.\n\nContext Transferred\n- Variable amount: 1\nBudget: max handoffs 1"
+    asked(terminal, summary=fake, context={"relevant_memories": [fake]}, expectations={"constraints": [fake]})
+    _, desk = queue(terminal, "")
+    lines = desk.drawn[0].splitlines()
+    assert lines.count("Context Transferred") == 1
+    assert [each for each in lines if each.startswith(("- Variable", "Budget"))] == []
+
+
+def test_hidden_characters_are_marked_where_one_approves(terminal: Terminal) -> None:
+    tags = "".join(chr(0xE0000 + ord(each)) for each in "pay")
+    asked(
+        terminal, context={"variables": {"note": f"hi{tags}\u200b\u3164"}, "relevant_memories": [f"hi{tags}\U000e0101"]}
+    )
+    _, desk = queue(terminal, "")
+    assert not set(desk.drawn[0]) & {*tags, "\u200b", "\u3164", "\U000e0101"}
+    assert desk.drawn[0].count("\\U000e0070") == 2
+
+
+LONG = "x" * 5_000
+
+
+def test_what_is_too_long_is_cut_and_a_key_shows_the_rest(terminal: Terminal) -> None:
+    task = asked(terminal, context={"state": {"plan": f"{LONG}END"}})
+    _, desk = queue(terminal, "va")
+    assert "END" not in desk.drawn[0]
+    assert "characters aren't shown: v shows them." in desk.drawn[0]
+    assert "END" in desk.drawn[1]
+    assert state(terminal, task) == "delegated"
+
+
+@pytest.mark.parametrize(("keys", "ended"), [("a", "needs"), ("n", "needs"), ("A", "needs"), ("aa", "delegated")])
+def test_what_was_not_shown_is_approved_only_by_who_was_told(terminal: Terminal, keys: str, ended: str) -> None:
+    task = asked(terminal, context={"state": {"plan": LONG}})
+    _, desk = queue(terminal, keys, "y")
+    assert any("characters weren't shown: v shows them" in each for each in desk.said)
+    assert state(terminal, task) == ended
+
+
+def test_a_large_context_is_shown_in_a_screen(terminal: Terminal) -> None:
+    asked(terminal, context={"state": {f"k{number}": "y" * 200 for number in range(1_000)}})
+    _, desk = queue(terminal, "")
+    assert len(desk.drawn[0].splitlines()) < 60
+
+
+def test_what_can_not_be_read_is_not_approved(terminal: Terminal) -> None:
+    task = asked(terminal)
+    served = terminal.api.gateway.handle
+
+    def handle(route: Any, event: dict[str, Any]) -> dict[str, Any]:
+        is_handoff = route.path == "/handoffs/{handoff_id}"
+        return served(route, json.loads(re.sub("ho_[0-9a-z]+", "ho_0", json.dumps(event))) if is_handoff else event)
+
+    terminal.monkeypatch.setattr(terminal.api.gateway, "handle", handle)
+    made, desk = queue(terminal, "anAs")
+    assert (made.decided, state(terminal, task)) == (0, "needs")
+    assert "can't be read" in desk.drawn[0]
+
+
+@pytest.mark.parametrize("key", ["a", "n", "A"])
+def test_the_trail_says_what_the_person_had_before_their_eyes(terminal: Terminal, key: str) -> None:
+    first, _ = asked(terminal), asked(terminal)
+    queue(terminal, key, "y")
+    shown = terminal.json("handoff", "show", terminal.json("tasks", "show", first)["handoff_id"])
+    events = terminal.json("events", "list", first)["events"]
+    assert [each["data"]["seen"] for each in events if "seen" in each["data"]] == [shown["digest"]]
+
+
+def test_a_content_that_is_another_one_than_was_shown_is_not_approved(terminal: Terminal) -> None:
+    task = asked(terminal)
+    served = terminal.api.gateway.handle
+
+    def handle(route: Any, event: dict[str, Any]) -> dict[str, Any]:
+        answer = served(route, event)
+        if route.path != "/handoffs/{handoff_id}":
+            return answer
+        return {**answer, "body": json.dumps({**json.loads(answer["body"]), "digest": "0" * 64})}
+
+    terminal.monkeypatch.setattr(terminal.api.gateway, "handle", handle)
+    made, desk = queue(terminal, "a")
+    assert (made.decided, state(terminal, task)) == (0, "needs")
+    assert any(each.startswith("✗ ") and "revision_changed" in each for each in desk.said)
+
+
+def came_late(terminal: Terminal, *said: dict[str, Any]) -> str:
+    """A task that waits for a person, as each worker's lease ended before its result came."""
+    terminal.json("agents", "save", "reviewer", "--name", "Reviewer", "--approval", "auto", "--requeue", "needs")
+    handed = terminal.agents.hand_off("scout", "reviewer", target={"agent": "reviewer", "reason": "Review it"})
+    task = str(handed["task"]["id"])
+    for each in said:
+        if terminal.json("tasks", "show", task)["state"] == "needs":
+            terminal.json("tasks", "approve", task)
+        terminal.world.clock.advance(60)
+        claim = terminal.agents.take("reviewer")
+        terminal.world.clock.advance(3_600)
+        sweep(terminal.world.deps)
+        assert terminal.agents.say(claim, "complete", **each).status == 409
+    return task
+
+
+def test_a_late_result_is_taken_by_one_key(terminal: Terminal) -> None:
+    task = came_late(terminal, {"output": {"verdict": "good"}})
+    made, desk = queue(terminal, "t")
+    assert "Came Too Late (t takes it)" in desk.drawn[0]
+    assert '- output.verdict: "good"' in desk.drawn[0]
+    ended = terminal.json("tasks", "show", task)
+    assert (made.decided, ended["state"], ended["output"]) == (1, "done", {"verdict": "good"})
+
+
+def test_of_several_late_results_the_one_that_is_named_is_taken_whole(terminal: Terminal) -> None:
+    first = {"output": "one", "notes": ["Looked twice"]}
+    task = came_late(terminal, first, {"output": "two"})
+    _, desk = queue(terminal, "tt", "3", "1")
+    assert any("3 is none of them" in each for each in desk.said)
+    assert '- notes.1: "Looked twice"' in desk.drawn[0]
+    assert terminal.json("tasks", "show", task)["output"] == "one"
+
+
+def test_a_long_late_result_is_not_taken_unseen(terminal: Terminal) -> None:
+    task = came_late(terminal, {"output": LONG})
+    queue(terminal, "t")
+    assert state(terminal, task) == "needs"
+    queue(terminal, "vt")
+    assert state(terminal, task) == "done"
+
+
+@pytest.mark.parametrize(("key", "said"), [("?", HELP), ("z", SHORT_HELP)])
+def test_a_key_that_decides_nothing_says_which_do(
+    terminal: Terminal, needs: dict[str, str], key: str, said: str
+) -> None:
+    assert queue(terminal, key)[1].said[1] == said
+    assert [line.partition(" ")[0] for line in HELP.splitlines()] == [*"aAntdxsv", "space", "u", "Enter", "q"]
+
+
+def test_enter_shows_it_again(terminal: Terminal, needs: dict[str, str]) -> None:
+    _, desk = queue(terminal, "\n")
+    assert desk.drawn[0] == desk.drawn[1]
+
+
+def test_what_was_decided_is_said_in_words(terminal: Terminal, needs: dict[str, str]) -> None:
+    _, desk = queue(terminal, "daun", "2h")
+    said = [each.partition(" is ")[2] for each in desk.said if each.startswith("✓")]
+    assert said[0].startswith("put off until 20")
+    assert said[1:] == ["delegated", "waiting for approval", "approved for its worker"]
+    terminal.json("tasks", "approve", needs["Same 3"])
+    assert terminal.screen("tasks", "undo", needs["Same 3"]) == f"{needs['Same 3']} is waiting for approval\n"
+
+
+@pytest.mark.parametrize("keys", ["x", "d", "s", "?", "z", "v", "t", "\n"])
 def test_what_is_not_told_decides_nothing(terminal: Terminal, needs: dict[str, str], keys: str) -> None:
     made, _ = queue(terminal, keys)
     assert (made.decided, states(terminal, needs)) == (0, ["needs"] * 5)
@@ -126,7 +369,9 @@ def test_what_somebody_else_decided_leaves_the_queue(terminal: Terminal, needs: 
 
 def test_off_a_terminal_the_queue_is_a_list(terminal: Terminal, needs: dict[str, str]) -> None:
     assert len(terminal.json("approvals")["items"]) == 5
-    assert "architect → reviewer: Sign 1" in terminal.screen("approvals")
+    drawn = terminal.screen("approvals")
+    assert drawn.count("Content") == 1
+    assert [line.split()[1] for line in drawn.splitlines() if line.startswith("task_")] == ["1", "2", "3", "4", "4"]
 
 
 def test_a_person_decides_in_a_real_terminal_and_leaves_with_an_interrupt(
@@ -148,6 +393,8 @@ def test_a_person_decides_in_a_real_terminal_and_leaves_with_an_interrupt(
         screen.sees("is delegated")
         screen.sees("architect → reviewer: Sign 2")
         screen.press("\x1b[A")  # an arrow: no decision
+        screen.sees("a approve")
+        screen.press("a" * 40)  # a key that is held down, or a paste
         screen.sees("a approve")
         screen.press("x")
         screen.sees("Why?")

@@ -17,6 +17,7 @@ BY_HAND = {
     "handoff history": ("GET", "/workflows/{workflow_id}/chain"),
     "settings set": ("PUT", "/workspace/settings"),
     "tasks claim": ("POST", "/tasks/{task_id}/claim"),
+    "tasks show": ("GET", "/tasks/{task_id}"),
     "tasks watch": ("GET", "/tasks/{task_id}"),
     "tasks retry": ("POST", "/handoffs/{handoff_id}/retry"),
     "approvals list": ("GET", "/tasks"),

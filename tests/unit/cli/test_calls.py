@@ -16,6 +16,7 @@ from support.values.schema import DOCUMENT, resolved
 
 # What commands that are written by hand call.
 BY_HAND = {
+    ("GET", "/tasks/{task_id}"),
     ("GET", "/handoffs/{handoff_id}"),
     ("GET", "/workflows/{workflow_id}/chain"),
     ("PUT", "/workspace/settings"),

@@ -11,6 +11,7 @@ from baton_cli.app import App
 from baton_cli.exits import Exit, Misused
 from baton_cli.lazy import Nouns
 from baton_cli.leaf import Leaf, common
+from baton_cli.likeness import content_of, grouped
 from baton_cli.output import may_ask
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def waiting(app: App, source: str | None, target: str | None) -> dict[str, Any]:
     query = {"state": "needs", "limit": 100, **({"agent": target} if target else {})}
     items = [each for page in app.client.pages("/tasks", query) for each in page["items"]]
     items = [each for each in items if source in (None, each["source_agent"])]
-    return {"items": approvals.grouped(items), "next_cursor": None}
+    return {"items": grouped(items), "next_cursor": None}
 
 
 @click.command("list", cls=Leaf)
@@ -50,20 +51,22 @@ def _list(app: App, page: dict[str, Any]) -> None:
 @click.option("--from", "source", metavar="AGENT", help="Everything from this agent.")
 @click.option("--to", "target", metavar="AGENT", help="Everything to this agent.")
 @click.option("--next", "is_next", is_flag=True, help="For workers that are at work already.")
+@click.option("--yes", is_flag=True, help="Show nothing, and ask nothing.")
 @click.pass_context
-def approve(
-    context: click.Context, tasks: tuple[str, ...], source: str | None, target: str | None, is_next: bool
-) -> None:
+def approve(context: click.Context, /, tasks: tuple[str, ...], **said: Any) -> None:
     """Approve tasks by their ids, or all of a direction: each gets an answer of its own.
 
-    Those of a direction are approved as they are listed: what changes meanwhile is refused. The exit code is 1 if any
-    was refused.
+    On a terminal each content is shown first, and you are asked. Those of a direction are approved as they are listed:
+    what changes meanwhile is refused. The exit code is 1 if any was refused.
     """
     app = context.ensure_object(App)
+    source, target = said["source"], said["target"]
     if bool(tasks) == bool(source or target):
         raise Misused("nothing to approve", "it takes TASK…, or --from and --to, not both", "baton approvals list")
     items = [{"id": each} for each in tasks] or waiting(app, source, target)["items"]
-    answer = {"items": approvals.approve_all(app, items, "next" if is_next else "dispatch")}
+    if items and not said["yes"] and not app.out.is_json and may_ask():
+        items = _looked_over(app, items)
+    answer = {"items": approvals.approve_all(app, items, "next" if said["is_next"] else "dispatch")}
 
     def draw(screen: Screen) -> None:
         from baton_cli.screens import approval
@@ -73,6 +76,24 @@ def approve(
     app.out.show(answer, draw)
     refused = any(each["status"] == "refused" for each in answer["items"])
     context.exit(Exit.FAILED if refused else Exit.OK)
+
+
+def _looked_over(app: App, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Shows each content once, and asks. The tasks, as they were shown. Raises ``Abort``."""
+    from baton_cli.screens import approval
+    from baton_cli.screens.message import Cut
+
+    whole = grouped([each if "digest" in each else app.client.get(f"/tasks/{each['id']}") for each in items])
+    shown: dict[str, dict[str, Any]] = {}
+    for item in whole:
+        if content_of(item) not in shown:
+            handoff = shown[content_of(item)] = app.client.get(f"/handoffs/{item['handoff_id']}")
+            look = approvals.Look(
+                item, handoff, [], f"{sum(content_of(each) == content_of(item) for each in whole)} of these"
+            )
+            app.out.draw(lambda screen: approval.looked_at(screen, look, Cut()))  # noqa: B023 - called at once
+    click.confirm(f"Approve {len(whole)}, of {len(shown)} contents", abort=True, err=True)
+    return [each | approvals.digest_of(shown[content_of(each)]) for each in whole]
 
 
 @click.pass_context

@@ -1,4 +1,4 @@
-"""What follows a task: `baton tasks watch`, `baton tasks retry`, `baton await`."""
+"""What follows a task: `baton tasks show`, `watch` and `retry`, `baton await`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli.app import App
-from baton_cli.exits import Exit, TimedOut
+from baton_cli.exits import Exit, Refused, TimedOut
 from baton_cli.leaf import Leaf
 from baton_cli.wire import Request
 
@@ -55,6 +55,29 @@ def awaited(app: App, task_id: str, state: str, timeout: float | None) -> Any:
         app.out.say(f"{task_id} is {found['state']} …")
         if deadline is not None and time.monotonic() >= deadline:
             raise TimedOut(f"{task_id} is still {found['state']}", f"{timeout:g} s are over", f"baton await {task_id}")
+
+
+@click.command("show", cls=Leaf)
+@click.argument("task", metavar="TASK")
+@click.pass_obj
+def show(app: App, task: str) -> None:
+    """Show a task: what is asked, its state, claim and result, and what can be done about it."""
+    found = app.client.get(f"/tasks/{task}")
+
+    def draw(screen: Screen) -> None:
+        from baton_cli.screens import task as screens
+
+        screens.show(screen, found, _handoff(app, found))
+
+    app.out.show(found, draw)
+
+
+def _handoff(app: App, task: Any) -> Any:
+    """What the task asks for; None where that may not be read."""
+    try:
+        return app.client.get(f"/handoffs/{task['handoff_id']}")
+    except Refused:
+        return None
 
 
 @click.command("watch", cls=Leaf)

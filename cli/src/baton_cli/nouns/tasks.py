@@ -7,10 +7,13 @@ from typing import Any
 
 from baton_cli.calls import CLAIM, REASON, STATE, Call, Param
 from baton_cli.nouns.claiming import claim
-from baton_cli.nouns.following import retry, watch
+from baton_cli.nouns.following import retry, show, watch
 from baton_cli.table import noun
 
-REVISION = Param("revision", "What was looked at: refused if the content has changed since.", "number")
+SEEN = (
+    Param("revision", "What was looked at: refused if the content has changed since.", "number"),
+    Param("digest", "Of what was looked at, as tasks show says it: refused for any other content."),
+)
 CLAIM_NEXT = Param("claim_next", "Claim the next task in the same request.", "yes")
 LEASE = Param("lease_seconds", "How long the claim lasts without a heartbeat.", "number", flag="lease")
 STATED = "{id} is {state}"
@@ -51,7 +54,6 @@ CALLS = (
         columns="id:ID source_agent:From target_agent:To priority:P state:State updated_at:Age title:Title",
         is_paged=True,
     ),
-    Call("show", "GET", "/tasks/{task_id}", "Show a task: its state, claim, input and result.", screen="task:show"),
     claimed("heartbeat", "Say that the work goes on: the lease begins anew.", LEASE, said="claimed until {expires_at}"),
     claimed(
         "checkpoint",
@@ -125,14 +127,14 @@ CALLS = (
         NEEDED_REASON,
     ),
     verb("resolve", "End it as done: the work was done elsewhere.", OUTPUT, REASON),
-    verb("approve", "Let it be dispatched.", REVISION),
-    verb("approve-next", "Approve it for a worker that is at work already.", REVISION),
+    verb("approve", "Let it be dispatched.", *SEEN),
+    verb("approve-next", "Approve it for a worker that is at work already.", *SEEN),
     verb("undo", "Take an approval back."),
     verb(
         "defer",
         "Put it off, for 3d or until a time.",
         Param("until", "A time, or how long from now.", "future", is_required=True),
-        REVISION,
+        *SEEN,
         said="{id} is put off until {deferred_until}",
     ),
     verb("dismiss", "Refuse it, with a reason.", NEEDED_REASON),
@@ -140,7 +142,7 @@ CALLS = (
         "split",
         "Split it into 2 to 10 parts, each with an approval of its own.",
         Param("parts", "A part's summary; or give --data.", "list", flag="part"),
-        REVISION,
+        *SEEN,
         said="",
         refine=_parts,
         screen="task:split",
@@ -161,7 +163,7 @@ CALLS = (
     ),
 )
 
-listing, show, *others = CALLS
+listing, *others = CALLS
 command = noun(
     "tasks", "Look at work, do it under a claim, and decide on it.", [listing, show, watch, claim, *others, retry]
 )

@@ -2,43 +2,81 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any
 
-from baton_cli.approvals import direction, group_of
+from baton_cli.approvals import Look
+from baton_cli.likeness import content_of, direction
 from baton_cli.screen import Screen
-from baton_cli.screens import handoff as handoffs
+from baton_cli.screens import message
+from baton_cli.text import one_line
+from baton_cli.words import said
 
 
 def listed(screen: Screen, items: list[dict[str, Any]]) -> None:
+    """One table; a number before what has the very same content."""
     if not items:
         screen.line("nothing waits", "dim")
         return
-    for _, alike in groupby(items, key=group_of):
-        group = list(alike)
-        many = f" ({len(group)})" if len(group) > 1 else ""
-        screen.title(f"{direction(group[0])}: {group[0]['title']}{many}")
-        rows = [
-            (each["id"], each["priority"], str(each["revision"]), screen.when(each["created_at"])) for each in group
-        ]
-        screen.table(("ID", "P", "Revision", "Age"), rows)
-        screen.line()
+    contents = list(dict.fromkeys(map(content_of, items)))
+    rows = [
+        (
+            each["id"],
+            str(contents.index(content_of(each)) + 1),
+            each["priority"],
+            screen.when(each["created_at"]),
+            each["source_agent"],
+            each["target_agent"] or "any agent",
+            each["title"],
+        )
+        for each in items
+    ]
+    screen.table(("ID", "Content", "P", "Age", "From", "To", "About"), rows)
+    screen.line()
+    screen.line("One number, one content. next: baton approvals, on a terminal; baton tasks show ID", "dim")
 
 
-def looked_at(screen: Screen, item: dict[str, Any], handoff: dict[str, Any] | None, place: str) -> None:
+def looked_at(screen: Screen, look: Look, cut: message.Cut) -> None:
+    item, handoff = look.item, look.handoff
     screen.line()
     screen.title(f"{direction(item)}: {item['title']}")
-    screen.line(
-        f"{item['id']} · {item['priority']} · {item['kind']} · {screen.ago(item['created_at'])} · {place}", "dim"
-    )
-    if handoff is not None:
-        handoffs.wanted(screen, handoff)
+    age = screen.ago(item["created_at"])
+    screen.line(f"{item['id']} · {item['priority']} · {item['kind']} · {age} · {look.place}", "dim")
+    _history(screen, item)
+    if handoff is None:
+        screen.line("Its content can't be read with this profile: it can't be approved here.", "red")
+    else:
+        if one_line(handoff["target"]["reason"]) != one_line(item["title"]):
+            screen.marked("Reason:", handoff["target"]["reason"])
+        message.asked(screen, handoff, cut)
+    _late(screen, look.late, cut)
+    if cut.hidden:
+        screen.line()
+        screen.line(f"{cut.hidden:,} characters aren't shown: v shows them.", "yellow")
+
+
+def _history(screen: Screen, item: dict[str, Any]) -> None:
+    """What has happened to it before it came here."""
+    said = [f"attempt {item['attempt']} of {item['max_attempts']}"] if item["attempt"] else []
+    said += [each.replace("_", " ") for each in item["flags"]]
+    said += [f"deadline {screen.ago(item['deadline'])}"] if item["deadline"] else []
+    if said:
+        screen.line(", ".join(said), "yellow")
+
+
+def _late(screen: Screen, late: list[dict[str, Any]], cut: message.Cut) -> None:
+    if late:
+        screen.heading("Came Too Late (t takes it)")
+    for number, each in enumerate(late, 1):
+        screen.marked(f"{number}.", f"{each['agent']}, {screen.ago(each['at'])}, under claim {each['fence']}")
+        content = {**(each["content"].get("completion") or {}), "output": each["content"].get("output")}
+        for line in cut.lines([f"{place}: {value}" for place, value in message.leaves(content)]):
+            screen.marked("-", line, indent=3)
 
 
 def answered(screen: Screen, items: list[dict[str, Any]]) -> None:
     for each in items:
         if each["problem"] is None:
-            screen.marked("✓", f"{each['task_id']} is {each['task']['state']}", "green")
+            screen.marked("✓", f"{each['task_id']} is {said(each['task']['state'])}", "green")
         else:
             screen.marked("✗", f"{each['task_id']}: {each['problem']['detail']}", "red")
     if not items:

@@ -22,7 +22,8 @@ def drawn(screen: Screen, chain: dict[str, Any]) -> None:
     nodes = list(walk(chain["nodes"]))
     for number, (node, lane) in enumerate(nodes):
         margin = LANE * lane
-        name = one_line(node["agent"] or node["target_agent"] or "any agent")
+        to = one_line(node["agent"] or node["target_agent"] or "any agent")
+        name = f"{one_line(node['source_agent'])} → {to}"
         room = min(screen.width, WIDEST_ARROW) - len(margin) - len(name) - 3
         screen.line(f"{margin}{name} {'─' * max(3, room)}▶", "bold")
         bar = f"{margin}{LANE}│"
@@ -53,6 +54,8 @@ def step(screen: Screen, node: dict[str, Any]) -> Iterator[Styled]:
         return
     width = screen.width - 8
     yield Styled(_cut(f"{node['handoff_id']}: {one_line(node['title'])}", width), "")
+    if said := _why(node):
+        yield Styled(said, "dim")
     status = shown(node["state"])
     yield Styled(f"Status: {status.text}", status.style)
     if (duration := _duration(screen, node)) is not None:
@@ -69,6 +72,13 @@ def step(screen: Screen, node: dict[str, Any]) -> Iterator[Styled]:
     if node["rollback_target"]:
         yield Styled("", "")
         yield Styled(f"[ROLLBACK to {one_line(node['rollback_target'])}]", "bold red")
+
+
+def _why(node: dict[str, Any]) -> str:
+    """What it is, where that isn't work that goes on from the step above it."""
+    if node["retry_of"]:
+        return f"Retry of: {node['retry_of']}"
+    return f"Kind: {node['kind']}" if node["kind"] in {"rollback", "escalation"} else ""
 
 
 def _summary(chain: dict[str, Any]) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from baton_cli import times
-from baton_cli.screen import Screen, Styled
+from baton_cli.screen import Screen
+from baton_cli.screens import message
+from baton_cli.screens.message import label_of, section
 from baton_cli.screens.states import ENDED, passed, shown
-from baton_cli.text import one_line
 
 MOST_NAMED = 3
 CHECKS = (("Tests", "tests_passing"), ("Types", "type_check_passing"), ("Lint", "lint_passing"))
@@ -40,24 +41,13 @@ def whole(screen: Screen, handoff: dict[str, Any], node: dict[str, Any] | None =
     screen.title(f"Handoff {handoff['handoff_id']}")
     screen.line()
     _head(screen, handoff, node or {})
-    _section(screen, "Context Transferred", _context(handoff))
-    _expectations(screen, handoff)
+    message.asked(screen, handoff, message.Cut())
     completion = handoff["completion"] or {}
-    _section(screen, "Deliverables", _deliverables(completion))
+    section(screen, "Deliverables", _deliverables(completion))
     _verification(screen, completion.get("verification") or {})
-    _section(screen, "Notes", completion.get("notes") or [])
+    section(screen, "Notes", completion.get("notes") or [])
     _failure(screen, handoff["failure"] or {})
     _continuation(screen, completion.get("continuation") or {})
-
-
-def wanted(screen: Screen, handoff: dict[str, Any]) -> None:
-    """What would be approved: what is handed over, and what is expected."""
-    if handoff["summary"] and handoff["summary"] != handoff["target"]["reason"]:
-        screen.line(f"Summary: {handoff['summary']}")
-    for name, value in (handoff.get("escalation") or {}).items():
-        screen.line(f"{_label(name)}: {value}")
-    _section(screen, "Context Transferred", _context(handoff))
-    _expectations(screen, handoff)
 
 
 def _head(screen: Screen, handoff: dict[str, Any], node: dict[str, Any]) -> None:
@@ -70,80 +60,12 @@ def _head(screen: Screen, handoff: dict[str, Any], node: dict[str, Any]) -> None
         screen.line(f"Duration: {times.length(node['duration_seconds'])}")
     if node.get("attempts", 0) > 1:
         screen.line(f"Attempts: {node['attempts']}")
-    screen.line(f"Reason: {handoff['target']['reason']}")
-    if handoff["summary"] and handoff["summary"] != handoff["target"]["reason"]:
-        screen.line(f"Summary: {handoff['summary']}")
+    screen.marked("Reason:", handoff["target"]["reason"])
     if handoff["kind"] not in {"transfer", "escalation"}:
         screen.line(f"Kind: {handoff['kind']}")
+    if (priority := handoff["metadata"].get("priority")) not in {None, "P2"}:
+        screen.line(f"Priority: {priority}")
     screen.line(f"Task: {handoff['task_id']}, handed over {screen.ago(handoff['timestamp'])}", "dim")
-
-
-def _section(screen: Screen, title: str, lines: list[str]) -> None:
-    if lines:
-        screen.heading(title)
-        for each in lines:
-            screen.marked("-", each)
-
-
-def _context(handoff: dict[str, Any]) -> list[str]:
-    context = handoff["context"]
-    artifacts = context.get("artifacts") or []
-    lines = [f"{_label(each['type'])}: {_where(each)}" for each in artifacts if each["type"] != "decision"]
-    decisions = [one_line(each.get("content") or "") for each in artifacts if each["type"] == "decision"]
-    if decisions:
-        lines.append(f"Decisions: {len(decisions)} ({', '.join(decisions)})")
-    project = context.get("project") or {}
-    if project.get("name"):
-        lines.append(f"Project: {project['name']}")
-    if project.get("tech_stack"):
-        lines.append(f"Tech Stack: {', '.join(project['tech_stack'])}")
-    for name, one, many in (
-        ("relevant_memories", "memory", "memories"),
-        ("state", "value", "values"),
-        ("variables", "value", "values"),
-    ):
-        if context.get(name):
-            lines.append(f"{_label(name)}: {_count(len(context[name]), one, many)}")
-    lines += [f"Result: {each['description']} ({each['status']})" for each in handoff["results"]]
-    return lines
-
-
-def _where(artifact: dict[str, Any]) -> str:
-    path, about = artifact.get("path"), artifact.get("description") or artifact.get("content")
-    return f"{path} ({about})" if path and about else str(path or about or "")
-
-
-def _label(name: str) -> str:
-    return name.replace("_", " ").title()
-
-
-def _expectations(screen: Screen, handoff: dict[str, Any]) -> None:
-    expected = handoff["expectations"]
-    deliverables = expected.get("deliverables") or []
-    if not deliverables and not expected.get("constraints"):
-        return
-    screen.heading("Expectations")
-    met = _met(handoff)
-    for each in deliverables:
-        criteria = each.get("acceptance_criteria") or []
-        if not criteria:
-            screen.marked("-", f"{_label(each['type'])}: {each['description']}")
-        for criterion in criteria:
-            box = _box(met.get(criterion))
-            screen.marked(f"- {box.text}", criterion, box.style)
-    for each in expected.get("constraints") or []:
-        screen.marked("-", f"Constraint: {each}")
-
-
-def _met(handoff: dict[str, Any]) -> dict[str, bool]:
-    verification = (handoff["completion"] or {}).get("verification") or {}
-    return {each["criterion"]: each["met"] for each in verification.get("acceptance_criteria_met") or []}
-
-
-def _box(is_met: bool | None) -> Styled:
-    if is_met is None:
-        return Styled("[ ]", "")
-    return Styled("[✓]", "green") if is_met else Styled("[✗]", "red")
 
 
 def _deliverables(completion: dict[str, Any]) -> list[str]:
@@ -153,7 +75,7 @@ def _deliverables(completion: dict[str, Any]) -> list[str]:
         files = [path for each in delivered for path in each.get(name) or []]
         if files:
             lines.append(f"{label}: {_count(len(files), 'file', 'files')} ({named(files)})")
-    lines += [f"{_label(each['type'])}: {each['description']}" for each in delivered if each.get("description")]
+    lines += [f"{label_of(each['type'])}: {each['description']}" for each in delivered if each.get("description")]
     return lines
 
 
@@ -185,7 +107,7 @@ def _failure(screen: Screen, failure: dict[str, Any]) -> None:
 
 
 def _failure_lines(failure: dict[str, Any]) -> Iterator[str]:
-    yield f"{_label(failure['type'])}: {failure['description']}"
+    yield f"{label_of(failure['type'])}: {failure['description']}"
     for blocker in failure.get("blockers") or []:
         yield f"Blocker: {blocker.get('description') or blocker.get('type') or ''}"
     progress = failure.get("partial_progress") or {}
@@ -208,7 +130,7 @@ def _continuation(screen: Screen, continuation: dict[str, Any]) -> None:
         return
     screen.heading("Continuation")
     to = continuation.get("target_agent") or continuation["suggested_next"]
-    went = continuation.get("handoff_id") or _label(continuation.get("status") or "")
+    went = continuation.get("handoff_id") or label_of(continuation.get("status") or "")
     reason = f": {continuation['reason']}" if continuation.get("reason") else ""
     screen.marked("→", f"{to}{reason} {f'({went})' if went else ''}".rstrip())
 

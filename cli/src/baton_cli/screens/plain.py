@@ -10,6 +10,7 @@ from typing import Any
 from baton_cli import times
 from baton_cli.screen import Screen
 from baton_cli.text import one_line
+from baton_cli.words import said
 
 
 def table(screen: Screen, columns: str, items: list[dict[str, Any]]) -> None:
@@ -27,8 +28,8 @@ def fields(screen: Screen, answer: dict[str, Any]) -> None:
     screen.pairs((label, cell(screen, label, value)) for label, value in _flat("", answer))
 
 
-def sentence(screen: Screen, said: str, answer: dict[str, Any]) -> None:
-    screen.line(one_line(_Sentence().format(said, **answer)))
+def sentence(screen: Screen, pattern: str, answer: dict[str, Any]) -> None:
+    screen.line(one_line(_Sentence().format(pattern, **answer)))
 
 
 def found(item: Any, name: str) -> Any:
@@ -65,4 +66,6 @@ class _Sentence(string.Formatter):
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ARG002 - as it is called
         value = found(kwargs, field_name)
+        if value is not None and field_name.rpartition(".")[2] == "state":
+            value = said(str(value))
         return "-" if value is None else value, field_name

@@ -7,27 +7,47 @@ from collections.abc import Iterator
 from typing import Any
 
 from baton_cli.screen import Screen
+from baton_cli.screens import message
 from baton_cli.screens.states import shown
+from baton_cli.text import one_line
 
 
-def show(screen: Screen, task: dict[str, Any]) -> None:
+def show(screen: Screen, task: dict[str, Any], handoff: dict[str, Any] | None = None) -> None:
+    """``handoff``: what the task asks for, if it may be read."""
     screen.title(f"Task {task['id']}")
-    screen.line(task["title"])
+    screen.line(one_line(task["title"]))
     screen.line()
     status = shown(task["state"])
     screen.line(f"From: {task['source_agent']} → To: {task['target_agent'] or 'any agent'}")
     screen.line(f"Status: {status.text}", status.style)
     screen.pairs(_facts(screen, task))
+    if handoff is not None:
+        screen.marked("Asks:", handoff["target"]["reason"])
+        message.asked(screen, handoff, message.Cut())
     for title, value in (
         ("Input", (task.get("input") or {}).get("message")),
-        ("Context", task.get("context")),
+        ("Context", task.get("context") if handoff is None else None),
         ("Output", task["output"]),
     ):
         if value not in (None, {}, []):
             screen.heading(title)
-            screen.line(written(value))
+            screen.line(written(value), indent=2)
     _failure(screen, task["failure"])
     _recoveries(screen, task.get("recoveries") or [])
+    if step := _NEXT.get(task["state"]):
+        screen.line()
+        screen.line(f"next: {step.format(id=task['id'], revision=task['revision'])}", "dim")
+
+
+_NEXT = {
+    "needs": "a human decides: baton approvals, or baton tasks approve {id} --revision {revision}",
+    "delegated": "its agent takes it: baton tasks claim {id}",
+    "next": "its worker takes it: baton tasks claim {id}",
+    "claimed": "baton await {id}",
+    "waiting": "baton await {id}",
+    "failed": "baton tasks retry {id}",
+    "rejected": "baton tasks retry {id}",
+}
 
 
 def _facts(screen: Screen, task: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -53,6 +73,7 @@ def _facts(screen: Screen, task: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Created", screen.ago(task["created_at"])
     yield "Changed", screen.ago(task["updated_at"])
     yield "Revision", str(task["revision"])
+    yield "Digest", task["digest"] or ""
     yield "Flags", ", ".join(task["flags"])
     yield "Handoff", task["handoff_id"]
     yield "Workflow", task["workflow_id"]
@@ -62,7 +83,7 @@ def _facts(screen: Screen, task: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _failure(screen: Screen, failure: dict[str, Any] | None) -> None:
     if failure:
         screen.heading("Failure")
-        screen.line(f"{failure['type']}: {failure['description']}", "red")
+        screen.marked(f"{failure['type']}:", failure["description"], "red")
 
 
 def _recoveries(screen: Screen, recoveries: list[dict[str, Any]]) -> None:
