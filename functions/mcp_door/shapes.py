@@ -50,6 +50,6 @@ class McpAnswer(TypedDict):
 
 
 class ToolsQuery(models.Query):
-    """``tools``: narrows the list of tools."""
+    """``tools``: which ones are listed and known: those of a worker, of a sender, of both, or all."""
 
-    tools: Literal["worker", "sender", "all"] = "all"
+    tools: Literal["worker", "sender", "usual", "all"] = "usual"

@@ -13,6 +13,7 @@ from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
 
 # Many clients give a call up after a minute.
 MAX_SECONDS = 25
+AGAIN = "call await_task again with the same arguments; nothing is lost in between"
 
 
 class AwaitArguments(Arguments):
@@ -31,8 +32,8 @@ def await_task(call: ToolCall[AwaitArguments]) -> Said:
     lines = [said, *tasks_shown.head_lines(task), *tasks_shown.outcome_lines(task)]
     data = {**tasks_shown.brief(task), "timed_out": task["timed_out"], "output": task["output"]}
     data["failure"] = task.get("failure")
-    step = "call await_task again with the same arguments; nothing is lost in between"
-    return Said(lines, step if task["timed_out"] else tasks_shown.NEXT_STEPS[task["state"]], data, tasks_shown.OTHERS)
+    again = task["timed_out"] and task["state"] != "needs"
+    return Said(lines, AGAIN if again else tasks_shown.next_step(call, task), data, tasks_shown.OTHERS)
 
 
 TOOL = Tool(

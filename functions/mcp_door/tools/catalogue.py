@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from mcp_door.tools import (
     await_task,
     checkpoint,
@@ -17,10 +19,9 @@ from mcp_door.tools import (
     remember,
     twining_handoff,
 )
-from mcp_door.tools.tool import SENDER, WORKER, Tool
+from mcp_door.tools.tool import Tool
 
-ALL = "all"
-WHO = (WORKER, SENDER, ALL)
+USUAL, ALL = "usual", "all"
 TOOLS: tuple[Tool, ...] = (
     handoff.TOOL,
     twining_handoff.TOOL,
@@ -39,5 +40,12 @@ TOOLS: tuple[Tool, ...] = (
 
 
 def tools_of(who: str) -> dict[str, Tool]:
-    """Returns the tools for ``worker``, ``sender`` or ``all``, by their names."""
-    return {tool.name: tool for tool in TOOLS if who == ALL or who in tool.of}
+    """Returns the tools of a set by their names: those of a ``worker``, of a ``sender``, of both (``usual``), or
+    ``all``."""
+    return {tool.name: tool for tool in TOOLS if who == ALL or who in tool.of or (who == USUAL and tool.of)}
+
+
+@cache
+def missing_in(who: str) -> frozenset[str]:
+    """Returns the names of the tools that a set doesn't have."""
+    return frozenset(tool.name for tool in TOOLS) - tools_of(who).keys()

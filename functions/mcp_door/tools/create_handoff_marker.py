@@ -10,7 +10,7 @@ from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments, merged
 from mcp_door.tools.keys import key_of
-from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
+from mcp_door.tools.tool import NEITHER, Said, Tool, ToolCall
 
 
 class MarkerArguments(Arguments):
@@ -68,7 +68,7 @@ TOOL = Tool(
     answer=("handoff_block",),
     plays=("create_marker",),
     handler=create_marker,
-    of=frozenset({SENDER}),
+    of=NEITHER,
     repeatable=False,
     renamed={"Idempotency-Key": "request_id"},
 )

@@ -25,7 +25,7 @@ def get_task(call: ToolCall[TaskArguments]) -> Said:
         params = {"workflow_id": task["workflow_id"]}
         data["chain"] = call.play("get_chain", params=params, query={"format": "text"})
         lines += texts.block("its agents", "chain", data["chain"])
-    return Said(lines, tasks_shown.NEXT_STEPS[task["state"]], data, (*tasks_shown.OTHERS, "chain"))
+    return Said(lines, tasks_shown.next_step(call, task), data, (*tasks_shown.OTHERS, "chain"))
 
 
 TOOL = Tool(

@@ -63,12 +63,8 @@ def hand_off(call: ToolCall[HandoffArguments]) -> Said:
     task = made["task"]
     lines = [f"Handed off; state: {task['state']}", *tasks_shown.head_lines(task), f"url: {task['url']}"]
     data = {"task_id": task["id"], "handoff_id": task["handoff_id"], "state": task["state"], "url": task["url"]}
-    return Said(lines, _next_step(task), data)
-
-
-def _next_step(task: dict[str, Any]) -> str:
-    waits = "a human approves it first; " if task["state"] == "needs" else ""
-    return f"{waits}await_task waits for the result, get_task shows it"
+    waits = tasks_shown.next_step(call, task) if task["state"] == "needs" else "await_task waits for the result"
+    return Said(lines, f"{waits}; get_task shows it", data)
 
 
 TOOL = Tool(

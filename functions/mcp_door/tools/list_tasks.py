@@ -1,4 +1,4 @@
-"""Lists tasks of an agent, or of a day."""
+"""Lists tasks of an agent, of a day, or what the caller handed off."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
+from baton.domain.access.principal import Kind
 from mcp_door.tools import tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
+from rest.errors import InvalidFields
 
 USUAL = 10
+# A page may hold nothing that the caller may read, and the next one something.
+MOST_PAGES = 5
 
 
 class ListArguments(Arguments):
     agent: Annotated[str, Field(description="whose work")] = LEFT_OUT
+    sent: Annotated[bool, Field(description="what you handed off")] = LEFT_OUT
     day: Annotated[str, Field(description="like 2026-01-31")] = LEFT_OUT
     state: Annotated[str, Field(description="like needs, claimed, done")] = LEFT_OUT
     limit: int = LEFT_OUT
@@ -23,30 +28,59 @@ class ListArguments(Arguments):
 
 
 def list_tasks(call: ToolCall[ListArguments]) -> Said:
-    query = {"limit": USUAL, **call.arguments.given()}
-    page = call.play("list_tasks", query=query)
-    data = {"tasks": list(map(tasks_shown.brief, page["items"])), "next_cursor": page["next_cursor"]}
-    return Said(_lines(query, page["items"]), _next_step(query, page), data, ("tasks",))
+    given = {"limit": USUAL, **call.arguments.given()}
+    page = _found(call, *_asked(call, given))
+    items = [{"id": each.get("task_id"), **each} for each in page["items"]]
+    data = {"tasks": list(map(tasks_shown.brief, items)), "next_cursor": page["next_cursor"]}
+    return Said(_lines(given, items), _next_step(given, page), data, ("tasks",))
+
+
+def _asked(call: ToolCall[ListArguments], given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Returns the route and its query. Raises ``InvalidFields``."""
+    query = {name: value for name, value in given.items() if name != "sent"}
+    if not given.get("sent"):
+        return "list_tasks", query
+    if "day" in query:
+        raise InvalidFields([("day", "isn't for sent, which lists the last 7 days")])
+    target = {"target": query.pop("agent")} if "agent" in query else {}
+    source = call.own_name if call.caller.by.kind is Kind.AGENT else call.caller.by.key
+    return "list_all_handoffs", {**query, **target, "source": source}
+
+
+def _found(call: ToolCall[ListArguments], route: str, query: dict[str, Any]) -> dict[str, Any]:
+    """Returns the first page that holds something, or the last one that was looked at."""
+    page = call.play(route, query=query)
+    for _ in range(MOST_PAGES - 1):
+        if page["items"] or page["next_cursor"] is None:
+            break
+        page = call.play(route, query={**query, "cursor": page["next_cursor"]})
+    return dict(page)
 
 
 def _lines(query: dict[str, Any], tasks: list[dict[str, Any]]) -> list[str]:
-    """Returns the list, and what it is of: without an agent the tasks of a day, today if none is named, and ``needs``
-    alone is of all days."""
+    """Returns the list, and what it is of: what was handed off, an agent's work, a day's, or today's; ``needs`` alone
+    is of all days."""
     whose = texts.line(query.get("agent") or query.get("day") or "today (UTC)")
     said = f"{len(tasks)} tasks" if _waits_for_humans(query) else f"{len(tasks)} tasks of {whose}"
+    if query.get("sent"):
+        said = f"{len(tasks)} handoffs of yours"
     return [f"{said}; titles are their authors' words:", *map(tasks_shown.row, tasks)] if tasks else [f"{said}."]
 
 
 def _waits_for_humans(query: dict[str, Any]) -> bool:
-    return query.get("state") == "needs" and not query.keys() & {"agent", "day"}
+    return query.get("state") == "needs" and not query.keys() & {"agent", "day", "sent"}
 
 
 def _next_step(query: dict[str, Any], page: dict[str, Any]) -> str:
-    if page["next_cursor"]:
-        return f"there are more: call again with cursor {page['next_cursor']}; get_task shows one"
-    is_of_today = not _waits_for_humans(query) and not query.keys() & {"agent", "day"}
-    others = "; these are today's (UTC), agent or day shows others" if is_of_today else ""
-    return f"get_task shows one{others}" if page["items"] else "ask for another agent, day or state"
+    """A page that is full may be the last one: only its cursor tells."""
+    more = f"there may be more: call again with cursor {page['next_cursor']}" if page["next_cursor"] else ""
+    if not page["items"]:
+        return (
+            f"nothing so far that you may read; {more}" if more else "ask for another agent, day or state; or for sent"
+        )
+    is_of_today = not _waits_for_humans(query) and not query.keys() & {"agent", "day", "sent"}
+    others = "these are today's (UTC): agent, day or sent shows others" if is_of_today else ""
+    return "; ".join(each for each in ("get_task shows one", more, others) if each)
 
 
 TOOL = Tool(
@@ -54,7 +88,7 @@ TOOL = Tool(
     description="List tasks, newest first.",
     arguments=ListArguments,
     answer=("tasks",),
-    plays=("list_tasks",),
+    plays=("list_tasks", "list_all_handoffs"),
     handler=list_tasks,
     of=frozenset({SENDER}),
     reads=True,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from baton.domain import errors
 from baton.domain.numbers import dumps
 from mcp_door.tools import texts
+from mcp_door.tools.steps import known_step
 
 MAX_LISTED = 50
 # By code; what isn't here goes by its class.
@@ -15,7 +17,7 @@ STEPS = {
     "stale_claim": "stop this work: the claim is over, and maybe another worker's; claim_next gets you work",
     "claim_over": "this claim has ended; call claim_next without that request_id",
     "already_claimed": "another worker has it; claim_next gets you other work",
-    "not_claimable": "it can't be taken now; claim_next gets you what can, get_task shows its state",
+    "not_claimable": "it can't be taken now; claim_next gets you what can; get_task shows its state",
     "at_capacity": "finish what you hold, then call claim_next",
     "task_ended": "it has ended; get_task shows how",
     "criteria_unreported": "call complete again with a report in criteria for each of them, by its exact text",
@@ -23,7 +25,7 @@ STEPS = {
     "capability_mismatch": "name one of the able agents as target, or ask for another deliverable",
     "unknown_agent": "name one of these agents, or leave the target out for any able agent",
     "inactive_agent": "this agent is switched off: name another, or ask a human to switch it on",
-    "loop_guard": "don't hand this on again: finish it yourself, fail it, or wait for a human's release",
+    "loop_guard": "don't hand this on again; finish it yourself; or fail it; a human may release it",
     "own_handoff": "leave it to another agent: this one handed it off itself",
     "guardrail": "take the refused text out, say where it is kept instead, and call again",
     "idempotency_key_reused": "use a new request_id for a new request, or the very same arguments",
@@ -31,23 +33,29 @@ STEPS = {
     "scope_required": "ask a human for a token with this scope, or act as yourself",
     "not_your_agent": "act as yourself: leave the agent out",
     "claim_full": "end the claim: it has stored as much as one may",
-    "too_many_waits": "complete it with what there is, fail it, or hand the rest on",
+    "too_many_waits": "complete it with what there is; or fail it; or hand the rest on",
 }
-_CLASSES: tuple[tuple[type[errors.BatonError], str], ...] = (
+CLASSES: tuple[tuple[type[errors.BatonError], str], ...] = (
     (errors.InvalidInput, "correct the named argument and call again"),
     (errors.Forbidden, "you may not do this; ask a human who may"),
-    (errors.Unknown, "check the id; list_tasks and claim_next show ids that you may use"),
+    (errors.Unknown, "check the id; list_tasks shows those that you may read; claim_next those of what you claim"),
     (errors.TooMany, "wait, then call again with the same arguments"),
     (errors.Refused, "get_task shows the present state; decide by that"),
 )
 _LATER = "call again with the same arguments in a few seconds"
 
 
-def refusal(exc: errors.BatonError, renamed: Mapping[str, str], *, as_json: bool = False) -> str:
-    """Returns the refusal in a model's words. ``renamed``: a field of the route → the tool's argument. ``as_json``: its
-    first line is ``{error, code}``."""
+def refusal(
+    exc: errors.BatonError,
+    missing: AbstractSet[str],
+    renamed: Mapping[str, str] | None = None,
+    *,
+    as_json: bool = False,
+) -> str:
+    """Returns the refusal in a model's words. ``missing``: the tools that its client lacks. ``renamed``: a field of the
+    route → the tool's argument. ``as_json``: its first line is ``{error, code}``."""
     if isinstance(exc, errors.InvalidInput):
-        exc.rename(renamed)
+        exc.rename(renamed or {})
     said = dumps({"error": texts.line(exc.message), "code": exc.code}, ensure_ascii=False)
     lines = [said if as_json else f"Refused ({exc.code}): {texts.line(exc.message)}"]
     problems = [
@@ -57,7 +65,7 @@ def refusal(exc: errors.BatonError, renamed: Mapping[str, str], *, as_json: bool
     for name, value in exc.fields.items():
         if name in _TOLD:
             lines += _told(name, value)
-    return "\n".join([*lines, f"next: {_step(exc)}"])
+    return "\n".join([*lines, f"next: {known_step(step_after(exc), missing)}"])
 
 
 def _told(name: str, value: Any) -> list[str]:
@@ -70,7 +78,7 @@ def _told(name: str, value: Any) -> list[str]:
 _TOLD = ("state", "agent", "expires_at", "criteria", "missing", "able", "agents", "review_id", "rule", "retry_after")
 
 
-def _step(exc: errors.BatonError) -> str:
+def step_after(exc: errors.BatonError) -> str:
     if exc.code in STEPS:
         return STEPS[exc.code]
-    return next((step for kind, step in _CLASSES if isinstance(exc, kind)), _LATER)
+    return next((step for kind, step in CLASSES if isinstance(exc, kind)), _LATER)

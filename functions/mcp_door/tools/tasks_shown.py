@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_door.tools import texts
+from mcp_door.tools.steps import ASK
+from mcp_door.tools.tool import ToolCall
 
 NEXT_STEPS = {
-    "needs": "a human has to approve it; await_task waits",
     "delegated": "no agent has taken it yet; await_task waits for its end",
     "next": "no agent has taken it yet; await_task waits for its end",
     "claimed": "it is being worked on; await_task waits for its end",
@@ -20,6 +21,14 @@ NEXT_STEPS = {
 # Fields of a shown task that hold others' words.
 OTHERS = ("title", "output", "failure")
 _BRIEF = ("state", "kind", "title", "source_agent", "target_agent", "priority", "updated_at")
+
+
+def next_step(call: ToolCall[Any], task: dict[str, Any]) -> str:
+    """Returns what there is to do about a task in its state. For one that waits for a human, who decides and where."""
+    if task["state"] != "needs":
+        return NEXT_STEPS[task["state"]]
+    page = f"{call.caller.deps.public_url}/console/#/tasks/{task['id']}"
+    return f"a human has to decide on it, at {page} or with the command baton approvals: {ASK}; await_task waits"
 
 
 def brief(task: dict[str, Any]) -> dict[str, Any]:

@@ -4,18 +4,22 @@ tool demands: there is no other way to a use case."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments, reader_of, shown_schema
 from mcp_door.tools.inner_call import Caller
+from mcp_door.tools.steps import known_step
 from rest.strict_json import JsonBody
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 WORKER, SENDER = "worker", "sender"
 BOTH = frozenset({WORKER, SENDER})
+# Of neither: what few need, and no list has by default.
+NEITHER: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,10 @@ class Said:
     next_step: str
     data: dict[str, Any]
     others: tuple[str, ...] = ()
+
+    def without(self, missing: AbstractSet[str]) -> Said:
+        """Returns the same for a client that lacks these tools."""
+        return replace(self, next_step=known_step(self.next_step, missing))
 
     @property
     def text(self) -> str:

@@ -10,7 +10,7 @@ from api.handoffs.requests import LEFT_OUT, MAX_LIST, Piece
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.known_agents import agents_named
-from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
+from mcp_door.tools.tool import NEITHER, Said, Tool, ToolCall
 from rest import models
 
 
@@ -50,7 +50,7 @@ TOOL = Tool(
     answer=("id",),
     plays=("create_twining_handoff",),
     handler=hand_over,
-    of=frozenset({SENDER}),
+    of=NEITHER,
     repeatable=False,
     is_twinings=True,
 )

@@ -155,6 +155,63 @@ def test_a_list_goes_on_with_its_cursor(client: McpClient, world: World) -> None
         assert client.call(ALICE, "list_tasks", **given).text.startswith(beginning)
 
 
+def test_what_one_handed_off_is_listed_with_its_states(client: McpClient) -> None:
+    made = handed(client)
+    other = client.done(QA, "handoff", reason="It codes", target="auto-code")
+    assert client.done(ARCHITECT, "handoff", reason="It tests", target="qa")["task_id"]
+    told = client.call(ARCHITECT, "list_tasks", sent=True, agent="auto-code")
+    assert [each["task_id"] for each in told.data["tasks"]] == [made["task_id"]]
+    assert told.text.startswith("1 handoffs of yours; titles")
+    assert [each["task_id"] for each in client.done(QA, "list_tasks", sent=True)["tasks"]] == [other["task_id"]]
+    assert client.done(ARCHITECT, "list_tasks", sent=True, state="done")["tasks"] == []
+    assert "day: isn't for sent" in client.call(ARCHITECT, "list_tasks", sent=True, day="2026-01-31").text
+
+
+def test_a_human_is_listed_what_they_handed_off_themselves(client: McpClient) -> None:
+    body = {"source": {"agent": "human:alice"}, "target": {"agent": "qa", "reason": "It tests"}}
+    made = client.gateway.post(ALICE, "/handoffs", body)
+    listed = client.done(ALICE, "list_tasks", sent=True)["tasks"]
+    assert [each["task_id"] for each in listed] == ([made.json["task"]["id"]] if made.status == 201 else [])
+
+
+def test_a_list_promises_nothing_that_its_reader_will_not_get(client: McpClient) -> None:
+    """The tasks of another agent that one has no part in fill pages that are shown empty."""
+    for number in range(5):
+        client.done(ARCHITECT, "handoff", reason="It codes", target="auto-code", summary=f"Part {number}")
+    told = client.call(QA, "list_tasks", agent="auto-code", limit=2)
+    assert (told.data["tasks"], told.data["next_cursor"]) == ([], None)
+    assert "cursor" not in told.text
+    own = client.done(QA, "handoff", reason="It codes", target="auto-code", summary="Mine")
+    for number in range(4):
+        client.done(ARCHITECT, "handoff", reason="It codes", target="auto-code", summary=f"More {number}")
+    found = client.done(QA, "list_tasks", agent="auto-code", limit=2)
+    assert [each["task_id"] for each in found["tasks"]] == [own["task_id"]]
+
+
+def test_a_reader_of_very_many_unreadable_tasks_is_told_that_there_may_be_more(client: McpClient) -> None:
+    for number in range(26):
+        client.done(ARCHITECT, "handoff", reason="It codes", target="auto-code", summary=f"Part {number}")
+    told = client.call(QA, "list_tasks", agent="auto-code", limit=1)
+    assert told.data["tasks"] == []
+    assert (
+        f"nothing so far that you may read; there may be more: call again with cursor {told.data['next_cursor']}"
+        in (told.text)
+    )
+
+
+@pytest.mark.parametrize("tool", ["await_task", "get_task", "handoff"])
+def test_who_waits_for_a_human_is_told_who_decides_and_where(client: McpClient, tool: str) -> None:
+    given = {"reason": "Anybody who codes", "deliverable": "code", "criteria": ["It runs"]}
+    told = client.call(ARCHITECT, "handoff", **given)
+    task_id = told.data["task_id"]
+    if tool != "handoff":
+        told = client.call(ARCHITECT, tool, task_id=task_id, **({"timeout_seconds": 1} if tool == "await_task" else {}))
+    page = f"{client.gateway.deps.public_url}/console/#/tasks/{task_id}"
+    assert f"a human has to decide on it, at {page} or with the command baton approvals: tell your user" in told.text
+    assert "again with the same arguments" not in told.text
+    assert told.data["state"] == "needs"
+
+
 def test_a_marker_gives_the_block_to_paste(client: McpClient) -> None:
     given = {
         "target_agent": "qa",

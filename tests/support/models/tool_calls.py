@@ -38,6 +38,7 @@ CALLS: dict[str, Callable[[Ids, Any], Asked]] = {
     "get_task": lambda ids, _: ("get_task", {"task_id": ids["task_id"]}),
     "get_chain": lambda ids, _: ("get_task", {"task_id": ids["task_id"], "chain": True}),
     "list_tasks": lambda _ids, _: ("list_tasks", {}),
+    "list_all_handoffs": lambda _ids, _: ("list_tasks", {"sent": True}),
     "recall_entries": lambda _ids, _: ("recall", {"query": "zanzibar"}),
     "explain_path": lambda _ids, _: ("recall", {"why": "src/cache.py"}),
     "create_entry": lambda _, body: ("remember", body),

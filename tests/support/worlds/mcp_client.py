@@ -76,7 +76,7 @@ class McpClient:
         return reply.json["result"]
 
     def call(self, by: Principal, tool: str, /, **arguments: Any) -> Told:
-        return Told(self.ask(by, "tools/call", name=tool, arguments=arguments))
+        return Told(self.ask(by, "tools/call", query="tools=all", name=tool, arguments=arguments))
 
     def done(self, by: Principal, tool: str, /, **arguments: Any) -> Any:
         """The data of a call that isn't refused."""

@@ -1,4 +1,4 @@
-"""baton-mcp serve [--tools worker|sender|all] [--channel] [--profile NAME]: answer a client over stdio
+"""baton-mcp serve [--tools worker|sender|usual|all] [--channel] [--profile NAME]: answer a client over stdio
 baton-mcp install claude|cursor|codex|vscode [--channel] [--profile NAME]: name Baton in the client's configuration
 
 BATON_URL, BATON_TOKEN and BATON_AGENT say where, as whom, and whose news; or a profile in
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     verbs = parser.add_subparsers(dest="verb", required=True)
     serving = verbs.add_parser("serve")
-    serving.add_argument("--tools", choices=("worker", "sender", "all"), default="all")
+    serving.add_argument("--tools", choices=("worker", "sender", "usual", "all"), default="usual")
     serving.add_argument("--every", type=float, default=10.0, metavar="SECONDS", help="between two looks for news")
     installing = verbs.add_parser("install")
     installing.add_argument("client", choices=CLIENTS)

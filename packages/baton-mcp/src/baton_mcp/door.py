@@ -40,7 +40,7 @@ def connection(profile: Profile) -> httpx2.AsyncClient:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """``tools``: whose are shown: ``worker``, ``sender`` or ``all``."""
+    """``tools``: whose are shown: ``worker``, ``sender``, ``usual`` or ``all``."""
 
     http: httpx2.AsyncClient
     tools: str
