@@ -25,7 +25,7 @@ STEPS = [
 
 def foreign(text: str, who: str) -> set[str]:
     """Names of tools that are no words of their own, and not in the set."""
-    return {name for name in re.findall(r"\w+_\w+", text)} & missing_in(who)
+    return set(re.findall(r"\w+_\w+", text)) & missing_in(who)
 
 
 def call(client: McpClient, by: Any, who: str, tool: str, /, **arguments: Any) -> Told:

@@ -23,7 +23,8 @@ def command(app: App, arguments: tuple[str, ...]) -> None:
     """Serve a model's client over stdio, or name Baton in its configuration.
 
     It is the program baton-mcp, with the address, token and agent of the profile: serve [--tools
-    worker|sender|usual|all] [--channel], or install claude|cursor|codex|vscode, which names a saved profile to the client.
+    worker|sender|usual|all] [--channel], or install claude|cursor|codex|vscode, which names a saved profile to the
+    client.
     """
     profile = app.profile
     if arguments[:1] == ("install",) and profile.name:
