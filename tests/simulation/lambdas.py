@@ -13,8 +13,8 @@ from baton.services.events.publish_events import publish_overdue, publish_record
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
-from simulation.ports import WORKSPACE
-from simulation.requests import Answered, Lost, Outcome, Refused, Request
+from simulation.ports import BEGIN, WORKSPACE
+from simulation.requests import Answered, Lost, Outcome, Refused, Request, replace_request
 from simulation.scheduler import FOREVER, Crash, Process
 
 if TYPE_CHECKING:
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from simulation.simulation import Simulation
 
 REQUEST_MS, SCHEDULE_MS, NOTICE_MS = 25_000, 50_000, 120_000
+# Requests that make something new each time.
+MAKING = frozenset({"hand off", "talk", "note", "alert", "post"})
 LEASE_SECONDS = 150
 MAX_RECEIVES = 5
 VISIBILITY_MS = 720_000
 BATCH = 50
+BEGIN_MS = int(BEGIN.timestamp() * 1000)
 
 
 class Lambdas:
@@ -67,7 +70,29 @@ class Lambdas:
                 break
             sim.sleep(sim.draw(8 if sim.draw(4) else 400) + 1)
             outcome = self._send(request)
+        if is_keyed and isinstance(outcome, Answered) and outcome.value is not None and sim.draw(12) == 11:
+            self._misuse(request)
         return outcome
+
+    def _misuse(self, request: Request) -> None:
+        """Its key comes once more: with another body, or from somebody else."""
+        sim, idempotency_key = self._sim, request.idempotency_key
+        assert idempotency_key
+        if request.name not in MAKING or sim.draw(2):
+            changed = replace(idempotency_key, body_hash=f"not {idempotency_key.body_hash}")
+            again = replace_request(request, changed, most_effects=0)
+            outcome = self._send(again)
+            sim.oracle.verdict.must(
+                not isinstance(outcome, Answered) or outcome.value is None,
+                "{}: its key was taken for another body, and answered",
+                request.name,
+            )
+            return
+        foreign = replace(idempotency_key, principal=replace(idempotency_key.principal, id="somebody else"))
+        again = replace_request(request, foreign, most_effects=request.most_effects)
+        self._send(again)
+        is_others = bool(again.answers) and again.answers[0] == request.answers[0]
+        sim.oracle.verdict.must(not is_others, "{}: somebody else's key was answered with it", request.name)
 
     def _send(self, request: Request) -> Outcome:
         sim, actor = self._sim, self._sim.current
@@ -77,6 +102,7 @@ class Lambdas:
             request.began_at = sim.steps
         actor.process = Process(sim.weather.skew_ms(), self._deadline(REQUEST_MS), request)
         actor.process.attempt, actor.process.began_at = request.attempts, sim.steps
+        actor.process.began_ms = sim.now_ms
         try:
             value = request.send(self._dated(request.idempotency_key))
             sim.oracle.answers.answered(request, value)
@@ -138,6 +164,7 @@ class Lambdas:
     def begin(self) -> None:
         sim = self._sim
         tempo = 0.05 if sim.habits.is_hot else sim.habits.tempo
+        sim.spawn("time to live", self._time_to_live)
         self._every("sweep", 60 * tempo, lambda may_go_on: sweep(sim.deps, may_go_on))
         if sim.habits.is_told:
             self._every("publish", 60 * tempo, lambda may_go_on: publish_overdue(sim.deps, sim.bus, may_go_on))
@@ -160,6 +187,13 @@ class Lambdas:
                     sim.spawn(name, run, process=Process(sim.weather.skew_ms(), self._deadline(SCHEDULE_MS)))
 
         sim.spawn(f"every {name}", beat)
+
+    def _time_to_live(self) -> None:
+        """The table deletes what is over, at some time after that."""
+        sim = self._sim
+        while not sim.is_stopping:
+            sim.sleep(600 * sim.habits.tempo)
+            sim.dynamo.forget(BEGIN_MS + sim.now_ms)
 
     def _follow_stream(self) -> None:
         """What the table's stream brings; some of it is never brought."""

@@ -95,6 +95,7 @@ class ScriptedModel:
         sim = self._sim
         sim.oracle.answers.model_is_asked(request)
         sim.weather.call("model", request.task_id, may_fail=False, slow_ms=3_000 if sim.habits.is_hot else 30_000)
+        sim.oracle.answers.model_replies(request)
         dice = 0 if sim.weather.is_calm else sim.draw(24)
         if dice == 21:
             raise ModelAway("away", retry_after=sim.draw(40))

@@ -34,6 +34,8 @@ class Request:
     word: tuple[str, str, frozenset[str]] | None = None
     # Of an answer from outside: for which wait of which task, and what.
     posted: tuple[tuple[str, int], Any] | None = None
+    # Of a change: the names of what it is to change.
+    asked: frozenset[str] | None = None
     # Of an approval of many: what each task's was told first.
     parts: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
@@ -48,6 +50,11 @@ class Request:
     def was_answered_by(self, step: int) -> bool:
         """Whoever begins to send it then is told the same."""
         return bool(self.answers) and self.first_answered_at <= step
+
+
+def replace_request(request: Request, idempotency_key: IdempotencyKey, most_effects: int) -> Request:
+    """The same, as a request of its own."""
+    return Request(request.name, request.by, request.send, idempotency_key, most_effects)
 
 
 @dataclass(frozen=True, slots=True)

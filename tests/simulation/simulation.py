@@ -93,6 +93,18 @@ class SimulatedDynamo(FakeDynamo):
         later = self._at_the_same_moment(request)
         return self._mixed(page, later, request) if self._is_whole(later) else page
 
+    def forget(self, now_ms: int) -> None:
+        """What has a time to live that is over."""
+        over = [
+            (pk, sk)
+            for pk, rows in self.items.items()
+            for sk, item in rows.items()
+            if "ttl" in item and int(item["ttl"]["N"]) * 1_000 < now_ms
+        ]
+        for key in over:
+            self.write([(key, self.item(key), None)])
+            self.weather.happened("deleted by its time to live")
+
     def _is_whole(self, page: dict[str, Any]) -> bool:
         return bool(page["Items"]) and "LastEvaluatedKey" not in page
 
@@ -209,9 +221,10 @@ class Simulation:
         return process.container
 
     def _replace(self, at: int) -> None:
-        """By a new one, which knows nothing. Whoever runs in the old one goes on with what the new one knows."""
+        """By a new one, which knows nothing, and may write to another number of shards. Whoever runs in the old one
+        goes on with what the new one knows."""
         self.weather.happened("cold start")
-        self._containers[at] = self._container(SHARDS[at])
+        self._containers[at] = self._container(SHARDS[self.draw(CONTAINERS)])
 
     def _in_any_order(self, calls: Calls) -> None:
         left = list(calls)

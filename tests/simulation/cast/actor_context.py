@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from simulation.cast.people import human
-from simulation.habits import Focus
-from simulation.oracle.ledger import ENDED
+from simulation.cast.people import REPORT, human
+from simulation.habits import PULL, Focus
+from simulation.oracle.ledger import ENDED, criteria_in
 from simulation.requests import Answered, Outcome
 
 if TYPE_CHECKING:
@@ -88,4 +88,12 @@ class ActorContext:
             plain["expectations"] = {"deadline": at, "fail_on_deadline": self.draw(2) == 1}
         if kind == 8:
             plain["metadata"] = {"not_before": at}
+        if kind == 6 and target in PULL:
+            plain["expectations"] = {"deliverables": [{"type": REPORT, "acceptance_criteria": ["c1", "c2"]}]}
         return plain
+
+    def report_on(self, task_id: str, left_out: int = 0) -> dict[str, Any]:
+        """A completion's report of the task's criteria, but for so many."""
+        criteria = criteria_in(self.ledger.bodies.get(task_id, {}))
+        reports = [{"criterion": each, "met": True} for each in criteria[left_out:]]
+        return {"verification": {"acceptance_criteria_met": reports}} if reports else {}

@@ -14,7 +14,7 @@ from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.retry_tracker import retry_tracker
-from baton.steps.claims.take_task import Claimer
+from baton.steps.claims.take_task import Claimed, Claimer
 from simulation.cast.people import ALL, SERVICE, agent, human
 from simulation.oracle.items import attributes_of
 from simulation.oracle.ledger import ENDED
@@ -22,6 +22,7 @@ from simulation.ports import BEGIN, WORKSPACE
 from simulation.tracker import DATABASE
 
 if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
     from simulation.cast.actor_context import ActorContext
 
 DAY_MS = 86_400_000
@@ -127,14 +128,15 @@ class CalmDays:
         sim, by = self._sim, agent(slug)
         while claimed := claim_next(sim.deps, Claimer(by=by, agent=slug, worker="calm")):
             sim.oracle.answers.claimed(claimed)
-            complete_task(
-                sim.deps, WorkerCall(by, claimed.details.task.id, claimed.claim_id, "calm"), CompletedWork(output=None)
-            )
+            self._complete(by, claimed)
 
     def _take(self, task_id: str) -> None:
         head = self._context.ledger.heads[task_id]
         slug = head.get("target_agent") or ("b" if head["source_agent"] == "a" else "a")
         claimed = claim_task(self._sim.deps, Claimer(by=SERVICE, agent=slug, worker="calm"), task_id)
-        complete_task(
-            self._sim.deps, WorkerCall(SERVICE, task_id, claimed.claim_id, "calm"), CompletedWork(output=None)
-        )
+        self._complete(SERVICE, claimed)
+
+    def _complete(self, by: Principal, claimed: Claimed) -> None:
+        task_id = claimed.details.task.id
+        work = CompletedWork(output=None, completion=self._context.report_on(task_id))
+        complete_task(self._sim.deps, WorkerCall(by, task_id, claimed.claim_id, "calm"), work)

@@ -39,6 +39,7 @@ from simulation.cast.actor_context import ActorContext, NothingThere
 from simulation.cast.people import ALL, RUN, SERVICE, agent, human
 from simulation.habits import Focus
 from simulation.ports import SUMMARY, WORKSPACE
+from simulation.requests import Answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,7 +140,7 @@ class Client:
         targets: tuple[str | None, ...] = RUN if is_runs else self._context.targets
         target = sim.pick([each for each in targets if each != source] or [None])
         handoff = {**self._context.message(target), "source": {"agent": source}}
-        if self._draw(4) == 3 or is_runs:
+        if self._draw(4) == 3 or is_runs or self._focus is Focus.ENDS:
             most = {"max_handoffs": 2 + self._draw(4)} if self._draw(2) else {}
             handoff["budget"] = {"max_model_calls": 2 + self._draw(2) if is_runs else 1 + self._draw(4), **most}
         self._context.ask(
@@ -168,6 +169,8 @@ class Client:
         sim, task_id = self._sim, self._context.some_task("needs", "delegated")
         by = sim.pick([human(f"h{self._draw(3)}")] * 9 + [SERVICE, agent("a")])
         until = sim.clock.now() + timedelta(seconds=1 + self._draw(600))
+        # What they had before them: mostly nobody says so, and now and then it is another revision than there is.
+        seen = sim.pick([None, None, self._context.ledger.heads[task_id].get("revision", 1), 7])
         parts: list[dict[str, Any]] = []
         for number in range(2 + self._draw(2)):
             target = {"target": {"agent": sim.pick(ALL)}} if self._draw(2) else {}
@@ -175,8 +178,8 @@ class Client:
         raised = [each for each in self._context.habits.raised if each in DECISIONS] * 8
         verb = sim.pick(["approve"] * 8 + ["next", "undo", "undo", "defer", "dismiss", "split", *raised])
         acts: dict[str, Callable[[IdempotencyKey | None], Any]] = {
-            "approve": lambda idempotency_key: approve_task(sim.deps, by, task_id, None, idempotency_key),
-            "next": lambda idempotency_key: approve_task_next(sim.deps, by, task_id, None, idempotency_key),
+            "approve": lambda idempotency_key: approve_task(sim.deps, by, task_id, seen, idempotency_key),
+            "next": lambda idempotency_key: approve_task_next(sim.deps, by, task_id, seen, idempotency_key),
             "undo": lambda idempotency_key: undo_approval(sim.deps, by, task_id, idempotency_key),
             "defer": lambda idempotency_key: defer_task(
                 sim.deps, HumanCall(by, task_id, idempotency_key=idempotency_key), until
@@ -186,7 +189,9 @@ class Client:
                 sim.deps, HumanCall(by, task_id, idempotency_key=idempotency_key), list(map(message_from, parts))
             ),
         }
-        self._context.ask(verb, by, acts[verb])
+        outcome = self._context.ask(verb, by, acts[verb])
+        if verb in ("approve", "next") and seen is not None and isinstance(outcome, Answered):
+            sim.oracle.accepted.is_approved_as_seen(task_id, seen)
 
     def _approve_many(self) -> None:
         """Each has an answer of its own, and a repeat is answered alike."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 RUN = ("r", "s")
 ALL = (*PULL, *RUN)
+# What every agent produces.
+REPORT = "report"
 SERVICE = Principal(WORKSPACE, Kind.SERVICE, "ci", frozenset({ACT_AS}))
 TOOLS = (
     ("to_s", ToolMode.TRANSFER),
@@ -88,6 +90,7 @@ def _register(sim: Simulation, slug: str, *, has_branches: bool) -> None:
         "name": slug.upper(),
         "approval": Approval(sim.pick(["auto", "auto" if is_let else "manual"])),
         "runtime": Runtime("run" if slug in RUN else "pull"),
+        "produces": (REPORT,),
         "requeue": Requeue(sim.pick(["same", "same", "needs"])),
         **({"max_concurrent": 1 + sim.draw(2)} if is_limited else {}),
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.access.principal import Kind
 from baton.domain.access.token import Token
 from baton.domain.agents.route import Mode
-from baton.domain.errors import CodeRefused, TokenRefused
+from baton.domain.errors import TokenRefused
 from baton.domain.handoffs.handoff_message import message_from
 from baton.ports.store import Store
 from baton.services.access.authenticate import admitted
@@ -22,7 +22,8 @@ from baton.services.agents.define_tool import define_tool
 from baton.services.agents.import_agents import import_agents
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from simulation.cast.people import ALL, RUN, SERVICE, human
-from simulation.requests import Answered
+from simulation.oracle.items import to_ms
+from simulation.requests import Answered, Outcome
 from simulation.simulation import CONTAINERS
 
 if TYPE_CHECKING:
@@ -55,12 +56,15 @@ class Steward:
         # Humans' tokens that sessions are opened with, and the sessions.
         self._humans: list[Token] = []
         self._sessions: dict[str, Token] = {}
+        # And codes that open one, with when they are over.
+        self._codes: list[tuple[str, int]] = []
 
     def act(self) -> None:
         acts = [self._route, self._route, self._work, self._work, self._work, self._settings, self._tool, self._import]
         while not self._sim.is_stopping:
             self._context.rest(60)
-            self._sim.pick([*acts, self._issue, self._open, self._renew, self._enter, self._enter, self._revoke])()
+            tokens = [self._issue, self._open, self._make_code, self._redeem, self._redeem, self._renew, self._revoke]
+            self._sim.pick([*acts, *tokens, self._enter, self._enter])()
 
     def _ask(self, name: str, act: Callable[[], object]) -> None:
         self._context.ask(name, human(), lambda _once: act(), is_keyed=False, most_effects=2)
@@ -83,7 +87,14 @@ class Steward:
 
     def _settings(self) -> None:
         sim, values = self._sim, self._sim.pick(SETTINGS)
-        self._ask("settings", lambda: change_settings(sim.deps, human(), values))
+
+        def change() -> object:
+            request = sim.current.process.request
+            assert request
+            request.asked = frozenset(values)
+            return change_settings(sim.deps, human(), values)
+
+        self._ask("settings", change)
 
     def _tool(self) -> None:
         sim, text = self._sim, f"ask, version {self._draw(100)}"
@@ -115,22 +126,47 @@ class Steward:
             return
         parent = sim.pick(self._humans)
         outcome = self._context.ask(
-            "session", parent.principal, lambda _once: self._opened(parent), is_keyed=False, most_effects=2
+            "session",
+            parent.principal,
+            lambda _once: open_session(sim.deps, parent.principal),
+            is_keyed=False,
+            most_effects=2,
         )
+        self._note_session(outcome)
+
+    def _make_code(self) -> None:
+        if self._humans:
+            by = self._sim.pick(self._humans).principal
+            made = self._context.look(lambda: make_session_code(self._sim.deps, by))
+            self._codes += [(made[1], to_ms(made[0].expires_at.isoformat()))] if made else []
+
+    def _redeem(self) -> None:
+        """One that may have been shown before, or be over; now and then two show it at once."""
+        if not self._codes:
+            return
+        code, expires_ms = self._sim.pick(self._codes[-3:])
+        for _ in range(self._draw(3)):
+            self._sim.spawn("redeem", lambda: self._show(code, expires_ms))
+        self._show(code, expires_ms)
+
+    def _show(self, code: str, expires_ms: int) -> None:
+        sim, began_ms = self._sim, self._sim.now_ms
+        outcome = self._context.ask(
+            "code",
+            human("bob"),
+            lambda _once: redeem_session_code(sim.deps, code),
+            is_keyed=False,
+            tries=1,
+            most_effects=2,
+        )
+        if isinstance(outcome, Answered) and outcome.value is not None:
+            sim.oracle.sessions.is_opened_in_time(began_ms, code, expires_ms, outcome.value[0].id)
+        self._note_session(outcome)
+
+    def _note_session(self, outcome: Outcome) -> None:
         if isinstance(outcome, Answered) and outcome.value is not None:
             session, text = outcome.value
             self._tokens[session.id], self._sessions[session.id] = text, session
-
-    def _opened(self, parent: Token) -> tuple[Token, str]:
-        sim = self._sim
-        if self._draw(2):
-            return open_session(sim.deps, parent.principal)
-        _, code = make_session_code(sim.deps, parent.principal)
-        opened = redeem_session_code(sim.deps, code)
-        with suppress(CodeRefused):
-            second, _ = redeem_session_code(sim.deps, code)
-            sim.oracle.registry.is_opened_once(opened[0].id, second.id)
-        return opened
 
     def _renew(self) -> None:
         sim = self._sim
@@ -146,6 +182,7 @@ class Steward:
         sim = self._sim
         session = self._sessions.get(token_id)
         is_revoked = bool({token_id, session.session_of if session else None} & self._revoked)
+        was_over = sim.oracle.sessions.is_over(token_id)
         reads = [sim.pick(READS) for _ in range(self._draw(3))]
 
         def enter() -> None:
@@ -155,6 +192,8 @@ class Steward:
                         with suppress(TokenRefused):  # as who makes the best of a failed call would
                             read(deps.store, by.workspace)
                             sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
+                is_over = was_over and sim.oracle.sessions.is_over(token_id)
+                sim.oracle.verdict.must(not is_over, "token {} is taken, and was over", token_id)
                 sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
 
         self._context.look(enter)

@@ -11,7 +11,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.claims.claim_following import claim_following
-from baton.services.claims.claim_task import claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_next_waiting, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
@@ -132,6 +132,13 @@ class Worker:
             return self._context.ask(
                 "claim", by, lambda idempotency_key: claim_task(sim.deps, claimer, task_id, idempotency_key)
             )
+        if self._draw(6) == 5:
+            seconds = 1 + self._draw(20)
+            return self._context.ask(
+                "wait for work",
+                by,
+                lambda idempotency_key: claim_next_waiting(sim.deps, claimer, seconds, idempotency_key),
+            )
         return self._context.ask(
             "claim next", by, lambda idempotency_key: claim_next(sim.deps, claimer, idempotency_key)
         )
@@ -175,7 +182,13 @@ class Worker:
     def _do_something(self, hold: Hold, what: int) -> Outcome | None:
         sim, by, task_id, claim_id = self._sim, hold.by, hold.task.id, hold.claim_id
         if what < 2:
-            return self._say(hold, "heartbeat", lambda _: renew_claim(sim.deps, by, task_id, claim_id), is_keyed=False)
+            lease_seconds = sim.pick([None, None, 15, 60, 600])
+            return self._say(
+                hold,
+                "heartbeat",
+                lambda _: renew_claim(sim.deps, by, task_id, claim_id, lease_seconds),
+                is_keyed=False,
+            )
         if what == 2:
             state = {"n": 1}
             return self._say(
@@ -195,11 +208,16 @@ class Worker:
             )
         if what == 4:
             handoff = {**self._context.message(self._context.target_beside(hold.slug)), "source": {"agent": hold.slug}}
-            asked = CreateHandoff(message=message_from(handoff), claim_id=claim_id)
-            return self._say(
-                hold, "hand off", lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key)
-            )
+            if self._context.habits.is_hot and self._draw(3) == 2:  # as a model that calls two tools at once
+                another = {**handoff, "target": {**handoff["target"], "reason": f"another {self._draw(100_000)}"}}
+                sim.spawn("hand off too", lambda: self._hand_off(hold, another))
+            return self._hand_off(hold, handoff)
         return None
+
+    def _hand_off(self, hold: Hold, message: dict[str, Any]) -> Outcome:
+        sim, by = self._sim, hold.by
+        asked = CreateHandoff(message=message_from(message), claim_id=hold.claim_id)
+        return self._say(hold, "hand off", lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key))
 
     def _say(self, hold: Hold, name: str, act: Callable[[IdempotencyKey | None], Any], **how: Any) -> Outcome:
         """Under its claim, and under no other."""
@@ -257,6 +275,7 @@ class Worker:
         back = {"target_agent": pick(ALL), "reason": "back"} if draw(4) == 3 else None
         if verb == "complete":
             onward = {"continuation": {"suggested_next": pick(ALL), "reason": "on"}} if draw(4) == 3 else {}
+            onward |= self._context.report_on(hold.task.id, 1 if draw(4) == 3 else 0)
             output = {"by": hold.task.fence, **({"text": "large " * 200} if draw(2) else {})}
             return lambda idempotency_key: complete_task(
                 sim.deps, WorkerCall(*who, verb, idempotency_key), CompletedWork(output=output, completion=onward)

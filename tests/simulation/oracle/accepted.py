@@ -46,6 +46,15 @@ class Accepted:
         left = self._ledger.listed["INBOX", slug].keys() & set(ids)
         self._must(not left, "inbox of {}: {} were acknowledged, and are there", slug, left)
 
+    def is_approved_as_seen(self, task_id: str, revision: int) -> None:
+        head = self._ledger.heads[task_id]
+        self._must(
+            head.get("revision", 1) == revision,
+            "{}: approved as its revision {}, and it has another",
+            task_id,
+            revision,
+        )
+
     def _is_brought(self, waits_for: tuple[str, int], content: Any) -> None:
         """To whoever goes on with the task. A second answer is refused."""
         brought = self._ledger.resume_payload.get(waits_for) or {}

@@ -14,8 +14,8 @@ from baton.domain.tasks.task_items import Note
 from baton.ports.details import TaskDetails
 from baton.services.escalations.create_handoff_marker import MarkerAnswer
 from baton.steps.claims.take_task import Claimed
-from simulation.oracle.items import item_of
-from simulation.oracle.writes import PREFIX
+from simulation.oracle.items import item_of, to_ms
+from simulation.oracle.writes import BEGIN_MS, PREFIX
 from simulation.requests import EndedAndNext
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Answers:
         self._must, self._fail = verdict.must, verdict.fail
         # Of claims that were ended by a request for the next one: which one that was.
         self._following: dict[str, str] = {}
+        # By task: at which step its model last replied.
+        self._replied_at: dict[str, int] = {}
 
     def answered(self, request: Request, value: Any) -> None:
         if isinstance(value, EndedAndNext):
@@ -68,9 +70,29 @@ class Answers:
             )  # fmt: skip
         if isinstance(value, Claimed):
             self.claimed(value)
+        if request.name in ("claim next", "wait for work") and isinstance(value, Claimed) and len(request.answers) == 1:
+            self._is_first(request, value.details.task)
         if request.word:
             ended_by = self._ended_by(request)
             self._must(ended_by & request.word[2], "{} was answered, but ended by {}", request.name, ended_by)
+
+    def _is_first(self, request: Request, task: Task) -> None:
+        """Nothing that was ready before the request, and that nobody has touched since, is more urgent; or as urgent
+        and ready before it, where nobody else has been at the queue."""
+        sim, ledger, habits = self._sim, self._ledger, self._sim.habits
+        if habits.lag_ms or habits.skew_ms or task.target_agent is None or sim.current.process.attempt > 1:
+            return
+        began, began_ms = sim.current.process.began_at, sim.current.process.began_ms + BEGIN_MS
+        own = ledger.queued.get((task.id, task.fence))
+        for task_id, head in ledger.heads.items():
+            is_there = head["state"] == "delegated" and head.get("target_agent") == task.target_agent
+            if own and is_there and not head.get("parked") and ledger.changed_at[task_id] < began:
+                place = (head["priority"], to_ms(head["ready_at"]))
+                is_due = place[1] <= began_ms
+                is_before = place[0] < own[0] or (place < own and ledger.taken_at.get(task.target_agent, 0) < began)
+                self._must(
+                    not (is_due and is_before), "{} was claimed at {}, and {} waits at {}", task.id, own, task_id, place
+                )
 
     def _followed(self, request: Request, following: Claimed | None) -> None:
         """However often it is asked for, one claim follows."""
@@ -118,12 +140,19 @@ class Answers:
         head = ledger.heads[task_id]
         if (head.get("claim") or {}).get("claim_id") != self._sim.current.process.claim_id:
             return
+        newest = ledger.agents[request.agent][-1:]
+        is_off = any(not each["active"] and at < self._replied_at.get(task_id, -1) for at, each in newest)
+        self._must(not is_off, "{}: the model is asked for {}, which is switched off", task_id, request.agent)
         calls = ledger.usage.get(head["workflow_id"], {}).get("model_calls", 0)
         self._must(calls > 0, "{}: the model is asked, and nobody has counted it", task_id)
         for sk, wire in self._sim.dynamo.items.get(f"{PREFIX}RUN#{task_id}", {}).items():
             entry = item_of(wire) if sk.startswith("ENTRY#") else None
             is_kept = entry is not None and entry.get("kind") == "reply" and entry["turn"] == request.turn
             self._must(not is_kept, "{}: the model is asked again for turn {}", task_id, request.turn)
+
+    def model_replies(self, request: ModelRequest) -> None:
+        """What was to be seen before it is seen before the next call."""
+        self._replied_at[request.task_id] = self._sim.steps
 
     def logged(self, _message: str, action: str = "", error: str = "", **fields: object) -> None:
         """The product's log: some lines tell of what never may happen."""

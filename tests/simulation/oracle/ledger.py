@@ -10,6 +10,12 @@ Item = dict[str, Any]
 ENDED = frozenset({"done", "failed", "rejected", "cancelled"})
 
 
+def criteria_in(body: Item) -> list[str]:
+    """What a handoff's message wants to be told of."""
+    deliverables = (body.get("expectations") or {}).get("deliverables") or []
+    return list(dict.fromkeys(text for each in deliverables for text in each.get("acceptance_criteria", ())))
+
+
 @dataclass
 class ClaimSeen:
     """``at_step``: when it was written. ``ended_by``: the types of the entries that its holder's last word wrote, None
@@ -39,12 +45,20 @@ class Ledger:
     # How many recovery records a task has.
     recoveries: Counter[str] = field(default_factory=Counter)
     born: dict[str, int] = field(default_factory=dict)
+    # At which step it last changed; by claim: its place in the queue before that; by agent: when a claim but the latest
+    # was made.
+    changed_at: dict[str, int] = field(default_factory=dict)
+    queued: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
+    taken_at: dict[str, int] = field(default_factory=dict)
+    latest_at: dict[str, int] = field(default_factory=dict)
     ended_at: dict[str, int] = field(default_factory=dict)
     ended_in_tracker: set[str] = field(default_factory=set)
     # When its state last came to be told by another word.
     worded_ms: dict[str, int] = field(default_factory=dict)
     bodies: dict[str, Item] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
+    completions: dict[str, Item] = field(default_factory=dict)
+    failures: dict[str, Item] = field(default_factory=dict)
     resume_payload: dict[tuple[str, int], Item] = field(default_factory=dict)
     resumed: Counter[tuple[str, int]] = field(default_factory=Counter)
     retries: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -146,3 +160,5 @@ class Transaction:
     workflows: set[str] = field(default_factory=set)
     resume_payload: Item | None = None
     followed: dict[str, str] = field(default_factory=dict)
+    # New ones: their human and id.
+    sessions: list[tuple[str, str]] = field(default_factory=list)

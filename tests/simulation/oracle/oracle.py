@@ -15,6 +15,7 @@ from simulation.oracle.pages import Pages
 from simulation.oracle.quiet import Quiet
 from simulation.oracle.readings import Readings
 from simulation.oracle.registry import Registry
+from simulation.oracle.sessions import Sessions
 from simulation.oracle.spending import Spending
 from simulation.oracle.talks import Talks
 from simulation.oracle.tasks import TaskRules
@@ -33,7 +34,8 @@ class Oracle:
         self._sim = sim
         self.verdict, self.ledger = Verdict(sim), Ledger()
         self.pages = Pages(sim, self.verdict, self.ledger)
-        self._writes = Writes(sim, self.verdict, self.ledger)
+        self.sessions = Sessions(sim, self.verdict)
+        self._writes = Writes(sim, self.verdict, self.ledger, self.sessions)
         self._tasks = TaskRules(sim, self.verdict, self.ledger)
         self.accepted = Accepted(sim, self.verdict, self.ledger)
         self.answers = Answers(sim, self.verdict, self.ledger)
@@ -64,6 +66,7 @@ class Oracle:
             self._slot_held_once(task_id, self.ledger.heads[task_id])
         for _, after in tx.heads.values():
             self.talks.is_let(after)
+        self.sessions.are_listed(tx)
         for task_id, next_id in tx.followed.items():
             self.talks.is_followed(task_id, next_id)
         for workflow in tx.workflows:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from simulation.simulation import Simulation
 
 
+# What every change of the settings changes.
+BOOKKEEPING = {"version", "updated_at", "updated_by", "written_by"}
+
+
 class Registry:
     def __init__(self, sim: Simulation, verdict: Verdict) -> None:
         self._sim = sim
@@ -41,8 +45,13 @@ class Registry:
         targets = {each["agent"] for each in seen if not each.get("removed")}
         self._must(head.get("target_agent") in targets, "{}: routed to {}", task_id, head.get("target_agent"))
 
-    def is_opened_once(self, first: str, second: str) -> None:
-        self._must(first == second, "one code has opened the sessions {} and {}", first, second)
+    def are_changed_as_asked(self, old: Item | None, new: Item | None) -> None:
+        """Of two who change the settings at once neither undoes what the other has changed."""
+        request, before, after = self._sim.current.process.request, old or {}, new or {}
+        if request is not None and request.asked is not None:
+            changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+            odd = changed - request.asked - BOOKKEEPING
+            self._must(not odd, "who changed {} of the settings has changed {}, too", set(request.asked), odd)
 
     def is_let_in(self, token_id: str, *, is_revoked: bool) -> None:
         self._must(not is_revoked, "token {} is taken, and was revoked", token_id)

@@ -63,7 +63,26 @@ class Talks:
         self._must(to == agent, "{}: the user says more to {}, and {} has the conversation", task_id, to, agent)
         others = [each for each in self._next_of(task_id) if each != next_id and self._has_it(each, holder)]
         self._must(not others, "{}: the user says more beside {}, which have the conversation", task_id, others)
+        self._may_speak(task_id)
         self._followed[task_id] = next_id
+
+    def _may_speak(self, task_id: str) -> None:
+        """An agent in conversations that it has a part in."""
+        request = self._sim.current.process.request
+        if request is None or request.name != "say" or request.by.kind != "agent":
+            return
+        members = [
+            self._ledger.heads[each]
+            for each in self._ledger.members[self._ledger.heads[task_id]["workflow_id"]]
+            if each in self._ledger.heads
+        ]
+        slug = request.by.id
+        has_part = any(
+            slug in {each["source_agent"], each.get("target_agent"), *each.get("takers", ())}
+            or each["created_by"] == request.by.key
+            for each in members
+        )
+        self._must(has_part, "{}: {} speaks, who has no part in it", task_id, slug)
 
     def _has_it(self, task_id: str, holder: Item) -> bool:
         """What is tried anew after the user began to say more is beside the conversation."""

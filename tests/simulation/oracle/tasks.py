@@ -58,6 +58,7 @@ class TaskRules:
         fold = self._trail.told(tx, task_id, dict(ledger.folds.get(task_id, {})), entries)
         self._told_alike(was, new, fold, is_told=bool(entries))
         ledger.folds[task_id], ledger.heads[task_id] = fold, new
+        ledger.changed_at[task_id] = self._sim.steps
         self._claimed(was, new, entries)
         for holds, what in place_rules(new):
             self._must(holds, what)
@@ -97,6 +98,7 @@ class TaskRules:
             self._must(is_next, "its fence went from {} to {}", fence_before, fence)
             self._ledger.claims[self._task_id, claim["fence"]] = ClaimSeen(claim["claim_id"], self._sim.steps)
             self._permitted(claim)
+            self._queued(was, claim)
         else:
             self._must(fence == fence_before, "its fence moved without a claim")
         if claim:
@@ -122,6 +124,13 @@ class TaskRules:
 
     def _under(self, claim: Item, what: str) -> None:
         self._must(self._sim.current.process.claim_id in (None, claim["claim_id"]), "{} under another claim", what)
+
+    def _queued(self, was: Item, claim: Item) -> None:
+        ledger, slug = self._ledger, claim["agent"]
+        ledger.taken_at[slug] = ledger.latest_at.get(slug, -1)
+        ledger.latest_at[slug] = self._sim.steps
+        if was.get("state") == "delegated" and was.get("target_agent") == slug:
+            ledger.queued[self._task_id, claim["fence"]] = was["priority"], to_ms(was["ready_at"])
 
     def _permitted(self, claim: Item) -> None:
         """By an agent that is on, and within what it may hold at once; as whoever claims may have seen it."""

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from simulation.oracle.items import to_ms
-from simulation.oracle.ledger import ENDED
+from simulation.oracle.ledger import ENDED, criteria_in
 from simulation.oracle.moments import Moments
 from simulation.oracle.pages import BY_PERSON
 
@@ -140,6 +140,11 @@ class TrailRules:
         kind, changes, at = entry["type"], entry["data"]["changes"], to_ms(entry["at"])
         if kind == "handoff_received":
             self._received(fold, entry["data"], at)
+        elif kind == "handoff_completed":
+            self._reported()
+            self._let_act(fold, entry)
+        elif kind in ("checkpoint_saved", "handoff_transferred", "handoff_rejected", "waiting"):
+            self._let_act(fold, entry)
         elif kind == "approval_undone":
             self._must(at < to_ms(fold["undo_until"]), "undone after its window")
         elif kind == "resumed":
@@ -151,6 +156,23 @@ class TrailRules:
         if kind == "released" or (kind == "resumed" and entry["data"]["by"] == "timeout"):
             after, releases = changes.get("state"), changes.get("releases", fold.get("releases", 0))
             self._must(after == "needs" or releases < MAX_RELEASES, "given back for nothing more than ten times")
+
+    def _let_act(self, fold: Item, entry: Item) -> None:
+        """Nobody in the name of an agent that is switched off, but Baton's own parts and the agent, which is asked at
+        the door."""
+        claim = fold.get("claim") or {}
+        if entry["principal_kind"] != "service" or entry["principal_id"] != "ci" or not claim:
+            return
+        agents = self._ledger.agents_since(claim["agent"], self._sim.current.process.began_at)
+        is_on = any(each["active"] for each in agents)
+        self._must(is_on, "{} in the name of {}, which is switched off", entry["type"], claim["agent"])
+
+    def _reported(self) -> None:
+        """Each criterion."""
+        verification = self._ledger.completions.get(self._task_id, {}).get("verification") or {}
+        reported = {each["criterion"] for each in verification.get("acceptance_criteria_met") or ()}
+        left = set(criteria_in(self._ledger.bodies.get(self._task_id, {}))) - reported
+        self._must(not left, "done, and {} isn't reported", left)
 
     def _received(self, fold: Item, data: Item, at: int) -> None:
         attempt, most, target = fold.get("attempt", 0), fold.get("max_attempts", 3), fold.get("target_agent")
@@ -195,3 +217,6 @@ class TrailRules:
         self._must(state == head["state"], "joined without the result of {} as it is", head["id"])
         output: Any = self._ledger.outputs.get(head["id"]) if head["state"] == "done" else None
         self._must(said and said["output"] == output, "joined with another output of {}", head["id"])
+        if head["state"] in ("failed", "rejected"):
+            is_told = bool(said and said["failure"]) or "failure" in ((said or {}).get("left_out") or ())
+            self._must(is_told, "joined without why {} has {}", head["id"], head["state"])

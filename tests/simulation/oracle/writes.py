@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulation.oracle.ledger import Item, Ledger, Transaction
+    from simulation.oracle.sessions import Sessions
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation
 
@@ -29,7 +30,7 @@ PAPERS = ("FAILURE", "BROUGHT", "CHECKPOINT")
 class Writes:
     """``note`` takes one item of a transaction: its partition, its sort key, and what it was and is."""
 
-    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
+    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger, sessions: Sessions) -> None:
         self._sim, self._verdict, self._ledger = sim, verdict, ledger
         self._must = verdict.must
         self.pieces = Pieces(sim, verdict, ledger)
@@ -54,6 +55,7 @@ class Writes:
             "ROUTES": self._route,
             "PAGE": self._page,
             "POLLS": self._polls,
+            "TOKEN": sessions.is_written,
         }
 
     def note(self, tx: Transaction, pk: str, sk: str, old: Item | None, new: Item | None) -> None:
@@ -102,6 +104,8 @@ class Writes:
         self._must(not is_late, "{}: has an output, and hasn't ended", task_id)
         if item and "output" in item:
             self._ledger.outputs[task_id] = json.loads(item["output"])
+        if item and "completion" in item:
+            self._ledger.completions[task_id] = json.loads(item["completion"])
 
     def _errand_done(self, sk: str, task_id: str) -> None:
         head = self._ledger.heads[task_id]
@@ -121,9 +125,21 @@ class Writes:
         self._must(state not in ENDED, "{}: {} was written after its end", task_id, sk)
         if sk.startswith("RECOVERY"):
             self._ledger.recoveries[task_id] = new["number"]
+            self._recovery(task_id, new)
+        if sk == "FAILURE":
+            self._ledger.failures[task_id] = json.loads(new["content"])
         if sk == "BROUGHT":
             tx.resume_payload = json.loads(new["content"])
             self._ledger.resume_payload[task_id, tx.resume_payload["wait"]] = tx.resume_payload
+
+    def _recovery(self, task_id: str, new: Item) -> None:
+        """It says whose work was lost, and where to go on."""
+        head = self._ledger.heads[task_id]
+        claim = head.get("claim") or {}
+        wanted = (claim.get("agent"), claim.get("worker"), claim.get("fence"), head.get("last_checkpoint_id"))
+        said = tuple(new.get(f"prior_{name}") for name in ("agent", "worker", "fence"))
+        said = (*said, new.get("last_checkpoint_id"))
+        self._must(said == wanted, "{}: its recovery tells of {}, {} was lost", task_id, said, wanted)
 
     def _trail(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk.startswith("EVENTS#"):
@@ -221,6 +237,7 @@ class Writes:
     def _settings(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk == "SETTINGS":
             self._sim.oracle.registry.is_next("the settings", old, new)
+            self._sim.oracle.registry.are_changed_as_asked(old, new)
         else:
             self._sim.oracle.registry.is_version("the settings", sk, old, new)
 
