@@ -93,7 +93,9 @@ class Pages:
         *_, earlier, last = [None, WORDS["needs"], *(each for _, who, each in page.edits if who == US)]
         shown = WORDS.get(self._row(page.task_id).get("shown_state", ""))
         ours = earlier if shown == earlier else last
-        was_closed_before = page.is_imported and (word in CLOSING or _is_told_beside(page))
+        was_closed_before = page.is_imported and (
+            word in CLOSING or _is_told_beside(page) or self._was_closed_at_its_import(page.task_id)
+        )
         is_left_to_them = self._was_ended_there(page.task_id) or was_closed_before
         is_shown = word == WORDS[head["state"]]
         is_theirs = by != US and (is_later or is_left_to_them or ours == WORDS[head["state"]])
@@ -118,6 +120,11 @@ class Pages:
 
     def _was_ended_there(self, task_id: str) -> bool:
         return task_id in self._ledger.ended_in_tracker
+
+    def _was_closed_at_its_import(self, task_id: str) -> bool:
+        """Whoever has changed it since."""
+        reason = self._ledger.trails[task_id][-1]["data"].get("reason") or ""
+        return str(reason).endswith("when it was imported")
 
     def _row(self, task_id: str) -> Item:
         row = item_of(self._sim.dynamo.item((f"WS#{WORKSPACE}#TASK#{task_id}", "MIRROR")))
