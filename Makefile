@@ -138,10 +138,12 @@ fuzz: setup ## try every operation of docs/openapi.json with 1,000 requests (FUZ
 MINUTES ?= 10
 SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(10**6) * 1000)')
 TRACE ?=
+PROCESSES ?= 1
 
-simulate: setup ## play schedules and faults by seeds (MINUTES, SEED; REPLAY=seed TRACE=word; SHRINK=seed)
+simulate: setup ## play schedules and faults by seeds (MINUTES, STEPS, SEED, PROCESSES; REPLAY=seed TRACE=word; SHRINK=seed)
 	@PYTHONPATH=tests $(bin)/python -m simulation $(if $(REPLAY),replay $(REPLAY) --trace '$(TRACE)',$(if \
-	  $(SHRINK),shrink $(SHRINK) --trace '$(TRACE)',run --seed $(SEED) --minutes $(MINUTES)))
+	  $(SHRINK),shrink $(SHRINK) --trace '$(TRACE)',run --seed $(SEED) --minutes $(MINUTES) \
+	  --processes $(PROCESSES) $(if $(STEPS),--steps $(STEPS))))
 
 planted: setup ## plant known bugs, one after the other: the simulation must find each (STEPS; PLANTED=number)
 	@PYTHONPATH=tests $(bin)/python -m simulation.planted $(PLANTED)

@@ -1,6 +1,7 @@
 """Baton in a deterministic simulator: every schedule comes from a seed.
 
-python -m simulation run [--seed N] [--minutes M] [--steps S]   seed after seed; says what was violated
+python -m simulation run [--seed N] [--minutes M] [--steps S] [--processes P]
+                                                                seed after seed; says what was violated
 python -m simulation replay SEED [--trace WORD]                 the same again, with what happened
 python -m simulation shrink SEED                                the dullest schedule that breaks the same rule
 """
@@ -18,6 +19,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simulation.episode import play
+from simulation.several import run_several
 from simulation.shrinking import shrunk
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """As many seeds as there is time for. Answers with how many violations were found."""
-    began, seed, steps, found = time.monotonic(), args.seed, 0, 0
+    began, seed, steps, found, episodes = time.monotonic(), args.seed, 0, 0, 0
     seen: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     while steps < args.steps and time.monotonic() - began < args.minutes * 60 and not (found and args.first):
@@ -39,10 +41,11 @@ def run(args: argparse.Namespace) -> int:
             print(f"seed {seed} step {violations[0].step}: {violations[0].what}\n{violations[0].where}")
             print(f"Again, with what happened: make simulate REPLAY={seed}", flush=True)
         sim.scheduler.let_go()
-        seed += 1
+        seed, episodes = seed + args.stride, episodes + 1
     spent = time.monotonic() - began
     told = {
-        "seeds": [args.seed, seed - 1],
+        "seeds": [args.seed, seed - args.stride],
+        "episodes": episodes,
         "steps": steps,
         "seconds": round(spent, 1),
         "cpu_seconds": round(time.process_time(), 1),
@@ -72,6 +75,8 @@ def main() -> int:
     runs.add_argument("--seed", type=int, default=1)
     runs.add_argument("--minutes", type=float, default=float("inf"))
     runs.add_argument("--steps", type=float, default=float("inf"))
+    runs.add_argument("--stride", type=int, default=1, help="only every so-manieth seed")
+    runs.add_argument("--processes", type=int, default=1, help="that play at once")
     runs.add_argument("--first", action="store_true", help="stop at the first violation")
     for name in ("replay", "shrink"):
         command = commands.add_parser(name)
@@ -82,7 +87,7 @@ def main() -> int:
     gc.set_threshold(100_000, 20, 20)  # an episode lives in a few megabytes
     gc.freeze()  # and what is there already stays
     if args.command == "run":
-        return min(run(args), 1)
+        return min(run_several(args) if args.processes > 1 else run(args), 1)
     play_it = shrunk if args.command == "shrink" else play
     sim = play_it(args.which, args.set, is_traced=True) if play_it is play else shrunk(args.which, args.set)
     return min(show(sim, args.trace), 1)

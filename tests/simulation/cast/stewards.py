@@ -205,7 +205,9 @@ class Steward:
             token_id = sim.pick(list(self._tokens))
             for _ in range(CONTAINERS):
                 self._enter_with(token_id)
-            outcome = self._context.ask("revoke", human(), lambda _once: revoke_token(sim.deps, human(), token_id))
+            outcome = self._context.ask(
+                "revoke", human(), lambda _once: revoke_token(sim.deps, human(), token_id), is_keyed=False
+            )
             if isinstance(outcome, Answered):
                 self._revoked.add(token_id)
             self._enter_with(token_id)
