@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
 from simulation.habits import Focus, NoticeFate
+from simulation.planted.bug import Bug, bug
+from simulation.planted.product_rules import BROKEN_RULES
 
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """``old`` occurs once in the file."""
-
-    file: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bug:
-    """``habits``: instead of the seeds', so that what it takes happens often. ``steps``: within which it is found.
-    ``harmless``: why it breaks no rule, where it doesn't; so many steps don't find it."""
-
-    name: str
-    edits: tuple[Edit, ...]
-    habits: dict[str, Any] = field(default_factory=dict)
-    steps: int = 60_000
-    harmless: str = ""
-
-
-def _bug(name: str, *edits: tuple[str, str, str], **more: Any) -> Bug:
-    return Bug(name, tuple(Edit(*each) for each in edits), **more)
-
+__all__ = ["BUGS", "Bug"]
 
 CLAIMS = (
-    _bug(
+    bug(
         "HEAD's version isn't compared",
         (
             "adapters/dynamodb/puts.py",
@@ -42,15 +17,15 @@ CLAIMS = (
             'VERSION_UNCHANGED = "#version >= :seen"',
         ),
     ),
-    _bug(
+    bug(
         "a claim doesn't raise the fence",
         ("domain/tasks/transitions.py", "fence=task.fence + 1", "fence=max(task.fence, 1)"),
     ),
-    _bug(
+    bug(
         "a claimed task isn't marked in its queue",
         ("adapters/dynamodb/keys.py", "    if of.claim is not None:\n", "    if False:\n"),
     ),
-    _bug(
+    bug(
         "a mark stands in the target's queue, not in the holder's",
         (
             "adapters/dynamodb/keys.py",
@@ -58,26 +33,26 @@ CLAIMS = (
             "ready_queue(of.workspace, of.target_agent or 'nobody')",
         ),
     ),
-    _bug(
+    bug(
         "a change leaves the sweeper's entry where it is, however late that is",
         ("domain/tasks/wake.py", "return before.wake_at <= due_at - margin", "return True"),
     ),
-    _bug(
+    bug(
         "the early look at ready work is after what is due",
         ("domain/tasks/wake.py", "return min(early, due_at), True", "return early, True"),
     ),
-    _bug(
+    bug(
         "a sweep ends live claims",
         ("domain/tasks/sweep_rules.py", "    if is_early(task, at):\n", "    if False:\n"),
         ("domain/tasks/sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
     ),
-    _bug(
+    bug(
         "a heartbeat keeps the version",
         ("adapters/dynamodb/claims/renewal.py", ", #version = #version + :one", ""),
         ("adapters/dynamodb/claims/renewal.py", '":now": now_ms, ":one": 1}\n    if', '":now": now_ms}\n    if'),
         ("adapters/dynamodb/claims/renewal.py", '":now": now_ms, ":one": 1, ":seen"', '":now": now_ms, ":seen"'),
     ),
-    _bug(
+    bug(
         "a repeat claims one more task",
         (
             "services/claims/claim_following.py",
@@ -85,7 +60,7 @@ CLAIMS = (
             "claim_if_any(deps, claimer)",
         ),
     ),
-    _bug(
+    bug(
         "one attempt too many",
         (
             "domain/tasks/sweep_rules.py",
@@ -93,11 +68,11 @@ CLAIMS = (
             "exhausted = task.attempt > task.max_attempts",
         ),
     ),
-    _bug(
+    bug(
         "fenced by owner, not by claim",
         ("domain/tasks/task.py", "claim.claim_id != claim_id or ", ""),
     ),
-    _bug(
+    bug(
         "fenced by claim, not by owner",
         (
             "domain/tasks/task.py",
@@ -105,7 +80,7 @@ CLAIMS = (
             "claim.claim_id != claim_id",
         ),
     ),
-    _bug(
+    bug(
         "a permit may be taken twice",
         (
             "adapters/dynamodb/tasks/change_writes.py",
@@ -113,7 +88,7 @@ CLAIMS = (
             "put(slot)",
         ),
     ),
-    _bug(
+    bug(
         "a claim that is over keeps its slot",
         (
             "adapters/dynamodb/tasks/change_writes.py",
@@ -121,7 +96,7 @@ CLAIMS = (
             "        pass\n    return writes",
         ),
     ),
-    _bug(
+    bug(
         "a claimer takes a task whose lease was extended",
         ("domain/tasks/task.py", "self.claim.agent == agent and self.claim.is_over(now)", "self.claim.agent == agent"),
         ("domain/tasks/sweep_rules.py", "    if is_early(task, at):\n", "    if False:\n"),
@@ -132,7 +107,7 @@ CLAIMS = (
             "    if task.claim and not task.claim.is_over(now):\n        return\n    _measure(look, task, now)\n",
         ),
     ),
-    _bug(
+    bug(
         "a claimer takes another agent's task whose lease is over",
         (
             "domain/tasks/task.py",
@@ -142,11 +117,11 @@ CLAIMS = (
         habits={"focus": Focus.WAITS, "is_hot": False, "fault_share": 0, "crash_share": 0},
         steps=200_000,
     ),
-    _bug(
+    bug(
         "a takeover leaves no recovery record",
         ("domain/tasks/change.py", "recovery=later.recovery or self.recovery,", "recovery=later.recovery,"),
     ),
-    _bug(
+    bug(
         "a takeover counts no attempt",
         (
             "steps/claims/take_task.py",
@@ -155,7 +130,7 @@ CLAIMS = (
             "        return self.swept.task.changed(attempt=max(0, self.swept.task.attempt - 1))\n",
         ),
     ),
-    _bug(
+    bug(
         "a takeover keeps the fence",
         (
             "domain/tasks/change.py",
@@ -163,11 +138,11 @@ CLAIMS = (
             "task=later.task.changed(version=self.task.version, fence=self.task.fence),",
         ),
     ),
-    _bug(
+    bug(
         "a takeover's events are the claim's alone",
         ("domain/tasks/change.py", "events=(*self.events, *later.events),", "events=later.events,"),
     ),
-    _bug(
+    bug(
         "a claim that was taken over isn't kept for what comes too late",
         (
             "domain/tasks/change.py",
@@ -175,19 +150,19 @@ CLAIMS = (
             "if before is not None and now is None",
         ),
     ),
-    _bug(
+    bug(
         "who ends another's claim passes for its holder",
         ("domain/tasks/tail.py", '**({} if by_holder else {"ended_by": claim.principal}),', ""),
     ),
-    _bug(
+    bug(
         "a claim that was taken over gets the fence of the one after it",
         ("domain/tasks/tail.py", '**({} if after.fence == claim.fence else {"ended_fence": claim.fence}),', ""),
     ),
-    _bug(
+    bug(
         "open work's ended claim is anybody's",
         ("domain/tasks/tail.py", '**({} if after.target_agent == claim.agent else {"ended_agent": claim.agent}),', ""),
     ),
-    _bug(
+    bug(
         "a takeover forgets the slot of the lost claim",
         (
             "adapters/dynamodb/tasks/change_writes.py",
@@ -202,7 +177,7 @@ CLAIMS = (
         ("steps/claims/take_task.py", "        return lost.slot\n", "        pass\n"),
         steps=200_000,
     ),
-    _bug(
+    bug(
         "what a sweep leaves to nobody isn't swept",
         (
             "steps/claims/take_task.py",
@@ -212,7 +187,7 @@ CLAIMS = (
         steps=30_000,
         harmless="the sweeper comes within the minute",
     ),
-    _bug(
+    bug(
         "a mark is moved too far",
         (
             "adapters/dynamodb/claims/marks.py",
@@ -220,11 +195,11 @@ CLAIMS = (
             '":mark": keys.claim_mark(claim, claim.renewed(claim.expires_at, None, None).expires_at),',
         ),
     ),
-    _bug(
+    bug(
         "a lost heartbeat leaves no recovery record",
         ("domain/tasks/sweep_rules.py", '    recorder.extras["recovery"] = recovery\n', ""),
     ),
-    _bug(
+    bug(
         "a task is claimed before it is due",
         (
             "domain/tasks/transitions.py",
@@ -232,7 +207,7 @@ CLAIMS = (
             "    task.must_be_claimable(at + times.seconds(60))\n",
         ),
     ),
-    _bug(
+    bug(
         "a claim may be made for another's task",
         (
             "domain/tasks/transitions.py",
@@ -240,7 +215,7 @@ CLAIMS = (
             "if False:",
         ),
     ),
-    _bug(
+    bug(
         "a lost notice is sent no more",
         (
             "domain/tasks/wake.py",
@@ -250,7 +225,7 @@ CLAIMS = (
     ),
 )
 CALLERS = (
-    _bug(
+    bug(
         "a known token is believed",
         (
             "services/access/authenticate.py",
@@ -259,7 +234,7 @@ CALLERS = (
         ),
         habits={"has_stewards": True},
     ),
-    _bug(
+    bug(
         "a token's check waits for the end of its request",
         (
             "adapters/dynamodb/table.py",
@@ -274,7 +249,7 @@ CALLERS = (
         ),
         habits={"has_stewards": True},
     ),
-    _bug(
+    bug(
         "nobody judges the token that a batch brings along",
         (
             "adapters/dynamodb/pending_check.py",
@@ -283,7 +258,7 @@ CALLERS = (
         ),
         habits={"has_stewards": True},
     ),
-    _bug(
+    bug(
         "a revocation raises no version",
         (
             "adapters/dynamodb/agents/registry.py",
@@ -292,7 +267,7 @@ CALLERS = (
         ),
         habits={"has_stewards": True},
     ),
-    _bug(
+    bug(
         "a token is judged by the version of an earlier request",
         (
             "adapters/dynamodb/agents/registry.py",
@@ -301,7 +276,7 @@ CALLERS = (
         ),
         habits={"has_stewards": True},
     ),
-    _bug(
+    bug(
         "a session goes on without its token",
         (
             "domain/access/token.py",
@@ -310,7 +285,7 @@ CALLERS = (
         ),
         habits={"has_stewards": True},
     ),
-    _bug(
+    bug(
         "a code opens two sessions",
         (
             "domain/access/session.py",
@@ -324,14 +299,14 @@ CALLERS = (
         ),
         habits={"has_stewards": True},
     ),
-    _bug(
+    bug(
         "a refused token is refused once in its request",
         ("adapters/dynamodb/pending_check.py", "if self._refusal is not None:", "if False:"),
         habits={"has_stewards": True},
     ),
 )
 REPEATS = (
-    _bug(
+    bug(
         "the witness isn't looked at",
         (
             "adapters/dynamodb/table.py",
@@ -340,7 +315,7 @@ REPEATS = (
         ),
         habits={"fault_share": 0.1, "knows_tokens": False},
     ),
-    _bug(
+    bug(
         "any witness is ours",
         (
             "adapters/dynamodb/table.py",
@@ -348,12 +323,12 @@ REPEATS = (
             "item is not None",
         ),
     ),
-    _bug(
+    bug(
         "an unclear attempt isn't barred",
         ("adapters/dynamodb/table.py", "if may_arrive and bar is not None and", "if False and"),
         habits={"focus": Focus.ALERTS, "fault_share": 0.1, "knows_tokens": False, "has_tracker": False},
     ),
-    _bug(
+    bug(
         "a token of its own for each attempt",
         (
             "adapters/dynamodb/table.py",
@@ -364,7 +339,7 @@ REPEATS = (
         harmless="each transaction has an item whose condition fails once it was applied, but a revocation's, and that "
         "sets the same again; in every fourth seed the table knows no tokens at all",
     ),
-    _bug(
+    bug(
         "a batch read forgets what wasn't processed",
         (
             "adapters/dynamodb/table.py",
@@ -372,7 +347,7 @@ REPEATS = (
             "            request = {}\n",
         ),
     ),
-    _bug(
+    bug(
         "a partition is read to its first page only",
         (
             "adapters/dynamodb/table.py",
@@ -380,7 +355,7 @@ REPEATS = (
             '            yield from self._items(answer["Items"])\n            if True:\n',
         ),
     ),
-    _bug(
+    bug(
         "a key is remembered after the effect",
         (
             "services/claims/save_checkpoint.py",
@@ -389,7 +364,7 @@ REPEATS = (
             "            deps.store.commit(by.workspace, *idempotency.save_response(idempotency_key, answer))\n",
         ),
     ),
-    _bug(
+    bug(
         "a key may be taken twice",
         (
             "adapters/dynamodb/access/idempotency_writes.py",
@@ -397,7 +372,7 @@ REPEATS = (
             "return put(item, marker=Marker.LASTING, bar=Exclusive())",
         ),
     ),
-    _bug(
+    bug(
         "a handoff's key isn't remembered",
         (
             "services/handoffs/create_handoff.py",
@@ -405,7 +380,7 @@ REPEATS = (
             "    saved = ()\n",
         ),
     ),
-    _bug(
+    bug(
         "the last word of a claim isn't kept",
         (
             "steps/claims/end_claim.py",
@@ -413,27 +388,27 @@ REPEATS = (
             "digest='', key=",
         ),
     ),
-    _bug(
+    bug(
         "a change under a key keeps no receipt",
         ("steps/tasks/change_task.py", "asked=answers.asked_under(idempotency_key)", "asked=None"),
         habits={"doubled_share": 0.8},
     ),
-    _bug(
+    bug(
         "another word under a claim that is over gets the first one's answer",
         ("steps/claims/end_claim.py", " or receipt.asked != request.digest or ", " or "),
     ),
-    _bug(
+    bug(
         "a repeat is answered with the task as it is now",
         ("steps/tasks/answers.py", "    if receipt.seq == task.seq:\n", "    if True:\n"),
         habits={"doubled_share": 0.8, "focus": Focus.ENDS},
     ),
-    _bug(
+    bug(
         "a repeat is answered in the version of its last event alone",
         ("steps/tasks/answers.py", "return task.changed(version=receipt.version)", "return task"),
         ("steps/tasks/answers.py", "then.changed(version=receipt.version,", "then.changed(version=receipt.seq,"),
         habits={"doubled_share": 0.8, "focus": Focus.ENDS},
     ),
-    _bug(
+    bug(
         "receipts leave HEAD without a pointer",
         (
             "adapters/dynamodb/tasks/change_writes.py",
@@ -441,7 +416,7 @@ REPEATS = (
             "[chunk_item(change.before)]",
         ),
     ),
-    _bug(
+    bug(
         "a pointer names the event before",
         (
             "adapters/dynamodb/trail_items.py",
@@ -449,7 +424,7 @@ REPEATS = (
             "enumerate(before.tail, before.seq - len(before.tail))",
         ),
     ),
-    _bug(
+    bug(
         "receipts are looked for in HEAD alone",
         (
             "adapters/dynamodb/tasks/task_reads.py",
@@ -458,7 +433,7 @@ REPEATS = (
         ),
         habits={"doubled_share": 0.8, "focus": Focus.ENDS},
     ),
-    _bug(
+    bug(
         "a task forgets that it has chunks",
         (
             "domain/tasks/change.py",
@@ -468,7 +443,7 @@ REPEATS = (
         habits={"doubled_share": 0.8, "focus": Focus.ENDS},
         steps=200_000,
     ),
-    _bug(
+    bug(
         "another's key is told before a used one",
         (
             "adapters/dynamodb/table.py",
@@ -481,7 +456,7 @@ REPEATS = (
     ),
 )
 DIRECTIONS = (
-    _bug(
+    bug(
         "the cap lets one more through",
         (
             "domain/escalations/direction.py",
@@ -489,7 +464,7 @@ DIRECTIONS = (
             "if len(recent) > settings.escalation_cap",
         ),
     ),
-    _bug(
+    bug(
         "a direction's version isn't compared",
         (
             "adapters/dynamodb/escalations/marker_writes.py",
@@ -502,15 +477,15 @@ DIRECTIONS = (
             'seen = {":zero": 0}',
         ),
     ),
-    _bug(
+    bug(
         "nobody looks whether a direction's tasks have ended",
         ("steps/escalations/look_at_ends.py", "if not in_question:", "if True:"),
     ),
-    _bug(
+    bug(
         "a task at work counts as ended in its direction",
         ("steps/escalations/look_at_ends.py", "if task.is_ended}", "if task.is_ended or task.fence}"),
     ),
-    _bug(
+    bug(
         "a direction remembers its open tasks as ended",
         (
             "adapters/dynamodb/escalations/marker_writes.py",
@@ -523,7 +498,7 @@ DIRECTIONS = (
 # Whoever ends a task often dies between its output and HEAD, and somebody else has the time to end it in another way.
 _LOST_ENDS = {"focus": Focus.ENDS, "is_hot": False, "crash_share": 0.03, "fault_share": 0.08}
 OUTPUTS = (
-    _bug(
+    bug(
         "all large outputs of a task have one place",
         (
             "adapters/dynamodb/tasks/output_items.py",
@@ -532,7 +507,7 @@ OUTPUTS = (
         ),
         habits=_LOST_ENDS,
     ),
-    _bug(
+    bug(
         "an output's place follows from the fence, not from its content",
         (
             "adapters/dynamodb/tasks/output_items.py",
@@ -541,11 +516,11 @@ OUTPUTS = (
         ),
         habits=_LOST_ENDS,
     ),
-    _bug(
+    bug(
         "a large output is put after HEAD, if at all",
         ("adapters/dynamodb/tasks/change_writes.py", "writes.append(put_first(beside))", "pass"),
     ),
-    _bug(
+    bug(
         "a small output isn't put with HEAD",
         (
             "adapters/dynamodb/tasks/change_writes.py",
@@ -553,7 +528,7 @@ OUTPUTS = (
             "**items.head_item(task, len(change.events))}",
         ),
     ),
-    _bug(
+    bug(
         "outputs are read as they were found, though HEAD names one",
         (
             "adapters/dynamodb/tasks/task_reads.py",
@@ -564,11 +539,11 @@ OUTPUTS = (
     ),
 )
 INBOXES = (
-    _bug(
+    bug(
         "an end is in no inbox",
         ("steps/tasks/change_task.py", "if not change.ends or not is_slug(change.task.source_agent):", "if True:"),
     ),
-    _bug(
+    bug(
         "an acknowledged item comes back while the index lags",
         (
             "adapters/dynamodb/handoffs/inboxes.py",
@@ -577,7 +552,7 @@ INBOXES = (
         ),
         habits={"has_readers": True, "focus": Focus.ENDS, "lag_ms": 600_000},
     ),
-    _bug(
+    bug(
         "an acknowledgement takes along what lies between",
         ("adapters/dynamodb/handoffs/inboxes.py", 'if entry["queue_sk"] in wanted:', "if True:"),
         habits={
@@ -592,7 +567,7 @@ INBOXES = (
             "steps": 2_000,
         },
     ),
-    _bug(
+    bug(
         "a page of an inbox goes on behind its neighbour",
         (
             "adapters/dynamodb/handoffs/inboxes.py",
@@ -603,11 +578,11 @@ INBOXES = (
     ),
 )
 FAMILIES = (
-    _bug(
+    bug(
         "a join is one branch short",
         ("domain/tasks/task.py", "if ended == len(self.branches):", "if ended >= max(1, len(self.branches) - 1):"),
     ),
-    _bug(
+    bug(
         "no errand for the join",
         (
             "steps/tasks/change_task.py",
@@ -615,7 +590,7 @@ FAMILIES = (
             "if False:\n        writes",
         ),
     ),
-    _bug(
+    bug(
         "a join's errand is read after its branches",
         (
             "services/claims/join_branches.py",
@@ -626,7 +601,7 @@ FAMILIES = (
         ),
         habits={"focus": Focus.BRANCHES},
     ),
-    _bug(
+    bug(
         "a new errand is taken for the old",
         (
             "adapters/dynamodb/store.py",
@@ -647,11 +622,11 @@ FAMILIES = (
         },
         steps=100_000,
     ),
-    _bug(
+    bug(
         "a cascade looks once",
         ("services/tasks/cancel_descendants.py", "if not found and below == seen:", "if not found or below:"),
     ),
-    _bug(
+    bug(
         "a cancel has no cascade",
         (
             "steps/tasks/change_task.py",
@@ -659,7 +634,7 @@ FAMILIES = (
             "if False and task.fence > 0",
         ),
     ),
-    _bug(
+    bug(
         "children without a live claim",
         (
             "services/handoffs/create_handoff.py",
@@ -668,7 +643,7 @@ FAMILIES = (
         ),
         habits={"focus": Focus.ENDS},
     ),
-    _bug(
+    bug(
         "a callback answers another wait",
         ("services/claims/wait_for_callback.py", " or task.wait.number != callback.wait:", ":"),
         (
@@ -677,7 +652,7 @@ FAMILIES = (
             "if task.wait is None:",
         ),
     ),
-    _bug(
+    bug(
         "a callback is given up too early",
         (
             "domain/tasks/sweep_rules.py",
@@ -686,7 +661,7 @@ FAMILIES = (
         ),
         habits={"focus": Focus.WAITS, "is_hot": False},
     ),
-    _bug(
+    bug(
         "two retries at once",
         (
             "adapters/dynamodb/writes.py",
@@ -700,11 +675,11 @@ FAMILIES = (
         ),
         habits={"focus": Focus.RETRIES},
     ),
-    _bug(
+    bug(
         "a retry isn't looked for",
         ("services/handoffs/retry_handoff.py", "if latest is not None and not latest.is_ended:", "if False:"),
     ),
-    _bug(
+    bug(
         "a workflow's first handoff isn't counted",
         (
             "steps/handoffs/begin_handoff.py",
@@ -714,7 +689,7 @@ FAMILIES = (
     ),
 )
 RUNS = (
-    _bug(
+    bug(
         "a budget of calls is only read",
         (
             "adapters/dynamodb/runs/run_writes.py",
@@ -726,7 +701,7 @@ RUNS = (
         steps=200_000,
     ),
     # A run looks at its claim before each entry. What keeps it out in the moment after that is found without the look.
-    _bug(
+    bug(
         "a run adds to a transcript that a later one has taken",
         (
             "steps/runs/transcript_writer.py",
@@ -741,7 +716,7 @@ RUNS = (
         habits={"focus": Focus.RUNS},
         steps=400_000,
     ),
-    _bug(
+    bug(
         "a run takes the transcript back from a later one",
         (
             "adapters/dynamodb/runs/runs.py",
@@ -751,7 +726,7 @@ RUNS = (
         habits={"focus": Focus.RUNS},
         harmless="its seal is refused; a first run, which seals nothing, can't count any more once a later one has begun",
     ),
-    _bug(
+    bug(
         "a step of a run counts again when it arrives again",
         (
             "adapters/dynamodb/runs/run_writes.py",
@@ -761,7 +736,7 @@ RUNS = (
         habits={"focus": Focus.RUNS, "fault_share": 0.1},
         steps=200_000,
     ),
-    _bug(
+    bug(
         "the first step of a run counts again when it arrives again",
         (
             "adapters/dynamodb/runs/run_writes.py",
@@ -771,7 +746,7 @@ RUNS = (
         habits={"focus": Focus.RUNS, "fault_share": 0.1},
         steps=400_000,
     ),
-    _bug(
+    bug(
         "an account moves away without a copy",
         (
             "adapters/dynamodb/runs/runs.py",
@@ -781,27 +756,27 @@ RUNS = (
         habits={"focus": Focus.RUNS},
         steps=200_000,
     ),
-    _bug(
+    bug(
         "a reply that came when a later run has counted isn't counted",
         ("steps/runs/run_account.py", "            self._count_late(used)\n", ""),
         habits={"focus": Focus.RUNS, "is_hot": True, "skew_ms": 300_000, "stall_ms": 200_000, "fault_share": 0.08},
         steps=400_000,
     ),
-    _bug(
+    bug(
         "an event is marked before the bus has it",
         ("services/events/publish_events.py", "_id(each) in delivery.accepted, events", "True, events"),
     ),
 )
 TRAILS = (
-    _bug(
+    bug(
         "a change forgets the events before it",
         ("domain/tasks/change.py", "kept = () if self.before is None or self.moved else self.before.tail", "kept = ()"),
     ),
-    _bug(
+    bug(
         "events leave HEAD without a copy",
         ("adapters/dynamodb/tasks/change_writes.py", "if change.moved and change.before is not None:", "if False:"),
     ),
-    _bug(
+    bug(
         "a chunk takes the place of the one before",
         (
             "adapters/dynamodb/trail_items.py",
@@ -809,7 +784,7 @@ TRAILS = (
             "keys.chunk(before.workspace, before.id, 1)",
         ),
     ),
-    _bug(
+    bug(
         "HEAD goes first, its copy after",
         (
             "adapters/dynamodb/table.py",
@@ -817,7 +792,7 @@ TRAILS = (
             "        send =",
         ),
     ),
-    _bug(
+    bug(
         "a task is told of before it is there",
         (
             "adapters/dynamodb/events/event_outbox.py",
@@ -825,7 +800,7 @@ TRAILS = (
             "        head = head or {**first, 'sk': keys.HEAD, 'seq': len(first['events'])}\n        if False:\n",
         ),
     ),
-    _bug(
+    bug(
         "a task that may still come is given up",
         (
             "domain/events/bus_events.py",
@@ -833,7 +808,7 @@ TRAILS = (
             "GIVEN_UP_AFTER = times.seconds(0)",
         ),
     ),
-    _bug(
+    bug(
         "what never came to be stays in the outbox",
         (
             "services/events/publish_events.py",
@@ -841,7 +816,7 @@ TRAILS = (
             "        pass\n    else:",
         ),
     ),
-    _bug(
+    bug(
         "a put that was heard of late is anybody's",
         (
             "adapters/dynamodb/table.py",
@@ -849,7 +824,7 @@ TRAILS = (
             "return int(item['seq']) >= event.seq",
         ),
     ),
-    _bug(
+    bug(
         "the publisher passes over what the bus refused",
         (
             "adapters/dynamodb/events/event_outbox.py",
@@ -857,7 +832,7 @@ TRAILS = (
             'FOLLOWS_WHAT_WAS_TOLD = "#told < :told AND :before >= :before"',
         ),
     ),
-    _bug(
+    bug(
         "a task leaves the outbox with its first event",
         (
             "adapters/dynamodb/events/event_outbox.py",
@@ -865,13 +840,13 @@ TRAILS = (
             'if True else "SET #told = :told"',
         ),
     ),
-    _bug(
+    bug(
         "a task that begins isn't in the outbox",
         ("adapters/dynamodb/trail_items.py", 'places = {"wake_pk": place.pk, "wake_sk": place.sk, ', "places = {"),
     ),
 )
 MEMBERS = (
-    _bug(
+    bug(
         "a root is taken for the one that its workflow's id tells",
         (
             "adapters/dynamodb/tasks/change_writes.py",
@@ -879,19 +854,19 @@ MEMBERS = (
             "if conversation is None and task.is_root:",
         ),
     ),
-    _bug(
+    bug(
         "a workflow's root is forgotten",
         ("adapters/dynamodb/handoffs/workflows.py", "if root_id is not None and root_id not in parents:", "if False:"),
     ),
 )
 _ON_BOARD = {"focus": Focus.BOARD}
 ENTRIES = (
-    _bug(
+    bug(
         "a decision is replaced twice",
         ("domain/memory/entry.py", "if not self.is_shown or self.status not in STANDING:", "if not self.is_shown:"),
         habits=_ON_BOARD,
     ),
-    _bug(
+    bug(
         "what was replaced stays in the views of its scope",
         (
             "adapters/dynamodb/memory/entry_items.py",
@@ -900,12 +875,12 @@ ENTRIES = (
         ),
         habits=_ON_BOARD,
     ),
-    _bug(
+    bug(
         "an agent replaces what a human decided",
         ("domain/memory/entry.py", 'by.must_be_human("replace what a human decided")', "pass"),
         habits=_ON_BOARD,
     ),
-    _bug(
+    bug(
         "the words of what is deleted stay in a pack",
         (
             "services/memory/end_entry.py",
@@ -916,15 +891,15 @@ ENTRIES = (
     ),
 )
 SHARDS = (
-    _bug(
+    bug(
         "readers look at no more shards than are written",
         ("adapters/dynamodb/shards.py", "return max(self.written, self.read)", "return self.written"),
     ),
-    _bug(
+    bug(
         "every entry goes to one shard more than readers look at",
         ("adapters/dynamodb/shards.py", "% spread.written)", "% (spread.written + 1))"),
     ),
-    _bug(
+    bug(
         "an event is recognised in the outbox by another place than its own",
         (
             "adapters/dynamodb/events/event_outbox.py",
@@ -936,7 +911,7 @@ SHARDS = (
 )
 _IN_NOTION = {"has_tracker": True, "skew_ms": 5_000, "stall_ms": 5_000}
 PAGES = (
-    _bug(
+    bug(
         "a page is looked for only if a notice tells of it",
         (
             "services/tracker/sync_tracker.py",
@@ -945,17 +920,17 @@ PAGES = (
         ),
         habits=_IN_NOTION,
     ),
-    _bug(
+    bug(
         "a page whose sender died stays with it",
         ("domain/tracker/page_sync.py", " or self.sender is not None)", ")"),
         habits={**_IN_NOTION, "crash_share": 0.03},
     ),
-    _bug(
+    bug(
         "a page isn't behind when its task has changed",
         ("domain/tracker/page_sync.py", "return task.seq > self.wanted", "return self.wanted == 0"),
         habits=_IN_NOTION,
     ),
-    _bug(
+    bug(
         "a page is looked at no more once it was sent",
         (
             "domain/tracker/page_sync.py",
@@ -964,7 +939,7 @@ PAGES = (
         ),
         habits=_IN_NOTION,
     ),
-    _bug(
+    bug(
         "a page is looked at for ever",
         (
             "domain/tracker/page_sync.py",
@@ -973,7 +948,7 @@ PAGES = (
         ),
         habits=_IN_NOTION,
     ),
-    _bug(
+    bug(
         "a page at rest leaves the list",
         (
             "domain/tracker/page_sync.py",
@@ -998,5 +973,6 @@ BUGS = (
         *ENTRIES,
         *SHARDS,
         *PAGES,
+        *BROKEN_RULES,
     ),
 )
