@@ -13,7 +13,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.memory.entry_index import Question
-from baton.domain.tasks.calls import HumanCall
+from baton.domain.tasks.calls import HumanCall, Seen
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import AlertFilter, list_alerts
@@ -170,7 +170,7 @@ class Client:
         by = sim.pick([human(f"h{self._draw(3)}")] * 9 + [SERVICE, agent("a")])
         until = sim.clock.now() + timedelta(seconds=1 + self._draw(600))
         # What they had before them: mostly nobody says so, and now and then it is another revision than there is.
-        seen = sim.pick([None, None, self._context.ledger.heads[task_id].get("revision", 1), 7])
+        seen = self._seen(task_id)
         parts: list[dict[str, Any]] = []
         for number in range(2 + self._draw(2)):
             target = {"target": {"agent": sim.pick(ALL)}} if self._draw(2) else {}
@@ -193,11 +193,16 @@ class Client:
         if verb in ("approve", "next") and seen is not None and isinstance(outcome, Answered):
             sim.oracle.accepted.is_approved_as_seen(task_id, seen)
 
+    def _seen(self, task_id: str) -> Seen | None:
+        head, digest = self._context.ledger.heads[task_id], self._context.ledger.folds[task_id].get("digest")
+        revision = head.get("revision", 1)
+        return self._sim.pick([None, None, Seen(revision), Seen(revision, digest), Seen(7), Seen(revision, "0" * 64)])
+
     def _approve_many(self) -> None:
         """Each has an answer of its own, and a repeat is answered alike."""
         sim, by = self._sim, human(f"h{self._draw(3)}")
         wanted = dict.fromkeys(self._context.some_task("needs", "delegated") for _ in range(1 + self._draw(3)))
-        asked = [ApprovalRequest(task_id, is_for_next=self._draw(6) == 5) for task_id in wanted]
+        asked = [ApprovalRequest(each, self._seen(each), is_for_next=self._draw(6) == 5) for each in wanted]
         most = 1 + len(asked)  # how many there are is remembered, and each answer
         self._context.ask(
             "approve many",

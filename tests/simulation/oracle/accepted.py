@@ -15,6 +15,7 @@ from simulation.ports import WORKSPACE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from baton.domain.tasks.calls import Seen
     from simulation.oracle.ledger import Item, Ledger
     from simulation.oracle.verdict import Verdict
     from simulation.requests import Request
@@ -46,14 +47,13 @@ class Accepted:
         left = self._ledger.listed["INBOX", slug].keys() & set(ids)
         self._must(not left, "inbox of {}: {} were acknowledged, and are there", slug, left)
 
-    def is_approved_as_seen(self, task_id: str, revision: int) -> None:
-        head = self._ledger.heads[task_id]
-        self._must(
-            head.get("revision", 1) == revision,
-            "{}: approved as its revision {}, and it has another",
-            task_id,
-            revision,
-        )
+    def is_approved_as_seen(self, task_id: str, seen: Seen) -> None:
+        """And the trail says so."""
+        fold = self._ledger.folds[task_id]
+        is_same = seen.revision in (None, fold.get("revision", 1)) and seen.digest in (None, fold.get("digest"))
+        self._must(is_same, "{}: approved as {}, and it is another", task_id, seen)
+        told = [each["data"].get("seen") for each in self._ledger.trails[task_id] if each["type"] == "approved"]
+        self._must(seen.digest in told, "{}: approved as {}, and its trail tells of {}", task_id, seen, told)
 
     def _is_brought(self, waits_for: tuple[str, int], content: Any) -> None:
         """To whoever goes on with the task. A second answer is refused."""

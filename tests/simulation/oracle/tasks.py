@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simulation.oracle.contents import digest_of_message
 from simulation.oracle.items import to_ms
 from simulation.oracle.ledger import ENDED, ClaimSeen
 from simulation.oracle.moments import Moments
@@ -186,6 +187,8 @@ class TaskRules:
             ledger.members[head["workflow_id"]].append(self._task_id)
             tx.workflows.add(head["workflow_id"])
         self._must(self._task_id in ledger.members[head["workflow_id"]], "it isn't a member of its workflow")
+        digest = digest_of_message(head, ledger.bodies[self._task_id])
+        self._must(ledger.folds[self._task_id].get("digest") == digest, "its first entry doesn't cover its message")
         is_human, parent = by["principal_kind"] == "human", head.get("parent_id")
         if parent and not is_human and head["kind"] != "retry":
             held = tx.heads[parent][0] if parent in tx.heads else ledger.heads[parent]

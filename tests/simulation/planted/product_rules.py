@@ -117,7 +117,7 @@ WORDS = (
     ),
     bug(
         "what was seen isn't compared with what is approved",
-        ("domain/tasks/transitions.py", "if seen is not None and seen != task.revision:", "if False:"),
+        ("domain/tasks/transitions.py", "if was_seen is not None and was_seen != present:", "if False:"),
     ),
     bug(
         "who has no part in a conversation speaks in it",
