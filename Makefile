@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup install run stack stop test unit coverage soak conformance vendor console-setup console-test fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
+.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
 
 PYTHON ?= python3
 
@@ -115,6 +115,9 @@ soak: setup ## the largest tests at their full size, which `make test` plays at 
 # Not part of `make test`: the judges come from npm at their first run.
 conformance: setup $(env)/node.stamp ## have POST /mcp and baton-mcp judged by the protocol's public suite and Inspector, on a stack of their own
 	@PYTHONPATH=tests:scripts $(bin)/python -m conformance $(env)/node/bin/python .baton/conformance
+
+judges: setup $(env)/node.stamp ## have docs/openapi.json judged by Spectral and Redocly, which come from npm
+	@PYTHONPATH=tests $(bin)/python -m conformance.openapi $(env)/node/bin/python .baton/judges
 
 console-setup: setup $(env)/console.stamp ## Playwright and axe, for the tests of the console; the browser is the system's own Chromium
 	@command -v "$${BATON_CHROMIUM:-chromium}" >/dev/null || echo "no Chromium here: apt-get install chromium, or BATON_CHROMIUM=…"

@@ -103,6 +103,7 @@ MCP_MEANINGS = {
     404: "An unknown method, in the era without a handshake",
     422: "The query is wrong",
 }
+_LICENSE = {"name": "MIT", "identifier": "MIT"}
 IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
@@ -125,6 +126,30 @@ PARAMETERS = {
     "CacheControl": CACHE_CONTROL,
     **MCP_HEADERS,
 }
+# An operation has the tag of its subject, which is the folder of its handler; of another function, the one below.
+TAGS = {
+    "tasks": "Tasks: their lists, trails and notes; what humans decide",
+    "claims": "Work: claims, heartbeats, checkpoints, ends, callbacks",
+    "handoffs": "Handoffs, chains of them, and inboxes",
+    "escalations": "Handoff markers, and what waits for manual review",
+    "conversations": "People and agents that Baton runs, talking",
+    "memory": "The blackboard: what agents know together; the graph of handoffs",
+    "agents": "Agents, tools, and routes of work",
+    "alerts": "What somebody should look at",
+    "access": "Tokens, sessions and settings",
+    "tracker": "Notion",
+    "mcp": "The Model Context Protocol",
+    "health": "Whether the API answers",
+}
+_TAG_OF = {"create_handoff_marker": "escalations", "mcp_door": "mcp", "notion_webhook": "tracker"}
+# Each deployment has an address of its own: the output ApiUrl.
+SERVERS = [
+    {
+        "url": "https://{host}",
+        "description": "A deployment: its stack's output `ApiUrl`. `make stack` prints the local one's.",
+        "variables": {"host": {"default": "baton.example.com"}},
+    }
+]
 UNSIGNED = "The signature isn't that of the body"
 
 
@@ -159,7 +184,9 @@ def document() -> dict[str, Any]:
     queries = {route.query.schema.__name__ for route in routes if _takes_query(route)}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Baton", "version": "0.1.0", "description": INTRODUCTION, "license": {"name": "MIT"}},
+        "info": {"title": "Baton", "version": "0.1.0", "description": INTRODUCTION, "license": _LICENSE},
+        "servers": SERVERS,
+        "tags": [{"name": name, "description": what} for name, what in TAGS.items()],
         "security": [{"token": []}],
         "paths": paths,
         "components": {
@@ -182,8 +209,9 @@ def _operation(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
     ]
     operation: dict[str, Any] = {
         "operationId": route.name,
+        "tags": [_tag(route)],
         "summary": summary,
-        "description": " ".join(filter(None, said)),
+        "description": " ".join(filter(None, said)) or summary,
         "parameters": _parameters(route, schemas),
     }
     if route.any_value:
@@ -199,6 +227,13 @@ def _operation(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
         operation["security"] = []
     operation["responses"] = _responses(route, schemas)
     return {name: value for name, value in operation.items() if value != ""}
+
+
+def _tag(route: Endpoint) -> str:
+    package, *rest = route.handler.__module__.split(".")
+    if package == "wait":
+        return "claims" if route.path.endswith("/claims/wait") else "tasks"
+    return rest[0] if package == "api" else _TAG_OF[package]
 
 
 def _parameters(route: Endpoint, schemas: Schemas) -> list[dict[str, Any]]:
@@ -316,11 +351,17 @@ def _tidied(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     kept = {name: _tidied(item) for name, item in value.items() if not (name == "title" and isinstance(item, str))}
+    if kept.get("default", ...) is None and not _takes_null(kept):
+        del kept["default"]  # it may be left out, and is never null
     if kept.get("type") == "array":
         kept.pop("uniqueItems", None)
     if isinstance(kept.get("description"), str):
         kept["description"] = " ".join(kept["description"].replace("``", "`").split())
     return kept
+
+
+def _takes_null(schema: dict[str, Any]) -> bool:
+    return {"type": "null"} in schema.get("anyOf", []) or not {"type", "$ref"} & set(schema)
 
 
 def main() -> int:

@@ -38,5 +38,5 @@ class Node:
         """Runs an installed program to its end, whatever that is. It sees nothing of the caller's environment."""
         path = self.home / "node_modules" / ".bin" / program
         command = [self.python, "-c", NODE, str(path), *arguments]
-        own = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+        own = {"HOME": str(self.home), "PATH": os.environ["PATH"], "REDOCLY_TELEMETRY": "off"}
         return subprocess.run(command, check=False, timeout=SECONDS, capture_output=True, text=True, env=own)
