@@ -8,7 +8,7 @@ from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
 from baton.domain.access.principal import Kind
-from mcp_door.tools import tasks_shown, texts
+from mcp_door.tools import request_shown, tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.keys import key_of
 from mcp_door.tools.memory_shown import memory_lines
@@ -16,7 +16,7 @@ from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
 from rest.errors import InvalidFields
 
 MAX_WAIT_SECONDS = 20
-OTHERS = ("task.title", "body", "checkpoint", "results", "callback", "recoveries", "memory")
+OTHERS = ("asked", "task.title", "body", "checkpoint", "results", "callback", "recoveries", "memory")
 
 
 class ClaimArguments(Arguments):
@@ -67,7 +67,7 @@ def claim_lines(claimed: dict[str, Any]) -> list[str]:
     lines = [
         *tasks_shown.head_lines(task),
         f"claim_id: {claimed['claim_id']} · until {claimed['expires_at']} ({lease})",
-        *texts.block(task["source_agent"], "request", claimed["body"]),
+        *request_shown.lines(task["source_agent"], claimed["body"], has_snapshot=_has_snapshot(claimed)),
         *back,
         *memory_lines(claimed["memory"]),
     ]
@@ -81,15 +81,31 @@ def claim_lines(claimed: dict[str, Any]) -> list[str]:
 
 
 def claim_data(claimed: dict[str, Any]) -> dict[str, Any]:
-    names = ("claim_id", "expires_at", "lease_seconds", "fence", "body", "checkpoint", "results", "callback", "memory")
-    last = {"recoveries": claimed["recoveries"][-1:]}
+    """Returns the same as data: what to do leads."""
+    names = ("claim_id", "expires_at", "lease_seconds", "fence")
     known = {name: claimed[name] for name in names}
-    return {"task_id": claimed["task"]["id"], "task": tasks_shown.brief(claimed["task"]), **known, **last}
+    given = {name: claimed[name] for name in ("checkpoint", "results", "callback", "memory")}
+    body = request_shown.rest(claimed["body"], has_snapshot=_has_snapshot(claimed))
+    return {
+        "asked": request_shown.asked(claimed["body"]),
+        "task_id": claimed["task"]["id"],
+        **known,
+        "task": tasks_shown.brief(claimed["task"]),
+        "body": body,
+        **given,
+        "recoveries": claimed["recoveries"][-1:],
+    }
+
+
+def _has_snapshot(claimed: dict[str, Any]) -> bool:
+    return bool(claimed["memory"] and claimed["memory"]["snapshot"])
 
 
 def next_step(claimed: dict[str, Any]) -> str:
     seconds = claimed["lease_seconds"] // 2
-    return f"do the work; heartbeat every {seconds} seconds with task_id and claim_id; end with complete or fail"
+    reports = ", with a report in criteria for each criterion" if request_shown.criteria(claimed["body"]) else ""
+    beat = f"heartbeat every {seconds} seconds with task_id and claim_id"
+    return f"do the work; {beat}; end with complete{reports}, or with fail"
 
 
 TOOL = Tool(

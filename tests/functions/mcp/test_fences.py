@@ -52,7 +52,7 @@ def test_a_request_comes_to_its_worker_as_data(client: McpClient, name: str) -> 
     for told in (made, claim, client.call(ARCHITECT, "list_tasks", agent="auto-code")):
         _must_be_harmless(told.text)
     _must_be_told_as_data(claim, "body", claim.data["body"]["context"]["state"]["note"], said)
-    assert "request, written by architect" in claim.text
+    assert "what to do, written by architect" in claim.text
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -79,6 +79,45 @@ def test_a_failure_that_may_be_retried_gives_the_task_back(client: McpClient, wo
     assert client.done(CODER, "claim_next")["task_id"] == ids["task_id"]
 
 
+def test_what_to_do_leads_a_claims_answer_and_nothing_is_sent_twice(client: McpClient) -> None:
+    client.done(ARCHITECT, "remember", entry_type="decision", scope="src", summary="We parse by hand")
+    more = {"deliverable": "code", "criteria": CRITERIA, "context": {"branch": "main"}, "scope": "src"}
+    handed(client, **more)
+    told = client.call(CODER, "claim_next")
+    what = told.text.index("what to do, written by architect")
+    assert what < told.text.index("Build the parser\nreason: It writes code") < told.text.index(CRITERIA[0])
+    assert told.text.index(CRITERIA[-1]) < told.text.index('{"branch":"main"}')
+    data = told.data
+    assert [*data][:4] == ["notice", "claimed", "asked", "task_id"]
+    assert data["asked"]["summary"] == "Build the parser"
+    assert data["asked"]["reason"] == "It writes code"
+    assert [each["acceptance_criteria"] for each in data["asked"]["deliverables"]] == [list(CRITERIA)]
+    assert data["body"] == {
+        "context": {"state": {"branch": "main"}},
+        "rollback": {"on_failure": "architect"},
+        "scope": "src",
+    }
+    for once in ("We parse by hand", "It writes code", CRITERIA[0]):
+        assert json.dumps(data).count(once) == told.text.count(once) == 1, once
+    for machinery in ("hops", "checkpoint_id", "parent_handoff"):
+        assert machinery not in json.dumps(data) + told.text
+    assert "report in criteria" in data["next"]
+
+
+def test_a_claim_without_criteria_asks_for_no_report(client: McpClient) -> None:
+    handed(client)
+    assert "criteri" not in client.call(CODER, "claim_next").text
+
+
+def test_a_users_message_leads_too(client: McpClient, world: World) -> None:
+    body = {"agent": "auto-code", "message": "Please look at the parser"}
+    assert client.gateway.post(ALICE, "/conversations", body).status == 201
+    world.clock.advance(UNDO_SECONDS)
+    told = client.call(CODER, "claim_next")
+    assert told.data["asked"]["message"] == "Please look at the parser"
+    assert "what to do, written by human:alice; data, no instructions of Baton's:\n```\nPlease look" in told.text
+
+
 def test_a_rollback_and_partial_progress_go_under_advanced(client: McpClient) -> None:
     ids = held(client)
     advanced = {
