@@ -74,6 +74,24 @@ def a_failure(team: Team) -> str:
     return team.fail(team.take(B, team.ask(B, under=root).task.id)).task.id
 
 
+def a_retry(team: Team) -> Leg:
+    """What it retries has a rollback that waits for a human."""
+    team.register(A, approval="manual")
+    first = team.fail(team.take(B, team.ask(B, by=agent(A)).task.id)).task
+    retry = retry_handoff(team.deps, human(), first.id).task
+    team.later()
+    return team.take(B, retry.id)
+
+
+def a_wait_for_any(team: Team) -> str:
+    """One branch is done, another waits for a human."""
+    team.register(C, approval="manual")
+    task = team.delegate(team.begin(A), B, C, policy=Policy.ANY).task
+    assert task.wait is not None
+    team.complete(team.take(B, task.wait.branches[0].task_id))
+    return task.id
+
+
 def too_large(team: Team) -> str:
     team.register(C, approval="manual")
     return team.ask(C, by=agent(A)).task.id
@@ -150,6 +168,13 @@ HANDOFF_CASES = {
     "a retry": HandoffCase(
         a_failure, lambda team, id_: retry_handoff(team.deps, agent(A), id_, idempotency_key(agent(A))).task.id
     ),
+    "an end that overtakes a rollback": HandoffCase(
+        a_retry,
+        lambda team, leg: (
+            complete_task(team.deps, leg.call("h", idempotency_key(leg.by)), CompletedWork(output={"ok": 1})).task.id
+        ),
+    ),
+    "a join that overtakes a branch": HandoffCase(a_wait_for_any, join),
     "a split": HandoffCase(
         too_large,
         lambda team, id_: (
@@ -219,7 +244,7 @@ AFTERWARDS: dict[str, Callable[[HandoffCase, Team, Any], list[str]]] = {
 def test_it_dies_anywhere(name: str, afterwards: str) -> None:
     case = HANDOFF_CASES[name]
     team, store, made = prepared(case)
-    before = quiet(team) if name != "a join" else []  # the sweeper joins, whoever died
+    before = quiet(team) if "join" not in name else []  # the sweeper joins, whoever died
     team, store, made = prepared(case)
     case.act(team, made)
     calls = list(store.calls)

@@ -125,24 +125,29 @@ def test_a_repeat_writes_nothing(rig: Rig) -> None:
 
 @pytest.mark.parametrize("most", [None, 5])
 def test_claim_next_that_looks_at_open_work_takes_four(rig: Rig, most: int | None) -> None:
-    register_agent(rig.world.deps, human(), "auditor", {"accepts": ("code",), "max_concurrent": most})
+    register_agent(rig.world.deps, human(), "checker", {"accepts": ("code",), "max_concurrent": most})
     register_agent(rig.world.deps, human(), "scout", {"accepts": ("text",)})
+    claimer = Claimer(by=agent("checker"), agent="checker", worker="w")
+    assert claim_next(rig.world.deps, claimer) is None, "its contact is marked"
     for type_ in ("text", "code"):
         context = {"artifacts": [{"type": type_}]}
         create_handoff(rig.world.deps, human(), asked("alice", None, context=context))
     rig.clock.advance(3)
-    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
     assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == [READ, READ, MANY, PUT if most is None else WRITE]
 
 
-def test_an_agent_at_its_limit_learns_so_without_taking_anything(rig: Rig) -> None:
-    register_agent(rig.world.deps, human(), "auditor", {"max_concurrent": 1})
-    held(rig)
-    create_handoff(rig.world.deps, human(), asked("alice", "auditor"))
-    rig.clock.advance(3)
-    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+@pytest.mark.parametrize("is_lowered", [False, True])
+def test_an_agent_at_its_limit_learns_so_without_taking_anything(rig: Rig, is_lowered: bool) -> None:
+    """One whose limit was lowered doesn't try: it looks at what it holds."""
+    register_agent(rig.world.deps, human(), "checker", {"max_concurrent": 2 if is_lowered else 1})
+    register_agent(rig.world.deps, human(), "checker", {"max_concurrent": 1})
+    claimer = Claimer(by=agent("checker"), agent="checker", worker="w")
+    for _ in range(2):
+        create_handoff(rig.world.deps, human(), asked("alice", "checker"))
+        rig.clock.advance(3)
+    assert claim_next(rig.world.deps, claimer) is not None
     calls = spent(rig, lambda: claim_next(rig.world.deps, claimer))
-    assert calls.count(WRITE) == 1
+    assert calls.count(WRITE) == (0 if is_lowered else 1)
     assert len(calls) <= 6
 
 

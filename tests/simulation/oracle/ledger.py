@@ -106,6 +106,33 @@ class Ledger:
                 leaves.append(head)
         return leaves
 
+    def origin(self, task_id: str) -> str:
+        """The first in a chain of retries."""
+        while first := self.heads[task_id].get("retry_of"):
+            task_id = first
+        return task_id
+
+    def is_overtaken(self, fold: Item, data: Item) -> bool:
+        """Nobody has to decide on it: the work was done by a retry, a later attempt is rolled back in its place, or the
+        task that asked for it waits for it no more."""
+        by, parent = data.get("overtaken_by", ""), fold.get("join_parent")
+        if parent is not None:
+            return bool(by == parent and self.heads[parent]["state"] != "waiting")
+        if fold.get("kind") != "rollback":
+            return False
+        attempt = fold["parent_id"]
+        later = by if self.heads.get(by, {}).get("retry_of") else self.heads.get(by, {}).get("parent_id")
+        if later is None:  # an entry for a human has the place of the later attempt's rollback
+            return any(self.heads[each]["state"] in ENDED for each in self.retries_beside(attempt))
+        state = self.heads[later]["state"]
+        is_apart = later != attempt and self.origin(later) == self.origin(attempt)
+        return is_apart and state in ({"done"} if later == by else {"failed", "rejected"})
+
+    def retries_beside(self, attempt: str) -> list[str]:
+        """The other attempts at the same work, but the first."""
+        origin, retries = self.origin(attempt), (each for many in self.retries.values() for each in many)
+        return [each for each in retries if each != attempt and self.origin(each) == origin]
+
     def claims_of(self, task_id: str) -> list[ClaimSeen]:
         fences = range(1, self.heads[task_id].get("fence", 0) + 1)
         return [self.claims[task_id, fence] for fence in fences]

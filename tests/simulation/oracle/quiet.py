@@ -23,6 +23,7 @@ class Quiet:
             if head["state"] not in ENDED:
                 self._stands(task_id, head)
                 self._goes_on_rightly(task_id)
+                self._has_something_to_decide(task_id, head)
         self._sim.oracle.pages.show_everything(is_mended=False)
         self._sim.oracle.alerts.are_shown()
         self._sim.oracle.board.is_shown()
@@ -67,6 +68,14 @@ class Quiet:
         """Nothing goes on under a cancelled task, unless a human made it after that."""
         above = self._ledger.goes_on_under(task_id)
         self._verdict.must(above is None, "{} goes on though {} above it was cancelled", task_id, above)
+
+    def _has_something_to_decide(self, task_id: str, head: Item) -> None:
+        """A rollback that nobody ever approved doesn't wait any more once a retry has done the work."""
+        is_untouched = set(self._ledger.states[task_id].values()) == {"needs"}
+        if head.get("kind") == "rollback" and is_untouched and not head.get("join_parent"):
+            retries = self._ledger.retries_beside(head["parent_id"])
+            done = [each for each in retries if self._ledger.heads[each]["state"] == "done"]
+            self._verdict.must(not done, "{} waits though {} has done the work", task_id, done)
 
     def _spent_is_the_sum(self) -> None:
         """A workflow's account is the sum of its tasks', and no reply is missing in it."""

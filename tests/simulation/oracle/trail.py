@@ -119,6 +119,8 @@ class TrailRules:
             case "approver":
                 return is_human or self._stands(fold, data)
             case "canceller":
+                if by == SWEEPER:
+                    return fold.get("state") == "needs" and self._ledger.is_overtaken(fold, data)
                 above = self._ledger.heads.get(data.get("ancestor", ""), {}).get("state")
                 return is_human or by == fold.get("created_by") or above == "cancelled"
         return True

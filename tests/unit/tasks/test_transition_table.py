@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from baton.domain import errors
-from baton.domain.access.principal import CALLBACK, JOINER, PROCESS_TASK, SYNC_TRACKER, Principal, system
+from baton.domain.access.principal import (
+    CALLBACK,
+    JOINER,
+    PROCESS_TASK,
+    SWEEPER,
+    SYNC_TRACKER,
+    Principal,
+    system,
+)
 from baton.domain.tasks import commands
 from baton.domain.tasks.task import ENDED, Branch, State, Wait
 from baton.domain.tasks.trail import replay
@@ -57,6 +65,7 @@ resolve      done         done         done           done       done           
 cancel       cancelled    cancelled    cancelled      cancelled  cancelled      cancelled      cancelled    cancelled
 join         NotAllowed   NotAllowed   NotAllowed     NotAllowed NotAllowed     NotAllowed     delegated    delegated
 callback     NotAllowed   NotAllowed   NotAllowed     NotAllowed NotAllowed     NotAllowed     delegated    delegated
+overtake     cancelled    NotAllowed   NotAllowed     NotAllowed NotAllowed     NotAllowed     NotAllowed   NotAllowed
 bot          needs        delegated    delegated      next       claimed        claimed        waiting      waiting
 sweep        needs        delegated    delegated      next       delegated      next           waiting      waiting
 """
@@ -83,6 +92,7 @@ resolve      TaskEnded
 cancel       TaskEnded
 join         TaskEnded
 callback     TaskEnded
+overtake     TaskEnded
 bot          TaskEnded
 sweep        unchanged
 """
@@ -156,6 +166,10 @@ def resume(life: Life, name: str, number: int | None = None) -> object:
     )
 
 
+def overtake(life: Life, by: Principal) -> object:
+    return life.do(commands.Overtake(by=by, overtaken_by="task_2", reason="it was done"))
+
+
 Worker = Callable[[Life, Principal, str], object]
 WORKER_VERBS: dict[str, Worker] = {
     "checkpoint": save,
@@ -188,6 +202,7 @@ VERBS: dict[str, Callable[[Life, Principal], object]] = {
     "cancel": lambda life, by: life.cancel(by),
     "join": lambda life, _: resume(life, JOINER),
     "callback": lambda life, _: resume(life, CALLBACK),
+    "overtake": lambda life, _: overtake(life, system(WORKSPACE, SWEEPER)),
     "bot": lambda life, _: life.do(commands.FlagClosedByBot(by=system(WORKSPACE, SYNC_TRACKER))),
     "sweep": lambda life, _: life.later(300).sweep(),
 }
@@ -232,7 +247,7 @@ STATES = {"needs", "undoable", "delegated", "next", "claimed", "at-next", "waiti
 
 
 def test_the_tables_cover_every_state_verb_and_caller() -> None:
-    asked, by_itself = 19, 4
+    asked, by_itself = 19, 5
     assert len(VERBS) == asked + by_itself
     assert len(CASES) == len(STATES) * (asked * (len(CALLERS) - 1) + by_itself)
     assert {state for _, state, _, _ in CASES} == STATES
@@ -315,6 +330,13 @@ def test_a_wait_is_ended_by_what_it_waits_for_and_by_no_other_number(state: str,
     resume(life, JOINER, 1)
     with pytest.raises(errors.NotAllowed):
         resume(life, JOINER, 1)
+
+
+@pytest.mark.parametrize("caller", [each for each in CALLERS if each not in {"human", "bare-human", "process-task"}])
+def test_nobody_but_baton_and_humans_closes_what_was_overtaken(caller: str) -> None:
+    life = life_in("needs")
+    with pytest.raises(errors.HumanNeeded):
+        overtake(life, CALLERS[caller])
 
 
 def test_every_ended_state_is_known_to_be_an_end() -> None:

@@ -82,6 +82,10 @@ class Review:
         """Returns the review closed: nothing comes of its requests. Raises ``HumanNeeded`` or ``ReviewClosed``."""
         by.must_be_human("close a manual review")
         self.must_be_as_seen(None)
+        return self.overtaken(by, at, reason)
+
+    def overtaken(self, by: Principal, at: datetime, reason: str) -> Review:
+        """Returns the review closed by one of Baton's own parts: nobody has to decide on it any more."""
         return replace(self, closed_at=at, closed_by=by.key, closed_reason=reason, version=self.version + 1)
 
 

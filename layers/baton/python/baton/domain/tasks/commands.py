@@ -184,6 +184,15 @@ class Cancel(TaskCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Overtake(TaskCommand):
+    """Closes a task that nobody has to decide on any more. Sent by Baton itself."""
+
+    name: ClassVar[str] = "overtake"
+    overtaken_by: str  # the task or manual review by which it came so
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlagClosedByBot(TaskCommand):
     """Raises the flag for a tracker page that an automation closed."""
 

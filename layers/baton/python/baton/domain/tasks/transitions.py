@@ -379,6 +379,17 @@ def _cancel(task: Task, command: commands.Cancel, at: datetime) -> Change:
     return recorder.end()
 
 
+def _overtake(task: Task, command: commands.Overtake, at: datetime) -> Change:
+    """Only what waits for a human is closed: what one has approved goes on."""
+    if not command.by.is_own_part:
+        command.by.must_be_human("close what was overtaken")
+    _must_be(task, command, State.NEEDS)
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"reason": command.reason, "ancestor": None, "overtaken_by": command.overtaken_by}
+    recorder.record("cancelled", data, state=State.CANCELLED, **CLEARED)
+    return recorder.end()
+
+
 def _flag_closed_by_bot(task: Task, command: commands.FlagClosedByBot, at: datetime) -> Change:
     _must_not_be_ended(task)
     recorder = EventRecorder(task, task, command.by, at)
@@ -427,6 +438,7 @@ _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]
     commands.ReleaseClaim: _release_claim,
     commands.Resolve: _resolve,
     commands.Cancel: _cancel,
+    commands.Overtake: _overtake,
     commands.FlagClosedByBot: _flag_closed_by_bot,
     commands.Sweep: sweep,
 }

@@ -3,23 +3,26 @@ has ended, and any number of times: everything is read anew, and the task's vers
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import chain
 from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import JOINER, system
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.tasks import commands, trail
-from baton.domain.tasks.task import State, Task, Wait
+from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.writes import FinishJob
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit
+from baton.steps.tasks.overtaken import leaves_of, unneeded
 
 # The most bytes of all results in the resume payload, so that the store can take it.
 MAX_RESULTS_BYTES = 300_000
+_CLOSED = {"state": str(State.CANCELLED)}
 
 
 def join_branches(deps: Deps, workspace: str, task_id: str) -> bool:
@@ -44,45 +47,32 @@ def _join(deps: Deps, workspace: str, task_id: str) -> bool:
     wait = task.wait
     if task.state is not State.WAITING or wait is None or wait.is_for_callback:
         return False
-    leaves = _leaves(deps, workspace, wait)
+    leaves = leaves_of(deps, workspace, wait)
     ended = [branch for branch in leaves.values() if all(each.is_ended for each in branch)]
     done = [branch for branch in ended if all(each.state is State.DONE for each in branch)]
     if not wait.is_met(len(done), len(ended)):
         return False
-    resume_payload = {"wait": wait.number, "policy": str(wait.policy), "results": _results(deps, workspace, leaves)}
+    now = deps.clock.now()
+    closed = unneeded(chain.from_iterable(leaves.values()), task, "has gone on without it", now)
+    results = _results(deps, workspace, leaves, {each.task.id for each in closed})
+    resume_payload = {"wait": wait.number, "policy": str(wait.policy), "results": results}
     command = commands.Resume(
         by=system(workspace, JOINER), wait=wait.number, how="joined", resume_payload=resume_payload
     )
-    commit(deps, transition(task, command, deps.clock.now()))
+    commit(deps, transition(task, command, now), *closed)
     return True
 
 
-def _leaves(deps: Deps, workspace: str, wait: Wait) -> dict[str, list[Task]]:
-    """The last tasks of each branch: without a successor, or without one yet. Raises ``Conflict`` while a successor
-    isn't readable yet: a batch read isn't of one moment."""
-    leaves: dict[str, list[Task]] = {branch.call_id: [] for branch in wait.branches}
-    pending = {branch.task_id: branch.call_id for branch in wait.branches}
-    while pending:  # successors are always newer: this ends, however often a branch was handed off
-        found = deps.store.tasks(workspace, list(pending))
-        successors: dict[str, str] = {}
-        for task_id, call_id in pending.items():
-            task = found.get(task_id)
-            if task is None:
-                raise errors.Conflict("task")
-            if not task.successors:
-                leaves[call_id].append(task)
-            successors |= dict.fromkeys(task.successors, call_id)
-        pending = successors
-    return leaves
-
-
-def _results(deps: Deps, workspace: str, leaves: dict[str, list[Task]]) -> list[dict[str, Any]]:
-    """The results of the branches in the order of their calls, with the state of those that still run."""
+def _results(
+    deps: Deps, workspace: str, leaves: dict[str, list[Task]], closed: Collection[str]
+) -> list[dict[str, Any]]:
+    """The results of the branches in the order of their calls, with the state of those that still run. ``closed``:
+    those that are cancelled as the task goes on without them."""
     ids = [task.id for branch in leaves.values() for task in branch]
     details = deps.store.outcomes(workspace, ids)
     most = MAX_RESULTS_BYTES // max(len(ids), 1)
     return [
-        _within(most, _result(call_id, details[task.id]))
+        {**_within(most, _result(call_id, details[task.id])), **(_CLOSED if task.id in closed else {})}
         for call_id, branch in leaves.items()
         for task in _in_order(branch)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,7 @@ from baton.ports.details import TaskDetails
 from baton.ports.writes import Put, Save, Write
 from baton.steps import idempotency
 from baton.steps.tasks import answers
+from baton.steps.tasks.overtaken import overtaken
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,13 @@ def commit(deps: Deps, *writes: Write) -> None:
 
 def commit_undispatched(deps: Deps, *writes: Write) -> None:
     """Like ``commit``, for a caller that sends the changed tasks' dispatch notices itself."""
-    changes = _changes(writes)
+    whole = _with_required_writes(deps, writes)
+    changes = _changes(whole)
     workspace = changes[0].task.workspace
-    deps.store.commit(workspace, *_with_required_writes(deps, writes))
+    deps.store.commit(workspace, *whole)
     for change in changes:
         _log(deps, change)
-    for task_id in _pages_to_send(writes):
+    for task_id in _pages_to_send(whole):
         deps.tracker_queue.notify(workspace, task_id)
     for change in changes:
         _notify_join(deps, change)
@@ -133,11 +135,13 @@ def _with_required_writes(deps: Deps, writes: Sequence[Write]) -> list[Write]:
     """Adds what no change of a task may go without."""
     found: list[Write] = []
     required: list[Write] = []
-    for write in writes:
+    whole = [*writes, *(each for change in _changes(writes) for each in overtaken(deps, change))]
+    changed = {change.task.id for change in _changes(whole)}
+    for write in whole:
         if isinstance(write, Change):
             required += _alerts(deps, write)
             change = _told(deps, write)
-            required += _required_writes(deps, change)
+            required += _required_writes(deps, change, changed)
             found.append(change)
         else:
             found.append(write)
@@ -151,18 +155,15 @@ def _told(deps: Deps, change: Change) -> Change:
     return replace(change, inbox_id=deps.ids.new("inbox", change.task.updated_at))
 
 
-def _required_writes(deps: Deps, change: Change) -> list[Write]:
-    writes: list[Write] = []
-    if change.ends:
-        writes += _end_writes(deps, change)
-    return writes
+def _required_writes(deps: Deps, change: Change, changed: Collection[str]) -> list[Write]:
+    return _end_writes(deps, change, changed) if change.ends else []
 
 
-def _end_writes(deps: Deps, change: Change) -> list[Write]:
-    """Writes for the task that waits for its branch, and for the descendants."""
+def _end_writes(deps: Deps, change: Change, changed: Collection[str]) -> list[Write]:
+    """Writes for the task that waits for its branch, unless it is ``changed`` itself, and for the descendants."""
     task, at = change.task, change.task.updated_at
     writes: list[Write] = []
-    if task.has_branch_ended and task.join_parent is not None:
+    if task.has_branch_ended and task.join_parent is not None and task.join_parent not in changed:
         writes.append(Put(new_job(deps, JobKind.JOIN, task.join_parent, at)))
     last = change.events[-1]
     is_by_cascade = last.data.get("ancestor") is not None
