@@ -116,6 +116,12 @@ def withdrawal(_: World, gateway: Gateway) -> Call:
     return Call(SCOUT, f"/blackboard/{posted['id']}/withdraw", {"reason": "was wrong"})
 
 
+def withdrawals(_: World, gateway: Gateway) -> Call:
+    for _number in range(3):
+        gateway.post(SCOUT, "/blackboard", BODIES["create_entry"])
+    return Call(ALICE, "/blackboard/withdrawals", BODIES["withdraw_entries"])
+
+
 def decision(_: World, gateway: Gateway) -> Call:
     """One that replaces another."""
     body = {"entry_type": "decision", "summary": "One table", "rationale": "Fewer calls"}
@@ -152,6 +158,7 @@ CASES: dict[str, Prepared] = {
     "resolve_an_alert": on_alert("resolve"),
     "create_entry": decision,
     "withdraw_an_entry": withdrawal,
+    "withdraw_entries": withdrawals,
     "approve_several": several,
     "create_conversation": at("/conversations", BODIES["create_conversation"]),
     "create_message": say,

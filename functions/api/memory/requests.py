@@ -10,6 +10,7 @@ from baton.domain.memory import entry
 from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import DecisionStatus, EntryType
 from baton.domain.memory.scope import MAX_SCOPE, ROOT
+from baton.services.memory.withdraw_posted import Posted
 from rest import models
 
 ScopePath = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SCOPE)]
@@ -48,6 +49,22 @@ class NewEntry(models.Body):
 
 class Withdrawal(models.Body):
     reason: Annotated[str, StringConstraints(max_length=entry.MAX_REASON)] | None = None
+
+
+class Withdrawals(models.Body):
+    """``posted_by``: whose entries, as `agent:coder`. ``since`` is in the span of time, ``until`` isn't; both may be
+    left out. ``cursor``: an earlier answer's ``next_cursor``. ``reason``: stands in each entry's trail."""
+
+    posted_by: Annotated[str, StringConstraints(pattern=r"^(agent|human|service):.{1,200}$")]
+    since: models.Instant | None = None
+    until: models.Instant | None = None
+    cursor: Annotated[str, StringConstraints(pattern=r"^ent_[0-9a-z]{26}$")] | None = None
+    reason: Annotated[str, StringConstraints(max_length=entry.MAX_REASON)] | None = None
+
+    def posted(self) -> Posted:
+        return Posted(
+            posted_by=self.posted_by, since=self.since, until=self.until, reason=self.reason, cursor=self.cursor
+        )
 
 
 class EntryQuery(models.PageQuery):

@@ -7,6 +7,7 @@ from baton.ports.deps import Deps
 from baton.services.memory.end_entry import delete_entry, withdraw_entry
 from baton.services.memory.list_entries import EntryFilter, list_entries
 from baton.services.memory.post_entry import post_entry
+from baton.services.memory.withdraw_posted import withdraw_posted
 from baton.steps.memory.readable_entry import readable_entry
 from rest import answers, models, pages, routing
 
@@ -56,6 +57,21 @@ def withdraw_an_entry(deps: Deps, call: routing.Call[requests.Withdrawal, None])
     """
     entry = withdraw_entry(deps, call.by, call.params["entry_id"], call.body.reason, call.idempotency_key)
     return answers.ok(views.whole_entry_view(entry))
+
+
+@routes.post(
+    "/blackboard/withdrawals",
+    body=models.strict(requests.Withdrawals),
+    answers={200: views.WithdrawnEntries},
+    only=routing.human("withdraw what somebody else has posted"),
+)
+def withdraw_entries(deps: Deps, call: routing.Call[requests.Withdrawals, None]) -> answers.Answer:
+    """Take back what one poster has posted, the newest first: at most 25 entries at once, of 500 that are looked at.
+
+    Each entry's trail tells of it. With `next_cursor` as `cursor` the next request goes on where this one stopped.
+    """
+    done = withdraw_posted(deps, call.by, call.body.posted(), call.idempotency_key)
+    return answers.ok({"withdrawn": list(done.ids), "next_cursor": done.cursor})
 
 
 @routes.delete("/blackboard/{entry_id}", answers={200: views.WholeEntryView}, only=routing.human("delete an entry"))

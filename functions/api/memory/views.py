@@ -38,6 +38,13 @@ class EntryPage(TypedDict):
     next_cursor: str | None
 
 
+class WithdrawnEntries(TypedDict):
+    """``withdrawn``: the ids. ``next_cursor``: where the next request goes on; null if nothing older is left."""
+
+    withdrawn: list[str]
+    next_cursor: str | None
+
+
 class EntryEventView(TypedDict):
     """``entry_id``: of what ``superseded`` or ``overridden`` it, the decision that replaced it. ``reason``: of a
     withdrawal."""

@@ -213,6 +213,7 @@ SAID: dict[str, Callable[[HttpAgents, World], Said]] = {
     ),
     "create_entry": lambda http_agents, world: (WORKER, "/blackboard", DECISION),
     "withdraw_an_entry": lambda http_agents, world: posted(http_agents),
+    "withdraw_entries": lambda http_agents, world: (ALICE, "/blackboard/withdrawals", {"posted_by": "agent:scout"}),
     "create_twining_handoff": lambda http_agents, world: (ALICE, "/twining-handoff", TWINING),
     "cancel": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/cancel", {}),
     "dismiss": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/dismiss", {"reason": "No"}),

@@ -9,7 +9,9 @@ import pytest
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import Entry, EntryType
+from baton.domain.memory.poster_use import BYTES_PER_HOUR, PosterUse
 from baton.services.memory.post_entry import post_entry
+from baton.services.memory.withdraw_posted import MAX_WITHDRAWN
 from support.faults.threads import race
 from support.gateway import Gateway
 from support.worlds.world import WORKSPACE, World, agent, human, service
@@ -270,3 +272,78 @@ def test_a_text_is_data_and_comes_back_as_it_was_posted(gateway: Gateway, text: 
     shown = gateway.get(AUDITOR, "/blackboard").json["items"][0]
     assert (shown["summary"], shown["detail"], shown["tags"]) == (text, text * 40, [text[:50]])
     assert shown["posted_by"] == entry["posted_by"] == SCOUT.key
+
+
+# Noise
+
+
+def withdrawn(gateway: Gateway, **asked: Any) -> dict[str, Any]:
+    reply = gateway.post(ALICE, "/blackboard/withdrawals", {"posted_by": SCOUT.key, **asked})
+    assert reply.status == 200, reply.text
+    answer: dict[str, Any] = reply.json
+    return answer
+
+
+def test_a_human_takes_back_all_that_one_poster_has_posted(world: World, gateway: Gateway) -> None:
+    kept = posted(gateway, AUDITOR)
+    noise = []
+    for number in range(MAX_WITHDRAWN + 3):
+        world.clock.advance(1)
+        noise.append(posted(gateway, summary=f"noise {number}")["id"])
+    first = withdrawn(gateway, reason="junk")
+    assert first["withdrawn"] == noise[:2:-1]
+    second = withdrawn(gateway, cursor=first["next_cursor"])
+    assert (second["withdrawn"], second["next_cursor"]) == (noise[2::-1], None)
+    assert listed(gateway) == [kept["summary"]]
+    (said,) = read(gateway, {"id": noise[-1]})["trail"][1:]
+    assert (said["what"], said["by"], said["reason"]) == ("withdrawn", ALICE.key, "junk")
+    assert withdrawn(gateway) == {"withdrawn": [], "next_cursor": None}
+
+
+def test_only_what_was_posted_in_a_span_is_taken_back(world: World, gateway: Gateway) -> None:
+    times = []
+    for number in range(3):
+        times.append(posted(gateway, summary=str(number))["posted_at"])
+        world.clock.advance(1)
+    withdrawn(gateway, since=times[1], until=times[2])
+    assert listed(gateway) == ["2", "0"]
+    refused = gateway.post(
+        ALICE, "/blackboard/withdrawals", {"posted_by": SCOUT.key, "since": times[1], "until": times[1]}
+    )
+    assert (refused.status, refused.fields) == (422, ["until"])
+    refused = gateway.post(ALICE, "/blackboard/withdrawals", {"posted_by": "scout", "cursor": "x"})
+    assert (refused.status, refused.fields) == (422, ["posted_by", "cursor"])
+
+
+def test_what_a_human_posted_in_the_deepest_scope_goes_in_one_commit_too(gateway: Gateway) -> None:
+    for number in range(12):
+        posted(gateway, ALICE, DECISION, scope="a/b/c/d/e/f/g/h", summary=str(number))
+    first = withdrawn(gateway, posted_by=ALICE.key)
+    assert 1 <= len(first["withdrawn"]) <= 6
+    second = withdrawn(gateway, posted_by=ALICE.key, cursor=first["next_cursor"])
+    assert len(listed(gateway)) == 12 - len(first["withdrawn"]) - len(second["withdrawn"])
+
+
+def test_a_poster_is_refused_for_an_hour_who_posts_too_much(world: World, gateway: Gateway) -> None:
+    long = "x" * 8_000
+    world.deps.posters.keep((WORKSPACE, SCOUT.key), PosterUse(world.clock.now(), bytes=BYTES_PER_HOUR - 8_100))
+    posted(gateway, detail=long)
+    refused = gateway.post(SCOUT, "/blackboard", {**NOTE, "detail": long})
+    assert (refused.status, refused.code) == (429, "rate_limited")
+    assert refused.json["limit"] == "entry_bytes_per_hour"
+    seconds = int(refused.headers["Retry-After"])
+    posted(gateway, AUDITOR, detail=long)
+    world.clock.advance(seconds - 1)
+    assert gateway.post(SCOUT, "/blackboard", {**NOTE, "detail": long}).status == 429
+    world.clock.advance(1)
+    posted(gateway, detail=long)
+
+
+@pytest.mark.parametrize(("by", "most"), [(SCOUT, 2_400), (ALICE, 12_000), (service(), 12_000)])
+def test_so_many_entries_of_one_poster_are_taken_in_an_hour(
+    world: World, gateway: Gateway, by: Principal, most: int
+) -> None:
+    world.deps.posters.keep((WORKSPACE, by.key), PosterUse(world.clock.now(), entries=most - 1))
+    posted(gateway, by)
+    refused = gateway.post(by, "/blackboard", NOTE)
+    assert (refused.status, refused.json["limit"]) == (429, "entries_per_hour")

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from baton.adapters.lexical_search import LexicalSearch
+from baton.adapters.no_search import NoSearch
+from baton.ports.paging import Page
+from baton.ports.search import Search
 from baton.steps.memory.snapshots import MOST_CHANGES
 from support.gateway import Gateway
 from support.worlds.world import World, agent, human
@@ -200,6 +206,25 @@ def test_a_claim_brings_the_entries_that_fit_its_work_if_it_asks(world: World, g
         {"decisions_superseded": [], "warnings_added": [], "entries_taken_back": []},
     )
     assert [entry["id"] for entry in memory["auto_memories"]] == [fitting]
+
+
+def slowly(world: World) -> LexicalSearch:
+    def pages(read: Iterator[Page]) -> Iterator[Page]:
+        for page in read:
+            world.clock.advance(3)
+            yield page
+
+    return LexicalSearch(world.store, world.clock, through=pages)
+
+
+@pytest.mark.parametrize("search", [slowly, lambda _: NoSearch()], ids=["slow", "none"])
+def test_a_claim_waits_for_no_search_that_takes_long(world: World, search: Callable[[World], Search]) -> None:
+    world.deps = replace(world.deps, search=search(world))
+    gateway = Gateway(world.deps)
+    warning = posted(gateway, "warning", "The token store is append only")
+    handed_off(world, gateway, auto_snapshot=True)
+    memory = claimed(gateway, auto_memories=3)["memory"]
+    assert (memory["auto_memories"], memory["snapshot"]["warning_ids"]) == ([], [warning])
 
 
 @pytest.mark.parametrize("verb", ["transfer", "delegate"])

@@ -120,3 +120,7 @@ def blackboard(play: Play) -> None:
     play("agent:scout", "GET /blackboard/ent_unknown")
     play("human:bob@other", f"GET /blackboard/{first}")
     play("human:bob@other", "GET /blackboard")
+    noise = {"posted_by": "service:ci", "reason": "Noise"}
+    play("agent:scout", "POST /blackboard/withdrawals", noise)
+    play("human:alice", "POST /blackboard/withdrawals", noise, key="w-2")
+    play("human:alice", "POST /blackboard/withdrawals", noise, key="w-2")

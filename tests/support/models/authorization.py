@@ -149,6 +149,7 @@ DECISIONS: dict[str, Row] = {
     "list_blackboard": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),
     "get_entry": Row(elsewhere=GONE, own="200+", other="200+", act_as="200+", service=GONE, human="200+"),
     "withdraw_an_entry": Row(elsewhere=GONE, own="200+", other=HUMAN, act_as=HUMAN, service=GONE, human="200+"),
+    "withdraw_entries": by_human("200", of_an_id=False),
     "delete_an_entry": by_human("200"),
     "recall_entries": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),
     "explain_path": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),

@@ -58,6 +58,7 @@ BODIES: dict[str, Any] = {
     "redeem_a_session_code": {"code": SECRET},
     "put_tracker_token": {"token": "ntn_fake"},
     "create_alert": {"kind": "disk-full", "severity": "info", "message": "full"},
+    "withdraw_entries": {"posted_by": "agent:scout", "reason": "noise"},
     "create_entry": {"entry_type": "finding", "summary": "The cache is cold"},
     "put_tool": {"description": "Hands over", "config": {"target_agent": "auditor"}},
     "preview_a_tool": {"description": "Hands over", "config": {"target_agent": "auditor"}},

@@ -223,6 +223,7 @@ KNOWLEDGE = [
     typed("memory recall cookies"),
     typed("memory why src/auth.py"),
     typed("memory withdraw $newer --reason Wrong", "reviewer"),
+    typed("memory withdraw-posted --by agent:reviewer --since 1d --reason Noise"),
     typed("memory delete $entry"),
     typed("tokens create --kind agent --for reviewer --expires 30d", token="id"),
     typed("tokens list"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -14,6 +15,7 @@ from baton.domain.memory.entry import EntryType
 from baton.domain.memory.entry_index import Question
 from baton.domain.memory.entry_words import words_of
 from baton.ports.memory import LATE_SECONDS
+from baton.ports.paging import Page
 from support.faults.choke_point import at_call, no_fault
 from support.faults.threads import all_at_once
 from support.worlds.board import QUEUE, Board
@@ -259,3 +261,48 @@ def test_a_question_costs_five_reads_and_as_many_again_for_what_is_new(board: Bo
     board.withdraw(board.post())
     assert board.calls() == ["query"] * 5 + ["batch_get_item"]
     assert board.calls() == ["query"] * 5
+
+
+# In little time
+
+
+def slowly(board: Board) -> LexicalSearch:
+    """Each page takes three seconds."""
+
+    def pages(read: Iterator[Page]) -> Iterator[Page]:
+        for page in read:
+            board.clock.advance(3)
+            yield page
+
+    return LexicalSearch(board.rig.store, board.clock, SearchLimits(), pages)
+
+
+def test_who_has_too_little_time_is_told_so_and_keeps_nobody_waiting_again(board: Board) -> None:
+    board.post()
+    search = slowly(board)
+
+    def in_two_seconds() -> int:
+        return len(search.find(WORKSPACE, QUEUE, board.clock.now() + timedelta(seconds=2)).items)
+
+    def refused() -> None:
+        with pytest.raises(errors.Busy):
+            in_two_seconds()
+
+    refused()
+    assert board.rig.count(refused) == []
+    board.clock.advance(60)
+    assert board.rig.count(refused) != []
+    assert len(search.find(WORKSPACE, QUEUE).items) == 1
+    assert in_two_seconds() == 1
+
+
+def test_who_has_little_time_packs_nothing() -> None:
+    board = Board(SearchLimits(per_pack=2))
+    board.found()
+    for _ in range(3):
+        board.post()
+    board.clock.advance(3_600)
+    board.search.find(WORKSPACE, QUEUE, board.clock.now() + timedelta(seconds=2))
+    assert board.rig.store.packs_before(WORKSPACE, None, 10) == ()
+    board.found()
+    assert len(board.rig.store.packs_before(WORKSPACE, None, 10)) == 1

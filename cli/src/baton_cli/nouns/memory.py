@@ -52,6 +52,19 @@ CALLS = (
         body=(Param("reason", "Why.", "long"),),
         said="{id} is withdrawn",
     ),
+    Call(
+        "withdraw-posted",
+        "POST",
+        "/blackboard/withdrawals",
+        "Take back what one poster has posted, at most 25 entries at once.",
+        body=(
+            Param("posted_by", "Whose, as agent:coder.", flag="by", is_required=True),
+            Param("since", "From a time on, or of the last 3d.", "past"),
+            Param("until", "Up to a time, or before 3d.", "past"),
+            Param("cursor", "Go on where the last one stopped: its next_cursor."),
+            Param("reason", "Why.", "long"),
+        ),
+    ),
     Call("delete", "DELETE", "/blackboard/{entry_id}", "Remove an entry's texts for good.", said="{id} is deleted"),
     Call(
         "recall",

@@ -19,6 +19,7 @@ from baton.adapters.dynamodb.schema import TODAY
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.adapters.dynamodb.together import SideBySide
+from baton.adapters.no_search import NoSearch
 from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain import times
@@ -26,6 +27,7 @@ from baton.ports.deps import Deps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.memory.entry import EntryType
@@ -78,7 +80,7 @@ def wire() -> Deps:
     clock = SystemClock()
     return Deps(
         store=_store(),
-        search=_Search(),
+        search=_Search() if settings.searches else NoSearch(),
         dispatch_queue=SqsDispatchQueue(_client("sqs", MESSAGES), settings.queue_url, log_line),
         clock=clock,
         ids=RandomIds(),
@@ -180,8 +182,8 @@ def _table() -> Table:
 class _Search:
     """Made at the first use: most calls search for nothing."""
 
-    def find(self, workspace: str, question: Question) -> Answer[Found]:
-        return _search().find(workspace, question)
+    def find(self, workspace: str, question: Question, until: datetime | None = None) -> Answer[Found]:
+        return _search().find(workspace, question, until)
 
     def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
         return _search().about(workspace, path, entry_types)

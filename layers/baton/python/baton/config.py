@@ -39,6 +39,7 @@ class Config:
     release: str  # what is deployed
     log_level: str
     lease_seconds: int
+    searches: bool  # False: this function is too small for the index of a search
     shards: Shards
     model: str  # ``<provider>[:<id>]``, for agents that name none
     model_url: str  # of a server with OpenAI's chat completions
@@ -71,6 +72,7 @@ def read(environ: Mapping[str, str]) -> Config:
         release=environ.get("BATON_RELEASE", ""),
         log_level=environ.get("BATON_LOG_LEVEL", "INFO"),
         lease_seconds=int(lease),
+        searches=environ.get("BATON_SEARCHES", "yes") != "no",
         shards=shards(environ),
         model=model(environ),
         model_url=model_url(environ),

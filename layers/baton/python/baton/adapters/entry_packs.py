@@ -36,20 +36,21 @@ class EntryPacks:
         self._not_before = times.EPOCH
         self.until = ""
 
-    def read(self, most: int) -> ReadPacks:
+    def read(self, most: int, may_go_on: Callable[[], None] = lambda: None) -> ReadPacks:
         """Returns the latest packs, with as many entries as are wanted. Their list is read first: a pack may be newer
-        than it says, and is never older."""
+        than it says, and is never older. ``may_go_on`` raises ``Busy`` if there is no time for one pack more."""
         try:
             packs = self._store.pack_list(self._workspace)
-            return self._contents(packs, most) if packs.until else ReadPacks(packs)
+            return self._contents(packs, most, may_go_on) if packs.until else ReadPacks(packs)
         except errors.WrittenByNewer:
             return ReadPacks(PackList(workspace=self._workspace))
 
-    def _contents(self, packs: PackList, most: int) -> ReadPacks:
+    def _contents(self, packs: PackList, most: int, may_go_on: Callable[[], None]) -> ReadPacks:
         self.until = packs.until
         contents: dict[str, Sequence[EntryWords] | None] = {}
         after = packs.begins_after
         for pack in self._latest():
+            may_go_on()
             if most <= 0 or pack.last_id <= packs.begins_after:
                 after = max(after, pack.last_id)
                 break

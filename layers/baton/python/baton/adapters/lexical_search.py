@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from baton.adapters.collector import uncollected
 from baton.adapters.entry_packs import EntryPacks
-from baton.domain import ids, times
+from baton.domain import errors, ids, times
 from baton.domain.memory.entry import CHANGE, ENTRY, ChangedEntry, Entry, EntryType
 from baton.domain.memory.entry_index import Answer, EntryIndex, Found, Question
 from baton.domain.memory.entry_pack import EntryPack
@@ -32,7 +32,11 @@ _OVERLAP = seconds(2)
 # As much as a commit may be late is read again so often.
 _LOOK_BACK = seconds(15)
 _LATE = seconds(LATE_SECONDS)
+# After a beginning that took longer than it might.
+_PAUSE = seconds(60)
 AnswerT = TypeVar("AnswerT")
+# Raises ``Busy`` if there is no time for more.
+Check = Callable[[], None]
 # Goes through pages: yields all of them, in their order.
 Through = Callable[[Iterator[Page]], Iterator[Page]]
 
@@ -51,6 +55,10 @@ class SearchLimits:
 DEFAULT_LIMITS = SearchLimits()
 
 
+def _go_on() -> None:
+    """There is time for all of it."""
+
+
 class LexicalSearch:
     """``through``: how the pages of a workspace are gone through that is read whole: one after the other is read, or
     each while the one before it is used (``ahead``)."""
@@ -62,9 +70,9 @@ class LexicalSearch:
         self._boards: OrderedDict[str, _Board] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, workspace: str, question: Question) -> Answer[Found]:
+    def find(self, workspace: str, question: Question, until: datetime | None = None) -> Answer[Found]:
         now = self._clock.now()
-        return self._fresh(workspace).ask(lambda index: index.answer(index.find(question, now)))
+        return self._fresh(workspace, until).ask(lambda index: index.answer(index.find(question, now)))
 
     def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
         return self._fresh(workspace).ask(lambda index: index.answer(index.about(path, entry_types)))
@@ -75,12 +83,12 @@ class LexicalSearch:
         void = [] if last_id is None else [Put(EntryPack(workspace, last_id))]
         return [Save(replace(packs, version=packs.version + 1)), *void]
 
-    def _fresh(self, workspace: str) -> _Board:
+    def _fresh(self, workspace: str, until: datetime | None = None) -> _Board:
         """Returns the workspace's index, up to date."""
         with self._lock:
             board = self._boards.setdefault(workspace, _Board(self._store, workspace, self._limits, self._through))
             self._boards.move_to_end(workspace)
-        board.refresh(self._clock.now())
+        board.refresh(self._clock.now(), None if until is None else _Deadline(self._clock, until))
         with self._lock:
             self._make_room()
         return board
@@ -91,6 +99,17 @@ class LexicalSearch:
         while kept > self._limits.kept and len(self._boards) > 1:
             _, oldest = self._boards.popitem(last=False)
             kept -= len(oldest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Deadline:
+    clock: Clock
+    at: datetime
+
+    def __call__(self) -> None:
+        """Raises ``Busy`` once it is over."""
+        if self.clock.now() >= self.at:
+            raise errors.Busy
 
 
 class _Board:
@@ -107,6 +126,7 @@ class _Board:
         self._lock = Lock()
         self._looked_back: datetime | None = None  # when it last read as much again; None: it has read nothing
         self._read_at = times.EPOCH
+        self._not_in_haste_before = times.EPOCH
         # By the mark of each change that may come again: the entry's id and its version after the change.
         self._applied: dict[str, tuple[str, int]] = {}
 
@@ -117,17 +137,25 @@ class _Board:
         with self._lock:
             return question(self._index)
 
-    def refresh(self, now: datetime) -> None:
-        """Reads what is new. Raises ``Busy``: the next time it reads that again."""
-        if self._looked_back is None:
+    def refresh(self, now: datetime, may_go_on: Check | None = None) -> None:
+        """Reads what is new. Raises ``Busy``: the next time it reads that again. ``may_go_on`` raises it too. To begin
+        is what takes long: what didn't come to an end in time isn't tried again in so little, but after a pause."""
+        if self._looked_back is not None:
+            self._look(now, self._looked_back, packs=may_go_on is None)
+            return
+        if may_go_on is not None and now < self._not_in_haste_before:
+            raise errors.Busy
+        try:
             with uncollected():
-                self._begin(now)
-        else:
-            self._look(now, self._looked_back)
+                self._begin(now, may_go_on or _go_on)
+        except errors.Busy:
+            if may_go_on is not None:
+                self._not_in_haste_before = now + _PAUSE
+            raise
 
-    def _begin(self, now: datetime) -> None:
-        read = self._packs.read(self._most)
-        newest, first_id = self._newest_after(read.packs.until)
+    def _begin(self, now: datetime, may_go_on: Check) -> None:
+        read = self._packs.read(self._most, may_go_on)
+        newest, first_id = self._newest_after(read.packs.until, may_go_on)
         in_gaps = [entry for gap in read.gaps() for entry in self._entries_between(*gap)]
         entries = [*(words_of(each) for each in in_gaps if each.is_shown), *newest]
         read = read if first_id is None else read.beginning_with(first_id)
@@ -137,9 +165,10 @@ class _Board:
             self._apply([*read.entries(), *entries], changes)
             self._looked_back = self._read_at = now
             self._forget_before(now - _LATE - _LOOK_BACK)
+        may_go_on()  # the next question is answered without what follows
         self._packs.complete(read, entries, changes, now)
 
-    def _look(self, now: datetime, looked_back: datetime) -> None:
+    def _look(self, now: datetime, looked_back: datetime, *, packs: bool) -> None:
         looks_back = now - looked_back >= _LOOK_BACK
         begin = looked_back - _LATE
         begin = begin if looks_back else max(begin, self._read_at - _OVERLAP)
@@ -151,14 +180,15 @@ class _Board:
                 self._looked_back = now
                 self._forget_before(now - _LATE - _LOOK_BACK)
             unpacked = self._index.count_between(self._packs.until, ids.beginning_at(ENTRY, now - SETTLED))
-        if unpacked >= self._packs.size:
+        if packs and unpacked >= self._packs.size:
             self._packs.append(now)
 
-    def _newest_after(self, after_id: str) -> tuple[list[EntryWords], str | None]:
+    def _newest_after(self, after_id: str, may_go_on: Check) -> tuple[list[EntryWords], str | None]:
         """Returns what is kept of the newest entries after the id, in order; and the first id that was read, if more
         than are searched follow the id."""
         kept, first, cursor = list[EntryWords](), None, None
         for page in self._through(self._newest_pages(after_id)):
+            may_go_on()
             new = [each for each in page.items if each.id > after_id]
             kept += (words_of(each) for each in new if each.is_shown)
             first, cursor = new[-1].id if new else first, page.cursor

@@ -33,6 +33,7 @@ BatonError
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── TooMany               a limit per caller
 │   ├── RateLimited       of requests or bytes in a minute
+│   ├── BoardRateLimited  of entries of the blackboard in an hour
 │   └── TooManyPolls      of long polls that wait at once
 ├── BadSignature          the tracker didn't sign the delivery
 ├── Conflict              a concurrent change won: read and decide again
@@ -409,6 +410,18 @@ class RateLimited(TooMany):
 
     def __init__(self, limit: str, retry_after: int) -> None:
         super().__init__("This caller asks for more than its workspace allows in a minute.", retry_after, limit=limit)
+
+
+class BoardRateLimited(TooMany):
+    """``limit``: ``entries_per_hour`` or ``entry_bytes_per_hour``."""
+
+    def __init__(self, limit: str, most: int, retry_after: int) -> None:
+        what = "entries" if limit == "entries_per_hour" else "bytes of entries"
+        super().__init__(
+            f"At most {most:,} {what} of one poster in an hour. Say more in fewer entries, or post again later.",
+            retry_after,
+            limit=limit,
+        )
 
 
 class TooManyPolls(TooMany):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.access.metering import Meter
 from baton.domain.access.token import Token
+from baton.domain.memory.poster_use import PosterUse
 from baton.domain.recent import Recent
 
 # Each function imports this module, and none needs the ports' classes: they are a twentieth of a cold import.
@@ -39,6 +40,7 @@ class Deps:
     log: Callable[..., None] = field(repr=False)
     release: str = ""  # another one may show the same thing in another form
     meter: Meter = field(default_factory=Meter, repr=False)
+    posters: Recent[tuple[str, str], PosterUse] = field(default_factory=Recent, repr=False)
     known_tokens: Recent[str, Token] = field(default_factory=Recent, repr=False)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Protocol
 
 from baton.domain.memory.entry import EntryType
@@ -21,9 +22,9 @@ class Search(Protocol):
     What was posted before the question is found, unless its commit took longer than two seconds or clocks differ by
     more: then within 15 seconds. Raises ``Busy``."""
 
-    def find(self, workspace: str, question: Question) -> Answer[Found]:
+    def find(self, workspace: str, question: Question, until: datetime | None = None) -> Answer[Found]:
         """Returns the entries that fit best, the best first (docs/spec/memory.md §8). Withdrawn and deleted ones are
-        never found."""
+        never found. ``until``: raises ``Busy`` rather than read on after it."""
 
     def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
         """Returns the ids of the entries of these types that hold for a file or folder, newest first: those in its

@@ -39,6 +39,12 @@ class EntryDraft:
             "rationale": self.rationale or "",
         }
 
+    @property
+    def size(self) -> int:
+        """The bytes of all its texts."""
+        texts = (self.scope, self.summary, self.detail, self.rationale or "", *self.tags, *self.relates_to)
+        return sum(len(each.encode()) for each in texts)
+
     def entry(self, entry_id: str, by: Principal, at: datetime, texts: dict[str, Any]) -> Entry:
         """Returns the entry, with these texts in place of its own. Raises ``InvalidInput``."""
         self._check()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import datetime
 from itertools import chain
 
-from baton.domain import errors
+from baton.domain import errors, times
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.memory.entry import Entry
 from baton.domain.memory.entry_index import Question
@@ -18,29 +19,31 @@ from baton.steps.memory.snapshots import drift_since
 
 # Of the work's texts, which may be long.
 MAX_QUESTION = 2_000
+# For all of it. Nothing is an answer, too: the claim has happened, and its lease runs.
+MEMORY_SECONDS = 2.0
 
 
 def claim_memory(deps: Deps, details: TaskDetails, most_memories: int) -> ClaimMemory | None:
     """Returns what the handoff's snapshot holds, what has changed since, and the entries that fit the work best: so
     many at most, or as many as the handoff asks for. None, without a read, if there is no snapshot and nothing else is
-    asked for. What can't be read now is left out: the claim has happened."""
+    asked for. What can't be read now, or not in time, is left out: the claim has happened."""
     message = details.message
     kept, most_memories = message.more.get(SNAPSHOT), max(most_memories, message.more.get(AUTO_MEMORIES, 0))
     if kept is None and most_memories == 0:
         return None
-    workspace = details.task.workspace
+    workspace, until = details.task.workspace, deps.clock.now() + times.seconds(MEMORY_SECONDS)
     snapshot, drift = None if kept is None else snapshot_from(kept), None
     with suppress(errors.Busy):
         drift = Drift() if snapshot is None else drift_since(deps, workspace, snapshot)
     memories: tuple[Entry, ...] = ()
     with suppress(errors.Busy):
-        memories = _memories(deps, workspace, message, most_memories) if most_memories else ()
+        memories = _memories(deps, workspace, message, most_memories, until) if most_memories else ()
     return ClaimMemory(snapshot, drift, memories)
 
 
-def _memories(deps: Deps, workspace: str, message: HandoffMessage, most: int) -> tuple[Entry, ...]:
+def _memories(deps: Deps, workspace: str, message: HandoffMessage, most: int, until: datetime) -> tuple[Entry, ...]:
     question = Question(text=_about(message), scope=message.more.get(SCOPE, ROOT), limit=most)
-    found = [each.entry_id for each in deps.search.find(workspace, question).items]
+    found = [each.entry_id for each in deps.search.find(workspace, question, until).items]
     entries = deps.store.entries(workspace, found) if found else {}
     return tuple(entries[each] for each in found if each in entries and entries[each].is_shown)
 
