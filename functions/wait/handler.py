@@ -13,7 +13,7 @@ from baton.services.tasks.await_task import EventRange, await_task, wait_for_eve
 from rest import answers, models, routing
 from rest.app import App
 from rest.claims import views as claim_views
-from rest.claims.requests import ClaimRequest, next_claimer
+from rest.claims.requests import WaitingClaimRequest, waiting_claimer
 from rest.tasks import trail_views
 from rest.tasks import views as task_views
 
@@ -58,13 +58,13 @@ def wait_for_more_events(deps: Deps, call: routing.Call[None, EventWaitQuery]) -
 
 @routes.post(
     "/agents/{slug}/claims/wait",
-    body=models.strict(ClaimRequest),
+    body=models.strict(WaitingClaimRequest),
     query=models.query(ClaimWaitQuery),
     answers={200: claim_views.ClaimAnswer, 204: None},
 )
-def wait_for_a_claim(deps: Deps, call: routing.Call[ClaimRequest, ClaimWaitQuery]) -> answers.Answer:
+def wait_for_a_claim(deps: Deps, call: routing.Call[WaitingClaimRequest, ClaimWaitQuery]) -> answers.Answer:
     """Claim the agent's best ready task as soon as there is one; 204 if there was none in the given time."""
-    claimed = claim_next_waiting(deps, next_claimer(call), call.query.timeout, call.idempotency_key)
+    claimed = claim_next_waiting(deps, waiting_claimer(call), call.query.timeout, call.idempotency_key)
     return answers.ok(claim_views.claim_answer(deps, claimed)) if claimed else answers.nothing()
 
 

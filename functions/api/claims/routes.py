@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from api.claims import requests
 from api.handoffs.checkpoint_views import SavedCheckpoint
 from baton.ports.deps import Deps
@@ -10,10 +12,11 @@ from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.tasks.add_note import add_note
+from baton.services.tasks.list_tasks import list_held_tasks
 from baton.steps.tasks.change_task import task_details
-from rest import answers, models, routing
+from rest import answers, models, pages, routing
 from rest.claims import views as claim_views
-from rest.claims.requests import ClaimRequest, claimer_of, next_claimer
+from rest.claims.requests import ClaimRequest, NamedClaimRequest, claimer_of, next_claimer
 from rest.tasks import trail_views
 from rest.tasks import views as task_views
 
@@ -29,12 +32,23 @@ def claim_the_next(deps: Deps, call: routing.Call[ClaimRequest, None]) -> answer
     return answers.ok(claim_views.claim_answer(deps, claimed)) if claimed else answers.nothing()
 
 
-@routes.post("/tasks/{task_id}/claim", body=models.strict(ClaimRequest), answers={200: claim_views.ClaimAnswer})
-def claim(deps: Deps, call: routing.Call[ClaimRequest, None]) -> answers.Answer:
+@routes.get("/agents/{slug}/claims", query=models.query(models.PageQuery), answers={200: task_views.TaskPage})
+def list_held(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
+    """The tasks that the agent holds, each with its `claim`: which worker, since when, until when; no `claim_id`.
+
+    A worker that lost its `claim_id` goes on by `POST /tasks/{task_id}/claim` with `resume_fence`.
+    """
+    page = list_held_tasks(deps, call.by, call.slug, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.listing(call, page, partial(task_views.listed_task, deps)))
+
+
+@routes.post("/tasks/{task_id}/claim", body=models.strict(NamedClaimRequest), answers={200: claim_views.ClaimAnswer})
+def claim(deps: Deps, call: routing.Call[NamedClaimRequest, None]) -> answers.Answer:
     """Claim one task by its id.
 
     An agent claims as itself; a service or human with the scope `act_as` for `agent`, by default the task's target. For
-    open work they have to name one.
+    open work they have to name one. With `resume_fence` they go on with a claim of their own whose `claim_id` they have
+    lost: of two that resume it one wins, the other gets 409 `claim_changed`.
     """
     return answers.ok(
         claim_views.claim_answer(deps, claim_task(deps, claimer_of(deps, call), call.task_id, call.idempotency_key))

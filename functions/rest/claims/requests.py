@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
@@ -26,20 +27,43 @@ class ClaimRequest(models.Body):
     auto_memories: Annotated[int, Field(ge=0, le=MAX_MEMORIES)] = 0
 
 
-def next_claimer(call: routing.Call[ClaimRequest, Any]) -> Claimer:
+class WaitingClaimRequest(ClaimRequest):
+    """``first_lease_seconds``: of a claim that is made after a wait, until its first verb; then ``lease_seconds``, the
+    most that it is. For a caller that may be gone by then: a claim that nobody takes up costs no attempt."""
+
+    first_lease_seconds: models.LeaseSeconds | None = None
+
+
+class NamedClaimRequest(ClaimRequest):
+    """``resume_fence``: goes on with the caller's own claim of this fence, as the task shows it, under a new
+    ``claim_id``; the old one is stale from then on."""
+
+    resume_fence: Annotated[int, Field(ge=1, lt=2**53)] | None = None
+
+
+RequestT = TypeVar("RequestT", bound=ClaimRequest)
+
+
+def next_claimer(call: routing.Call[RequestT, Any]) -> Claimer:
     """Returns the claimer for the agent in the path. Raises ``InvalidInput`` if the body names another one."""
     if call.body.agent not in {None, call.slug}:
         raise errors.InvalidInput("agent", "must be the agent that the path names")
     return _claimer(call, call.slug)
 
 
-def claimer_of(deps: Deps, call: routing.Call[ClaimRequest, Any]) -> Claimer:
+def waiting_claimer(call: routing.Call[WaitingClaimRequest, Any]) -> Claimer:
+    """Returns the same for a claim that is waited for."""
+    return replace(next_claimer(call), first_lease_seconds=call.body.first_lease_seconds)
+
+
+def claimer_of(deps: Deps, call: routing.Call[NamedClaimRequest, Any]) -> Claimer:
     """Returns the claimer for the named agent. Without one, an agent claims as itself, and any other principal for the
     task's target. Raises ``InvalidInput`` if no agent is named for open work."""
-    return _claimer(call, call.body.agent or agent_to_claim_for(deps, call.by, call.task_id))
+    agent = call.body.agent or agent_to_claim_for(deps, call.by, call.task_id)
+    return replace(_claimer(call, agent), resumes=call.body.resume_fence)
 
 
-def _claimer(call: routing.Call[ClaimRequest, Any], agent: str) -> Claimer:
+def _claimer(call: routing.Call[RequestT, Any], agent: str) -> Claimer:
     worker = call.body.worker or call.by.id
     body = call.body
     return Claimer(

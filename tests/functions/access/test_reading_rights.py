@@ -90,6 +90,7 @@ def test_lists_leave_out_what_may_not_be_read_and_go_on(http_agents: HttpAgents)
         ("/handoffs", "limit=1&source=architect", "task_id"),
         ("/handoffs", "limit=1&target=auto-code", "task_id"),
         ("/agents/auto-code/pending", "limit=1", "id"),
+        ("/agents/auto-code/claims", "limit=1", "id"),
     ):
         wanted = set() if "auto-code" in path + query else set(own)
         assert {each[name] for each in every(http_agents, QA, path, query)} == wanted, path + query

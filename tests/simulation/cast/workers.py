@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
     from baton.ports.details import TaskDetails
     from simulation.cast.actor_context import ActorContext
+    from simulation.oracle.ledger import Item
 
 HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS})
 VERBS = (
@@ -91,7 +92,13 @@ class Worker:
             by = agent(self._slug) if self._draw(4) else SERVICE
             lease_seconds = sim.pick([15, 60, 300])
             worker = f"w{self._draw(5)}"
-            claimer = Claimer(by=by, agent=self._slug, worker=worker, lease_seconds=lease_seconds)
+            claimer = Claimer(
+                by=by,
+                agent=self._slug,
+                worker=worker,
+                lease_seconds=lease_seconds,
+                first_lease_seconds=None if self._draw(6) else 15,
+            )
             if not self._wants_to_look():
                 continue
             outcome = self._claim(by, claimer)
@@ -114,6 +121,15 @@ class Worker:
             if head["state"] not in ENDED and head.get("target_agent") in mine
         ]
 
+    def _held(self) -> list[Item]:
+        """What its agent holds, by whomever: a worker that lost its memory finds it listed."""
+        heads = self._context.ledger.heads.values()
+        return [
+            head
+            for head in heads
+            if (head.get("claim") or {}).get("agent", head.get("target_agent")) == self._slug and head.get("claim")
+        ]
+
     def _wants_to_look(self) -> bool:
         """Mostly only where there is something, or a lease of its agent's may be over."""
         if self._focus is Focus.WAITS or not self._draw(8):
@@ -127,6 +143,13 @@ class Worker:
 
     def _claim(self, by: Principal, claimer: Claimer) -> Outcome:
         sim, named = self._sim, self._open_work()
+        if (held := self._held()) and not self._draw(6):
+            head = sim.pick(held)
+            claimer = replace(claimer, resumes=int(head["fence"]) - (not self._draw(5)), first_lease_seconds=None)
+            task_id = head["pk"].rpartition("#")[2]
+            return self._context.ask(
+                "resume", by, lambda idempotency_key: claim_task(sim.deps, claimer, task_id, idempotency_key)
+            )
         if named and self._draw(4) >= (1 if self._focus is Focus.WAITS else 3):
             task_id = sim.pick(named[-3:] if self._draw(4) else named)
             return self._context.ask(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # What tells humans of work that nobody takes, or of a task that fails again and again.
 UNTAKEN = frozenset({"undeliverable", "unclaimed_too_long", "next_stale"})
+MAX_RELEASES = 10
 GIVEN_UP = frozenset({"attempts_exhausted", "released_too_often"})
 FIRST_PAUSE_MS, LONGEST_PAUSE_MS = 5_000, 300_000
 
@@ -81,6 +82,8 @@ class Moments:
         agents = self._ledger.agents_since(claim["agent"], self._sim.current.process.began_at)
         wanted = {each.get("requeue", "same") for each in agents}
         is_exhausted = before["attempt"] >= before.get("max_attempts", 3)
+        if fold.get("attempt", 0) < before["attempt"]:  # nobody had taken it up
+            is_exhausted = fold["releases"] >= MAX_RELEASES
         is_right = (fold["state"] == "needs") == (wanted == {"needs"} or is_exhausted)
         self._must(is_right or len(wanted) > 1, "lost by {}, which wants {}: {}", claim["agent"], wanted, fold["state"])
 

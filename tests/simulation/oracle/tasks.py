@@ -98,8 +98,9 @@ class TaskRules:
             is_next = claim["fence"] == fence == fence_before + 1
             self._must(is_next, "its fence went from {} to {}", fence_before, fence)
             self._ledger.claims[self._task_id, claim["fence"]] = ClaimSeen(claim["claim_id"], self._sim.steps)
-            self._permitted(claim)
-            self._queued(was, claim)
+            if not (before and entries[-1]["data"].get("resumed")):
+                self._permitted(claim)
+                self._queued(was, claim)
         else:
             self._must(fence == fence_before, "its fence moved without a claim")
         if claim:
@@ -114,12 +115,18 @@ class TaskRules:
             self._under(claim, "a heartbeat")
 
     def _taken_over(self, before: Item, new: Item, entries: list[Item]) -> None:
-        """In one step what the sweeper does in one and a claim in another."""
+        """In one step what the sweeper does in one and a claim in another. Or its own worker goes on with it."""
         claim = new["claim"]
+        self._must(before["agent"] == claim["agent"], "{} took over from {}", claim["agent"], before["agent"])
+        if [entry["data"].get("resumed") for entry in entries] == [before["fence"]]:
+            kept = {name for name in ("principal", "slot", "kept_bytes") if before.get(name) != claim.get(name)}
+            self._must(not kept, "{} is resumed with another {}", before, kept)
+            self._let_go(before, new, entries)
+            self._ledger.seen["resumed claim"] += 1
+            return
         types = [entry["type"] for entry in entries if entry["type"] != "alert_raised"]
         is_swept = types == ["heartbeat_lost", "requeued", "handoff_received"]
         self._must(is_swept, "a claim took the place of another, by {}", types)
-        self._must(before["agent"] == claim["agent"], "{} took over from {}", claim["agent"], before["agent"])
         self._let_go(before, new, entries)
         self._ledger.seen["taken over"] += 1
 
@@ -173,9 +180,19 @@ class TaskRules:
         for entry in entries:
             if entry["type"] == "heartbeat_lost":
                 self._must(to_ms(entry["at"]) >= before["expires_ms"], "swept before its lease was over")
+                self._counted(before, entries)
                 recoveries = self._ledger.folds[self._task_id]["recoveries"]
                 is_recorded = self._ledger.recoveries[self._task_id] == recoveries
                 self._must(is_recorded, "no recovery record of its lost claim")
+
+    def _counted(self, before: Item, entries: list[Item]) -> None:
+        """A lost claim is an attempt; under a short first lease without a word of anybody's it is a release."""
+        is_short = before["expires_ms"] - before["claimed_ms"] < before["lease_ms"]
+        is_silent = is_short and before.get("heartbeat_ms", before["claimed_ms"]) == before["claimed_ms"]
+        back = [entry["data"]["changes"].keys() for entry in entries if entry["type"] == "requeued"]
+        is_counted = all(({"attempt", "releases"} <= changes) == is_silent for changes in back)
+        self._must(is_counted, "{} was lost, and its counts are {}", before, back)
+        self._ledger.seen["claimed in vain"] += is_silent
 
     # Its beginning
 

@@ -30,7 +30,7 @@ EDGES: dict[str, Edge] = {
     "deferred": ({"needs"}, {"needs"}, "human"),
     "dismissed": ({"needs"}, {"cancelled"}, "human"),
     "split": ({"needs"}, {"cancelled"}, "human"),
-    "handoff_received": ({"delegated", "next"}, {"claimed"}, "any"),
+    "handoff_received": ({"delegated", "next", "claimed"}, {"claimed"}, "any"),
     "checkpoint_saved": ({"claimed"}, STAYS, "claim"),
     "handoff_completed": ({"claimed"}, {"done"}, "claim"),
     "handoff_transferred": ({"claimed"}, {"done"}, "claim"),
@@ -177,6 +177,12 @@ class TrailRules:
         self._must(not left, "done, and {} isn't reported", left)
 
     def _received(self, fold: Item, data: Item, at: int) -> None:
+        held = fold.get("claim") if fold["state"] == "claimed" else None
+        if held or "resumed" in data:
+            is_seen = held and (held["fence"], held["agent"]) == (data.get("resumed"), data["agent"])
+            self._must(is_seen, "claimed over {}", held)
+            self._must(data["changes"].keys() == {"claim", "fence"}, "resumed as {}", data["changes"].keys())
+            return
         attempt, most, target = fold.get("attempt", 0), fold.get("max_attempts", 3), fold.get("target_agent")
         is_due = at >= to_ms(fold["ready_at"]) or (fold["state"] == "next" and not attempt)
         self._must(is_due, "claimed before {}", fold["ready_at"])

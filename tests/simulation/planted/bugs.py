@@ -64,9 +64,17 @@ CLAIMS = (
         "one attempt too many",
         (
             "domain/tasks/sweep_rules.py",
-            "exhausted = task.attempt >= task.max_attempts",
-            "exhausted = task.attempt > task.max_attempts",
+            "if task.attempt >= task.max_attempts else None",
+            "if task.attempt > task.max_attempts else None",
         ),
+    ),
+    bug(
+        "a claim is resumed whichever was seen",
+        ("domain/tasks/transitions.py", "    if task.claim.fence != fence:\n", "    if False:\n"),
+    ),
+    bug(
+        "a claim that nobody took up is an attempt",
+        ("domain/tasks/sweep_rules.py", "+ 1} if claim.is_unconfirmed else {}", "+ 1} if False else {}"),
     ),
     bug(
         "fenced by owner, not by claim",

@@ -53,8 +53,8 @@ MOMENTS = (
         "lost work goes back to its agent, whatever that wants",
         (
             "domain/tasks/sweep_rules.py",
-            "gives_up = exhausted or (command.agent is not None and command.agent.requeue != Requeue.SAME)",
-            "gives_up = exhausted",
+            "gives_up = flag is not None or (command.agent is not None and command.agent.requeue != Requeue.SAME)",
+            "gives_up = flag is not None",
         ),
     ),
     bug(

@@ -73,6 +73,7 @@ DECISIONS: dict[str, Row] = {
     "list_inbox": Row(elsewhere=GONE, own="200+", other=MINE, act_as="200+", service=SCOPE, human="200+", off="200+"),
     "acknowledge_inbox": Row(elsewhere=GONE, own="200", other=MINE, act_as="200", service=SCOPE, human="200"),
     "list_pending": Row(elsewhere=GONE, own="200+", other="200-", act_as="200+", service="200-", human="200+"),
+    "list_held": Row(elsewhere=GONE, own="200+", other="200-", act_as="200+", service="200-", human="200+"),
     # The door for models: the list of its tools, which is the same for all; what they may is the routes' to decide
     "answer_a_message": Row(
         elsewhere="200-", own="200-", other="200-", act_as="200-", service="200-", human="200-", off="200-"

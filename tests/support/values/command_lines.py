@@ -143,6 +143,7 @@ DECISIONS = [
     typed("approvals approve $need5 $need1", exit=1),
     typed("approvals approve --from scout --to reviewer"),
     typed("agents pending reviewer", "reviewer"),
+    typed("agents held reviewer", "reviewer"),
 ]
 WORK = [
     typed(f"{GIVE} 'Build it'", given="handoff.handoff_id", task="task.id", workflow="task.workflow_id"),

@@ -192,6 +192,9 @@ def test_a_claim_by_id_says_why_not(world: World) -> None:
     assert taken.value.fields == {
         "task_id": undoable,
         "agent": "auditor",
+        "worker": AUDITING.worker,
+        "fence": 1,
+        "claimed_at": "2026-11-18T12:00:04.000Z",
         "expires_at": "2026-11-18T12:05:04.000Z",
     }
     assert held.claim_id not in repr(taken.value)

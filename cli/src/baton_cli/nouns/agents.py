@@ -91,6 +91,14 @@ CALLS = (
         is_paged=True,
     ),
     Call(
+        "held",
+        "GET",
+        "/agents/{slug}/claims",
+        "List what an agent holds: its workers' live claims.",
+        columns="id:ID claim.worker:Worker claim.claimed_at:Since claim.expires_at:Until claim.fence:Fence title:Title",
+        is_paged=True,
+    ),
+    Call(
         "inbox",
         "GET",
         "/agents/{slug}/inbox",

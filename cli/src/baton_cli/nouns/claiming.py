@@ -25,6 +25,8 @@ LONGEST_POLL_SECONDS = 25.0
 @click.option("--lease", type=int, help="How many seconds the claim lasts without a heartbeat.")
 @click.option("--auto-memories", type=int, metavar="N", help="How many fitting entries of the blackboard.")
 @click.option("--wait", type=float, default=0, metavar="SECONDS", help="How long to wait for work, if there is none.")
+@click.option("--first-lease", type=int, metavar="SECONDS", help="With --wait: the lease until your first word.")
+@click.option("--resume-fence", type=int, metavar="N", help="Go on with your own claim of this fence, under a new id.")
 @click.pass_obj
 def claim(app: App, /, task: str | None, wait: float, **said: Any) -> None:
     """Claim a task, or the next one of an agent.
@@ -33,7 +35,12 @@ def claim(app: App, /, task: str | None, wait: float, **said: Any) -> None:
     """
     agent = said["agent"] or app.profile.agent
     body = {"worker": said["worker"], "lease_seconds": said["lease"], "auto_memories": said["auto_memories"]}
+    body |= {"resume_fence": said["resume_fence"], "first_lease_seconds": said["first_lease"]}
     body = {name: value for name, value in body.items() if value is not None}
+    if "resume_fence" in body and task is None:
+        raise click.UsageError("--resume-fence needs TASK.")
+    if "first_lease_seconds" in body and (task is not None or wait <= 0):
+        raise click.UsageError("--first-lease needs --wait, without TASK.")
     if task is not None:
         if agent:
             body["agent"] = agent

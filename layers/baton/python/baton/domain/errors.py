@@ -57,6 +57,7 @@ BatonError
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -286,11 +287,24 @@ class StaleClaim(Refused):
         super().__init__("This claim is no longer the current one; stop working on the task.", task_id=task_id)
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a claimed task, in the words of an answer."""
+
+    agent: str
+    worker: str
+    fence: int
+    claimed_at: str
+    expires_at: str
+
+
 class AlreadyClaimed(Refused):
     code = "already_claimed"
 
-    def __init__(self, task_id: str, agent: str, expires_at: str) -> None:
-        super().__init__(f"Claimed by {agent}.", task_id=task_id, agent=agent, expires_at=expires_at)
+    def __init__(self, task_id: str, holder: Holder) -> None:
+        named = "" if holder.worker == holder.agent else f", worker {holder.worker},"
+        message = f"Claimed by {holder.agent}{named} since {holder.claimed_at}, until {holder.expires_at}."
+        super().__init__(message, task_id=task_id, **asdict(holder))
 
 
 class NotClaimable(Refused):

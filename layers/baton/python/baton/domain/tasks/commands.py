@@ -73,6 +73,9 @@ class ClaimTask(TaskCommand):
     lease_seconds: int = DEFAULT_LEASE_SECONDS
     skills: Agent | None = None  # the agent as it is registered now; None skips the capability check
     slot: int | None = None  # the permit that the claim takes; None if the agent has no limit
+    # Until the first verb under the claim; None for the lease itself. For a claimer that may not be there any more.
+    first_lease_seconds: int | None = None
+    resumes: int | None = None  # the fence of the same principal's claim that this one takes the place of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from baton.domain import times
 from baton.domain.agents.agent import Requeue
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
-from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Flag, Recovery, State, Task
+from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Claim, Flag, Recovery, State, Task
 from baton.domain.tasks.wake import is_early, unclaimed_since
 
 
@@ -44,19 +44,19 @@ def _sweep_claimed(recorder: EventRecorder, command: commands.Sweep) -> list[str
     if claim is None or not claim.is_over(recorder.at):
         return []
     task = recorder.task
-    exhausted = task.attempt >= task.max_attempts
-    gives_up = exhausted or (command.agent is not None and command.agent.requeue != Requeue.SAME)
+    counts = _counts_after(task, claim)
+    flag = _used_up(task, claim)
+    gives_up = flag is not None or (command.agent is not None and command.agent.requeue != Requeue.SAME)
     new_state = State.NEEDS if gives_up else task.origin or State.DELEGATED
     used_up = f"attempt {task.attempt} of {task.max_attempts} was the last"
-    action = f"re-queued to {new_state}, " + (
-        used_up if exhausted else f"attempt {task.attempt + 1} of {task.max_attempts}"
-    )
+    following = f"attempt {counts.get('attempt', task.attempt) + 1} of {task.max_attempts}"
+    action = f"re-queued to {new_state}, {used_up if flag is Flag.ATTEMPTS_EXHAUSTED else following}"
     recovery = Recovery(
         number=task.recoveries + 1,
         at=recorder.at,
         reason=(
             f"lease of worker {claim.worker}, fence {claim.fence}, expired at {times.rfc3339(claim.expires_at)}, "
-            f"last heartbeat {times.rfc3339(claim.heartbeat_at)}"
+            + _last_word(claim)
         ),
         prior_agent=claim.agent,
         prior_worker=claim.worker,
@@ -65,15 +65,34 @@ def _sweep_claimed(recorder: EventRecorder, command: commands.Sweep) -> list[str
         action=action,
     )
     recorder.record("heartbeat_lost", {"agent": claim.agent, "worker": claim.worker, "reason": recovery.reason})
-    changes = {"recoveries": recovery.number}
+    changes = {"recoveries": recovery.number, **counts}
     if gives_up:
         recorder.record("requeued", {"action": action}, **TO_HUMAN, **changes)
     else:
         requeue(recorder, "requeued", {"action": action}, ready_at=recorder.at, **changes)
-    if exhausted:
-        recorder.alert(Flag.ATTEMPTS_EXHAUSTED)
+    if flag is not None:
+        recorder.alert(flag)
     recorder.extras["recovery"] = recovery
     return ["lease_over"]
+
+
+def _counts_after(task: Task, claim: Claim) -> dict[str, int]:
+    """Returns the counts that a lost claim changes. One that nobody took up was no attempt: it counts as a release, so
+    that a task that is claimed in vain again and again comes to a human."""
+    return {"attempt": task.attempt - 1, "releases": task.releases + 1} if claim.is_unconfirmed else {}
+
+
+def _last_word(claim: Claim) -> str:
+    if claim.is_unconfirmed:
+        return "no word of it ever came"
+    return f"last heartbeat {times.rfc3339(claim.heartbeat_at)}"
+
+
+def _used_up(task: Task, claim: Claim) -> Flag | None:
+    """Returns why the task goes to a human after its claim was lost; None if it may be claimed again."""
+    if claim.is_unconfirmed:
+        return Flag.RELEASED_TOO_OFTEN if task.releases + 1 >= MAX_RELEASES else None
+    return Flag.ATTEMPTS_EXHAUSTED if task.attempt >= task.max_attempts else None
 
 
 def _sweep_waiting(recorder: EventRecorder, command: commands.Sweep) -> list[str]:  # noqa: ARG001 - as its siblings

@@ -100,6 +100,12 @@ class Claim:
     def is_over(self, now: datetime) -> bool:
         return self.expires_at <= now
 
+    @property
+    def is_unconfirmed(self) -> bool:
+        """True for a claim with a short first lease under which no verb has come: maybe nobody was told of it."""
+        is_short = self.expires_at < self.claimed_at + times.seconds(self.lease_seconds)
+        return is_short and self.heartbeat_at == self.claimed_at
+
     def renewed(self, now: datetime, lease_seconds: int | None, not_after: datetime | None) -> Claim:
         """Returns the claim extended to ``now`` + lease. A lease is never shortened, and a longer one ends at
         ``not_after`` at the latest: the deadline of a task that fails on it."""
@@ -322,7 +328,7 @@ class Task:
         """Raises ``AlreadyClaimed``, ``TaskEnded`` or ``NotClaimable``. An expired lease holds the task until the
         sweeper or a claimer of the same agent ends it: until then its worker can still renew it."""
         if self.claim is not None:
-            raise errors.AlreadyClaimed(self.id, self.claim.agent, times.rfc3339(self.claim.expires_at))
+            raise already_claimed(self, self.claim)
         if self.is_ended:
             raise errors.TaskEnded(self.id, self.state)
         if not self.is_claimable(now):
@@ -349,6 +355,12 @@ class Task:
         changed = object.__new__(Task)
         changed.__dict__.update(self.__dict__, **values)
         return changed
+
+
+def already_claimed(task: Task, claim: Claim) -> errors.AlreadyClaimed:
+    """Returns the refusal that tells who holds the task, since when, and until when."""
+    since, until = times.rfc3339(claim.claimed_at), times.rfc3339(claim.expires_at)
+    return errors.AlreadyClaimed(task.id, errors.Holder(claim.agent, claim.worker, claim.fence, since, until))
 
 
 _FIELDS = frozenset(each.name for each in fields(Task))

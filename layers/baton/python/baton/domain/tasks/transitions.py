@@ -22,7 +22,16 @@ from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.failure import failure_in
 from baton.domain.tasks.sweep_rules import sweep
-from baton.domain.tasks.task import EXHAUSTED_FLAGS, MAX_RELEASES, UNTAKEN_FLAGS, Claim, Flag, State, Task
+from baton.domain.tasks.task import (
+    EXHAUSTED_FLAGS,
+    MAX_RELEASES,
+    UNTAKEN_FLAGS,
+    Claim,
+    Flag,
+    State,
+    Task,
+    already_claimed,
+)
 
 FIRST_BACKOFF_SECONDS = 5
 LAST_BACKOFF_SECONDS = 300
@@ -186,6 +195,8 @@ def _split(task: Task, command: commands.Split, at: datetime) -> Change:
 
 def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
     command.by.acting_for(command.agent)
+    if command.resumes is not None:
+        return _resume_claim(task, command, command.resumes, at)
     if task.target_agent is not None and command.agent != task.target_agent:
         raise errors.NotYourAgent(task.target_agent)
     if task.target_agent is None and command.agent == task.source_agent:
@@ -194,23 +205,7 @@ def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
     missing = command.skills.lacks(task.requires) if command.skills is not None else ()
     if missing:
         raise errors.CapabilityMismatch(command.agent, missing, ())
-    expires_at = at + times.seconds(command.lease_seconds)
-    if task.hard_deadline is not None:
-        if task.hard_deadline <= at:
-            raise errors.NotClaimable(task.id, task.state, None)
-        expires_at = min(expires_at, task.hard_deadline)
-    claim = Claim(
-        claim_id=command.claim_id,
-        fence=task.fence + 1,
-        agent=command.agent,
-        worker=command.worker,
-        principal=command.by.key,
-        lease_seconds=command.lease_seconds,
-        claimed_at=at,
-        heartbeat_at=at,
-        expires_at=expires_at,
-        slot=command.slot,
-    )
+    claim = _new_claim(task, command, at)
     recorder = EventRecorder(task, task, command.by, at)
     recorder.record(
         "handoff_received",
@@ -226,6 +221,42 @@ def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
         flags=task.flags - UNTAKEN_FLAGS,
         rings=0,
     )
+    return recorder.end()
+
+
+def _new_claim(task: Task, command: commands.ClaimTask, at: datetime) -> Claim:
+    """Raises ``NotClaimable`` for a task whose deadline fails it."""
+    lease_seconds = min(command.first_lease_seconds or command.lease_seconds, command.lease_seconds)
+    expires_at = at + times.seconds(lease_seconds)
+    if task.hard_deadline is not None:
+        if task.hard_deadline <= at:
+            raise errors.NotClaimable(task.id, task.state, None)
+        expires_at = min(expires_at, task.hard_deadline)
+    return Claim(
+        claim_id=command.claim_id,
+        fence=task.fence + 1,
+        agent=command.agent,
+        worker=command.worker,
+        principal=command.by.key,
+        lease_seconds=command.lease_seconds,
+        claimed_at=at,
+        heartbeat_at=at,
+        expires_at=expires_at,
+        slot=command.slot,
+    )
+
+
+def _resume_claim(task: Task, command: commands.ClaimTask, fence: int, at: datetime) -> Change:
+    """Goes on with the claim of this fence under a new one: the same attempt, and the old one is stale. Whether the
+    lease is over plays no part, as it could be renewed. Raises ``NobodyHolds``, ``ClaimChanged``, and
+    ``AlreadyClaimed`` for a claim that another principal made."""
+    held = _claim_seen(task, fence)
+    if (held.agent, held.principal) != (command.agent, command.by.key):
+        raise already_claimed(task, held)
+    claim = replace(_new_claim(task, command, at), slot=held.slot, kept_bytes=held.kept_bytes)
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"agent": command.agent, "worker": command.worker, "resumed": fence}
+    recorder.record("handoff_received", data, claim=claim, fence=claim.fence)
     return recorder.end()
 
 
@@ -339,16 +370,22 @@ def _release(task: Task, command: commands.Release, at: datetime) -> Change:
 
 
 def _release_claim(task: Task, command: commands.ReleaseClaim, at: datetime) -> Change:
-    """Raises ``NobodyHolds`` or ``ClaimChanged`` unless the claim that the human saw is the current one."""
     command.by.must_be_human("release a worker's claim")
-    _must_not_be_ended(task)
-    if task.claim is None:
-        raise errors.NobodyHolds(task.id, task.state, command.fence, tail.who_ended(task, command.fence))
-    if task.claim.fence != command.fence:
-        raise errors.ClaimChanged(task.id, command.fence, task.claim.fence, task.claim.agent)
+    _claim_seen(task, command.fence)
     recorder = EventRecorder(task, task, command.by, at)
     _give_back(recorder, command.reason, task.releases + 1, at)
     return recorder.end()
+
+
+def _claim_seen(task: Task, fence: int) -> Claim:
+    """Returns the claim. Raises ``TaskEnded``, and ``NobodyHolds`` or ``ClaimChanged`` unless the claim that was seen
+    is the current one."""
+    _must_not_be_ended(task)
+    if task.claim is None:
+        raise errors.NobodyHolds(task.id, task.state, fence, tail.who_ended(task, fence))
+    if task.claim.fence != fence:
+        raise errors.ClaimChanged(task.id, fence, task.claim.fence, task.claim.agent)
+    return task.claim
 
 
 def _give_back(recorder: EventRecorder, reason: str | None, releases: int, ready_at: datetime) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count, groupby, islice
 from typing import Any
@@ -41,7 +41,8 @@ WHOLE_LOOK_EVERY = 12
 def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: IdempotencyKey | None = None) -> Claimed:
     """Claims one task by its id. Raises ``AlreadyClaimed``, ``NotClaimable``, ``TaskEnded``, ``InactiveAgent``,
     ``AtCapacity``, ``NotYourAgent``, ``OwnHandoff``, ``CapabilityMismatch``, ``Unknown``, and ``ClaimOver`` for a
-    repeat of a claim that has ended since."""
+    repeat of a claim that has ended since. A claimer that resumes goes on with its own claim under a new one, and gets
+    ``NobodyHolds`` or ``ClaimChanged`` unless that claim is the current one: of two who resume it one wins."""
 
     def read() -> tuple[None, SavedResponse | None]:
         return idempotency.response_alone(deps, idempotency_key)
@@ -97,8 +98,9 @@ def claim_next_waiting(
     """Claims like ``claim_next``, and waits up to ``timeout_seconds`` for a task to become ready. Also raises
     ``TooManyPolls``, and ``InactiveAgent`` if the agent was switched off meanwhile. Mostly the agent's own queue is
     looked at alone, for half a read unit. Workers that wait for the same agent's work look at jittered moments, and
-    each begins with another task of the best priority."""
-    found = claim_next(deps, claimer, idempotency_key)
+    each begins with another task of the best priority. A claim that is made after a wait has the claimer's first lease:
+    whoever waited may be gone."""
+    found = claim_next(deps, replace(claimer, first_lease_seconds=None), idempotency_key)
     wait = _Wait(deps, claimer, idempotency_key)
     poll = Poll(wait.look, bool, timeout_seconds, LOOK_SECONDS, LOOK_JITTER, lambda: wait.due_at)
     claimed = poll_until(deps, claimer.by, found, poll)

@@ -52,6 +52,18 @@ def list_pending_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor
     return _with_page_syncs(deps, by.workspace, tasks_of_agent(deps, by, filters, limit, cursor))
 
 
+def list_held_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: str | None) -> Page:
+    """Returns the details of the tasks that the agent's live claims hold, by id: the oldest task first, as
+    ``find_tasks`` does. Raises ``Unknown`` for an unknown agent."""
+    must_exist(deps, by.workspace, agent)
+    held = sorted({each.task_id for each in deps.store.held(by.workspace, agent) if each.task_id > (cursor or "")})
+    tasks = deps.store.tasks(by.workspace, held[:limit])
+    rights = ReadRights(deps, by)
+    shown = (tasks[each] for each in held[:limit] if each in tasks)
+    mine = tuple(task for task in shown if task.claim and task.claim.agent == agent and rights.may_read(task))
+    return _with_page_syncs(deps, by.workspace, Page(mine, held[limit - 1] if len(held) > limit else None))
+
+
 def _with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
     mirrored = [task.id for task in page.items if task.mirrored]
     syncs = deps.store.page_syncs(workspace, mirrored) if mirrored else {}

@@ -57,6 +57,8 @@ class Claimer:
     worker: str
     lease_seconds: int = DEFAULT_LEASE_SECONDS
     memories: int = 0  # so many entries that fit the work come with the claim
+    first_lease_seconds: int | None = None  # of a claim that is made after a wait, until its first verb
+    resumes: int | None = None  # the fence of its own claim that it goes on with
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def _read(deps: Deps, claimer: Claimer, task_id: str, known: TaskDetails | None)
     else:
         details, agent = deps.store.read_for_claim(workspace, task_id, claimer.agent)
     task, now = details.task, deps.clock.now()
-    if not task.is_lapsed(claimer.agent, now):
+    if claimer.resumes is not None or not task.is_lapsed(claimer.agent, now):
         return _Candidate(details, agent, now, None)
     sweep = commands.Sweep(by=system(task.workspace, SWEEPER), agent=agent)
     return _Candidate(details, agent, now, transition(task, sweep, now))
@@ -129,6 +131,8 @@ def _claimed(deps: Deps, claimer: Claimer, found: _Candidate, idempotency_key: I
     agent = found.agent
     if agent is None or not agent.active:
         raise errors.InactiveAgent(claimer.agent)
+    if claimer.resumes is not None:  # it keeps the slot of its claim
+        return _claimed_with(deps, claimer, found, None, idempotency_key)
     lost = found.lost
     try:
         slot = _free_slot(deps, agent, lost) if agent.limit_was_lowered else _likely_slot(agent, lost)
@@ -181,6 +185,8 @@ def _claimed_with(
         lease_seconds=claimer.lease_seconds,
         skills=found.agent,
         slot=slot,
+        first_lease_seconds=claimer.first_lease_seconds,
+        resumes=claimer.resumes,
     )
     change = transition(found.task, command, found.now)
     if found.swept is not None:
