@@ -56,6 +56,7 @@ def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
         ("POST", "/alerts/{alert_id}/acknowledge"),
         ("POST", "/alerts/{alert_id}/resolve"),
         ("DELETE", "/blackboard/{entry_id}"),
+        ("POST", "/blackboard/withdrawals"),
         ("PUT", "/routes/{work_type}"),
         ("DELETE", "/routes/{work_type}"),
         ("PUT", "/tools/{name}"),
