@@ -5,6 +5,9 @@ verify_trail.py < trail.jsonl                  the same from standard input
 verify_trail.py --expect-hash 3f… trail.json   and that it ends with the hash that was noted elsewhere
 verify_trail.py --export workspace.jsonl       every trail of what `baton_admin.py export` wrote, and that it is whole
 
+An export has the content too: that a task's message, output and completion are those of the digests in its trail is
+verified with it. A trail that was begun before Baton kept digests has none.
+
 Several answers after each other are one trail, and a bare array of entries is one too. Exit status: 0 intact, 1 broken,
 2 not readable.
 
@@ -19,6 +22,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
+import secrets
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +32,8 @@ from typing import Any
 INTACT, BROKEN, NOT_READABLE = 0, 1, 2
 START = "0" * 64
 BLANK = " \t\r\n"
+MARK = secrets.token_hex(16)
+NUMBER = re.compile(f'"{MARK}([-+.0-9eE]+)"')
 
 Entry = dict[str, Any]
 
@@ -109,10 +116,21 @@ def _shown(value: Any) -> str:
 def _hash_of(number: int, entry: Entry, before: str) -> str:
     content = {name: value for name, value in entry.items() if name not in {"prev_hash", "hash"}}
     try:
-        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return hashlib.sha256((canonical + before).encode()).hexdigest()
+        return _digest(content, before)
     except ValueError:  # half a character, or a number past all bounds
         raise Broken(number, "was altered: it holds what no entry can") from None
+
+
+def _digest(content: Any, before: str = "") -> str:
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256((NUMBER.sub(r"\1", canonical) + before).encode()).hexdigest()
+
+
+def _spelled(written: str) -> Any:
+    """A number that json would spell otherwise, as a text that no content holds: its spelling is part of what was
+    asked."""
+    same = float(written) if written.strip("-").strip("0123456789") else int(written)
+    return same if repr(same) == written else f"{MARK}{written}"
 
 
 def _where_it_parts(entries: list[Entry], expected_hash: str) -> tuple[int, str]:
@@ -124,7 +142,9 @@ def _where_it_parts(entries: list[Entry], expected_hash: str) -> tuple[int, str]
 
 def _documents(text: str) -> Any:
     """JSON values after each other, on lines of their own or not."""
-    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+    decoder = json.JSONDecoder(
+        object_pairs_hook=_object, parse_constant=_constant, parse_float=_spelled, parse_int=_spelled
+    )
     at = _past_blanks(text, 0)
     while at < len(text):
         try:
@@ -171,10 +191,50 @@ def verify_export(text: str) -> str:
             raise NotATrail(f"{_shown(line.get('id'))} has no events")
         try:
             entries += verify(listed, str(line.get("head_hash"))).entries
+            _must_have_its_content(line, listed)
         except Broken as exc:
             raise Broken(exc.number, f"of {_shown(line.get('id'))} {exc.why}") from exc
     left_out = f"; {len(unreadable)} could not be read" if unreadable else ""
     return f"{len(tasks)} trails with {entries} entries, as of {_shown(lines[0].get('begun_at'))}{left_out}."
+
+
+def _must_have_its_content(line: Entry, entries: list[Entry]) -> None:
+    """Raises ``Broken`` for the entry whose digest isn't that of the content."""
+    task: Entry = {}
+    for number, entry in enumerate(entries, start=1):
+        data = entry["data"]
+        task |= data["changes"]
+        if "digest" in data["changes"] and data["changes"]["digest"] != _digest_of_message(task, line.get("body")):
+            raise Broken(number, "tells the digest of another message than the task has")
+        outcome = {"output": line.get("output"), "completion": line.get("completion")}
+        if "output_digest" in data and data["output_digest"] != _digest(outcome):
+            raise Broken(number, "tells the digest of another output or completion than the task has")
+
+
+def _digest_of_message(task: Entry, message: Any) -> str:
+    """The message, with title, source and target, and without what only says which handoff it is."""
+    number, parent = str(task.get("id")).partition("_")[2], task.get("parent_id")
+    said: Entry = {
+        "handoff_id": task.get("handoff_id"),
+        "timestamp": task.get("created_at"),
+        "metadata": {"workflow_id": task.get("workflow_id")},
+        "rollback": {"checkpoint_id": f"chk_{number}"},
+    }
+    if parent is not None:
+        said["metadata"]["parent_handoff"] = f"ho_{str(parent).partition('_')[2]}"
+    asked = {name: task.get(name) for name in ("title", "source_agent", "target_agent")}
+    return _digest({**asked, "message": _without(message if isinstance(message, dict) else {}, said)})
+
+
+def _without(message: Entry, said: Entry) -> Entry:
+    left: Entry = {}
+    for name, value in message.items():
+        known = said.get(name)
+        if isinstance(known, dict) and isinstance(value, dict):
+            left[name] = _without(value, known)
+        elif known is None or value != known:
+            left[name] = value
+    return left
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,67 +18,24 @@ import verify_trail
 from baton import bootstrap
 from baton.adapters.dynamodb import keys
 from baton.domain.agents.tool import ToolMode
-from baton.domain.numbers import dumps
 from baton.domain.tasks.task import Task
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.conversations.list_conversations import ConversationFilter, list_conversations
 from golden.test_completeness import stored
 from support.clock import NOON
 from support.fakes.dynamo import create_table
-from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.client import Key
-from support.fakes.fake_dynamo.expressions import holds
-from support.fakes.store import TABLE, InMemoryStore
+from support.fakes.store import TABLE
 from support.gateway import Gateway
 from support.values.tokens import is_given
 from support.worlds.agent_runs import AgentRuns, calls, says
+from support.worlds.operators import Line, data_of, dynamo_of, exported
 from support.worlds.team import Team
 from support.worlds.world import WORKSPACE, World, human
-from workspace_data import EXPORTED, LEFT_OUT, NotEmptied, StillClaimed, WorkspaceData, remove_secret
+from workspace_data import EXPORTED, LEFT_OUT, NotEmptied, StillClaimed, remove_secret
 
 NEIGHBOUR = "acme-2"  # begins with the other's name
 DAY = 86_400
-Line = dict[str, Any]
-
-
-class OperatorsDynamo:
-    """What an operator may ask of the table beside what Baton does: it scans a few items at a time, and leaves the last
-    of each batch undone at first. ``meanwhile``: happens after the number of scans."""
-
-    def __init__(self, dynamo: FakeDynamo) -> None:
-        self.dynamo, self.scans, self.written = dynamo, 0, 0
-        self.meanwhile: dict[int, Callable[[], object]] = {}
-
-    def scan(self, **request: Any) -> Line:
-        assert request["ConsistentRead"]
-        self.scans += 1
-        self.meanwhile.pop(self.scans, lambda: None)()
-        start = request.get("ExclusiveStartKey")
-        rows = sorted(self.dynamo.contents().items())
-        rows = [row for row in rows if start is None or row[0] > (start["pk"]["S"], start["sk"]["S"])]
-        seen, names = rows[:50], {"pk", "sk"} if "ProjectionExpression" in request else None
-        question = {**request, "ConditionExpression": request["FilterExpression"]}
-        found = [item for _, item in seen if holds(question, item)]
-        page: Line = {"Items": [{n: v for n, v in item.items() if names is None or n in names} for item in found]}
-        return page | ({"LastEvaluatedKey": _key(seen[-1][0])} if len(rows) > len(seen) else {})
-
-    def batch_write_item(self, **request: Any) -> Any:
-        ((table, requests),) = request["RequestItems"].items()
-        assert 0 < len(requests) <= 25
-        self.written += 1
-        left = requests[-1:] if len(requests) > 1 else []
-        for each in requests[: len(requests) - len(left)]:
-            self.dynamo.delete(each["DeleteRequest"]["Key"])
-        return {"UnprocessedItems": {table: left} if left else {}}
-
-
-def _key(key: Key) -> Line:
-    return {"pk": {"S": key[0]}, "sk": {"S": key[1]}}
-
-
-def dynamo_of(world: World) -> FakeDynamo:
-    assert isinstance(world.store, InMemoryStore)
-    return world.store.dynamo
 
 
 def keys_of(world: World, workspace: str = WORKSPACE) -> set[Key]:
@@ -107,15 +64,6 @@ def talk() -> AgentRuns:
 
 def talk_tasks(talk: AgentRuns) -> list[Task]:
     return list(talk.world.store.tasks_of_day(WORKSPACE, NOON.date(), 100, None).items)
-
-
-def data_of(world: World, workspace: str = WORKSPACE) -> tuple[WorkspaceData, OperatorsDynamo]:
-    table = OperatorsDynamo(dynamo_of(world))
-    return WorkspaceData(world.deps, table, TABLE, workspace), table
-
-
-def exported(data: WorkspaceData) -> str:
-    return "".join(dumps(line, ensure_ascii=False) + "\n" for line in data.export())
 
 
 def lines(text: str) -> list[Line]:
@@ -153,8 +101,10 @@ def test_nothing_secret_is_exported(talk: AgentRuns) -> None:
     _, token = issue_token(talk.deps, human(), TokenRequest(kind=human().kind, subject="bob"))
     text = exported(data_of(talk.world)[0])
     secret = token.rpartition("_")[2]
-    digests = {item["digest"]["S"] for item in dynamo_of(talk.world).contents().values() if "digest" in item} - {""}
-    assert digests
+    digests = {
+        item["digest"]["S"] for item in dynamo_of(talk.world).contents().values() if item["sk"]["S"] == keys.TOKEN
+    }
+    assert digests - {""}
     assert not any(each in text for each in {claimed.claim_id, secret, *digests})
 
 

@@ -11,7 +11,7 @@ from rest.shape import ViewShape
 class TrailVerdict(TypedDict):
     """``broken_at``: the first invalid entry; ``problem``: what is wrong, in a sentence. ``head_hash``: of the last
     valid entry. Noted elsewhere, it proves that the entries up to it weren't rewritten. ``matches_task``: the trail
-    agrees with the task as it is."""
+    agrees with the task as it is, and has the digests of its message, output and completion."""
 
     task_id: str
     intact: bool

@@ -281,7 +281,7 @@ def test_a_task_that_was_changed_behind_its_trail_is_named_by_field(
     monkeypatch.setattr(kept.store, "load", lambda *_: (forged, None))
     verdict = kept.verdict()
     assert (verdict.intact, verdict.matches_task, verdict.broken_at) == (True, False, None)
-    assert verdict.problem == "The task isn't what its trail tells: title, max_attempts."
+    assert verdict.problem == "The task isn't what its trail tells: title, max_attempts, message."
 
 
 @pytest.mark.parametrize("changes", [{"state": "asleep"}, {"of a later version": 1}, {"claim": "x"}])

@@ -96,6 +96,7 @@ class SaveCheckpoint(WorkerCommand):
 class Complete(WorkerCommand):
     name: ClassVar[str] = "complete"
     has_output: bool = False
+    output_digest: str | None = None  # of output and completion message (``outcome_digest``)
     completion_id: str | None = None
     criteria: tuple[str, ...] = ()  # the handoff's acceptance criteria
     reports: tuple[tuple[str, bool], ...] = ()  # criterion, and whether it is met
@@ -131,6 +132,7 @@ class Transfer(WorkerCommand):
     """Ends the task; another task continues it."""
 
     name: ClassVar[str] = "transfer"
+    output_digest: str | None = None
     successor: str
     target: str | None
 
@@ -175,6 +177,7 @@ class Resolve(TaskCommand):
     """Ends the task as done: a human found the work done elsewhere."""
 
     name: ClassVar[str] = "resolve"
+    output_digest: str | None = None
     reason: str | None = None
     has_output: bool = False
 

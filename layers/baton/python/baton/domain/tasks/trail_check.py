@@ -10,11 +10,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from baton.domain.handoffs.digests import message_digest, outcome_digest
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
 
 # A heartbeat changes them without an entry.
 _LEASE_FIELDS = {"lease_seconds", "heartbeat_at", "expires_at"}
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is stored of a task beside its trail."""
+
+    message: Mapping[str, Any] | None
+    output: Any
+    completion: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +34,7 @@ class TrailCheck:
     entries: int = 0
     hash: str = trail.GENESIS  # of the last valid entry
     fields: Mapping[str, Any] = field(default_factory=dict)  # the task's fields after the valid entries
+    output_digest: str | None = None  # as an entry tells it
     broken_at: int | None = None  # the number of the first invalid entry
     problem: str | None = None
 
@@ -64,6 +75,19 @@ class TrailCheck:
             *(name for name, value in newer.items() if task.unread.get(name) != value),
         )
 
+    def content_differences(self, task: Task, stored: Content) -> tuple[str, ...]:
+        """Returns what of the stored content isn't that of the trail's digests. ``stored``: read after ``task``. The
+        trail of an earlier release has none, and tells nothing."""
+        found = []
+        if task.digest not in (None, message_digest(task, stored.message or {})):
+            found.append("message")
+        told = self.output_digest
+        if told is None:
+            is_forged = task.is_ended and not task.has_output and stored.output is not None
+        else:
+            is_forged = outcome_digest(stored.output, stored.completion) != told
+        return (*found, "output") if is_forged else tuple(found)
+
     def _with(self, event: trail.Event) -> TrailCheck:
         number = self.entries + 1
         read = replace(self, entries=number)
@@ -77,7 +101,8 @@ class TrailCheck:
             return read._broken(number, "was altered: its hash isn't that of its content")
         if not isinstance(changes := event.data.get("changes"), dict):
             return read._broken(number, "doesn't say what it changed")
-        return replace(read, hash=event.hash, fields={**self.fields, **changes})
+        output_digest = event.data.get("output_digest", self.output_digest)
+        return replace(read, hash=event.hash, fields={**self.fields, **changes}, output_digest=output_digest)
 
     def _broken(self, number: int, problem: str) -> TrailCheck:
         return replace(self, broken_at=number, problem=f"Entry {number} {problem}.")

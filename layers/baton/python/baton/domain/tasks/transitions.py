@@ -287,6 +287,7 @@ def _complete(task: Task, command: commands.Complete, at: datetime) -> Change:
     data: dict[str, Any] = {"completion_id": command.completion_id, "status": "partial" if unmet else "success"}
     if unmet:
         data["unmet"] = len(unmet)
+    data["output_digest"] = command.output_digest
     recorder = EventRecorder(task, task, command.by, at)
     recorder.record("handoff_completed", data, state=State.DONE, claim=None, has_output=command.has_output)
     return recorder.end()
@@ -333,7 +334,7 @@ def _reject(task: Task, command: commands.Reject, at: datetime) -> Change:
 def _transfer(task: Task, command: commands.Transfer, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
-    data = {"to": command.target, "new_task_id": command.successor}
+    data = {"to": command.target, "new_task_id": command.successor, "output_digest": command.output_digest}
     recorder.record(
         "handoff_transferred", data, state=State.DONE, claim=None, has_output=True, successors=(command.successor,)
     )
@@ -402,7 +403,8 @@ def _resolve(task: Task, command: commands.Resolve, at: datetime) -> Change:
     command.by.must_be_human("resolve a task")
     _must_not_be_ended(task)
     recorder = EventRecorder(task, task, command.by, at)
-    recorder.record("resolved", {"reason": command.reason}, state=State.DONE, **CLEARED, has_output=command.has_output)
+    data = {"reason": command.reason, "output_digest": command.output_digest}
+    recorder.record("resolved", data, state=State.DONE, **CLEARED, has_output=command.has_output)
     return recorder.end()
 
 

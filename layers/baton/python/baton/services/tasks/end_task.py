@@ -6,6 +6,7 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
+from baton.domain.handoffs.digests import outcome_digest
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import HumanCall
@@ -26,7 +27,8 @@ def resolve_task(deps: Deps, call: HumanCall, output: Any, reason: str | None = 
     by = call.by
     by.must_be_human("resolve a task")
     content = apply_guardrails(deps, by.workspace, {"output": output, "reason": reason})
-    command = commands.Resolve(by=by, reason=content["reason"], has_output=output is not None)
+    digest = None if output is None else outcome_digest(content["output"], None)
+    command = commands.Resolve(by=by, reason=content["reason"], has_output=output is not None, output_digest=digest)
     return change_task(
         deps,
         TaskRequest(by.workspace, call.task_id, call.idempotency_key),

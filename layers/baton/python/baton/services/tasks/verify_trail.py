@@ -8,7 +8,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.access.read_rights import reads_all
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail_check import TrailCheck
+from baton.domain.tasks.trail_check import Content, TrailCheck
 from baton.ports.deps import Deps
 from baton.steps.access.read_rights import readable_task
 
@@ -27,7 +27,7 @@ class TrailFindings:
     broken_at: int | None  # the first entry that is wrong
     problem: str | None  # in a sentence
     head_hash: str | None  # of the last entry that is right; None if none is
-    matches_task: bool  # folding the trail gives the stored task
+    matches_task: bool  # folding the trail gives the stored task, and its digests are those of the stored content
 
 
 def verify_trail(deps: Deps, by: Principal, task_id: str) -> TrailFindings:
@@ -36,7 +36,7 @@ def verify_trail(deps: Deps, by: Principal, task_id: str) -> TrailFindings:
         readable_task(deps, by, task_id)
     reading, task = _whole(deps, by.workspace, task_id)
     intact = reading.broken_at is None
-    differences = reading.differences(task) if intact else ()
+    differences = (*reading.differences(task), *_altered(deps, reading, task)) if intact else ()
     differs = f"The task isn't what its trail tells: {', '.join(differences)}." if differences else None
     return TrailFindings(
         task_id=task_id,
@@ -47,6 +47,16 @@ def verify_trail(deps: Deps, by: Principal, task_id: str) -> TrailFindings:
         head_hash=None if reading.hash == trail.GENESIS else reading.hash,
         matches_task=intact and not differences,
     )
+
+
+def _altered(deps: Deps, reading: TrailCheck, task: Task) -> tuple[str, ...]:
+    """Returns what of the task's content isn't as its trail has the digest of. The content is read after the task: what
+    an end brought meanwhile is in no entry that was read, and isn't compared."""
+    try:
+        stored = deps.store.read(task.workspace, task.id, with_body=True)
+    except UNREADABLE:
+        return ("content",)
+    return reading.content_differences(task, Content(stored.body, stored.output, stored.completion))
 
 
 def _whole(deps: Deps, workspace: str, task_id: str) -> tuple[TrailCheck, Task]:

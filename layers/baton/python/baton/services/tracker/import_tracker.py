@@ -15,8 +15,8 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.escalations.marker import Priority
+from baton.domain.handoffs.digests import message_digest
 from baton.domain.handoffs.handoff import workflow_id_of
-from baton.domain.handoffs.message_digest import message_digest
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
 from baton.domain.tasks.task import State, Task

@@ -12,6 +12,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
+from baton.domain.handoffs.digests import outcome_digest
 from baton.domain.handoffs.workflow import ClaimLateResult, LateResult
 from baton.domain.idempotency import SavedResponse
 from baton.domain.tasks import commands, receipts
@@ -100,7 +101,7 @@ def end_claim(
             must_be_let_act(deps, by, claim.agent)
         now = deps.clock.now()
         outcome = decide(inputs, now)
-        change = _asked_for(request, transition(task, outcome.verb, now), outcome.computed)
+        change = _asked_for(request, transition(task, _with_digest(outcome), now), outcome.computed)
         commit(deps, change, *_written_beside(request, outcome))
         return TaskDetails(
             task=change.task,
@@ -122,6 +123,13 @@ def end_claim(
             )
         except errors.StaleClaim:
             return _replay_or_stale(deps, request)
+
+
+def _with_digest(outcome: ClaimOutcome) -> commands.WorkerCommand:
+    """Returns the command with the digest of what is saved with it."""
+    if isinstance(outcome.verb, commands.Complete | commands.Transfer):
+        return replace(outcome.verb, output_digest=outcome_digest(outcome.output, outcome.completion))
+    return outcome.verb
 
 
 def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Write]:

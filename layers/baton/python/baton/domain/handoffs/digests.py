@@ -1,5 +1,5 @@
-"""The digest of what a human approves. The first entry of a task's trail keeps it, so the chain of hashes covers the
-message (docs/spec/protocol.md §7)."""
+"""Digests of what a human approves and of what came of it, which a task's trail keeps: so the chain of hashes covers
+both (docs/decisions/074-the-chain-covers-content.md). ``scripts/verify_trail.py`` makes them with code of its own."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ def message_digest(task: Task, message: Json) -> str:
     only say which handoff it is are left out where they say what the task says: equal requests have equal digests."""
     asked = {name: getattr(task, name) for name in ("title", "source_agent", "target_agent")}
     return digest_of({**asked, "message": _without(message, _said_by(task))})
+
+
+def outcome_digest(output: Any, completion: Json | None) -> str:
+    """Returns the digest of a task's output and completion message, as they are read."""
+    return digest_of({"output": output, "completion": completion})
 
 
 def _said_by(task: Task) -> dict[str, Any]:
