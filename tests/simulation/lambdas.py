@@ -11,6 +11,7 @@ from baton.domain.errors import BatonError, Busy
 from baton.domain.idempotency import IdempotencyKey
 from baton.services.events.publish_events import publish_overdue, publish_records
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
+from baton.services.tasks.approve_many import ApprovalResult
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
 from simulation.ports import BEGIN, WORKSPACE
@@ -83,7 +84,7 @@ class Lambdas:
             again = replace_request(request, changed, most_effects=0)
             outcome = self._send(again)
             sim.oracle.verdict.must(
-                not isinstance(outcome, Answered) or outcome.value is None,
+                not isinstance(outcome, Answered) or outcome.value is None or _is_all_busy(outcome.value),
                 "{}: its key was taken for another body, and answered",
                 request.name,
             )
@@ -211,6 +212,12 @@ class Lambdas:
 
     def _deadline(self, after_ms: int) -> int:
         return self._sim.now_ms + self._sim.habits.time_limit * after_ms
+
+
+def _is_all_busy(value: object) -> bool:
+    """Of many approvals: none was looked at."""
+    results = value if isinstance(value, tuple) else (None,)
+    return all(isinstance(each, ApprovalResult) and isinstance(each.refusal, Busy) for each in results)
 
 
 def _repeat_after_ms(drawn: int) -> int:
