@@ -57,7 +57,7 @@ class Habits:
     moments; ``do_entries_move``: an entry of an index is nowhere for a while when its place changes; ``cold_share``: of
     calls that a new container answers. ``crowd``: how many stewards, editors, listeners and readers there are of each;
     ``raised``: rare verbs that are often played. ``late_ms``: the longest that a write arrives after its client has
-    given it up."""
+    given it up. ``has_strangers``: another workspace is busy, too."""
 
     focus: Focus = Focus.NONE
     is_hot: bool = False
@@ -88,6 +88,7 @@ class Habits:
     crowd: int = 1
     raised: tuple[str, ...] = ()
     late_ms: int = 400_000
+    has_strangers: bool = False
 
     @property
     def is_in_time(self) -> bool:
@@ -146,6 +147,7 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
             "do_entries_move": dice.random() < 0.5,
             "cold_share": pick([0, 0, 0.02, 0.1]),
             "crowd": pick([1, 1, 2, 3]),
+            "has_strangers": dice.random() < 0.1,
             "raised": tuple(dice.sample(RARE, pick([0, 0, 1, 2]))),
         }
     )

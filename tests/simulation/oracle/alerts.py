@@ -39,6 +39,9 @@ class Alerts:
                 new.get("queue_pk") == place, "alert {} ({}) is kept in {}", alert_id, state, new.get("queue_pk")
             )
 
+    def ids(self) -> set[str]:
+        return set(self._sim.dynamo.items.get(f"WS#{WORKSPACE}#ALERTS", {}))
+
     def _is_raised(self, alert_id: str, new: Item) -> None:
         self._must(not any(each in new for each in DEALT_WITH), "alert {} is dealt with from the start", alert_id)
         request = self._sim.current.process.request

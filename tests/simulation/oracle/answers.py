@@ -16,6 +16,7 @@ from baton.services.escalations.create_handoff_marker import MarkerAnswer
 from baton.steps.claims.take_task import Claimed
 from simulation.oracle.items import item_of, to_ms
 from simulation.oracle.writes import BEGIN_MS, PREFIX
+from simulation.ports import WORKSPACE
 from simulation.requests import EndedAndNext
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class Answers:
         self._replied_at: dict[str, int] = {}
 
     def answered(self, request: Request, value: Any) -> None:
+        """Of another workspace only the walls are looked at, where it is asked."""
+        if request.by.workspace != WORKSPACE:
+            return
         if isinstance(value, EndedAndNext):
             self._followed(request, value.following)
             value = value.ended

@@ -77,6 +77,9 @@ class Board:
         """None if it isn't there."""
         return self._ends.get(entry_id)
 
+    def ids(self) -> set[str]:
+        return set(self._ends)
+
     def shown(self) -> set[str]:
         """What a search may find: all but what was taken back or deleted."""
         return {entry_id for entry_id, ends in self._ends.items() if not {"withdrawn", "deleted"} & ends}

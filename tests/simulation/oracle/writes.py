@@ -59,10 +59,19 @@ class Writes:
         }
 
     def note(self, tx: Transaction, pk: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._is_own(pk)
         kind, _, rest = pk.removeprefix(PREFIX).partition("#")
         tx.kinds[kind] += 1
         if rule := self._rules.get(kind):
             rule(tx, rest, sk, old, new)
+
+    def _is_own(self, pk: str) -> None:
+        """No request writes into another workspace than its caller's."""
+        request = self._sim.current.process.request
+        if request is not None and pk.startswith("WS#"):
+            workspace = pk.split("#", 2)[1]
+            own = request.by.workspace
+            self._must(workspace == own, "{}: of {}, and it wrote {}", request.name, own, pk)
 
     def _task(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         if new is None:

@@ -39,6 +39,8 @@ MOMENTS = (
             "            expires_at = min(expires_at, not_after)\n",
             "            pass\n",
         ),
+        habits={"focus": Focus.WAITS, "is_hot": False, "workers": ("a", "b", "c")},
+        steps=100_000,
     ),
     bug(
         "a heartbeat for less time shortens the lease",
