@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import ACT_AS, CONVERSE, Kind, Principal
 from baton.domain.agents.agent import Approval
-from baton.domain.alerts.alert import Severity
+from baton.domain.alerts.alert import Alert, Severity
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.draft import EntryDraft
@@ -107,14 +107,16 @@ class Stranger:
         here = replace(HUMAN, workspace=WORKSPACE)
         for by in (HUMAN, here):
             own = replace(key, principal=by)
-            act = partial(raise_alert, sim.deps, by, alert, own)
-            outcome = self._context.ask("alert", by, lambda _once, act=act: act(), is_keyed=False)
+            outcome = self._context.ask("alert", by, partial(self._raise, by, alert, own), is_keyed=False)
             made += [outcome.value.id] if isinstance(outcome, Answered) else []
         sim.oracle.verdict.must(len(made) == len(set(made)), "two workspaces share what came of a key: {}", made)
 
+    def _raise(self, by: Principal, alert: AlertRequest, key: IdempotencyKey, _once: object) -> Alert:
+        return raise_alert(self._sim.deps, by, alert, key)
+
     def _list(self) -> None:
         sim, ledger = self._sim, self._context.ledger
-        found = {
+        found: dict[str, Callable[[], Any]] = {
             "tasks": lambda: [
                 *tasks_that_need_a_human(sim.deps, HUMAN, MANY, None).items,
                 *tasks_of_agent(sim.deps, HUMAN, TaskFilter(agent=sim.pick(PULL)), MANY, None).items,

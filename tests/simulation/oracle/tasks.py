@@ -270,8 +270,9 @@ class TaskRules:
         told = [said["state"] for agent, said in tx.inbox if agent == source and said["task_id"] == self._task_id]
         self._must(":" in source or told == [head["state"]], "its end was told {} to {}", told, source)
         parent = head.get("join_parent")
+        waits_no_more = parent in tx.heads and tx.heads[parent][1]["state"] != "waiting"
         is_told = not parent or head.get("successors") or ("JOIN", parent) in tx.errands
-        self._must(is_told, "nobody is told that the branch has ended")
+        self._must(is_told or waits_no_more, "nobody is told that the branch has ended")
 
     def _state(self, task_id: str) -> Any:
         return self._ledger.heads[task_id]["state"]

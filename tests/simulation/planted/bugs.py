@@ -594,8 +594,8 @@ FAMILIES = (
         "no errand for the join",
         (
             "steps/tasks/change_task.py",
-            "if task.has_branch_ended and task.join_parent is not None:\n        writes",
-            "if False:\n        writes",
+            "if task.has_branch_ended and task.join_parent is not None and task.join_parent not in changed:",
+            "if False and task.join_parent:",
         ),
     ),
     bug(

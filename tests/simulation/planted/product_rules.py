@@ -249,7 +249,11 @@ LIMITS = (
 LISTS = (
     bug(
         "a process never reads the board again",
-        ("adapters/lexical_search.py", "            self._look(now, self._looked_back)\n", "            pass\n"),
+        (
+            "adapters/lexical_search.py",
+            "            self._look(now, self._looked_back, packs=may_go_on is None)\n",
+            "            pass\n",
+        ),
         habits={"focus": Focus.BOARD},
     ),
     bug(
