@@ -6,10 +6,12 @@ from functools import cache
 
 from mcp_door.tools import (
     await_task,
+    cancel_task,
     checkpoint,
     claim_next,
     complete,
     create_handoff_marker,
+    delegate,
     fail,
     get_task,
     handoff,
@@ -18,6 +20,8 @@ from mcp_door.tools import (
     recall,
     remember,
     twining_handoff,
+    wait_for_callback,
+    withdraw_entry,
 )
 from mcp_door.tools.tool import Tool
 
@@ -31,10 +35,14 @@ TOOLS: tuple[Tool, ...] = (
     checkpoint.TOOL,
     complete.TOOL,
     fail.TOOL,
+    delegate.TOOL,
+    wait_for_callback.TOOL,
     get_task.TOOL,
     list_tasks.TOOL,
     await_task.TOOL,
+    cancel_task.TOOL,
     remember.TOOL,
+    withdraw_entry.TOOL,
     recall.TOOL,
 )
 

@@ -13,6 +13,7 @@ from api.handoffs import routes as handoff_routes
 from api.handoffs import twining_routes, workflow_routes
 from api.memory import recall_routes
 from api.memory import routes as memory_routes
+from api.tasks import command_routes
 from api.tasks import routes as task_routes
 from baton.domain.access.principal import Principal
 from baton.domain.numbers import dumps
@@ -31,6 +32,7 @@ _PLAYABLE = (
     *twining_routes.routes,
     *workflow_routes.routes,
     *task_routes.routes,
+    *(each for each in command_routes.routes if each.name == "cancel"),  # the others are humans'
     *memory_routes.routes,
     *recall_routes.routes,
     *marker_routes,

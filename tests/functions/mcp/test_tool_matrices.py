@@ -61,6 +61,7 @@ def called(workspace: PopulatedWorkspace, by: Any, route: str, ids: dict[str, st
 # Texts that are found again by what they are, and are kept nowhere; and what goes to a route's body as it is.
 NAMED = {
     *("claim_id", "agent", "target", "target_agent", "source_agent", "task_id", "cursor", "day", "advanced"),
+    *("entry_id", "until"),
     "source_digest_url",  # one with a secret in it is refused by the marker's own rules
     "supersedes",  # has to be a decision's id
     "request_id",  # only its hash is kept
@@ -74,6 +75,9 @@ NEEDED: dict[str, dict[str, Any]] = {
         "task_priority": "P0",
     },
     "twining_handoff": {"source_agent": "architect", "summary": "Parsed", "results": []},
+    "cancel_task": {"reason": "No longer needed"},
+    "delegate": {"parts": [{"target": "qa", "reason": "It tests"}]},
+    "wait_for_callback": {"interaction_id": "signature"},
     "checkpoint": {"step_name": "half", "state": {}},
     "fail": {"type": "error", "description": "No"},
     "recall": {"query": "parser"},
@@ -100,7 +104,7 @@ def texts(tool: Tool) -> Iterator[tuple[str, Any]]:
 def _with_secret(item: Any) -> Any:
     """An item of a list of objects, with the secret in its last text."""
     known = {name: (schema.get("enum") or [schema]) for name, schema in item["properties"].items()}
-    plain = {"string": SECRET, "boolean": True, "array": [SECRET]}
+    plain = {"string": SECRET, "boolean": True, "array": [SECRET], "object": {"deep": SECRET}}
     return {
         name: values[0] if isinstance(values[0], str) else plain[values[0]["type"]] for name, values in known.items()
     }
@@ -115,7 +119,7 @@ def test_a_secret_in_any_text_is_refused_by_the_guardrail(
 ) -> None:
     client = McpClient(http_agents.gateway)
     given = needed(client, tool)
-    by = ARCHITECT if tool in {"handoff", "create_handoff_marker", "twining_handoff"} else CODER
+    by = ARCHITECT if tool in {"handoff", "create_handoff_marker", "twining_handoff", "cancel_task"} else CODER
     given |= {"deliverable": "code"} if name == "criteria" and tool == "handoff" else {}
     told = client.call(by, tool, **{**given, name: value})
     assert told.code == "guardrail", told.text
@@ -131,6 +135,8 @@ def needed(client: McpClient, tool: str) -> dict[str, Any]:
         client.done(ARCHITECT, "handoff", **NEEDED["handoff"])
         claim = client.done(CODER, "claim_next")
         given |= {"task_id": claim["task_id"], "claim_id": claim["claim_id"]}
+    elif "entry_id" in shown.get("required", []):
+        given |= {"entry_id": client.done(CODER, "remember", **NEEDED["remember"])["entry_id"]}
     elif "task_id" in shown.get("required", []):
         given |= {"task_id": client.done(ARCHITECT, "handoff", **NEEDED["handoff"])["task_id"]}
     return given

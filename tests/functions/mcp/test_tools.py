@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from baton.adapters.lexical_search import LexicalSearch, SearchLimits
+from baton.services.tasks.sweep import sweep
 from mcp_door.tools import claim_next as claim_tool
 from mcp_door.tools.catalogue import TOOLS
 from support.worlds.http_agents import CRITERIA
@@ -391,6 +392,67 @@ def test_numbers_stay_as_they_were_written(client: McpClient) -> None:
     assert '"n":12345678901234567890.10' in shown.text
 
 
+# ---- what few need, and what is taken back ---------------------------------------------------------------------------
+
+
+def test_who_posted_something_wrong_takes_it_back(client: McpClient) -> None:
+    wrong = client.done(CODER, "remember", entry_type="finding", summary="The lexer is generated")["entry_id"]
+    told = client.call(CODER, "withdraw_entry", entry_id=wrong, reason="It isn't")
+    assert (told.data["entry_id"], told.is_error) == (wrong, False)
+    assert client.done(QA, "recall", query="lexer")["entries"] == []
+    assert client.done(CODER, "withdraw_entry", entry_id=wrong)["entry_id"] == wrong
+    other = client.done(QA, "remember", entry_type="finding", summary="The parser is slow")["entry_id"]
+    assert client.call(CODER, "withdraw_entry", entry_id=other).is_error
+    assert client.done(CODER, "recall", query="parser")["entries"]
+
+
+def test_who_handed_work_off_cancels_it_with_what_follows(client: McpClient) -> None:
+    made = handed(client)
+    assert client.call(QA, "cancel_task", task_id=made["task_id"], reason="No").is_error
+    told = client.done(ARCHITECT, "cancel_task", task_id=made["task_id"], reason="No longer needed")
+    assert told["state"] == "cancelled"
+    assert client.done(CODER, "claim_next")["claimed"] is False
+
+
+def test_parts_of_a_task_are_done_by_others_and_it_comes_back_with_their_results(
+    client: McpClient, world: World
+) -> None:
+    ids = held(client)
+    parts = [{"target": "qa", "reason": "It tests", "summary": "Test it", "context": {"suite": "unit"}}]
+    first, again = (client.done(CODER, "delegate", **ids, parts=parts, join="any") for _ in range(2))
+    assert first == again
+    assert (first["state"], [*first["parts"]]) == ("waiting", ["call_1"])
+    (part,) = first["parts"].values()
+    client.gateway.post(ALICE, f"/tasks/{part}/approve", {})
+    world.clock.advance(UNDO_SECONDS)
+    claim = client.done(QA, "claim_next", task_id=part)
+    assert (claim["asked"]["summary"], claim["body"]["context"]["state"]) == ("Test it", {"suite": "unit"})
+    client.done(QA, "complete", **_ids(claim), output="green")
+    assert sweep(client.gateway.deps).failed == 0
+    back = client.done(CODER, "claim_next")
+    assert back["task_id"] == ids["task_id"]
+    assert [(each["call_id"], each["output"]) for each in back["results"]] == [("call_1", "green")]
+
+
+def test_who_delegates_to_an_unknown_agent_is_told_which_ones_there_are(client: McpClient) -> None:
+    ids = held(client)
+    told = client.call(CODER, "delegate", **ids, parts=[{"target": "nobody", "reason": "It tests"}])
+    assert (told.code, '- "qa"' in told.text) == ("unknown_agent", True)
+    assert client.done(CODER, "heartbeat", **ids)["expires_at"]
+
+
+def test_a_task_waits_for_an_answer_from_outside(client: McpClient, world: World) -> None:
+    ids = held(client)
+    first, again = (client.done(CODER, "wait_for_callback", **ids, interaction_id="signature") for _ in range(2))
+    assert first == again
+    url = first["callback"]["url"]
+    path = url.removeprefix(client.gateway.deps.public_url)
+    assert client.gateway.send(None, "POST", path, {"signed": True}).status in {200, 202, 204}
+    world.clock.advance(UNDO_SECONDS)
+    back = client.done(CODER, "claim_next")
+    assert (back["task_id"], back["callback"]["signed"]) == (ids["task_id"], True)
+
+
 # ---- repeats ---------------------------------------------------------------------------------------------------------
 
 
@@ -448,7 +510,8 @@ def test_a_request_id_makes_one_claim_of_two_calls(client: McpClient) -> None:
 def test_a_claim_that_is_over_stops_the_worker(client: McpClient, tool: Any) -> None:
     ids = held(client)
     client.done(CODER, "complete", **ids)
-    given = {"step_name": "x", "state": {}, "type": "error", "description": "x", "output": "other"}
+    given: dict[str, Any] = {"step_name": "x", "state": {}, "type": "error", "description": "x", "output": "other"}
+    given |= {"parts": [{"target": "qa", "reason": "x"}], "interaction_id": "x"}
     needed = {name: given[name] for name in given if name in tool.shown["inputSchema"]["properties"]}
     told = client.call(CODER, tool.name, **ids, **needed)
     assert told.code in {"stale_claim", "task_ended"}

@@ -24,7 +24,7 @@ class _Model:
     def ask(self, by: str, method: str, params: dict[str, Any], *, name: str | None = None) -> Any:
         headers = {"mcp-protocol-version": MODERN, "mcp-method": method} | ({"mcp-name": name} if name else {})
         body = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": {**params, "_meta": META}}
-        return self._play(by, "POST /mcp", body, headers=headers)
+        return self._play(by, "POST /mcp?tools=all", body, headers=headers)
 
     def call(self, by: str, tool: str, /, **arguments: Any) -> Any:
         answer = self.ask(by, "tools/call", {"name": tool, "arguments": arguments}, name=tool)
@@ -66,6 +66,16 @@ def models_hand_over_and_work(play: Play) -> None:
     model.call("agent:scout", "twining_handoff", **handed, results=results)
     model.call("agent:scout", "twining_handoff", **{**handed, "target_agent": "nobody"}, results=results)
     model.call("agent:scout", "list_tasks", colour="red")
+    model.call("agent:scout", "list_tasks", sent=True, limit=2)
+    parted = model.call("agent:scout", "handoff", target="auditor", reason="It needs others", summary="Ask around")
+    play("human:alice", f"POST /tasks/{parted['task_id']}/approve", {})
+    play.wait(5)
+    claim = model.call("agent:auditor", "claim_next", task_id=parted["task_id"])
+    ids = {"task_id": claim["task_id"], "claim_id": claim["claim_id"]}
+    parts = [{"target": "scout", "reason": "It knows the code", "summary": "Which files?"}]
+    model.call("agent:auditor", "delegate", **ids, parts=parts)
+    model.call("agent:scout", "cancel_task", task_id=parted["task_id"], reason="No longer needed")
+    model.call("agent:auditor", "withdraw_entry", entry_id="ent_00000000000000000000000000")
 
 
 def models_at_the_door(play: Play) -> None:

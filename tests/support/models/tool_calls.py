@@ -39,6 +39,19 @@ CALLS: dict[str, Callable[[Ids, Any], Asked]] = {
     "get_chain": lambda ids, _: ("get_task", {"task_id": ids["task_id"], "chain": True}),
     "list_tasks": lambda _ids, _: ("list_tasks", {}),
     "list_all_handoffs": lambda _ids, _: ("list_tasks", {"sent": True}),
+    "cancel": lambda ids, _: ("cancel_task", {"task_id": ids["task_id"], "reason": "Not needed"}),
+    "withdraw_an_entry": lambda ids, _: ("withdraw_entry", {"entry_id": ids["entry_id"]}),
+    "delegate": lambda ids, body: (
+        "delegate",
+        {
+            "task_id": ids["task_id"],
+            "claim_id": body["claim_id"],
+            "parts": [
+                {"target": each["target"]["agent"], "reason": each["target"]["reason"]} for each in body["branches"]
+            ],
+        },
+    ),
+    "wait_for_a_callback": under_claim("wait_for_callback"),
     "recall_entries": lambda _ids, _: ("recall", {"query": "zanzibar"}),
     "explain_path": lambda _ids, _: ("recall", {"why": "src/cache.py"}),
     "create_entry": lambda _, body: ("remember", body),

@@ -1,0 +1,45 @@
+"""Gives a claim up until something outside of Baton answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.handoffs.requests import LEFT_OUT
+from mcp_door.tools.arguments import Arguments
+from mcp_door.tools.keys import key_under_claim
+from mcp_door.tools.tool import NEITHER, Said, Tool, ToolCall
+
+
+class CallbackArguments(Arguments):
+    task_id: str
+    claim_id: str
+    interaction_id: Annotated[str, Field(description="your name for it")]
+    until: Annotated[str, Field(description="a time; default: 7 days")] = LEFT_OUT
+
+
+def wait_for_callback(call: ToolCall[CallbackArguments]) -> Said:
+    body = call.arguments.given()
+    key = key_under_claim("wait_for_callback", body)
+    task = call.play("wait_for_a_callback", body, params={"task_id": body.pop("task_id")}, key=key)
+    callback = task["callback"]
+    lines = [
+        f"{task['id']} waits until {callback['until']}. Your claim on it is over.",
+        f"callback url, a secret: {callback['url']}",
+    ]
+    step = (
+        "give the url to whoever answers, who posts JSON there once; claim_next for other work, and for this one then"
+    )
+    return Said(lines, step, {"task_id": task["id"], "state": task["state"], "callback": callback})
+
+
+TOOL = Tool(
+    name="wait_for_callback",
+    description="Let your task wait for an answer from outside, posted to a secret URL.",
+    arguments=CallbackArguments,
+    answer=("callback",),
+    plays=("wait_for_a_callback",),
+    handler=wait_for_callback,
+    of=NEITHER,
+)

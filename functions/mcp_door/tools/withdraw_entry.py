@@ -1,0 +1,29 @@
+"""Takes an entry of one's own back."""
+
+from __future__ import annotations
+
+from api.handoffs.requests import LEFT_OUT
+from mcp_door.tools.arguments import Arguments
+from mcp_door.tools.tool import Said, Tool, ToolCall
+
+
+class WithdrawArguments(Arguments):
+    entry_id: str
+    reason: str = LEFT_OUT
+
+
+def withdraw(call: ToolCall[WithdrawArguments]) -> Said:
+    body = call.arguments.given()
+    entry = call.play("withdraw_an_entry", body, params={"entry_id": body.pop("entry_id")})
+    lines = [f"{entry['id']} is taken back: nobody finds it any more."]
+    return Said(lines, "post what holds with remember", {"entry_id": entry["id"], "status": entry["status"]})
+
+
+TOOL = Tool(
+    name="withdraw_entry",
+    description="Take back what you posted, if it is wrong.",
+    arguments=WithdrawArguments,
+    answer=("status",),
+    plays=("withdraw_an_entry",),
+    handler=withdraw,
+)
