@@ -6,6 +6,7 @@ import json
 import re
 from importlib import import_module
 
+from baton.ports.memory import LATE_SECONDS
 from deploy_answers import LEAST_LEFT
 from infra.data_checks import GRANTED_ONLY_TO, SECRETS, TRACKER
 from infra.register import Problems, check, check_of
@@ -259,6 +260,8 @@ def timeouts_fit_what_calls_them(template: Template) -> Problems:
             yield f"the gateway gives up before {name} does"
     if int(environment(template, "ProcessTask")["BATON_LEASE_SECONDS"]) < every["ProcessTask"]["Timeout"] + 30:
         yield "a claim of ProcessTask may be over before its worker is"
+    if LATE_SECONDS < GATEWAY_SECONDS + 30:
+        yield "an entry may come later than a process reads again"
     for name in EVERY_MINUTE:
         if every[name]["Timeout"] >= 60:
             yield f"a round of {name} may last until the next"

@@ -67,5 +67,6 @@ class MemoryStore(Protocol):
         missing, one that isn't active any more never shows."""
 
 
-# The longest that a function runs, and what clocks differ by.
+# The gateway's 30 seconds, within which whoever posts or changes an entry is done, and as much for the wire and for
+# clocks that differ (docs/decisions/081-the-simulation-judges-within-bounds.md).
 LATE_SECONDS = 60
