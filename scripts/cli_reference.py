@@ -54,14 +54,17 @@ token = "baton_…"
 agent = "qa"
 ```
 
-The file has to be readable by its owner only (`chmod 600`); `XDG_CONFIG_HOME` moves it, `BATON_CHECKOUT` says where the
-local stack is. `NO_COLOR`, and for an API at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
+An address at `http://` is refused unless it is this machine's. The file has to be readable by its owner only
+(`chmod 600`); `XDG_CONFIG_HOME` moves it, `BATON_CHECKOUT` says where the local stack is. `NO_COLOR`, and for an API
+at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
 
 ## What is printed
 
 - On a terminal, a screen; elsewhere, or with `--json`, one JSON document as [openapi.json](openapi.json) has it.
   `baton events tail --follow` is the exception: a line of JSON for each entry.
 - `--text` prints the screen off a terminal, too. Times are ages, with `--utc` in full.
+- `-o name` prints ids alone, one a line, and `--query` what an expression of [JMESPath](https://jmespath.org) picks
+  of the document: `TASK=$(baton handoff create … --query task.id)`. A text that it picks has no quotes.
 - Texts of agents are shown with their control characters written out: `\\x1b` is a text, and turns nothing red.
 - Remarks, progress and errors are on standard error. An error says what happened, why, and what next.
 - Nobody is asked anything where `CLAUDECODE`, `CURSOR_AGENT`, `CODEX_SANDBOX`, `AGENT` or `AI_AGENT` is set, or where
@@ -83,9 +86,14 @@ A request that is safe to repeat is: a `GET`, `PUT` or `DELETE`, and a `POST` un
 each command makes anew unless `--key` gives one. No answer, 429, 500, 502, 503 and 504 are followed by up to three
 further attempts, with growing pauses that vary, and after as many seconds as `Retry-After` says, at most 30.
 
-`TEXT` of a reason, a description or a note may be `@FILE`, or `-` for standard input; so may `JSON`. `TIME` is as `2h`
-or `3d`, or RFC 3339. `TEXT …` may be given several times. `--data` takes the rest of a body: what has an option of its
-own goes before it.
+`@last` in place of an id is the one that this terminal's last answer had: the task, handoff, workflow, claim, review,
+alert, entry or conversation that was made or shown last, within twelve hours. `baton tasks approve @last` approves what
+was shown of it: if that has changed since, it is refused. `baton completion` prints what has a shell complete commands,
+options, agents, tasks, states and profiles.
+
+`TEXT` of a summary, a reason, a description or a note may be `@FILE`, or `-` for standard input; so may `JSON`.
+`TIME` is as `2h` or `3d`, or RFC 3339. `TEXT …` may be given several times. `--data` takes the rest of a body: what
+has an option of its own goes before it.
 """
 
 

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from baton_cli.client import Client
 
 
+def _note(answer: object) -> None:
+    from baton_cli import recent
+
+    recent.note(answer)
+
+
 @dataclass
 class App:
     """``given``: what the flags say, before or after the command's name."""
@@ -26,7 +32,13 @@ class App:
 
     @cached_property
     def out(self) -> Output:
-        return Output(self.given.get("output", ""), utc="utc" in self.given, clock=self.clock)
+        return Output(
+            self.given.get("output", ""),
+            query=self.given.get("query", ""),
+            utc="utc" in self.given,
+            clock=self.clock,
+            noted=_note,
+        )
 
     @cached_property
     def profile(self) -> Profile:

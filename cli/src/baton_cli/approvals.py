@@ -145,7 +145,7 @@ class Queue:
                 if verb(self, look):
                     return True
             except (Refused, Misused) as refusal:
-                self.desk.say(f"✗ {refusal.what}: {refusal.why}")
+                self.desk.say(f"✗ {refusal.what}: {refusal.why}\n  next: {refusal.next_step or SHORT_HELP}")
                 if isinstance(refusal, Refused):
                     self._look_again(look.item)
                     return True

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from baton_cli.app import App
-from baton_cli.exits import Misused
+from baton_cli.completing import LAST, completed, profiles
+from baton_cli.exits import Failure, Misused
 
 
 def _note(name: str, fixed: str | None = None) -> Any:
@@ -26,16 +28,38 @@ def _flag(name: str, into: str, says: str, help_: str) -> click.Option:
     )
 
 
+def _query(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value and not context.resilient_parsing:
+        from baton_cli import picks
+
+        context.ensure_object(App).given["query"] = picks.checked(value)
+
+
 def common() -> list[click.Parameter]:
     return [
         _flag("--json", "output", "json", "One JSON document on standard output; so it is off a terminal."),
         _flag("--text", "output", "text", "The screen for people, also off a terminal."),
+        click.Option(
+            ["-o", "common_format"],
+            type=click.Choice(["json", "text", "name"]),
+            expose_value=False,
+            callback=_note("output"),
+            help="As --json or --text; name prints the ids alone, one a line.",
+        ),
+        click.Option(
+            ["--query", "common_query"],
+            metavar="EXPRESSION",
+            expose_value=False,
+            callback=_query,
+            help="Of the JSON document what this JMESPath expression picks; texts without quotes.",
+        ),
         _flag("--utc", "utc", "yes", "Times in full, in UTC, instead of ages."),
         click.Option(
             ["--profile", "common_profile"],
             metavar="NAME",
             expose_value=False,
             callback=_note("profile"),
+            shell_complete=profiles,
             help="A profile of the file.",
         ),
         click.Option(
@@ -54,20 +78,30 @@ def key() -> click.Option:
     )
 
 
+def _flat(values: Iterable[Any]) -> list[Any]:
+    return [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
+
+
 class Leaf(click.Command):
     """A command with the options that every one has, which its help shows last. Wrong usage that names no next step is
     told where the help is."""
 
     def __init__(self, *args: Any, takes_key: bool = False, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.own = list(self.params)
+        self.own = completed(list(self.params))
         self.params = [*self.params, *([key()] if takes_key else []), *common()]
 
     def invoke(self, ctx: click.Context) -> Any:
+        if LAST in _flat(ctx.params.values()):
+            from baton_cli import recent
+
+            ctx.params = recent.resolved(ctx.params)
+            ctx.ensure_object(App).given["last"] = "yes"
         try:
             return super().invoke(ctx)
-        except Misused as misuse:
-            misuse.next_step = misuse.next_step or f"{ctx.command_path} --help"
+        except Failure as failure:
+            usual = f"{ctx.command_path} --help" if isinstance(failure, Misused) else ""
+            failure.next_step = (failure.next_step or usual).replace("baton COMMAND", ctx.command_path)
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -25,23 +25,47 @@ class ReaderGone(Exception):
 
 
 class Output:
-    """``wants``: "json" or "text" as the flags say, else empty."""
+    """``wants``: "json", "text" or "name" as the flags say, else empty. ``query``: what to pick of the document.
+    ``noted`` is told of each answer."""
 
-    def __init__(self, wants: str = "", *, utc: bool = False, clock: Callable[[], datetime] = times.now) -> None:
+    def __init__(
+        self,
+        wants: str = "",
+        *,
+        query: str = "",
+        utc: bool = False,
+        clock: Callable[[], datetime] = times.now,
+        noted: Callable[[Any], None] = lambda _answer: None,
+    ) -> None:
         self.is_terminal = is_terminal(sys.stdout)
-        self.is_json = wants == "json" or (wants != "text" and not self.is_terminal)
-        self.utc, self._clock = utc, clock
+        self.is_json = wants in {"json", "name"} or bool(query) or (wants != "text" and not self.is_terminal)
+        self.utc, self._clock, self._noted = utc, clock, noted
+        self._wants, self._query = wants, query
         self.has_said = False  # what the command is at
 
     def show(self, document: Any, draw: Callable[[Screen], None]) -> None:
         """Prints the document as JSON, or draws its screen."""
+        self._noted(document)
         if self.is_json:
             self.document(document)
         else:
             self.draw(draw)
 
     def document(self, document: Any, *, indent: int | None = 2) -> None:
+        if self._query or self._wants == "name":
+            self._pick(document)
+            return
         self.write(json_text(json.dumps(document, ensure_ascii=False, indent=indent)) + "\n")
+
+    def _pick(self, document: Any) -> None:
+        from baton_cli import picks
+
+        if self._query:
+            self.write(f"{visible(picks.picked(document, self._query))}\n")
+        elif found := picks.names(document):
+            self.write("".join(f"{visible(each)}\n" for each in found))
+        else:
+            complain("the answer has no id: --json shows it, --query picks of it")
 
     def draw(self, draw: Callable[[Screen], None]) -> None:
         self.write(self.drawn(draw))

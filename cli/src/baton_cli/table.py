@@ -84,10 +84,19 @@ def asked_of(call: Call, values: dict[str, Any], app: App) -> Asked:
         refine(query)
         _must_have(call.query, query)
         return Asked(path, query)
-    body = _body(call, values, typed)
+    body = _seen(call, typed, app) | _body(call, values, typed)
     refine(body)
     _must_have(call.body, body)
     return Asked(path, query, body)
+
+
+def _seen(call: Call, typed: dict[str, Any], app: App) -> dict[str, Any]:
+    """Of @last, what was shown of it is what is decided on."""
+    if "last" not in app.given or "digest" not in {each.name for each in call.body or ()}:
+        return {}
+    from baton_cli import recent
+
+    return recent.seen(typed["task_id"])
 
 
 def _body(call: Call, values: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:

@@ -36,8 +36,7 @@ CALLS = (
             Param("accepts", "What it has to take, several with commas.", "words"),
             Param("produces", "What it has to make.", "words"),
         ),
-        columns="slug:Agent name:Name liveness.status:Seen runtime:Runtime approval:Approval active:On accepts:Accepts "
-        "produces:Produces",
+        screen="agents:listed",
         is_paged=True,
     ),
     Call("show", "GET", "/agents/{slug}", "Show an agent."),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baton_cli import approvals
+from baton_cli import approvals, recent
 from baton_cli.app import App
 from baton_cli.exits import Exit, Misused
 from baton_cli.lazy import Nouns
@@ -63,7 +63,9 @@ def approve(context: click.Context, /, tasks: tuple[str, ...], **said: Any) -> N
     source, target = said["source"], said["target"]
     if bool(tasks) == bool(source or target):
         raise Misused("nothing to approve", "it takes TASK…, or --from and --to, not both", "baton approvals list")
-    items = [{"id": each} for each in tasks] or waiting(app, source, target)["items"]
+    is_last = "last" in app.given
+    named = [{"id": each, **(recent.seen(each) if is_last else {})} for each in tasks]
+    items = named or waiting(app, source, target)["items"]
     if items and not said["yes"] and not app.out.is_json and may_ask():
         items = _looked_over(app, items)
     answer = {"items": approvals.approve_all(app, items, "next" if said["is_next"] else "dispatch")}

@@ -33,7 +33,7 @@ CALLS = (
         "Post an entry for all others.",
         body=(
             Param("entry_type", "What it is.", flag="type", choices=TYPES, is_required=True),
-            Param("summary", "In one line.", is_required=True),
+            Param("summary", "In one line.", "long", is_required=True),
             SCOPE,
             Param("detail", "The rest.", "long"),
             Param("tags", "Several with commas.", "words", flag="tag"),

@@ -84,7 +84,7 @@ CALLS = (
         Param("failure.partial_progress.completed", "What is done.", "list"),
         Param("failure.partial_progress.incomplete", "What isn't.", "list"),
         Param("rollback_request.target_agent", "Who gets the work back.", flag="rollback-to"),
-        Param("rollback_request.reason", "What for.", flag="rollback-reason"),
+        Param("rollback_request.reason", "What for.", "long", flag="rollback-reason"),
         Param("rollback_request.questions", "A question to them.", "list", flag="question"),
         Param("retryable", "Whether another attempt may help.", "either"),
         CLAIM_NEXT,

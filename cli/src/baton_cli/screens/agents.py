@@ -1,0 +1,36 @@
+"""Who is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baton_cli.screen import Screen
+from baton_cli.screens.plain import cell
+
+
+def listed(screen: Screen, page: dict[str, Any]) -> None:
+    rows = [
+        (
+            each["slug"],
+            each["name"],
+            asked_for_work(screen, each),
+            each["approval"],
+            cell(screen, "active", each["active"]),
+            cell(screen, "accepts", each["accepts"]),
+            cell(screen, "produces", each["produces"]),
+        )
+        for each in page["items"]
+    ]
+    if rows:
+        screen.table(("Agent", "Name", "Asked for work", "Approval", "On", "Accepts", "Produces"), rows)
+    else:
+        screen.line("none", "dim")
+
+
+def asked_for_work(screen: Screen, agent: dict[str, Any]) -> str:
+    """When the agent did. One that Baton runs doesn't; one that only hands over never did, and is no less there."""
+    if agent["runtime"] == "run":
+        return "Baton runs it"
+    if agent["liveness"]["status"] == "active":
+        return "now"
+    return screen.ago(agent["liveness"]["last_contact_at"]) or "never"
