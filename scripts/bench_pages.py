@@ -128,7 +128,7 @@ def _long_list(browser: Any) -> Iterator[Any]:
         many = [{**listed, "id": f"task_{number:026}", "title": f"Task {number}"} for number in range(ROWS)]
         page.route(re.compile(r"/tasks\?"), lambda route: route.fulfill(json={"items": many, "next_cursor": None}))
         page.goto(f"{served.url}#/tasks")
-        page.get_by_text(f"{ROWS} shown").wait_for()
+        page.get_by_text(f"{ROWS:,} shown").wait_for()
         yield page
 
 
@@ -168,7 +168,7 @@ def _untype(page: Any) -> None:
     for _ in WORDS:
         page.keyboard.press("Backspace")
         page.wait_for_timeout(4 * FRAME_MS)
-    page.get_by_text(f"{ROWS} shown").wait_for()
+    page.get_by_text(f"{ROWS:,} shown").wait_for()
 
 
 def _go(page: Any) -> None:

@@ -30,6 +30,7 @@ def test_one_reads_what_would_be_approved_and_approves_it_by_keyboard(signed_in:
 
 def test_an_approval_is_taken_back_while_its_window_is_open(signed_in: Any, desk: Desk) -> None:
     signed_in.keyboard.press("j")
+    _until_live(signed_in)
     signed_in.keyboard.press("a")
     signed_in.get_by_role("button", name=re.compile("^Undo")).wait_for()
     signed_in.keyboard.press("u")
@@ -41,6 +42,7 @@ def test_a_list_of_half_a_minute_ago_will_do_until_one_has_decided(signed_in: An
     """What one did oneself is seen at once, however late the table's stream is."""
     with signed_in.expect_request(_takes_an_old_queue):
         signed_in.keyboard.press("j")
+    _until_live(signed_in)
     with signed_in.expect_request(lambda request: _asks_the_queue(request) and not _takes_an_old_queue(request)):
         signed_in.keyboard.press("a")
     signed_in.get_by_text("5 waiting").wait_for()
@@ -70,23 +72,178 @@ def test_a_dismissal_takes_a_reason_and_can_be_undone_before_it_is_sent(signed_i
 
 def test_who_leaves_the_page_has_decided(signed_in: Any, desk: Desk) -> None:
     signed_in.keyboard.press("j")
+    _until_live(signed_in)
     signed_in.keyboard.press("n")
     signed_in.get_by_role("button", name=re.compile("^Undo")).wait_for()
     signed_in.goto("about:blank")
     _until_state(desk, desk.whole["id"], "next")
 
 
-def test_a_whole_group_is_approved_at_once(signed_in: Any, desk: Desk) -> None:
+def test_a_whole_group_is_approved_at_once_and_stands_whole_on_the_screen_before(signed_in: Any, desk: Desk) -> None:
     signed_in.get_by_label("Mark all of this group: passes work on").first.check()
-    signed_in.get_by_text("4 marked").wait_for()
+    signed_in.get_by_role("heading", name="4 marked").wait_for()
+    whole = _whole(signed_in)
+    for text in ("Add a limit to the sign-in form", "Say which field was wrong", "Log the request id", "400,000"):
+        whole.get_by_text(text).first.wait_for()
+    whole.get_by_role("button", name="Approve all").and_(signed_in.locator(":enabled")).wait_for()
     signed_in.keyboard.press("a")
-    signed_in.get_by_text("Approved 4 tasks").wait_for()
+    signed_in.get_by_text("Approved: 4 tasks").wait_for()
     assert len(_needs(desk)) == 2
+
+
+def test_a_held_key_decides_once(signed_in: Any, desk: Desk, expect: Any) -> None:
+    for number, key in enumerate("an", 1):
+        signed_in.keyboard.press("j")
+        _until_live(signed_in)
+        for _ in range(12):
+            signed_in.keyboard.down(key)
+            signed_in.wait_for_timeout(30)
+        signed_in.keyboard.up(key)
+        expect(signed_in.get_by_text(f"{6 - number} waiting")).to_be_visible()
+    signed_in.wait_for_timeout(500)
+    assert [asked for asked, _ in desk.served.answered if asked.startswith("POST /approvals")] == ["POST /approvals"]
+
+
+def test_a_held_key_goes_on_through_the_list(signed_in: Any, desk: Desk, expect: Any) -> None:
+    for _ in range(8):
+        signed_in.keyboard.down("j")
+    signed_in.keyboard.up("j")
+    expect(signed_in.locator(".item").last).to_have_class(re.compile(r"\bat\b"))
+
+
+def test_a_held_enter_presses_a_button_once(signed_in: Any, desk: Desk, expect: Any) -> None:
+    signed_in.get_by_label("Mark all of this group: passes work on").first.check()
+    button = signed_in.get_by_role("button", name="Unmark")
+    button.focus()
+    signed_in.evaluate("addEventListener('click', () => { window.clicks = (window.clicks ?? 0) + 1; })")
+    for _ in range(4):
+        signed_in.keyboard.down("Enter")
+    signed_in.keyboard.up("Enter")
+    assert signed_in.evaluate("window.clicks") == 1
+
+
+def test_nothing_is_decided_before_its_content_is_on_the_screen(signed_in: Any, desk: Desk, expect: Any) -> None:
+    held: list[Any] = []
+    signed_in.route("**/handoffs/*", lambda route: held.append(route))
+    for path in (f"/approvals?task={desk.whole['id']}", f"/tasks/{desk.whole['id']}"):
+        signed_in.goto(f"{desk.served.url}#{path}")
+        for name in ("Approve", "Next", "Defer", "Split", "Dismiss"):
+            expect(signed_in.get_by_role("button", name=re.compile(f"^{name} [a-z]$"))).to_be_disabled()
+        for key in "an":
+            signed_in.keyboard.press(key)
+            expect(signed_in.get_by_text("it isn't whole on the screen").last).to_be_visible()
+        for key in "dsx":
+            signed_in.keyboard.press(key)
+        expect(signed_in.get_by_role("dialog")).to_have_count(0)
+    assert held
+    signed_in.unroute("**/handoffs/*")  # what was held goes on
+    signed_in.reload()
+    _until_live(signed_in)
+    assert _task(desk, desk.whole["id"])["state"] == "needs"
+    signed_in.keyboard.press("a")
+    signed_in.get_by_text("Approved: ").wait_for()
+
+
+def test_what_can_not_be_read_is_not_decided_on(signed_in: Any, desk: Desk, expect: Any) -> None:
+    signed_in.route("**/handoffs/*", lambda route: route.fulfill(status=503, json={"title": "Down", "status": 503}))
+    signed_in.keyboard.press("j")
+    expect(signed_in.get_by_text("The handoff can't be read")).to_be_visible()
+    signed_in.keyboard.press("a")
+    expect(signed_in.get_by_role("button", name="Approve")).to_be_disabled()
+    assert _task(desk, desk.whole["id"])["state"] == "needs"
+
+
+def test_a_decision_names_what_was_on_the_screen_and_the_trail_keeps_it(signed_in: Any, desk: Desk) -> None:
+    seen = _task(desk, desk.whole["id"])
+    signed_in.keyboard.press("j")
+    _until_live(signed_in)
+    with signed_in.expect_request("**/approvals") as sent:
+        signed_in.keyboard.press("a")
+    asked = {"task_id": seen["id"], "revision": seen["revision"], "digest": seen["digest"]}
+    assert sent.value.post_data_json == {"items": [asked]}
+    signed_in.get_by_text("Approved: ").wait_for()
+    trail = desk.served.gateway.get(ALICE, f"/tasks/{seen['id']}/events").json["events"]
+    assert trail[-1]["data"]["seen"] == seen["digest"]
+
+
+def test_what_differs_from_what_was_shown_is_not_approved(signed_in: Any, desk: Desk, expect: Any) -> None:
+    """The API has other words than the screen: as if they had been changed since."""
+    was = _task(desk, desk.whole["id"])["digest"]
+
+    def older(route: Any) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace(was, "0" * 64))
+
+    signed_in.route(re.compile(r"/(handoffs/ho_|tasks\?state=needs)"), older)
+    signed_in.reload()
+    signed_in.get_by_text("6 waiting").wait_for()
+    signed_in.keyboard.press("j")
+    _until_live(signed_in)
+    signed_in.keyboard.press("a")
+    expect(signed_in.get_by_text("stays as it is")).to_be_visible()
+    assert _task(desk, desk.whole["id"])["state"] == "needs"
+    signed_in.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_text_that_changes_while_one_reads_it_is_read_again_first(signed_in: Any, desk: Desk, expect: Any) -> None:
+    was = _task(desk, desk.whole["id"])["digest"]
+    signed_in.keyboard.press("j")
+    _until_live(signed_in)
+
+    def newer(route: Any) -> None:
+        answer = route.fetch(headers={**route.request.headers, "if-none-match": '"0"'})
+        route.fulfill(response=answer, body=answer.text().replace(was, "f" * 64).replace("No new", "Any new"))
+
+    signed_in.route(re.compile(r"/(handoffs/ho_|tasks\?state=needs)"), newer)
+    expect(signed_in.get_by_text("It was changed while you read it.")).to_be_visible()
+    expect(_whole(signed_in).get_by_text("No new dependency")).to_be_visible()
+    signed_in.keyboard.press("a")
+    expect(signed_in.get_by_role("button", name=re.compile("^Approve"))).to_be_disabled()
+    signed_in.get_by_role("button", name="Read it as it is now").click()
+    expect(_whole(signed_in).get_by_text("Any new dependency")).to_be_visible()
+    _until_live(signed_in)
+    assert _task(desk, desk.whole["id"])["state"] == "needs"
+    signed_in.unroute_all(behavior="ignoreErrors")
+
+
+def test_what_says_the_same_is_shown_once_and_decided_on_together(signed_in: Any, desk: Desk, expect: Any) -> None:
+    for _ in range(2):
+        asks = {"agent": "qa", "reason": "Try the new sign-in page"}
+        desk.served.agents.hand_off("ciso", "qa", target=asks, context={"variables": {"amount": 1}})
+    asks = {"agent": "qa", "reason": "Try the new sign-in page"}
+    desk.served.agents.hand_off("ciso", "qa", target=asks, context={"variables": {"amount": 1_000_000}})
+    group = signed_in.get_by_role("group").filter(has_text="ciso").filter(has_text="qa")
+    expect(group.get_by_role("listitem")).to_have_count(3)
+    group.get_by_label("Mark all of this group").check()
+    expect(signed_in.get_by_role("heading", name="3 marked")).to_be_visible()
+    expect(_whole(signed_in).get_by_text(re.compile(r'"amount": 1\s'))).to_have_count(1)
+    expect(_whole(signed_in).get_by_text('"amount": 1000000')).to_have_count(1)
+    _until_live(signed_in)
+    with signed_in.expect_request("**/approvals") as sent:
+        signed_in.keyboard.press("a")
+    assert len({each["digest"] for each in sent.value.post_data_json["items"]}) == 2
+    signed_in.get_by_text("Approved: 3 tasks").wait_for()
+
+
+def test_each_decision_has_its_undo_while_it_can_be_undone(signed_in: Any, desk: Desk, expect: Any) -> None:
+    desk.served.gateway.put(ALICE, "/workspace/settings", {"dispatch_delay_seconds": 60})
+    signed_in.keyboard.press("j")
+    for left in range(5, -1, -1):
+        _until_live(signed_in)
+        signed_in.keyboard.press("a")
+        expect(signed_in.get_by_text("Nothing waits" if left == 0 else f"{left} waiting").first).to_be_visible()
+    expect(signed_in.get_by_text("2 more can be undone")).to_be_visible()
+    signed_in.get_by_role("button", name="Show").click()
+    expect(signed_in.get_by_role("button", name=re.compile("^Undo"))).to_have_count(6)
+    for _ in range(6):
+        signed_in.keyboard.press("u")
+    expect(signed_in.get_by_text("6 waiting")).to_be_visible()
+    assert len(_needs(desk)) == 6
 
 
 def test_of_two_people_the_second_is_told_who_was_first(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.keyboard.press("j")
-    signed_in.get_by_text("Implement sessions").wait_for()
+    _until_live(signed_in)
     desk.served.gateway.post(human(name="bob"), f"/tasks/{desk.whole['id']}/dismiss", {"reason": "Not now"})
     signed_in.keyboard.press("a")
     expect(signed_in.get_by_text(re.compile(r"stays as it is \(bob: "))).to_be_visible()
@@ -129,6 +286,15 @@ def _unchanged(page: Any, count: int) -> None:
     for _ in range(count):
         with page.expect_response(lambda answer: answer.status == 304):
             pass
+
+
+def _whole(page: Any) -> Any:
+    return page.get_by_role("region", name="What would be approved")
+
+
+def _until_live(page: Any) -> None:
+    """What would be approved is on the screen, whole."""
+    page.get_by_role("button", name=re.compile("^Approve")).and_(page.locator(":enabled")).wait_for()
 
 
 def _task(desk: Desk, task_id: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def test_a_message_whose_answer_was_lost_begins_one_conversation(signed_in: Any,
     signed_in.get_by_label("With").select_option("qa")
     signed_in.get_by_role("textbox", name="Message").fill("Is it green?")
     signed_in.get_by_role("button", name="Begin").click()
-    signed_in.get_by_text("It wasn't begun.").wait_for()
+    signed_in.get_by_text("Whether it was done isn't known").wait_for()
     signed_in.unroute("**/conversations")
     signed_in.get_by_role("button", name="Begin").click()
     signed_in.get_by_role("heading", name="With").wait_for()
@@ -114,7 +114,7 @@ def test_a_conversation_shows_its_routing_its_branches_beside_each_other_and_the
         agents.work()
     answer = log.get_by_text("Legal and pricing agree")
     expect(answer).to_be_visible()
-    expect(signed_in.get_by_text("waits for a message")).to_be_visible()
+    expect(signed_in.get_by_title("It waits for a message")).to_be_visible()
     left, right, below = (each.bounding_box() for each in (legal, pricing, answer))
     assert abs(left["y"] - right["y"]) < 1, "beside each other"
     assert left["x"] != right["x"]

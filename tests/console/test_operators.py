@@ -146,7 +146,7 @@ def test_a_change_that_nothing_answered_is_kept_and_not_said_to_be_repeated(sign
     signed_in.get_by_label("Attempts").fill("5")
     desk.served.is_away = True
     signed_in.get_by_role("button", name="Save 1 changed").click()
-    signed_in.get_by_role("alert").get_by_text("look how it is, then try again").wait_for()
+    signed_in.get_by_role("alert").get_by_text("look how it is before you try again").wait_for()
     desk.served.is_away = False
     signed_in.get_by_role("button", name="Save 1 changed").click()
     signed_in.get_by_text("Saved: it holds").wait_for()

@@ -162,7 +162,7 @@ def test_of_a_thousand_tasks_only_those_in_sight_are_in_the_page(signed_in: Any,
         re.compile(r"/tasks\?limit"), lambda route: route.fulfill(json={"items": many, "next_cursor": None})
     )
     signed_in.goto(f"{desk.served.url}#/tasks")
-    signed_in.get_by_text("1000 shown").wait_for()
+    signed_in.get_by_text("1,000 shown").wait_for()
     assert signed_in.locator("tbody tr[data-at]").count() < 60
     signed_in.locator(".table").evaluate("table => { table.scrollTop = table.scrollHeight; }")
     signed_in.get_by_text("Task 999").wait_for()

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
+from baton.domain import times
 from baton.domain.memory.graph import MAX_DEPTH, DirectionReport, Edge, Node
 from baton.domain.memory.scope import MAX_SCOPE
 from baton.ports.deps import Deps
@@ -78,7 +79,11 @@ class DirectionView(TypedDict):
 
 
 class DirectionPage(TypedDict):
+    """``counted_since``: handoffs are counted from then on: as asked, or later where there were more than 500.
+    ``is_whole``: false then, and where there were more than 200 directions."""
+
     items: list[DirectionView]
+    counted_since: str
     is_whole: bool
 
 
@@ -109,4 +114,10 @@ def get_graph(deps: Deps, call: routing.Call[None, GraphQuery]) -> answers.Answe
 def get_directions(deps: Deps, call: routing.Call[None, DirectionsQuery]) -> answers.Answer:
     """Who hands to whom: how often, with what outcome, and how long it took. The busiest directions first."""
     found = read_directions(deps, call.by, call.query.since)
-    return answers.ok({"items": list(map(_DIRECTION, found.reports)), "is_whole": found.is_whole})
+    return answers.ok(
+        {
+            "items": list(map(_DIRECTION, found.reports)),
+            "counted_since": times.rfc3339(found.since),
+            "is_whole": found.is_whole,
+        }
+    )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from baton.domain import times
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.memory.graph import Graph, GraphHandoff, directions_of, graph_handoff, graph_of, is_decision
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
+from baton.services.memory.read_graph import DEFAULT_DAYS, MAX_HANDOFFS
 from support.clock import NOON
 from support.gateway import Gateway
 from support.worlds.world import WORKSPACE, World, agent, human
@@ -176,3 +179,19 @@ def _graph(world: World, tasks: list[Task]) -> Graph:
     handoffs = [graph_handoff(task, message_from(bodies[task.id]), outcomes[task.id].completion) for task in tasks]
     entries = store.newest_entries(WORKSPACE, None, None, 100, None).items
     return graph_of(handoffs, filter(is_decision, entries))
+
+
+def test_directions_say_since_when_they_count_where_there_were_too_many(world: World, gateway: Gateway) -> None:
+    def counted() -> tuple[bool, str, int]:
+        found = gateway.get(ALICE, "/graph/directions").json
+        return found["is_whole"], found["counted_since"], sum(each["handoffs"] for each in found["items"])
+
+    handed(world, gateway)
+    second = handed(world, gateway)
+    for _ in range(MAX_HANDOFFS - 2):
+        handed(world, gateway)
+    week = times.rfc3339(world.clock.now() - timedelta(days=DEFAULT_DAYS))
+    assert counted() == (True, week, MAX_HANDOFFS)
+    handed(world, gateway)
+    since = gateway.get(ALICE, f"/tasks/{second}").json["created_at"]
+    assert counted() == (False, since, MAX_HANDOFFS)

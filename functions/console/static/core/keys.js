@@ -1,7 +1,8 @@
 /** Keys of the page at hand. `?` lists them (ui/help.js). */
 import { useEffect, useRef, signal } from "../lib.js";
 
-/** `does` says what a key is for, in the list. @typedef {{does: string, run: (event: KeyboardEvent) => void}} Binding */
+/** `does` says what a key is for, in the list. `repeats`: it goes on while the key is held; nothing that decides may.
+ * @typedef {{does: string, run: (event: KeyboardEvent) => void, repeats?: boolean}} Binding */
 /** @typedef {Record<string, Binding>} Bindings */
 
 /** @type {import("../vendor/signals.js").Signal<{name: string, bindings: {current: Bindings}}[]>} */
@@ -26,13 +27,36 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
   if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
   const pair = Date.now() - first.at < SEQUENCE_MS ? `${first.key} ${event.key}` : "";
-  first = { key: event.key, at: Date.now() };
+  if (!event.repeat) first = { key: event.key, at: Date.now() };
   const binding = bound(pair) ?? bound(event.key);
   if (!binding) return;
-  first = { key: "", at: 0 };
   event.preventDefault();
+  if (event.repeat && !binding.repeats) return;
+  first = { key: "", at: 0 };
   binding.run(event);
 });
+
+/** Out of a field that filters: Escape and Enter lead back to what is filtered, Enter to its first one. */
+addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (!(field instanceof HTMLElement) || event.isComposing || !field.closest("main") || !field.matches("input[type=search], .filters :is(input, select)")) return;
+  if (event.key === "Escape") leave(field, null);
+  if (event.key !== "Enter" || !field.matches("[type=search]") || field.closest("form")) return;
+  event.preventDefault();
+  leave(field, document.querySelector("main .table tbody a, main .item .open"));
+});
+
+/** @param {HTMLElement} field @param {Element | null} to */
+function leave(field, to) {
+  field.blur();
+  if (to instanceof HTMLElement) to.focus();
+  else document.getElementById("content")?.focus({ preventScroll: true });
+}
+
+/** A held Enter presses a button, or sends a form, once. */
+addEventListener("keydown", (event) => {
+  if (event.repeat && event.key === "Enter" && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault();
+}, { capture: true });
 
 /** Nothing of the page has the focus: what had it is gone. */
 export function isFocusFree() {

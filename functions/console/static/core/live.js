@@ -5,6 +5,7 @@ import { get, pause, Problem, read, readAnew } from "./api.js";
 export const EVERY_MS = 2000;
 const SLOWEST_MS = 30_000;
 
+/** `next`: where the list goes on after its items; null for its end. @template T @typedef {{items: T[], more: boolean, next: string | null}} Items */
 /** @template T @typedef {{data: T | null, problem: Problem | null, isLoading: boolean, refresh: () => void}} Live */
 
 /** Raised by every change that this page made or heard of: lists look again at once, at what is there now. */
@@ -25,7 +26,7 @@ export function useLive(path, how = {}) {
 /** All pages of a list as one, up to `most` items. The first page is asked for each time; the others when it has
  * changed, and each tenth time.
  * @template [T=any] @param {string | null} path without `limit` and `cursor` @param {How & {most?: number}} [how]
- * @returns {Live<{items: T[], more: boolean}>} */
+ * @returns {Live<Items<T>>} */
 export function useList(path, how = {}) {
   const most = how.most ?? 1000;
   const turn = useRef(newTurn(path));
@@ -35,14 +36,14 @@ export function useList(path, how = {}) {
     const first = await read(withPage(path, null), stop);
     const number = before.number++;
     if (before.list && !first.fresh && (number % 10 !== 0 || !first.body.next_cursor)) return before.list;
-    const { rest, more } = await theRest(path, first.body.next_cursor, most - first.body.items.length, stop);
-    before.list = { items: [...first.body.items, ...rest], more };
+    const { rest, next } = await theRest(path, first.body.next_cursor, most - first.body.items.length, stop);
+    before.list = { items: [...first.body.items, ...rest], more: next !== null, next };
     return before.list;
   }), [path, most]);
   return useLoop(path, load, how);
 }
 
-/** @param {string | null} path @returns {{path: string | null, number: number, list: {items: any[], more: boolean} | null}} */
+/** @param {string | null} path @returns {{path: string | null, number: number, list: Items<any> | null}} */
 const newTurn = (path) => ({ path, number: 0, list: null });
 
 /** @param {string} path @param {string | null} cursor @param {number} most @param {AbortSignal} stop */
@@ -54,11 +55,11 @@ async function theRest(path, cursor, most, stop) {
     rest.push(...page.items);
     next = page.next_cursor;
   }
-  return { rest, more: next !== null };
+  return { rest, next };
 }
 
 /** @param {string} path @param {string | null} cursor */
-function withPage(path, cursor) {
+export function withPage(path, cursor) {
   const mark = path.includes("?") ? "&" : "?";
   return `${path}${mark}limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`;
 }

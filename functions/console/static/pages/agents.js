@@ -16,11 +16,11 @@ import { Table } from "../ui/table.js";
 const COLUMNS = [
   { name: "slug", title: "Agent", class: "fill", cell: (agent) => html`<${Said} of=${agent.slug} />` },
   { name: "live", title: "State", class: "state-cell", cell: (agent) => html`<${Live} of=${agent} />` },
-  { name: "seen", title: "Seen", class: "slim wide", cell: (agent) => html`<${Ago} at=${agent.liveness.last_contact_at} none="never" />` },
-  { name: "runtime", title: "Runs", class: "slim wide", cell: (agent) => (agent.runtime === "run" ? "by Baton" : "itself") },
+  { name: "seen", title: "Seen", class: "time wide", cell: (agent) => html`<${Ago} at=${agent.liveness.last_contact_at} none="never" />` },
+  { name: "runtime", title: "Runs", class: "slim wider", cell: (agent) => (agent.runtime === "run" ? "by Baton" : "itself") },
   { name: "approval", title: "Approval", class: "slim", cell: (agent) => agent.approval },
-  { name: "accepts", title: "Accepts", class: "wide", cell: (agent) => html`<${Said} of=${agent.accepts.join(", ")} />` },
-  { name: "produces", title: "Produces", class: "wide", cell: (agent) => html`<${Said} of=${agent.produces.join(", ")} />` },
+  { name: "accepts", title: "Accepts", class: "wider", cell: (agent) => html`<${Said} of=${agent.accepts.join(", ")} />` },
+  { name: "produces", title: "Produces", class: "wider", cell: (agent) => html`<${Said} of=${agent.produces.join(", ")} />` },
 ];
 
 export default function Agents() {
@@ -35,7 +35,8 @@ export default function Agents() {
 /** An agent that Baton runs is gone only between two runs. @param {{of: {active: boolean, runtime: string, liveness: import("api").LivenessView}}} props */
 function Live({ of }) {
   if (!of.active) return html`<span class="state failed">✕ switched off</span>`;
-  const { status } = of.liveness;
+  const { status, last_contact_at: at } = of.liveness;
+  if (!at && of.runtime !== "run") return html`<span class="state">○ never seen</span>`;
   if (of.runtime === "run" && status !== "active") return html`<span class="state">○ at rest</span>`;
   return html`<span class=${`state ${status === "active" ? "done" : ""}`}>${status === "active" ? "●" : status === "idle" ? "◐" : "○"} ${status}</span>`;
 }

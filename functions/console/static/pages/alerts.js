@@ -15,14 +15,19 @@ const MARKS = { critical: "✕", warning: "!", info: "i" };
 /** @param {{query: Record<string, string>}} props */
 export default function Alerts({ query }) {
   const state = query.state ?? "open";
-  const { data, problem, isLoading } = useList(state === "all" ? "/alerts" : `/alerts?state=${state}`, { most: 300 });
-  const alerts = /** @type {AlertView[]} */ (data?.items ?? []);
+  const { data, problem, isLoading } = useList(state === "all" ? "/alerts" : `/alerts?state=${state}`, { most: 1000 });
+  const alerts = urgentFirst(/** @type {AlertView[]} */ (data?.items ?? []));
   return html`<div class="head"><h1>Alerts</h1></div>
     <${Views} label="Which" of=${STATES.map((each) => ({ name: each, href: address("/alerts", { state: each }), isChosen: each === state }))} />
     <${Trouble} of=${problem} what="The list can't be read." />
     ${isLoading ? html`<${Loading} />` : alerts.length > 0 ? html`<ul class="cards">${alerts.map((alert) => html`<${Alert} key=${alert.id} alert=${alert} />`)}</ul>${data?.more && html`<p class="faint">There are more: these are the newest ${alerts.length}.</p>`}`
     : !problem && html`<${Empty} title=${state === "open" ? "Nothing is wrong" : "There is none"}><p>Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and services raise their own.</p><//>`}`;
 }
+
+const URGENCY = ["critical", "warning", "info"];
+
+/** The gravest first; of equal ones the newest, as the list comes. @template {{severity: string}} T @param {T[]} alerts @returns {T[]} */
+export const urgentFirst = (alerts) => [...alerts].sort((one, other) => URGENCY.indexOf(one.severity) - URGENCY.indexOf(other.severity));
 
 /** @param {{alert: AlertView}} props */
 function Alert({ alert }) {

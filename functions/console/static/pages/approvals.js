@@ -4,12 +4,15 @@ import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
 import { decided } from "../core/pending.js";
 import { address, go, setQuery } from "../core/router.js";
+import { toast } from "../core/toasts.js";
 import { Empty, Flags, Loading, Said, Trouble, Way, Ago, Key } from "../ui/parts.js";
-import { approve, defer, dismiss, next, split } from "./approvals/decisions.js";
+import { approve, AT_ONCE, defer, dismiss, next, split } from "./approvals/decisions.js";
 import { grouped } from "./approvals/groups.js";
-import { Whole } from "./approvals/whole.js";
+import { Many, Whole } from "./approvals/whole.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
+/** @typedef {import("api").HandoffView} HandoffView */
+/** @typedef {import("./approvals/decisions.js").Seen} Seen */
 
 /** More than anybody decides on in a sitting; the most urgent come first. */
 const SHOWN = 300;
@@ -19,6 +22,8 @@ export default function Approvals({ query }) {
   const { data, problem, isLoading } = useList("/tasks?state=needs", { most: SHOWN });
   const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
   const all = /** @type {ListedTask[]} */ (data?.items ?? []).filter((task) => !decided.value.has(task.id) && fits(task, query.q ?? ""));
+  const [shown, setShown] = useState(/** @type {ReadonlyMap<string, HandoffView>} */ (new Map()));
+  const [isReading, setReading] = useState(false);
   const groups = grouped(all);
   const order = groups.flatMap((group) => group.tasks);
   const at = order.find((task) => task.id === query.task) ?? null;
@@ -35,18 +40,28 @@ export default function Approvals({ query }) {
     const to = order[Math.min(order.length - 1, Math.max(0, index))];
     if (to) setQuery({ task: to.id });
   };
-  const decide = (/** @type {(tasks: ListedTask[], then: () => void) => void} */ how) => {
+  const onShown = (/** @type {string[]} */ ids, /** @type {HandoffView | null} */ handoff) => setShown((before) => {
+    const after = new Map(before);
+    for (const id of ids) handoff ? after.set(id, handoff) : after.delete(id);
+    return after;
+  });
+  const isLive = meant.length > 0 && meant.every((task) => shown.has(task.id));
+  const decide = (/** @type {(tasks: Seen[], then: () => void) => void} */ how) => {
     if (meant.length === 0) return;
+    if (!isLive || !isOnScreen()) {
+      toast("Nothing is decided yet: it isn't whole on the screen.");
+      return;
+    }
     const ids = new Set(meant.map((task) => task.id));
     const following = order.slice(at ? order.indexOf(at) : 0).find((task) => !ids.has(task.id)) ?? order.find((task) => !ids.has(task.id));
-    how(meant, () => { setChosen(new Set()); setQuery({ task: following?.id ?? null }); });
+    how(meant.map((task) => seenOf(task, shown.get(task.id))), () => { setChosen(new Set()); setQuery({ task: following?.id ?? null }); });
   };
   const acts = { approve: () => decide(approve), next: () => decide(next), defer: () => decide(defer), dismiss: () => decide(dismiss),
-    split: () => { if (at) split(at, () => setQuery({ task: null })); } };
+    split: () => { if (meant.length === 1) decide(([task], then) => split(/** @type {Seen} */ (task), then)); } };
 
   useKeys("Approvals", {
-    j: { does: "next one", run: () => move(1) },
-    k: { does: "one before", run: () => move(-1) },
+    j: { does: "next one", repeats: true, run: () => move(1) },
+    k: { does: "one before", repeats: true, run: () => move(-1) },
     a: { does: "approve", run: acts.approve },
     n: { does: "approve for a worker that asks by id (next)", run: acts.next },
     d: { does: "defer", run: acts.defer },
@@ -60,21 +75,20 @@ export default function Approvals({ query }) {
 
   if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
   const isGone = Boolean(query.task) && !at && !decided.value.has(query.task ?? "") && !query.q && !data?.more;
-  return html`<div class=${`desk ${at || isGone ? "has-one" : ""}`}>
+  return html`<div class=${`desk ${(marked.length ? isReading : at || isGone) ? "has-one" : ""}`}>
     <section class="pile" aria-label="What waits">
       <div class="head"><h1>Approvals</h1><span class="faint">${all.length} waiting${data?.more ? " and more" : ""}</span></div>
       <input type="search" aria-label="Filter by words" placeholder="Filter" value=${query.q ?? ""} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} />
       <${Trouble} of=${problem} what="The list can't be read." />
-      ${marked.length > 0 && html`<div class="row many" role="group" aria-label="Decide on many">
-        <strong>${marked.length} marked</strong>
-        <button type="button" class="primary" onClick=${acts.approve}>Approve all <${Key}>a<//></button>
-        <button type="button" onClick=${acts.next}>Next</button><button type="button" onClick=${acts.defer}>Defer</button>
-        <button type="button" onClick=${acts.dismiss}>Dismiss</button></div>`}
+      ${marked.length > 0 && html`<div class="row many" role="group" aria-label="Marked">
+        <strong>${marked.length} marked</strong><button type="button" class="narrow-only" onClick=${() => setReading(true)}>Read and decide</button>
+        <button type="button" onClick=${() => setChosen(new Set())}>Unmark</button></div>`}
       ${groups.map((group) => html`<${Group} key=${group.key} group=${group} at=${at} chosen=${chosen} choose=${choose} />`)}
       ${order.length === 0 && !problem && html`<${Nothing} isFiltered=${Boolean(query.q)} />`}
     </section>
     <section class="one" aria-label="What would be approved">
-      ${at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} onBack=${() => setQuery({ task: null })} />`
+      ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setReading(false)} />`
+    : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setQuery({ task: null })} />`
     : isGone ? html`<${Empty} title="That task doesn't wait any more"><p>Somebody has decided on it, or it was deferred.
         <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or <a href=${address("/approvals")}>what waits</a>.</p><//>`
     : order.length > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the list, <${Key}>a<//> approves, <${Key}>x<//> dismisses.
@@ -82,6 +96,13 @@ export default function Approvals({ query }) {
     </section>
   </div>`;
 }
+
+/** On a phone the list or what was chosen is there, not both. */
+const isOnScreen = () => (document.querySelector(".desk > .one")?.getClientRects().length ?? 0) > 0;
+
+/** A task as it was shown. What says the same is shown once, so the revision is the task's own where the digest tells.
+ * @param {ListedTask} task @param {HandoffView | undefined} handoff @returns {Seen} */
+const seenOf = (task, handoff) => ({ id: task.id, title: task.title, revision: handoff?.task_id === task.id ? handoff.revision : task.revision, digest: handoff?.digest ?? null });
 
 /** @param {{group: ReturnType<typeof grouped>[number], at: ListedTask | null, chosen: ReadonlySet<string>, choose: (ids: string[], isOn: boolean) => void}} props */
 function Group({ group, at, chosen, choose }) {

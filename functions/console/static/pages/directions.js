@@ -21,11 +21,11 @@ export default function Directions({ query }) {
   const page = /** @type {import("api").DirectionPage | null} */ (data);
   const stopped = /** @type {Review[]} */ (reviews?.items ?? []);
   const chosen = page?.items.find((one) => one.source === query.source && (one.target ?? OPEN_WORK) === query.target);
-  return html`<div class="head"><h1>Directions</h1><span class="faint">${page ? `${page.items.length} directions, ${total(page.items)} handoffs` : ""}</span></div>
+  return html`<div class="head"><h1>Directions</h1><span class="faint">${page ? `${page.items.length} directions, ${page.is_whole ? "" : "at least "}${total(page.items).toLocaleString()} handoffs` : ""}</span></div>
     <${Views} label="Since" of=${Object.entries(SINCE).map(([each, its]) => ({ name: `the last ${each}`, href: address("/directions", { ...query, since: each }), isChosen: its === days }))} />
     <${Trouble} of=${problem} what="The directions can't be read." />
+    ${page && !page.is_whole && html`<p class="notice">There was more than one look takes in: these are the newest ${total(page.items).toLocaleString()} handoffs, since <${Ago} at=${page.counted_since} />. What was before isn't in any number here.</p>`}
     ${isLoading ? html`<${Loading} />` : page && page.items.length > 0 ? html`<${Matrix} of=${page.items} stopped=${stopped} chosen=${chosen} />
-      ${!page.is_whole && html`<p class="faint">There was more than one look takes in: the newest handoffs are counted.</p>`}
       ${chosen ? html`<${One} key=${`${chosen.source} ${chosen.target}`} of=${chosen} since=${since} stopped=${stopped} />`
     : html`<p class="faint">Rows hand over, columns take. Choose a number to see its handoffs.</p>`}`
     : !problem && html`<${Empty} title="Nobody handed anything over"><p>Each pair of agents that hands work over stands here, with what became of it: a source that fails often, or a pair that passes work to and fro, is seen at once.</p><//>`}`;

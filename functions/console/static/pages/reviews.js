@@ -23,8 +23,8 @@ const REQUESTS = { open: "What a release lets through", released: "What was let 
 const COLUMNS = [
   { name: "way", title: "From → to", class: "fill", cell: (review) => html`<${Way} from=${review.source_agent} to=${review.target_agent} />` },
   { name: "reason", title: "Stopped by", cell: (review) => html`${REASONS[review.reason]}${review.rule && html` <span class="faint">${review.rule.replaceAll("_", " ")}</span>`}` },
-  { name: "count", title: "Times", class: "slim", cell: (review) => review.count },
-  { name: "last", title: "Last", class: "slim", cell: (review) => html`<${Ago} at=${review.last_at} />` },
+  { name: "count", title: "Times", class: "slim middling", cell: (review) => review.count },
+  { name: "last", title: "Last", class: "time", cell: (review) => html`<${Ago} at=${review.last_at} />` },
   { name: "state", title: "State", class: "state-cell wide", cell: (review) => html`<span class=${`state ${LOOKS[review.state]}`}>${review.state}</span>` },
 ];
 

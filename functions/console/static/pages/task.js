@@ -1,9 +1,10 @@
 /** One task, whole: who holds it, where it comes from, what was asked, what came of it. */
-import { html } from "../lib.js";
+import { html, useState } from "../lib.js";
 import { useLive } from "../core/live.js";
 import { address } from "../core/router.js";
 import { now } from "../core/time.js";
 import { Ago, Data, Empty, Facts, Flags, Id, Left, Loading, Said, State, Trouble, Way } from "../ui/parts.js";
+import { Content } from "./approvals/whole.js";
 import { Acts } from "./task/acts.js";
 import { Asked } from "./task/asked.js";
 import { Chain } from "./task/chain.js";
@@ -31,13 +32,14 @@ export default function TaskPage({ params }) {
 function Whole({ task, problem }) {
   const when = task.version;
   const { data: handoff } = useLive(`/handoffs/${task.handoff_id}`, { everyMs: 20_000, when });
+  const [shown, setShown] = useState(/** @type {import("api").HandoffView | null} */ (null));
   const { data: chain } = useLive(`/workflows/${task.workflow_id}/chain`, { everyMs: 4000, when });
   return html`<article class="task">
     <header>
       <p class="row"><${State} of=${task.state} /> <${Flags} of=${task.flags} /> <${Way} from=${task.source_agent} to=${task.target_agent} />
         <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span></p>
       <h1 class="title"><${Said} of=${task.title || task.id} /></h1>
-      <${Acts} task=${task} chain=${chain} />
+      <${Acts} task=${task} chain=${chain} shown=${shown} />
     </header>
     <${Trouble} of=${problem} />
     <${Holder} task=${task} />
@@ -45,7 +47,8 @@ function Whole({ task, problem }) {
     <div class="halves">
       <div>
         <section class="card" aria-labelledby="asked-for"><h2 id="asked-for">What was asked</h2>
-          ${handoff ? html`<${Asked} handoff=${handoff} title=${task.title} />` : html`<${Loading} />`}
+          ${task.state === "needs" ? html`<${Content} task=${task} ids=${[task.id]} onShown=${(/** @type {unknown} */ _, /** @type {any} */ handoff) => setShown(handoff)} />`
+    : handoff ? html`<${Asked} handoff=${handoff} title=${task.title} />` : html`<${Loading} />`}
           <${Data} of=${task.context} title="Everything that was passed on" /></section>
         <${Outcome} task=${task} handoff=${handoff} />
       </div>

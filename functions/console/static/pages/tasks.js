@@ -1,7 +1,9 @@
 /** Tasks of a day or of an agent, with views that are one click away. */
 import { html, useMemo, useState } from "../lib.js";
 import { useList, useLive } from "../core/live.js";
+import { useOlder } from "../core/older.js";
 import { address, setQuery } from "../core/router.js";
+import { STATES, stateWord } from "../core/states.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Empty, Flags, Loading, Said, State, Trouble, Views, Way } from "../ui/parts.js";
 import { Table } from "../ui/table.js";
@@ -9,31 +11,34 @@ import { drop, keep, saved, VIEWS } from "./tasks/views.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("../ui/table.js").Column<ListedTask>} Column */
-const STATES = ["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"];
 
 /** @type {Column[]} */
 const COLUMNS = [
-  { name: "title", title: "Task", class: "fill", cell: (task) => html`<${Said} of=${task.title || task.id} />` },
+  { name: "title", title: "Task", class: "fill", cell: (task) => html`<${Said} of=${task.title || task.id} />`, after: (task) => html`<${Flags} of=${task.flags} />` },
   { name: "state", title: "State", class: "state-cell", cell: (task) => html`<${State} of=${task.state} />` },
   { name: "way", title: "From → to", class: "way-cell wide", cell: (task) => html`<${Way} from=${task.source_agent} to=${task.target_agent} />` },
   { name: "priority", title: "Priority", class: "slim wide", cell: (task) => html`<span class=${`priority ${task.priority}`}>${task.priority}</span>` },
-  { name: "age", title: "Age", class: "slim", cell: (task) => html`<${Ago} at=${task.created_at} />` },
-  { name: "attempt", title: "Attempts", class: "slim wide", cell: (task) => html`<span class=${task.attempt > 1 ? "" : "faint"}>${task.attempt} / ${task.max_attempts}</span>` },
-  { name: "flags", title: "Flags", class: "flags-cell wide", cell: (task) => html`<${Flags} of=${task.flags} />` },
+  { name: "age", title: "Age", class: "time", cell: (task) => html`<${Ago} at=${task.created_at} />` },
+  { name: "attempt", title: "Attempts", class: "slim wider", cell: (task) => html`<span class=${task.attempt > 1 ? "" : "faint"}>${task.attempt} / ${task.max_attempts}</span>` },
 ];
 
 /** @param {{query: Record<string, string>}} props */
 export default function Tasks({ query }) {
   const { data, problem, isLoading } = useList(pathOf(query));
-  const rows = useMemo(() => shown(/** @type {ListedTask[]} */ (data?.items ?? []), query), [data, query]);
-  return html`<div class="head"><h1>Tasks</h1><span class="faint">${isLoading ? "" : `${rows.length}${data?.more ? "+" : ""} shown`}</span></div>
+  const isSearch = Boolean(query.q || query.flagged || query.priority);
+  const { items, isWhole, isReading } = /** @type {import("../core/older.js").Older<ListedTask>} */ (useOlder(pathOf(query), data, isSearch));
+  const rows = useMemo(() => shown(items, query), [items, query]);
+  const looked = isSearch && !isLoading && (isReading || !isWhole) ? `, ${isReading ? "searching: " : "of the newest "}${items.length.toLocaleString()} looked at` : "";
+  return html`<div class="head"><h1>Tasks</h1><span class="faint" role="status">${isLoading ? "" : `${rows.length.toLocaleString()}${isWhole ? "" : "+"} shown${looked}`}</span></div>
     <${Named} query=${query} />
     <${Filters} query=${query} />
     <${Trouble} of=${problem} what="The list can't be read." />
     ${isLoading ? html`<${Loading} />` : rows.length > 0
-    ? html`<${Table} label="Tasks" columns=${COLUMNS} rows=${rows} more=${data?.more} keyOf=${(/** @type {ListedTask} */ task) => task.id}
+    ? html`<${Table} label="Tasks" columns=${COLUMNS} rows=${rows} more=${!isWhole && !isSearch} keyOf=${(/** @type {ListedTask} */ task) => task.id}
         hrefOf=${(/** @type {ListedTask} */ task) => address(`/tasks/${task.id}`)} />`
-    : !problem && html`<${Empty} title="No task fits">
+    : isReading ? html`<${Empty} title="None of the newest fits"><p>Older ones are looked at: ${items.length.toLocaleString()} so far.</p><//>`
+    : !problem && html`<${Empty} title=${isWhole ? "No task fits" : `None of the newest ${items.length.toLocaleString()} fits`}>
+        ${!isWhole && html`<p>Older ones weren't looked at: choose an agent or a state.</p>`}
         <p>${query.agent ? "This agent has none of them." : "Without an agent, the list is of one day: of today, or of the day that you choose (UTC)."}</p>
         <p>A task comes into being when an agent, a person or a service hands work over: <code>POST /handoffs</code>.</p><//>`}`;
 }
@@ -90,8 +95,8 @@ function Filters({ query }) {
     <label>Agent <select value=${query.agent ?? ""} onChange=${set("agent", { day: null })}><option value="">all</option>
       ${slugs.map((slug) => html`<option value=${slug} selected=${slug === query.agent}>${slug}</option>`)}</select></label>
     <label>State <select onChange=${set("state")}><option value="">any</option>
-      ${query.state?.includes(",") && html`<option value=${query.state} selected>${query.state.replaceAll(",", ", ")}</option>`}
-      ${STATES.map((state) => html`<option value=${state} selected=${state === query.state}>${state}</option>`)}</select></label>
+      ${query.state?.includes(",") && html`<option value=${query.state} selected>${query.state.split(",").map(stateWord).join(", ")}</option>`}
+      ${STATES.map((state) => html`<option value=${state} selected=${state === query.state}>${stateWord(state)}</option>`)}</select></label>
     <label>Day <input type="date" value=${query.day ?? ""} onChange=${set("day", { agent: null })} /></label>
   </div>`;
 }

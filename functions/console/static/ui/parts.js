@@ -1,6 +1,7 @@
 /** The small parts that every page is made of. */
-import { html, useLayoutEffect, useRef, useState } from "../lib.js";
+import { computed, html, useLayoutEffect, useMemo, useRef, useState } from "../lib.js";
 import { pieces, plain } from "../core/said.js";
+import { stateWord } from "../core/states.js";
 import { exact, length, now, relative } from "../core/time.js";
 import { advice, isUnknown, toast, UNKNOWN } from "../core/toasts.js";
 
@@ -20,15 +21,22 @@ export function Hidden({ of }) {
   return plain(of) === of ? null : html`<p class="notice">It has hidden characters: <${Said} of=${of.trim()} /></p>`;
 }
 
-/** @param {{at: string | null | undefined, none?: string}} props */
+/** The exact time is spelled when somebody points at it: a trail has a thousand of them.
+ * @param {{at: string | null | undefined, none?: string}} props */
 export function Ago({ at, none = "–" }) {
-  return at ? html`<time datetime=${at} title=${exact(at)}>${relative(at)}</time>` : html`<span class="faint">${none}</span>`;
+  const shown = useMemo(() => computed(() => (at ? relative(at) : "")), [at]); // drawn anew when its words change, not each second
+  return at ? html`<time datetime=${at} onPointerEnter=${spell}>${shown.value}</time>` : html`<span class="faint">${none}</span>`;
+}
+
+/** @param {Event & {currentTarget: HTMLTimeElement}} event */
+function spell({ currentTarget: time }) {
+  time.title = exact(time.dateTime);
 }
 
 /** What is left until a time; `over` once it has passed. @param {{at: string, over?: string}} props */
 export function Left({ at, over = "over" }) {
   const seconds = (Date.parse(at) - now.value) / 1000;
-  return html`<time datetime=${at} title=${exact(at)} class=${seconds < 0 ? "late" : ""}>${seconds < 0 ? over : length(seconds)}</time>`;
+  return html`<time datetime=${at} onPointerEnter=${spell} class=${seconds < 0 ? "late" : ""}>${seconds < 0 ? over : length(seconds)}</time>`;
 }
 
 /** An id that a click copies. Where the browser doesn't allow that, it is chosen whole, for the person's own keys.
@@ -61,11 +69,10 @@ async function copied(text) {
 const MARKS = /** @type {Record<string, string>} */ ({
   needs: "◔", delegated: "○", next: "◇", claimed: "●", waiting: "◐", done: "✓", failed: "✕", rejected: "⊘", cancelled: "–",
 });
-const WORDS = /** @type {Record<string, string>} */ ({ needs: "to approve", delegated: "ready", next: "next", claimed: "in progress" });
 
 /** A task's state: a mark and a word, never a colour alone. @param {{of: string}} props */
 export function State({ of }) {
-  return html`<span class=${`state ${of}`} title=${`State: ${of}`}><span aria-hidden="true">${MARKS[of] ?? "·"}</span> ${WORDS[of] ?? of}</span>`;
+  return html`<span class=${`state ${of}`} title=${`In the API: ${of}`}><span aria-hidden="true">${MARKS[of] ?? "·"}</span> ${stateWord(of)}</span>`;
 }
 
 /** Who hands to whom. @param {{from: string, to: string | null}} props */

@@ -4,7 +4,7 @@ import { isFocusFree, useKeys } from "../core/keys.js";
 import { onSignOut } from "../core/session.js";
 
 /** @template T
- * @typedef {{name: string, title: string, class?: string, cell: (row: T) => any}} Column */
+ * @typedef {{name: string, title: string, class?: string, cell: (row: T) => any, after?: (row: T) => any}} Column `after`: beside the row's link */
 /** @template T
  * @typedef {{label: string, columns: Column<T>[], rows: T[], keyOf: (row: T) => string, hrefOf?: (row: T) => string,
  *   more?: boolean}} TableProps */
@@ -70,10 +70,10 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
     if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
   };
   useKeys("List", {
-    j: { does: "next row", run: () => move(1) },
-    k: { does: "row before", run: () => move(-1) },
-    ArrowDown: { does: "next row", run: () => move(1) },
-    ArrowUp: { does: "row before", run: () => move(-1) },
+    j: { repeats: true, does: "next row", run: () => move(1) },
+    k: { repeats: true, does: "row before", run: () => move(-1) },
+    ArrowDown: { repeats: true, does: "next row", run: () => move(1) },
+    ArrowUp: { repeats: true, does: "row before", run: () => move(-1) },
   });
 
   // The same element again is not looked at again: only rows that come into sight cost anything.
@@ -83,8 +83,8 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
     const known = drawn.current.get(row);
     if (known && known.index === index && known.isAt === isAt) return known.element;
     const element = html`<tr key=${keyOf(row)} data-at=${index} aria-rowindex=${index + 2} class=${isAt ? "at" : ""} onClick=${() => setCursor({ row: index })}>
-      ${columns.map((column, number) => html`<td key=${column.name} class=${column.class ?? ""}>
-        ${number === 0 && hrefOf ? html`<a href=${hrefOf(row)} onClick=${() => leave(row)} tabindex=${isAt ? 0 : -1}>${column.cell(row)}</a>` : column.cell(row)}</td>`)}</tr>`;
+      ${columns.map((column, number) => html`<td key=${column.name} class=${column.class ?? ""} onPointerEnter=${spell}>
+        ${number === 0 && hrefOf ? html`<a href=${hrefOf(row)} onClick=${() => leave(row)} tabindex=${isAt ? 0 : -1}>${column.cell(row)}</a>` : column.cell(row)}${column.after && html`${" "}${column.after(row)}`}</td>`)}</tr>`;
     drawn.current.set(row, { index, isAt, element });
     return element;
   };
@@ -100,6 +100,11 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
     </table>
     ${more && html`<p class="faint note">There are more: narrow the filter to see them.</p>`}
   </div>`;
+}
+
+/** What is cut is whole for whoever points at it. @param {Event & {currentTarget: HTMLElement}} event */
+function spell({ currentTarget: cell }) {
+  cell.title = cell.scrollWidth > cell.clientWidth ? cell.textContent ?? "" : "";
 }
 
 /** Room for rows that aren't in the page. @param {number} rows */

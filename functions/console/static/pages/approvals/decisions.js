@@ -2,16 +2,22 @@
  * what the API can't take back waits three seconds (core/pending.js). */
 import { get, post, Problem } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
-import { decideLater, hide, show } from "../../core/pending.js";
+import { decideLater, hide, show, underWay } from "../../core/pending.js";
 import { plain } from "../../core/said.js";
+import { isLeaving } from "../../core/session.js";
 import { asField, relative } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
 
-/** @typedef {Pick<import("api").ListedTask, "id" | "title" | "revision">} Seen a task, with the revision that was read */
+/** A task, with what of it was on the screen: its revision, and the digest of all that it asks for (null of an earlier release's).
+ * @typedef {{id: string, title: string, revision: number, digest: string | null}} Seen */
 /** @typedef {() => void} Then */
 
-const AT_ONCE = 25;
+/** Of a request, and what may be marked: so much can be read. */
+export const AT_ONCE = 25;
+
+/** What a decision says of what was seen: the API refuses it for anything else. @param {Seen} task */
+const read = ({ revision, digest }) => ({ revision, ...(digest && { digest }) });
 
 /** @param {Seen[]} tasks @param {Then} then */
 export async function approve(tasks, then) {
@@ -20,22 +26,23 @@ export async function approve(tasks, then) {
   /** @type {import("api").ChangedTask[]} */
   const approved = [];
   for (let from = 0; from < tasks.length; from += AT_ONCE) {
-    approved.push(...await approvedOf(tasks.slice(from, from + AT_ONCE)));
+    const some = tasks.slice(from, from + AT_ONCE);
+    approved.push(...await underWay(named("Approved", some), approvedOf(some)));
   }
   if (approved.length === 0) return;
   const seconds = Math.max(...approved.map((task) => (Date.parse(task.ready_at ?? task.updated_at) - Date.parse(task.updated_at)) / 1000));
-  const name = approved.length === 1 ? `Approved: ${short(approved[0]?.title ?? "")}` : `Approved ${approved.length} tasks`;
-  toast(name, seconds > 0 ? { seconds, undo: () => undo(approved) } : {});
+  toast(named("Approved", approved), seconds > 0 ? { seconds, undo: () => undo(approved) } : {});
   setTimeout(() => show(approved.map((task) => task.id)), 1000 * Math.max(seconds, 5));
   lookAgain();
 }
 
 /** @param {Seen[]} tasks @returns {Promise<import("api").ChangedTask[]>} */
 async function approvedOf(tasks) {
-  const items = tasks.map((task) => ({ task_id: task.id, revision: task.revision }));
+  const items = tasks.map((task) => ({ task_id: task.id, ...read(task) }));
   try {
     const answer = /** @type {import("api").ApprovalsView} */ (await post("/approvals", { items }));
-    for (const each of answer.items) if (each.problem) void refused(tasks.find((task) => task.id === each.task_id), new Problem(each.problem.status, each.problem));
+    const wrong = answer.items.map((each) => each.problem && refused(tasks.find((task) => task.id === each.task_id), new Problem(each.problem.status, each.problem)));
+    if (isLeaving.value) await Promise.all(wrong);
     return answer.items.flatMap((each) => each.task ?? []);
   } catch (error) {
     failed("Nothing was approved", error);
@@ -78,9 +85,8 @@ async function undo(tasks) {
 /** One request per task, three seconds from now. @param {Seen[]} tasks @param {string} verb @param {string} said
  * @param {(task: Seen) => object} body */
 function later(tasks, verb, said, body) {
-  const what = tasks.length === 1 ? `${said}: ${short(tasks[0]?.title ?? "")}` : `${said}: ${tasks.length} tasks`;
-  decideLater(tasks.map((task) => task.id), what, async ({ key, leaving }) => {
-    const sent = tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving })
+  decideLater(tasks.map((task) => task.id), named(said, tasks), async ({ key, leaving, token }) => {
+    const sent = tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, token })
       .catch((error) => refused(task, error)));
     await Promise.all(sent);
     lookAgain();
@@ -89,7 +95,7 @@ function later(tasks, verb, said, body) {
 
 /** @param {Seen[]} tasks @param {Then} then */
 export function next(tasks, then) {
-  later(tasks, "approve-next", "Approved for a worker that asks", (task) => ({ revision: task.revision }));
+  later(tasks, "approve-next", "Approved for a worker that asks", read);
   then();
 }
 
@@ -104,7 +110,7 @@ export function defer(tasks, then) {
     confirm: "Defer",
     run: ({ until }) => {
       const at = new Date(until ?? "").toISOString();
-      later(tasks, "defer", "Deferred", (task) => ({ until: at, revision: task.revision }));
+      later(tasks, "defer", "Deferred", (task) => ({ until: at, ...read(task) }));
       then();
     },
   });
@@ -135,13 +141,16 @@ export function split(task, then) {
     run: async ({ parts = "" }) => {
       const summaries = parts.split("\n").map((line) => line.trim()).filter(Boolean);
       if (summaries.length < 2 || summaries.length > 10) throw new Error(`A split has 2 to 10 parts, and these are ${summaries.length}.`);
-      await post(`/tasks/${task.id}/split`, { parts: summaries.map((summary) => ({ summary })), revision: task.revision });
+      await post(`/tasks/${task.id}/split`, { parts: summaries.map((summary) => ({ summary })), ...read(task) });
       toast(`Split into ${summaries.length} parts`);
       lookAgain();
       then();
     },
   });
 }
+
+/** @param {string} said @param {{title: string}[]} tasks */
+const named = (said, tasks) => (tasks.length === 1 ? `${said}: ${short(tasks[0]?.title ?? "")}` : `${said}: ${tasks.length} tasks`);
 
 /** @param {string} title */
 function short(title) {

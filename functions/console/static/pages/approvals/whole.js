@@ -1,31 +1,22 @@
-/** One task that waits, whole: the text, the context, the criteria and the budget that an approval would let through. */
-import { html, Fragment } from "../../lib.js";
+/** What waits, whole: the text, the context, the criteria and the budget that an approval would let through. */
+import { html, Fragment, useEffect, useState } from "../../lib.js";
 import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
-import { Ago, Flags, Facts, Id, Key, Loading, Said, Trouble, Way } from "../../ui/parts.js";
+import { Ago, Facts, Flags, Id, Key, Loading, Said, Trouble, Way } from "../../ui/parts.js";
 import { Asked } from "../task/asked.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
+/** @typedef {import("api").HandoffView} HandoffView */
 /** @typedef {Record<"approve" | "next" | "defer" | "dismiss" | "split", () => void>} Acts */
+/** What of a task is on the screen, null while it isn't whole: a decision is for this. @typedef {(ids: string[], shown: HandoffView | null) => void} OnShown */
 
-/** @param {{task: ListedTask, acts: Acts, onBack: () => void}} props */
-export function Whole({ task, acts, onBack }) {
-  const { data: handoff, problem } = useLive(`/handoffs/${task.handoff_id}`, { everyMs: 10_000 });
+/** One task. @param {{task: ListedTask, acts: Acts, isLive: boolean, onShown: OnShown, onBack: () => void}} props */
+export function Whole({ task, acts, isLive, onShown, onBack }) {
   return html`<article>
     <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
-    <header>
-      <p><${Way} from=${task.source_agent} to=${task.target_agent} /> <span class="faint">${task.kind} · <${Ago} at=${task.created_at} /></span>${" "}<${Flags} of=${task.flags} /></p>
-      <h2 class="title"><${Said} of=${task.title} /></h2>
-    </header>
-    <div class="row acts" role="group" aria-label="Decide">
-      <button type="button" class="primary" onClick=${acts.approve}>Approve <${Key}>a<//></button>
-      <button type="button" onClick=${acts.next} title="Approved, but never dispatched: a worker claims it by its id">Next <${Key}>n<//></button>
-      <button type="button" onClick=${acts.defer}>Defer <${Key}>d<//></button>
-      <button type="button" onClick=${acts.split}>Split <${Key}>s<//></button>
-      <button type="button" class="danger" onClick=${acts.dismiss}>Dismiss <${Key}>x<//></button>
-    </div>
-    <${Trouble} of=${problem} what="The handoff can't be read." />
-    ${handoff ? html`<${Asked} handoff=${handoff} title=${task.title} />` : !problem && html`<${Loading} />`}
+    <${Head} task=${task} />
+    <${Decide} acts=${{ approve: ["Approve", "a"], next: ["Next", "n"], defer: ["Defer", "d"], split: ["Split", "s"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
+    <${Content} task=${task} ids=${[task.id]} onShown=${onShown} />
     <${Facts} of=${[
     ["Revision", html`<${Fragment}>${task.revision} <span class="faint">your approval is for this one</span><//>`],
     ["Priority", task.priority],
@@ -37,4 +28,62 @@ export function Whole({ task, acts, onBack }) {
     ["Task", html`<${Id} of=${task.id} />`],
   ]} />
   </article>`;
+}
+
+/** Several, one below the other. What says the same stands there once. `most`: so many different ones are decided on at once.
+ * @param {{tasks: ListedTask[], most: number, acts: Acts, isLive: boolean, onShown: OnShown, onBack: () => void}} props */
+export function Many({ tasks, most, acts, isLive, onShown, onBack }) {
+  const same = sameOf(tasks);
+  return html`<article>
+    <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
+    <header><h2 class="title">${tasks.length} marked</h2></header>
+    <${Decide} acts=${{ approve: ["Approve all", "a"], next: ["Next", "n"], defer: ["Defer", "d"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
+    ${same.length > most ? html`<p class="notice">These are ${same.length} different ones. At most ${most} are decided on at once: what is decided on is on the screen.</p>`
+    : same.map((group) => html`<section class="same" key=${group.map((task) => task.id).join(" ")}>
+      ${group.map((task) => html`<${Head} key=${task.id} task=${task} />`)}
+      <${Content} task=${/** @type {ListedTask} */ (group[0])} ids=${group.map((task) => task.id)} onShown=${onShown} /></section>`)}
+  </article>`;
+}
+
+/** Tasks that say the same, together: their digests are those of all that they say. @param {ListedTask[]} tasks */
+function sameOf(tasks) {
+  /** @type {Map<string, ListedTask[]>} */
+  const found = new Map();
+  for (const task of tasks) found.set(task.digest ?? task.id, [...found.get(task.digest ?? task.id) ?? [], task]);
+  return [...found.values()];
+}
+
+/** @param {{task: ListedTask}} props */
+function Head({ task }) {
+  return html`<header>
+    <p><${Way} from=${task.source_agent} to=${task.target_agent} /> <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span>${" "}<${Flags} of=${task.flags} /></p>
+    <h2 class="title"><${Said} of=${task.title} /></h2>
+  </header>`;
+}
+
+/** @param {{acts: Record<string, [string, string]>, run: Acts, isLive: boolean}} props */
+function Decide({ acts, run, isLive }) {
+  return html`<div class="row acts" role="group" aria-label="Decide">${Object.entries(acts).map(([name, [says, key]]) => html`<button key=${name} type="button" disabled=${!isLive}
+    class=${name === "approve" ? "primary" : name === "dismiss" ? "danger" : ""} title=${name === "next" ? "Approved, but never dispatched: a worker claims it by its id" : undefined}
+    onClick=${run[/** @type {keyof Acts} */ (name)]}>${says} <${Key}>${key}<//></button>`)}</div>`;
+}
+
+/** What a handoff asks for. What is new since it was first shown is shown once the reader wants it: nobody decides on a text that
+ * changed under their eyes. @param {{task: ListedTask, ids: string[], onShown: OnShown}} props */
+export function Content({ task, ids, onShown }) {
+  const { data, problem } = useLive(`/handoffs/${task.handoff_id}`, { everyMs: 10_000, when: `${task.revision} ${task.digest}` });
+  const now = /** @type {HandoffView | null} */ (data);
+  const [seen, setSeen] = useState(/** @type {HandoffView | null} */ (null));
+  if (now && !seen) setSeen(now);
+  const isChanged = Boolean(seen && now && (now.revision !== seen.revision || now.digest !== seen.digest));
+  const isOfList = (task.digest ?? null) === (seen?.digest ?? null); // otherwise the title above may be another one's
+  const shown = isChanged || problem || !isOfList ? null : seen;
+  useEffect(() => {
+    onShown(ids, shown);
+    return () => onShown(ids, null);
+  }, [ids.join(" "), shown]);
+  return html`<div>
+    <${Trouble} of=${problem} what="The handoff can't be read, so nothing is decided here." />
+    ${isChanged && html`<p class="notice" role="alert">It was changed while you read it. <button type="button" onClick=${() => setSeen(now)}>Read it as it is now</button></p>`}
+    ${seen ? html`<${Asked} handoff=${seen} title=${task.title} isWhole />` : !problem && html`<${Loading} />`}</div>`;
 }

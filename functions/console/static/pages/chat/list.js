@@ -14,16 +14,16 @@ const MOST = 100;
 const COLUMNS = [
   { name: "title", title: "About", class: "fill", cell: (talk) => html`<${Said} of=${talk.title || talk.conversation_id} />` },
   { name: "agent", title: "With", class: "slim", cell: (talk) => html`<${Said} of=${talk.agent_name ?? talk.agent ?? "anyone"} />` },
-  { name: "state", title: "State", class: "state-cell", cell: (talk) => html`<${TalkState} of=${talk.state} isShort />` },
-  { name: "at", title: "Last", class: "slim wide", cell: (talk) => html`<${Ago} at=${talk.updated_at} />` },
+  { name: "state", title: "State", class: "state-cell", cell: (talk) => html`<${TalkState} of=${talk.state}/>` },
+  { name: "at", title: "Last", class: "time middling", cell: (talk) => html`<${Ago} at=${talk.updated_at} />` },
 ];
 /** @type {Column} */
 const BEGUN_BY = { name: "by", title: "Begun by", class: "slim wide", cell: (talk) => html`<${Said} of=${talk.begun_by.replace(/^human:/, "")} />` };
 
-/** A mark and a word, never a colour alone. @param {{of: "open" | "idle", isShort?: boolean}} props */
-export function TalkState({ of, isShort = false }) {
-  const [name, mark, words, short] = of === "open" ? ["claimed", "●", "being answered", "answering"] : ["done", "○", "waits for a message", "waits"];
-  return html`<span class=${`state ${name}`} title=${words}><span aria-hidden="true">${mark}</span> ${isShort ? short : words}</span>`;
+/** A mark and a word, never a colour alone. @param {{of: "open" | "idle"}} props */
+export function TalkState({ of }) {
+  const [name, mark, word, means] = of === "open" ? ["claimed", "●", "answering", "It is being answered"] : ["done", "○", "waits", "It waits for a message"];
+  return html`<span class=${`state ${name}`} title=${means}><span aria-hidden="true">${mark}</span> ${word}</span>`;
 }
 
 /** @param {{isOwn: boolean}} props */

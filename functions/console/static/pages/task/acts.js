@@ -3,6 +3,7 @@ import { html } from "../../lib.js";
 import { post } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
 import { go } from "../../core/router.js";
+import { stateWord } from "../../core/states.js";
 import { now } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { useKeys } from "../../core/keys.js";
@@ -12,29 +13,34 @@ import { approve, defer, dismiss, next, split } from "../approvals/decisions.js"
 import { below, isOpen } from "./tree.js";
 
 /** @typedef {import("api").WholeTask} WholeTask */
-/** @typedef {{key: string, name: string, run: () => void, kind?: "primary" | "danger", title?: string}} Act */
+/** `isDead`: it waits until what it decides on is on the screen.
+ * @typedef {{key: string, name: string, run: () => void, kind?: "primary" | "danger", title?: string, isDead?: boolean}} Act */
 
-/** @param {{task: WholeTask, chain: any}} props */
-export function Acts({ task, chain }) {
-  const acts = possible(task, chain);
-  useKeys("Task", Object.fromEntries(acts.map((act) => [act.key, { does: act.name.toLowerCase(), run: act.run }])));
+/** `shown`: what is asked for, as it is on the screen; null while it isn't. @param {{task: WholeTask, chain: any, shown: import("api").HandoffView | null}} props */
+export function Acts({ task, chain, shown }) {
+  const acts = possible(task, chain, shown);
+  useKeys("Task", Object.fromEntries(acts.map((act) => [act.key, { does: act.name.toLowerCase(), run: act.isDead ? wait : act.run }])));
   if (acts.length === 0) return null;
   return html`<div class="row acts" role="group" aria-label="What you can do">${acts.map((act) => html`<button key=${act.name} type="button"
-    class=${act.kind ?? ""} title=${act.title} onClick=${act.run}>${act.name} <${Key}>${act.key}<//></button>`)}</div>`;
+    disabled=${act.isDead} class=${act.kind ?? ""} title=${act.title} onClick=${act.run}>${act.name} <${Key}>${act.key}<//></button>`)}</div>`;
 }
 
-/** @param {WholeTask} task @param {any} chain @returns {Act[]} */
-function possible(task, chain) {
+const wait = () => { toast("Nothing is decided yet: it isn't whole on the screen."); };
+
+/** @param {WholeTask} task @param {any} chain @param {import("api").HandoffView | null} shown @returns {Act[]} */
+function possible(task, chain, shown) {
   const stay = () => {};
+  const isDead = shown === null;
+  const seen = { id: task.id, title: task.title, revision: shown?.revision ?? task.revision, digest: shown?.digest ?? null };
   const isUndoable = task.state === "delegated" && task.ready_at !== null && Date.parse(task.ready_at) > now.value;
   /** @type {Act[]} */
   const acts = [];
   if (task.state === "needs") {
-    acts.push({ key: "a", name: "Approve", kind: "primary", run: () => { void approve([task], stay); } },
-      { key: "n", name: "Next", run: () => next([task], stay), title: "Approved, but never dispatched: a worker claims it by its id" },
-      { key: "d", name: "Defer", run: () => defer([task], stay) },
-      { key: "s", name: "Split", run: () => split(task, stay) },
-      { key: "x", name: "Dismiss", kind: "danger", run: () => dismiss([task], stay) });
+    acts.push({ key: "a", name: "Approve", kind: "primary", isDead, run: () => { void approve([seen], stay); } },
+      { key: "n", name: "Next", isDead, run: () => next([seen], stay), title: "Approved, but never dispatched: a worker claims it by its id" },
+      { key: "d", name: "Defer", isDead, run: () => defer([seen], stay) },
+      { key: "s", name: "Split", isDead, run: () => split(seen, stay) },
+      { key: "x", name: "Dismiss", kind: "danger", isDead, run: () => dismiss([seen], stay) });
   }
   if (isUndoable) acts.push({ key: "b", name: "Take the approval back", run: () => { void undo(task); } });
   if (task.claim) acts.push({ key: "l", name: "Release", run: () => release(task), title: "Take it back from the worker that holds it" });
@@ -98,7 +104,7 @@ function cancel(task, chain) {
     title: "Cancel this task",
     text: html`<p>It ends now, and can't be taken back. A worker that holds it is refused with its next request.</p>
       ${falling.length > 0 ? html`<p><strong>${falling.length === 1 ? "One task falls" : `${falling.length} tasks fall`} with it:</strong></p>
-        <ul class="falling">${falling.map((node) => html`<li key=${node.task_id}><${Said} of=${node.title || node.task_id} /> <span class="faint">${node.agent ?? node.target_agent ?? "anyone"} · ${node.state}</span></li>`)}</ul>`
+        <ul class="falling">${falling.map((node) => html`<li key=${node.task_id}><${Said} of=${node.title || node.task_id} /> <span class="faint">${node.agent ?? node.target_agent ?? "anyone"} · ${stateWord(node.state)}</span></li>`)}</ul>`
     : html`<p>Nothing else falls with it.</p>`}`,
     fields: [{ name: "reason", label: "Reason", type: "textarea" }],
     confirm: falling.length > 0 ? `Cancel all ${falling.length + 1}` : "Cancel it",

@@ -5,23 +5,38 @@ import { length } from "../../core/time.js";
 
 /** @typedef {import("api").HandoffView} HandoffView */
 
-/** `title`: what stands above it, and needn't be said twice. @param {{handoff: HandoffView, title?: string}} props */
-export function Asked({ handoff, title = "" }) {
+/** What has a place of its own on the page, or only says which handoff it is. */
+const ELSEWHERE = new Set(["handoff_id", "task_id", "kind", "status", "state", "revision", "digest", "timestamp", "target", "summary", "results", "context",
+  "expectations", "rollback", "metadata", "budget", "snapshot", "completion", "failure", "url", "task_url"]);
+
+/** `title`: what stands above it, and needn't be said twice. `isWhole`: nothing is folded or left out, as somebody decides on it.
+ * @param {{handoff: HandoffView, title?: string, isWhole?: boolean}} props */
+export function Asked({ handoff, title = "", isWhole = false }) {
   const { context, rollback, budget } = /** @type {any} */ (handoff);
+  const { labels, ...about } = handoff.metadata ?? {};
   return html`<div class="asked">
     <${Said} of=${handoff.target.reason} block />
     ${handoff.summary && handoff.summary !== handoff.target.reason && handoff.summary !== title && html`<${Said} of=${handoff.summary} block />`}
     <${Results} of=${handoff.results} />
     <${Criteria} handoff=${handoff} />
-    <${Context} of=${context} />
+    <${Context} of=${context} isWhole=${isWhole} />
     ${handoff.snapshot && html`<section><h3>Memory taken along</h3><ul>${handoff.snapshot.summaries.map((each) => html`<li><${Said} of=${each} /></li>`)}</ul></section>`}
     <${Budget} of=${budget} />
     ${rollback && html`<section><h3>If it fails</h3><${Facts} of=${[
     ["Goes to", rollback.on_failure && html`<${Said} of=${rollback.on_failure} />`],
     ["With", rollback.failure_context && html`<${Said} of=${rollback.failure_context.join(", ")} />`],
   ]} /></section>`}
-    <${Data} of=${handoff.metadata?.labels} title="Labels" />
+    <${Data} of=${labels} title="Labels" open=${isWhole} />
+    ${isWhole && html`<${Data} of=${{ ...alsoSaid(handoff), ...about }} title="Also said" open />`}
   </div>`;
+}
+
+/** @param {HandoffView} handoff */
+function alsoSaid(handoff) {
+  const { agent: _, ...source } = /** @type {any} */ (handoff.source ?? {});
+  const { agent, reason, ...target } = /** @type {any} */ (handoff.target);
+  return Object.fromEntries([...Object.entries(handoff).filter(([name, value]) => !ELSEWHERE.has(name) && name !== "source" && value !== null),
+    ...Object.entries({ source, target }).filter(([, value]) => Object.keys(value).length > 0)]);
 }
 
 /** @param {{of: any[]}} props */
@@ -55,17 +70,17 @@ function Check({ criterion, report }) {
     <span><${Said} of=${criterion} />${report?.evidence && html`<span class="evidence"><${Said} of=${report.evidence} /></span>`}</span></li>`;
 }
 
-/** @param {{of: any}} props */
-function Context({ of }) {
+/** @param {{of: any, isWhole: boolean}} props */
+function Context({ of, isWhole }) {
   const { project, artifacts = [], state, variables, relevant_memories: memories = [], ...rest } = of ?? {};
   if (!of || Object.keys(of).length === 0) return null;
   return html`<section><h3>Context</h3>
     ${project && html`<${Facts} of=${[["Project", html`<${Said} of=${project.name} />`], ["Path", project.path && html`<${Said} of=${project.path} />`], ["Built with", project.tech_stack?.length && html`<${Said} of=${project.tech_stack.join(", ")} />`]]} />`}
     ${artifacts.map((/** @type {any} */ each) => html`<div class="artifact"><p><strong>${each.type}</strong> ${each.path && html`<code><${Said} of=${each.path} /></code>`}</p>
       ${each.description && html`<${Said} of=${each.description} block />`}${each.rationale && html`<p class="faint">because <${Said} of=${each.rationale} /></p>`}
-      <${Data} of=${each.content} title="Content" /></div>`)}
-    <${Data} of=${variables} title="Variables" open /><${Data} of=${state} title="State" />
-    <${Data} of=${memories} title="Memories" /><${Data} of=${rest} title="More" /></section>`;
+      <${Data} of=${each.content} title="Content" open=${isWhole} /></div>`)}
+    <${Data} of=${variables} title="Variables" open /><${Data} of=${state} title="State" open=${isWhole} />
+    <${Data} of=${memories} title="Memories" open=${isWhole} /><${Data} of=${rest} title="More" open=${isWhole} /></section>`;
 }
 
 /** @param {{of: any}} props */

@@ -3,6 +3,7 @@ import { html, useEffect, useMemo, useRef } from "../../lib.js";
 import { plain } from "../../core/said.js";
 import { address } from "../../core/router.js";
 import { length, now } from "../../core/time.js";
+import { stateWord } from "../../core/states.js";
 import { flat, isOpen } from "./tree.js";
 
 /** @typedef {import("api").ChainNode} ChainNode */
@@ -82,7 +83,7 @@ function Box({ at, isHere }) {
   const title = node.hidden ? "not yours to read" : plain(node.title || node.task_id);
   const isLive = node.state === "claimed";
   return html`<a href=${address(`/tasks/${node.task_id}`)} class=${`box ${node.state} ${isHere ? "here" : ""}`} aria-current=${isHere ? "true" : undefined}
-      aria-label=${`${title}: ${node.state}, ${plain(who)}`}>
+      aria-label=${`${title}: ${stateWord(node.state)}, ${plain(who)}`}>
     <title>${title}</title>
     <rect x=${x} y=${y} width=${WIDE} height=${HIGH} rx="8" />
     <rect class="side" x=${x} y=${y + 8} width="4" height=${HIGH - 16} rx="2" />
@@ -90,7 +91,7 @@ function Box({ at, isHere }) {
     <svg x=${x + 14} y=${y} width=${WIDE - 22} height=${HIGH}>
       <text class="what" x="0" y="20">${cut(title, 24)}</text>
       <text class="whose" x="0" y="37">${cut(plain(who), 26)}</text>
-      <text class="how" x="0" y="53">${cut(`${node.state}${spent(node)}${joined(node)}${node.attempts > 1 ? ` · ${node.attempts} attempts` : ""}`, 32)}</text>
+      <text class="how" x="0" y="53">${cut(`${stateWord(node.state)}${spent(node)}${joined(node)}${node.attempts > 1 ? ` · ${node.attempts} attempts` : ""}`, 32)}</text>
     </svg>
   </a>`;
 }

@@ -44,14 +44,17 @@ class GraphView:
 
 @dataclass(frozen=True, slots=True)
 class Directions:
+    """``since``: from when on handoffs are counted. It is later than what was asked for where there were too many."""
+
     reports: tuple[DirectionReport, ...]
     is_whole: bool
+    since: datetime
 
 
 def read_graph(deps: Deps, by: Principal, node_id: str, depth: int, since: datetime | None) -> GraphView:
     """Returns what is around a node, of the handoffs and decisions that the caller may read. Raises ``Unknown`` for a
     node that isn't among them, and ``InvalidInput``."""
-    tasks, all_tasks = _tasks(deps, by, since)
+    tasks, all_tasks, _ = _tasks(deps, by, since)
     decisions, all_decisions = _decisions(deps, by)
     handoffs, all_files = _with_files(deps, by.workspace, tasks)
     around = graph_of(handoffs, decisions).around(node_id, depth, MAX_NODES)
@@ -60,13 +63,13 @@ def read_graph(deps: Deps, by: Principal, node_id: str, depth: int, since: datet
 
 def read_directions(deps: Deps, by: Principal, since: datetime | None) -> Directions:
     """Returns who handed to whom, of the handoffs that the caller may read. Raises ``InvalidInput``."""
-    tasks, is_whole = _tasks(deps, by, since)
+    tasks, is_whole, begin = _tasks(deps, by, since)
     reports = directions_of(map(GraphHandoff, tasks))
-    return Directions(tuple(reports[:MAX_NODES]), is_whole and len(reports) <= MAX_NODES)
+    return Directions(tuple(reports[:MAX_NODES]), is_whole and len(reports) <= MAX_NODES, begin)
 
 
-def _tasks(deps: Deps, by: Principal, since: datetime | None) -> tuple[list[Task], bool]:
-    """Returns the newest tasks of the span, day by day, and whether these are all."""
+def _tasks(deps: Deps, by: Principal, since: datetime | None) -> tuple[list[Task], bool, datetime]:
+    """Returns the newest tasks of the span, day by day, whether these are all, and since when they are all."""
     now, rights = deps.clock.now(), ReadRights(deps, by)
     begin = now - timedelta(days=DEFAULT_DAYS) if since is None else since
     if now - begin > timedelta(days=MAX_DAYS):
@@ -78,8 +81,10 @@ def _tasks(deps: Deps, by: Principal, since: datetime | None) -> tuple[list[Task
         if len(seen) > MAX_HANDOFFS:
             break
         day -= timedelta(days=1)
+    is_whole = len(seen) <= MAX_HANDOFFS or seen[MAX_HANDOFFS].created_at < begin
+    begin = begin if is_whole else seen[MAX_HANDOFFS - 1].created_at
     in_span = [task for task in seen[:MAX_HANDOFFS] if task.created_at >= begin and rights.may_read(task)]
-    return in_span, len(seen) <= MAX_HANDOFFS
+    return in_span, is_whole, begin
 
 
 def _of_day(deps: Deps, workspace: str, day: date, most: int) -> list[Task]:
