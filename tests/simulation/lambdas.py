@@ -207,8 +207,12 @@ class Lambdas:
                 sim.spawn("stream", partial(self._tell, records))
 
     def _tell(self, records: list[Any]) -> None:
+        images = [record["dynamodb"]["NewImage"] for record in records]
+        began, self._sim.current.process.failing_watch = self._sim.steps, False
         with suppress(Busy):
             publish_records(self._sim.deps, self._sim.bus, records)
+            if not self._sim.current.process.failing_watch:
+                self._sim.oracle.sights.are_told(began, images)
 
     def _deadline(self, after_ms: int) -> int:
         return self._sim.now_ms + self._sim.habits.time_limit * after_ms

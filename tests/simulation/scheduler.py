@@ -24,7 +24,7 @@ class Process:
     """Something that can die: a request's function, an invocation. ``request``: whose it serves, at which ``attempt``;
     ``claim_id``: under which claim it works; ``failing``: how many of its next calls fail; ``meets_itself``: its next
     write meets an earlier one of its own that is still on its way; ``container``: in which it runs;
-    ``began_at`` and ``began_ms``: at which step, and when."""
+    ``failing_watch``: it couldn't tell a watch of a change; ``began_at`` and ``began_ms``: at which step, and when."""
 
     def __init__(self, skew_ms: int = 0, deadline_ms: int = FOREVER, request: Request | None = None) -> None:
         self.skew_ms, self.deadline_ms, self.request = skew_ms, deadline_ms, request
@@ -36,6 +36,7 @@ class Process:
         self.container: int | None = None
         self.began_at = 0
         self.began_ms = 0
+        self.failing_watch = False
 
 
 class Actor:

@@ -88,6 +88,8 @@ class ActorContext:
             plain["expectations"] = {"deadline": at, "fail_on_deadline": self.draw(2) == 1}
         if kind == 8:
             plain["metadata"] = {"not_before": at}
+        if kind == 5 or (self.habits.focus is Focus.BOARD and self.draw(2)):
+            plain |= {"auto_snapshot": True, "auto_memories": self.draw(4), "scope": self.sim.pick(["project", "src"])}
         if kind == 6 and target in PULL:
             plain["expectations"] = {"deliverables": [{"type": REPORT, "acceptance_criteria": ["c1", "c2"]}]}
         return plain

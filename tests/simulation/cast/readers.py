@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Unknown
+from baton.domain.tasks.watch import window_of
 from baton.services.agents.discover_agents import agents_for, seen_agents
 from baton.services.escalations.list_reviews import list_reviews
 from baton.services.handoffs.find_handoff import find_handoff
@@ -18,6 +19,7 @@ from baton.services.tasks.list_notes import late_results, list_notes
 from baton.services.tasks.list_tasks import TaskFilter, tasks_of_agent, tasks_of_day, tasks_that_need_a_human
 from baton.services.tasks.read_task import read_task
 from baton.services.tasks.verify_trail import verify_trail
+from baton.services.tasks.watch_tasks import watch_tasks
 from simulation.cast.actor_context import NothingThere
 from simulation.cast.people import ALL, agent, human
 from simulation.ports import WORKSPACE
@@ -47,6 +49,7 @@ class Reader:
             self._inbox,
             self._beside_a_task,
             self._lists,
+            self._again_and_again,
         ]
         while not self._sim.is_stopping:
             self._context.rest(40)
@@ -162,6 +165,25 @@ class Reader:
         self._context.look(lambda: late_results(sim.deps, WORKSPACE, task_id, MANY, None))
         self._context.look(lambda: checkpoints_of_task(sim.deps, human(), task_id, MANY, None))
         self._context.look(lambda: checkpoints_of_workflow(sim.deps, human(), workflow, 5, None))
+
+    def _again_and_again(self) -> None:
+        """As a page that shows the tasks of today, and takes an answer that is half a minute old."""
+        sim = self._sim
+        for _ in range(2 + self._draw(8)):
+            self._context.look(self._look_at_today)
+            sim.sleep(1 + self._draw(8))
+
+    def _look_at_today(self) -> None:
+        sim, began = self._sim, self._sim.steps
+        now, watch = sim.clock.now(), watch_tasks(sim.deps, WORKSPACE)
+        if watch is None or not watch.holds(now):
+            return
+        edition = watch.changes, window_of(now), watch.began_at
+        if sim.oracle.sights.is_known(edition, began) or not watch.is_settled(now):
+            return
+        seen = sim.steps
+        page = tasks_of_day(sim.deps, human(), TaskFilter(day=now.date()), MANY, None)
+        sim.oracle.sights.is_made(edition, seen, page)
 
     def _lists(self) -> None:
         """By indexes, which may lag: true once, if not now."""

@@ -132,6 +132,8 @@ class Answers:
         resume_payload = ledger.resume_payload.get((task.id, task.waits))
         is_brought = not task.waits or details.resume_payload == resume_payload
         self._must(is_brought, "{}: its claimer got {} instead of {}", task.id, details.resume_payload, resume_payload)
+        if claimed.memory is not None:
+            self._sim.oracle.board.is_told(task.id, self._sim.current.process.began_at, claimed.memory)
         got = len(details.recoveries)
         self._must(got == task.recoveries, "{}: its claimer got {} of {} recoveries", task.id, got, task.recoveries)
         latest = details.checkpoint.id if details.checkpoint else None
@@ -160,6 +162,8 @@ class Answers:
 
     def logged(self, _message: str, action: str = "", error: str = "", **fields: object) -> None:
         """The product's log: some lines tell of what never may happen."""
+        if action in ("watch_untold", "watch_not_asked"):
+            self._sim.current.process.failing_watch = True
         if action in FAILURES and error not in EXPECTED_FAILURES:
             self._fail(f"{action}: {error} {fields.get('task_id')}", sys.exc_info()[1])
 

@@ -15,6 +15,7 @@ from simulation.ports import SUMMARY, WORKSPACE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from baton.domain.memory.snapshot import ClaimMemory
     from simulation.oracle.ledger import Item
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation
@@ -34,10 +35,17 @@ class Board:
         self._sim = sim
         self._must = verdict.must
         self._ends: dict[str, set[str]] = {}
+        # At which step each was over in any way; and taken back or deleted.
+        self._over_at: dict[str, int] = {}
+        self._gone_at: dict[str, int] = {}
 
     def is_written(self, entry_id: str, old: Item | None, new: Item | None) -> None:
         self._must(new, "entry {} was deleted from the table", entry_id)
         self._ends[entry_id] = _ends(new or {"changes": []})
+        if self._ends[entry_id]:
+            self._over_at.setdefault(entry_id, self._sim.steps)
+        if {"withdrawn", "deleted"} & self._ends[entry_id]:
+            self._gone_at.setdefault(entry_id, self._sim.steps)
         if new is None:
             return
         if old is None:
@@ -76,6 +84,19 @@ class Board:
     def ends_of(self, entry_id: str) -> set[str] | None:
         """None if it isn't there."""
         return self._ends.get(entry_id)
+
+    def is_told(self, task_id: str, began: int, memory: ClaimMemory) -> None:
+        """A claimer hears what has ended since the work was handed off, and nothing that was taken back before."""
+        never = 1 << 60
+        shown = [each.id for each in memory.memories if self._gone_at.get(each.id, never) < began]
+        self._must(not shown, "{}: its claimer is shown {}, which were taken back", task_id, shown)
+        if memory.snapshot is None or memory.drift is None:
+            return
+        told = {each.decision.id for each in memory.drift.decisions}
+        over = {each for each in memory.snapshot.decision_ids if self._over_at.get(each, never) < began}
+        self._must(over <= told, "{}: its claimer isn't told that {} hold no more", task_id, over - told)
+        odd = told - self._over_at.keys()
+        self._must(not odd, "{}: its claimer is told that {} hold no more, and they do", task_id, odd)
 
     def ids(self) -> set[str]:
         return set(self._ends)

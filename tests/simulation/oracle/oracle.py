@@ -16,6 +16,7 @@ from simulation.oracle.quiet import Quiet
 from simulation.oracle.readings import Readings
 from simulation.oracle.registry import Registry
 from simulation.oracle.sessions import Sessions
+from simulation.oracle.sights import Sights
 from simulation.oracle.spending import Spending
 from simulation.oracle.talks import Talks
 from simulation.oracle.tasks import TaskRules
@@ -46,6 +47,7 @@ class Oracle:
         self.registry = Registry(sim, self.verdict)
         self.lists = Lists(sim, self.verdict, self.ledger)
         self.readings = Readings(sim, self.verdict, self.ledger)
+        self.sights = Sights(sim, self.verdict)
         self.quiet = Quiet(sim, self.verdict, self.ledger)
 
     def wrote(self, changes: Sequence[Change]) -> None:

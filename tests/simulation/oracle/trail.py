@@ -198,7 +198,7 @@ class TrailRules:
         resume_payload = tx.resume_payload or {}
         self._must(resume_payload.get("wait") == number, "a wait ended with nothing")
         if data["by"] == "joined":
-            self._joined(resume_payload.get("results", []), wait)
+            self._joined(tx, resume_payload.get("results", []), wait)
         elif data["by"] == "callback":
             request = self._sim.current.process.request
             waits_for, content = (request.posted if request else None) or (None, None)
@@ -207,7 +207,7 @@ class TrailRules:
         else:
             self._must(at >= to_ms(wait["until"]), "a callback was given up too early")
 
-    def _joined(self, results: list[Item], wait: Item) -> None:
+    def _joined(self, tx: Transaction, results: list[Item], wait: Item) -> None:
         leaves = {branch["call_id"]: self._ledger.leaves(branch["task_id"]) for branch in wait["branches"]}
         policy, ended = wait["policy"], len(self._ledger.ended_branches(wait))
         is_enough = self._ledger.is_met(wait)
@@ -218,7 +218,10 @@ class TrailRules:
             for head in heads:
                 said = found.get((call_id, head["id"]))
                 if policy == "all" or (said and said["state"] in ENDED):
-                    self._result_of(head, said)
+                    now = (
+                        tx.heads[head["id"]][1] if head["id"] in tx.heads else head
+                    )  # it may be closed along with that
+                    self._result_of(now, said)
 
     def _result_of(self, head: Item, said: Item | None) -> None:
         state = said["state"] if said else None

@@ -55,6 +55,7 @@ class Writes:
             "ROUTES": self._route,
             "PAGE": self._page,
             "POLLS": self._polls,
+            "WATCH": self._watch,
             "TOKEN": sessions.is_written,
         }
 
@@ -158,8 +159,16 @@ class Writes:
         else:
             self._must(old is None, "{}: {} was rewritten", task_id, sk)
 
+    def _watch(self, tx: Transaction, of: str, sk: str, old: Item | None, new: Item | None) -> None:
+        """It was asked for: the stream brings that back."""
+        if new is not None and "fresh" in new:
+            self._streamed_item((f"{PREFIX}WATCH#{of}", sk))
+
     def _streamed(self, task_id: str, sk: str) -> None:
-        stored = self._sim.dynamo.item((f"{PREFIX}TASK#{task_id}", sk))
+        self._streamed_item((f"{PREFIX}TASK#{task_id}", sk))
+
+    def _streamed_item(self, key: tuple[str, str]) -> None:
+        stored = self._sim.dynamo.item(key)
         if stored and not self._sim.weather.is_calm:
             self._sim.stream.append(stored)
 

@@ -264,6 +264,33 @@ LISTS = (
         steps=100_000,
     ),
 )
+IN_VIEW = {"has_readers": True, "is_told": True, "is_hot": False, "lag_ms": 2_000, "skew_ms": 1_000, "crowd": 3}
+SIGHTS = (
+    bug(
+        "a change isn't counted, and a list is said to hold",
+        ("adapters/dynamodb/events/watches.py", "SET #changed = :now ADD #changes :one", "SET #changed = :now"),
+        (
+            "adapters/dynamodb/events/watches.py",
+            '{":now": times.to_ms(at), ":one": 1}',
+            '{":now": times.to_ms(at)}',
+        ),
+        habits=IN_VIEW,
+    ),
+    bug(
+        "a list from an index that lags counts as settled",
+        (
+            "domain/tasks/watch.py",
+            "return self.holds(now) and now - latest >= SETTLED_AFTER",
+            "return self.holds(now) and now >= latest",
+        ),
+        habits=IN_VIEW,
+    ),
+    bug(
+        "nobody is told what has ended since a handoff",
+        ("steps/memory/snapshots.py", "not entry.is_active]", "not entry]"),
+        habits={"focus": Focus.BOARD},
+    ),
+)
 SESSIONS = (
     bug(
         "a code opens a session after its minute",
@@ -312,4 +339,4 @@ SESSIONS = (
         habits={"has_stewards": True, "is_hot": False, "skew_ms": 1_000, "tempo": 100},
     ),
 )
-BROKEN_RULES = (*MOMENTS, *WORDS, *ACCEPTED, *LIMITS, *LISTS, *SESSIONS)
+BROKEN_RULES = (*MOMENTS, *WORDS, *ACCEPTED, *LIMITS, *LISTS, *SIGHTS, *SESSIONS)
