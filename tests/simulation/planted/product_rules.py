@@ -287,7 +287,7 @@ SIGHTS = (
     ),
     bug(
         "nobody is told what has ended since a handoff",
-        ("steps/memory/snapshots.py", "not entry.is_active]", "not entry]"),
+        ("steps/memory/snapshots.py", "each in found and not found[each].is_active]", "each not in found]"),
         habits={"focus": Focus.BOARD},
     ),
 )
