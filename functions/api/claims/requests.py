@@ -30,8 +30,11 @@ class Heartbeat(models.Body):
 
 
 class Release(models.Body):
+    """``not_before``: nobody gets the task before then; at most 7 days ahead."""
+
     claim_id: models.Id
     reason: models.Reason | None = None
+    not_before: models.Instant | None = None
 
 
 class Delivered(OpenPiece):
@@ -113,8 +116,11 @@ class Blocker(requests.Piece):
 
 
 class PartialProgress(requests.Piece):
+    """``output``: what there is so far."""
+
     completed: requests.Texts = requests.LEFT_OUT
     incomplete: requests.Texts = requests.LEFT_OUT
+    output: Any = requests.LEFT_OUT
 
 
 class FailureRequest(requests.Piece):

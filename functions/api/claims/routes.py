@@ -105,11 +105,14 @@ def note(deps: Deps, call: routing.Call[requests.NoteRequest, None]) -> answers.
     while_off=True,
 )
 def release(deps: Deps, call: routing.Call[requests.Release, None]) -> answers.Answer:
-    """Give the task back undone; the attempt doesn't count."""
+    """Give the task back undone; the attempt doesn't count.
+
+    It is ready at `not_before`, else at once, and after a pause that grows if it was released before without progress.
+    """
     body = call.body
     released = release_task(
         deps,
         call.under(body.claim_id),
-        ReleasedWork(reason=body.reason),
+        ReleasedWork(reason=body.reason, again_at=body.not_before),
     )
     return answers.ok(task_views.changed_task(deps, released))

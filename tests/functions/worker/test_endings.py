@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shlex
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from baton.domain.times import rfc3339
 from support.worlds.http_agents import ALICE
-from support.worlds.worker_house import SLUG, House
+from support.worlds.worker_house import PATIENCE_SECONDS, SLUG, House
 from support.worlds.world import agent
 
 pytestmark = pytest.mark.slow
@@ -183,3 +191,77 @@ def test_refusal_that_stays_ends_the_worker_as_any_command(home: House) -> None:
     assert home.run("--agent", "nobody", program=("true",))[0] == 4
     assert home.run("--task", "task_nowhere", program=("true",))[0] == 3
     assert home.run("--agent", SLUG, program=("true",), BATON_TOKEN="baton_x_y")[0] == 4
+
+
+def test_text_without_a_report_of_the_criteria_is_kept_in_the_failure(home: House) -> None:
+    deliverable = {"type": "code", "description": "It", "acceptance_criteria": [CRITERION]}
+    task_id = home.hand_off(expectations={"deliverables": [deliverable]})
+    assert home.run("--once", "--output-text", program=("echo", "Half an hour of work"))[0] == 1
+    failure = home.task(task_id)["failure"]
+    assert failure["partial_progress"] == {"output": {"text": "Half an hour of work"}}
+
+
+def recipes() -> dict[str, list[str]]:
+    """The command lines of the guide that begin with `baton worker`, by what they run."""
+    guide = (Path(__file__).parents[3] / "docs/guides/run-a-worker.md").read_text()
+    blocks = re.findall(r"^```console\n(.*?)^```", guide.partition("### Recipes")[2], re.MULTILINE | re.DOTALL)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    words = [shlex.split(line.removeprefix("$ ")) for line in lines if line.startswith("$ baton worker")]
+    return {each[each.index("--") + 1]: each[2:] for each in words}
+
+
+# It does as its prompt says: what is asked, and the last line that is asked for.
+MODEL = """#!{python}
+import json, sys
+assert any("end_with" in word for word in sys.argv[1:]), sys.argv
+task = json.load(sys.stdin)
+assert list(task)[:2] == ["asked", "end_with"]
+criteria = task["asked"].get("acceptance_criteria", [])
+report = [{{"criterion": each, "met": True, "evidence": "seen"}} for each in criteria]
+print("I did: " + task["asked"]["summary"])
+print(json.dumps({{"baton": "complete", "verification": {{"acceptance_criteria_met": report}}}}))
+"""
+
+
+@pytest.mark.parametrize("model", ["claude", "codex"])
+@pytest.mark.parametrize("criteria", [[], [CRITERION, "Nothing else is"]])
+def test_recipes_of_the_guide_do_tasks_with_and_without_criteria(home: House, model: str, criteria: list[str]) -> None:
+    deliverable = {"type": "code", "description": "It", "acceptance_criteria": criteria}
+    task_id = home.hand_off(summary="Sign the notes", expectations={"deliverables": [deliverable]})
+    program = home.folder / model
+    program.write_text(MODEL.format(python=sys.executable))
+    program.chmod(0o755)
+    arguments = recipes()[model]
+    arguments[arguments.index("--agent") + 1] = SLUG
+    end = arguments.index("--")
+    path = f"{home.folder}:{os.environ['PATH']}"
+    worker = home.start("--once", *arguments[:end], program=tuple(arguments[end + 1 :]), PATH=path)
+    out, errors = worker.communicate(timeout=PATIENCE_SECONDS)
+    assert worker.returncode == 0, (out, errors)
+    assert "acceptance criteria" in errors, "a warning at start"
+    task = home.task(task_id)
+    assert (task["state"], task["output"]) == ("done", {"text": "I did: Sign the notes"})
+
+
+def test_release_names_when_the_task_is_ready_again(home: House) -> None:
+    task_id = home.hand_off()
+    later = rfc3339(home.clock.now() + timedelta(hours=2))
+    home.run("--once", program=("echo", json.dumps({"baton": "release", "not_before": later})))
+    task = home.task(task_id)
+    assert (task["state"], task["ready_at"]) == ("delegated", later)
+
+
+def test_worker_for_one_task_that_reaches_nobody_ends_with_no_answer(home: House) -> None:
+    home.fault = lambda _method, _path: "away"
+    assert home.run("--once", "--idle-timeout", "2s", program=("true",))[0] == 5
+
+
+def test_an_outage_is_no_idleness_and_is_noticed_to_be_over(home: House) -> None:
+    """Away for longer than the worker may idle; the work that came meanwhile is done."""
+    task_id = home.hand_off()
+    away_until = time.monotonic() + 6
+    home.fault = lambda _method, _path: "away" if time.monotonic() < away_until else None
+    code, summary = home.run("--idle-timeout", "2s", program=("echo", "{}"))
+    assert (code, summary["done"]) == (0, 1)
+    assert home.task(task_id)["state"] == "done"
+    assert time.monotonic() - away_until < 25

@@ -316,8 +316,9 @@ class Worker:
                 sim.deps, WorkerCall(*who, verb, idempotency_key), "no", rollback_request=back
             )
         if verb == "release":
+            again_at = sim.clock.now() + timedelta(seconds=600 + draw(86_400)) if draw(3) == 0 else None
             return lambda idempotency_key: release_task(
-                sim.deps, WorkerCall(*who, verb, idempotency_key), ReleasedWork(reason="no")
+                sim.deps, WorkerCall(*who, verb, idempotency_key), ReleasedWork(reason="no", again_at=again_at)
             )
         if verb == "transfer":
             asked = self._context.message(self._context.target_beside(hold.slug))

@@ -35,6 +35,8 @@ class Moments:
             self._must(not flags & UNTAKEN, "claimed, and its flags still tell of untaken work: {}", flags)
         elif kind == "approved":
             self._must(not flags & (UNTAKEN | GIVEN_UP), "approved, and its flags stay: {}", flags)
+        elif kind == "released" and entry["principal_kind"] == "agent" and fold["state"] != "needs":
+            self._given_back(at_ms, fold)
         elif kind == "requeued" and "failure" in entry["data"]:
             self._paused(before, at_ms, fold)
         elif kind == "requeued":
@@ -69,6 +71,13 @@ class Moments:
                 not_before and at_ms < to_ms(not_before) and not before.get("fence")
             )  # it was due once, by a clock
             self._must(not is_early, "claimed before {}", not_before)
+
+    def _given_back(self, at_ms: int, fold: Item) -> None:
+        """At once the first time, then ever later; or at a time that its worker named, ten minutes ahead or more."""
+        releases, pause_ms = fold.get("releases", 0), to_ms(fold["ready_at"]) - at_ms
+        due_ms = min(FIRST_PAUSE_MS * 4 ** max(releases - 2, 0), LONGEST_PAUSE_MS) if releases > 1 else 0
+        is_right = abs(pause_ms - due_ms) <= 1 or pause_ms >= 600_000 - 1
+        self._must(is_right, "given back for the {}th time, and ready after {} ms", releases, pause_ms)
 
     def _paused(self, before: Item, at_ms: int, fold: Item) -> None:
         """After a failure, ever longer."""

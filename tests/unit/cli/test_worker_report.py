@@ -87,3 +87,68 @@ def test_refusal_is_told_with_each_thing_once() -> None:
     failed = after_refusal(Report("complete", {}), problem)
     assert failed is not None
     assert failed.body["failure"]["description"].endswith(f": verification: {told}; Every change is listed")
+
+
+CRITERIA = {"code": "criteria_unreported", "detail": "verification", "criteria": ["It is listed"]}
+TEXTED = Reading(name="claude", is_text=True)
+
+
+def test_refused_output_is_kept_in_the_failure_whole_then_its_beginning_then_nothing() -> None:
+    said = report(TEXTED, output=b"x" * 100_000)
+    first = after_refusal(said, CRITERIA)
+    assert first is not None
+    assert first.body["failure"]["partial_progress"] == {"output": {"text": "x" * 100_000}}
+    second = after_refusal(first, {"code": "too_large"})
+    assert second is not None
+    kept = second.body["failure"]["partial_progress"]["output"]
+    assert (len(kept), kept[:12]) == (40_000, '{"text": "xx')
+    third = after_refusal(second, {"code": "too_large"})
+    assert third is not None
+    assert third.body["failure"] == {name: first.body["failure"][name] for name in ("type", "description")}
+
+
+@pytest.mark.parametrize("verb", ["transfer", "delegate", "reject", "fail"])
+def test_refused_answer_of_another_verb_is_kept_as_well(verb: str) -> None:
+    said = after_refusal(Report(verb, {"reason": "r", "retryable": True}), {"code": "unknown_agent"})
+    assert said is not None
+    assert said.body["failure"]["partial_progress"] == {"output": {"reason": "r", "retryable": True}}
+    assert said.body.get("retryable") == (True if verb == "fail" else None)
+
+
+def test_what_a_guardrail_refuses_is_kept_nowhere() -> None:
+    said = report(TEXTED, output=b"x" * 100_000)
+    assert "partial_progress" not in getattr(after_refusal(said, {"code": "guardrail"}), "body", {})["failure"]
+    kept = after_refusal(said, CRITERIA)
+    assert kept is not None
+    assert "partial_progress" not in getattr(after_refusal(kept, {"code": "guardrail"}), "body", {})["failure"]
+
+
+MET = '{"baton": "complete", "verification": {"acceptance_criteria_met": [{"criterion": "It is listed", "met": true}]}}'
+
+
+@pytest.mark.parametrize("end", [MET, MET + "\n", f"```json\n{MET}\n```", f"```\n{MET}\n```\n"])
+def test_text_may_end_with_a_line_that_reports(end: str) -> None:
+    said = report(TEXTED, output=f"Here it is.\n\n- one\n\n{end}".encode())
+    assert (said.verb, said.body["output"]) == ("complete", {"text": "Here it is.\n\n- one"})
+    assert said.body["verification"]["acceptance_criteria_met"][0]["met"] is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Done.",
+        "",
+        '{"baton": "heartbeat"}',
+        '{"a": 1}',
+        f"{MET}\nThat was it.",
+        '{"baton": "complete", "claim_id": "x"}',
+        "[" * 50_000,
+    ],
+)
+def test_text_without_such_a_line_is_the_output_whole(text: str) -> None:
+    assert report(TEXTED, output=text.encode()) == Report("complete", {"output": {"text": text}})
+
+
+def test_text_may_end_with_another_verb() -> None:
+    said = report(TEXTED, output=b'I can\'t.\n{"baton": "release", "not_before": "2026-11-19T00:00:00Z"}')
+    assert said == Report("release", {"not_before": "2026-11-19T00:00:00Z"})

@@ -75,7 +75,7 @@ def it_goes_on(world: World, task_id: str) -> None:
         return
     if task.state is State.NEEDS:
         approve_task(world.deps, human(), task_id, None)
-    world.clock.advance(10)
+    world.clock.advance(300)
     claim = claim_task(world.deps, Claimer(by=AUDITOR, agent="auditor", worker="w"), task_id)
     release_task(world.deps, WorkerCall(AUDITOR, task_id, claim.claim_id, claim.claim_id), ReleasedWork(reason="later"))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -217,11 +219,17 @@ def test_the_last_attempt_fails_for_good_though_retryable() -> None:
 
 
 def test_ten_releases_bring_a_human_and_nine_do_not() -> None:
-    life = ready()
+    life, pauses = ready(), []
     for _ in range(9):
         life.claim()
         life.release()
-        assert life.task.state == "delegated"
+        assert (life.task.state, life.task.ready_at is None) == ("delegated", False)
+        pause = (life.task.ready_at or life.now) - life.now
+        pauses.append(pause.total_seconds())
+        with pytest.raises(NotClaimable) if pause else nullcontext():
+            deepcopy(life).claim()
+        life.later(pause.total_seconds())
+    assert pauses == [0, 5, 20, 80, 300, 300, 300, 300, 300]
     assert life.task.flags == set()
     life.claim()
     life.release()

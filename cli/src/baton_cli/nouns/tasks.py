@@ -90,7 +90,12 @@ CALLS = (
         CLAIM_NEXT,
         said="{id} is {state}: {failure_id}",
     ),
-    claimed("release", "Give the task back.", REASON),
+    claimed(
+        "release",
+        "Give the task back.",
+        REASON,
+        Param("not_before", "When it is ready again: a time, or how long from now.", "future"),
+    ),
     claimed("reject", "Refuse the task: it isn't this agent's.", NEEDED_REASON),
     claimed(
         "transfer",

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from baton_cli.worker.work import Work
 
 
+TEXT_WARNING = (
+    "a task with acceptance criteria is done only if the text ends with a line of JSON that reports them, as the "
+    "task's end_with asks; else the text is kept in a failure (docs/guides/run-a-worker.md)"
+)
+
+
 @click.command("worker", cls=Leaf, context_settings={"allow_interspersed_args": False})
 @click.option("--agent", metavar="SLUG", help="Whose work is done; by default the profile's agent.")
 @click.option("--routes", type=click.Path(path_type=Path), metavar="FILE", help="Serve every agent of this TOML file.")
@@ -40,7 +46,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="What the first SIGTERM does; a second one always releases.",
 )
-@click.option("--output-text", "is_text", is_flag=True, help="The program prints a text instead of JSON.")
+@click.option(
+    "--output-text", "is_text", is_flag=True, help="The program prints a text, which may end with a line of JSON."
+)
 @click.option("--memories", type=int, default=0, help="So many entries of the blackboard come with a task, at most 5.")
 @click.option("--lend-token", is_flag=True, help="The program gets BATON_URL, BATON_TOKEN and BATON_CLAIM_ID.")
 @click.option("--verbose", is_flag=True, help="Tell at once what programs say on standard error.")
@@ -71,6 +79,9 @@ def command(app: App, /, **said: Any) -> int:
         first_stop=Stage.STOPPING if said["on_term"] == "release" else Stage.FINISHING,
     )
     stations = _stations(app, said)
+    for station in stations:
+        if station.work.is_text:
+            log.about(agent=station.work.agent)("text", TEXT_WARNING)
     shift = Shift(stations, plan, log)
     got = serve(shift, log)
     for station in stations:
@@ -93,7 +104,7 @@ def _draw(screen: Screen, shift: Shift) -> None:
 def _exit(shift: Shift, got: int | None, *, is_one: bool) -> int:
     import signal
 
-    from baton_cli.exits import Refused
+    from baton_cli.exits import Refused, Unreachable
     from baton_cli.worker.job import Outcome
 
     if isinstance(shift.fatal, str):
@@ -102,6 +113,8 @@ def _exit(shift: Shift, got: int | None, *, is_one: bool) -> int:
         raise Refused(shift.fatal.status, shift.fatal.json if isinstance(shift.fatal.json, dict) else {})
     if got == signal.SIGINT:
         return Exit.INTERRUPTED
+    if is_one and shift.is_cut_off:
+        raise Unreachable("no task was done", "Baton didn't answer", "try `baton doctor`")
     undone = sum(shift.outcomes.values()) - shift.outcomes[Outcome.DONE]
     return Exit.FAILED if is_one and undone else Exit.OK
 

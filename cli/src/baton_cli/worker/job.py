@@ -99,7 +99,7 @@ class Job:
             command=self._work.command,
             environment=environment(self._work, self._claim, key, given),
             directory=self._work.directory,
-            task=standard_input(self._claim, key),
+            task=standard_input(self._claim, key, is_text=self._work.is_text),
             limits=self._duties.lease.limits(self._limit_at, self._work.grace_seconds),
             grace_seconds=self._work.grace_seconds,
         )

@@ -9,7 +9,8 @@ from uuid import uuid4
 from baton_cli.worker.door import Answer, Heard
 
 FIRST_PAUSE_SECONDS = 0.5
-LONGEST_PAUSE_SECONDS = 30.0
+# With its jitter, an outage is noticed to be over within 5 s.
+LONGEST_PAUSE_SECONDS = 4.0
 OFF_PAUSE_SECONDS = 15.0  # between two looks whether the agent is on again
 # A poll that comes back sooner without work didn't wait.
 SHORTEST_POLL_SECONDS = 0.5

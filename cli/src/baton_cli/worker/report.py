@@ -17,15 +17,20 @@ VERB = "baton"
 VERBS = ("complete", "fail", "reject", "release", "transfer", "delegate")
 MAX_DESCRIPTION = 2_000
 MAX_HEAD = 200
+GUARDRAIL = "guardrail"
+# Of an answer that was refused twice: so many characters fit into any request, however they are written.
+MAX_KEPT = 40_000
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A verb with its body, but for the claim. ``is_plain``: without a word of the program's."""
+    """A verb with its body, but for the claim. ``is_plain``: without a word of the program's. ``kept``: what a refused
+    report had said, which this one keeps."""
 
     verb: str
     body: dict[str, Any] = field(default_factory=dict)
     is_plain: bool = False
+    kept: Any = None
 
 
 SWITCHED_OFF = Report("release", {"reason": "The agent was switched off."})
@@ -69,12 +74,33 @@ def after_refusal(report: Report, problem: Any) -> Report | None:
         return SWITCHED_OFF
     if report.is_plain:
         return Report("release", is_plain=True)
+    if report.kept is not None:
+        return _keeping_less(report, code)
     if report.verb == "fail":
-        said = f"The program failed. What it said of it was refused ({code})."
-        kept = {"retryable": report.body.get("retryable") is True}
-        return Report("fail", {"failure": {"type": "error", "description": said}, **kept}, is_plain=True)
-    said = f"Baton refused the program's answer, {report.verb} ({code}): {_told(told)}"
-    return Report("fail", {"failure": {"type": "validation", "description": _fitting(said)}})
+        said, kind = f"The program failed. What it said of it was refused ({code}).", "error"
+    else:
+        said, kind = f"Baton refused the program's answer, {report.verb} ({code}): {_told(told)}", "validation"
+    failure = {"type": kind, "description": _fitting(said)}
+    body = {"failure": failure, **({"retryable": report.body.get("retryable") is True} if kind == "error" else {})}
+    answer = report.body.get("output") if report.verb == "complete" else report.body
+    if answer is None or code == GUARDRAIL:  # what a guardrail refuses is kept nowhere
+        return Report("fail", body, is_plain=report.verb == "fail")
+    return _keeping(body, answer)
+
+
+def _keeping(body: dict[str, Any], answer: Any) -> Report:
+    """The failure with what the program has said, for the next worker: it may have worked for hours."""
+    failure = {**body["failure"], "partial_progress": {"output": answer}}
+    return Report("fail", {**body, "failure": failure}, kept=answer)
+
+
+def _keeping_less(report: Report, code: str) -> Report:
+    """The whole of it was refused as well, mostly as too large: the beginning is tried, then nothing of it."""
+    bare = {name: value for name, value in report.body["failure"].items() if name != "partial_progress"}
+    text = report.kept if isinstance(report.kept, str) else json.dumps(report.kept, ensure_ascii=False)
+    if len(text) <= MAX_KEPT or code == GUARDRAIL:
+        return Report("fail", {**report.body, "failure": bare}, is_plain=True)
+    return _keeping({**report.body, "failure": bare}, text[:MAX_KEPT])
 
 
 def _answered(ended: Ended, reading: Reading) -> Report:
@@ -82,7 +108,7 @@ def _answered(ended: Ended, reading: Reading) -> Report:
         said = f"{reading.name} printed more than {MAX_OUTPUT} bytes on its standard output."
         return _failure("validation", said, ended)
     if reading.is_text:
-        return Report("complete", {"output": {"text": ended.output.decode("utf-8", "replace").strip()}})
+        return _texted(ended.output.decode("utf-8", "replace").strip())
     if not ended.output.strip():
         return Report("complete")
     try:
@@ -91,6 +117,22 @@ def _answered(ended: Ended, reading: Reading) -> Report:
         head = ended.output[:MAX_HEAD].decode("utf-8", "replace")
         return _failure("validation", f"{reading.name} printed something that isn't JSON: {head}", ended)
     return _said(answer, ended, reading)
+
+
+def _texted(text: str) -> Report:
+    """A text may end with a line of JSON that names a verb: its last line, or the last one of a fenced block."""
+    lines = text.splitlines()
+    while lines and lines[-1].strip() in {"", "```"}:
+        lines.pop()
+    try:
+        answer = json.loads(lines[-1]) if lines else None
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict) or answer.get(VERB) not in VERBS or "claim_id" in answer:
+        return Report("complete", {"output": {"text": text}})
+    verb, body = answer[VERB], {name: value for name, value in answer.items() if name != VERB}
+    rest = "\n".join(lines[:-1]).rstrip().removesuffix("```json").removesuffix("```").rstrip()
+    return Report(verb, {"output": {"text": rest}, **body} if verb == "complete" else body)
 
 
 def _said(answer: Any, ended: Ended, reading: Reading) -> Report:

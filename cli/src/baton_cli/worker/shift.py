@@ -45,6 +45,8 @@ class Shift:
         self._jobs: set[Job] = set()
         self._begun = 0
         self._active_at = now()
+        self._unheard_at: float | None = None  # since when Baton hasn't answered
+        self.is_cut_off = False  # it ended as Baton didn't answer
 
     def run(self) -> None:
         slots = [
@@ -88,15 +90,18 @@ class Shift:
     def _may_look(self) -> bool:
         with self._changed:
             is_idle = not self._jobs and self._idle_left() <= 0
+            self.is_cut_off = self.is_cut_off or (is_idle and self._unheard_at is not None)
             has_enough = self._plan.most is not None and self._begun >= self._plan.most
             if is_idle or has_enough:
                 self._move_to(Stage.FINISHING)
             return self.stage is Stage.WORKING
 
     def _idle_left(self) -> float:
-        if self._plan.idle_seconds is None:
+        """An outage isn't idleness: there may be work. Only a worker for one task gives up then."""
+        if self._plan.idle_seconds is None or (self._unheard_at is not None and self._plan.most != 1):
             return 1.0
-        return self._active_at + self._plan.idle_seconds - now()
+        since = self._active_at if self._unheard_at is None else self._unheard_at
+        return since + self._plan.idle_seconds - now()
 
     def _next_job(self, station: Station) -> Job | None:
         station.settle(self._log)
@@ -106,6 +111,7 @@ class Shift:
             return None
         job = Job(station, look.claim, look.asked_at, self._log)
         with self._changed:
+            self._unheard_at = None
             if self.stage is Stage.WORKING:
                 self._jobs.add(job)
                 self._begun += 1
@@ -119,7 +125,14 @@ class Shift:
         elif look.answer.heard is not Heard.DONE and station.pace.misses <= 1:
             self._log.about(agent=station.work.agent)("no_claim", look.answer.said)
         with self._changed:
+            self._hear(look)
             self._changed.wait_for(lambda: self.stage is not Stage.WORKING, timeout=look.pause_seconds)
+
+    def _hear(self, look: Look) -> None:
+        if look.answer.heard is Heard.AGAIN:
+            self._unheard_at = look.asked_at if self._unheard_at is None else self._unheard_at
+        elif self._unheard_at is not None:
+            self._unheard_at, self._active_at = None, now()
 
     def _work(self, job: Job) -> None:
         try:

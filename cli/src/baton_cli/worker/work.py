@@ -16,6 +16,13 @@ from baton_cli.worker.report import Reading
 
 # A retry of a retry of …: its first task names the effects of all.
 MOST_RETRIES = 50
+# What a program that prints a text is told of how to end.
+END_WITH = (
+    "Say what you have done. Make the last line this JSON, alone, with every text of asked.acceptance_criteria word "
+    'for word: {"baton": "complete", "verification": {"acceptance_criteria_met": [{"criterion": "…", "met": true, '
+    '"evidence": "…"}]}}. If you can\'t do it, make it: {"baton": "fail", "failure": {"type": "blocker", '
+    '"description": "what is in the way"}}.'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +96,29 @@ def effect_key(read: Callable[[str], Answer], claim: Claim) -> str | None:
     return f"baton-{task['id']}"
 
 
-def standard_input(claim: Claim, key: str) -> bytes:
-    """The claim's answer without the claim's id, which is the worker's secret."""
+def standard_input(claim: Claim, key: str, *, is_text: bool = False) -> bytes:
+    """The claim's answer without the claim's id, which is the worker's secret. ``is_text``: a model reads it. What it
+    is asked for leads, with how to end."""
     told = {name: value for name, value in claim.json.items() if name != "claim_id"}
-    return json.dumps({**told, "effect_key": key}).encode()
+    leading = {"asked": asked(claim), "end_with": END_WITH} if is_text else {}
+    return json.dumps({**leading, **told, "effect_key": key}, ensure_ascii=not is_text).encode()
+
+
+def asked(claim: Claim) -> dict[str, Any]:
+    """What a task asks for, in few words, with the criteria that its report has to name."""
+    body = claim.json.get("body") or {}
+    expected = body.get("expectations") or {}
+    deliverables = expected.get("deliverables") or []
+    found = {
+        "summary": body.get("summary") or claim.title,
+        "reason": (body.get("target") or {}).get("reason"),
+        "deliverables": [
+            {name: each[name] for name in ("type", "description", "files") if each.get(name)} for each in deliverables
+        ],
+        "constraints": expected.get("constraints"),
+        "acceptance_criteria": [text for each in deliverables for text in each.get("acceptance_criteria") or []],
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def environment(work: Work, claim: Claim, key: str, given: Mapping[str, str]) -> dict[str, str]:

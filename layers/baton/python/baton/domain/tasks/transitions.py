@@ -95,6 +95,12 @@ def backoff(attempt: int) -> timedelta:
     return times.seconds(min(FIRST_BACKOFF_SECONDS * 4 ** min(attempt - 1, 8), LAST_BACKOFF_SECONDS))
 
 
+def release_pause(releases: int) -> timedelta:
+    """Returns the pause after a release that names no time: none after the first, by which a worker that stops gives
+    its work to another; then that of failures, so that no worker takes and releases the same task all the time."""
+    return backoff(releases - 1) if releases > 1 else times.seconds(0)
+
+
 def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
     command.by.must_be_human("approve a task")
     _must_be(task, command, State.NEEDS)
@@ -366,7 +372,7 @@ def _release(task: Task, command: commands.Release, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     releases = 0 if command.has_progressed else task.releases + 1
-    _give_back(recorder, command.reason, releases, command.again_at or at)
+    _give_back(recorder, command.reason, releases, command.again_at or at + release_pause(releases))
     return recorder.end()
 
 

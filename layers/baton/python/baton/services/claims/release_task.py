@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from baton.domain import errors, times
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
@@ -13,6 +14,9 @@ from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs
 from baton.ports.writes import Write
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
+
+# A task isn't ready later than that after its release: longer waits are for a callback.
+LATEST = times.seconds(7 * 86_400)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +30,14 @@ class ReleasedWork:
 
 
 def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetails:
-    """Ends the claim, and makes the task ready again. Raises ``StaleClaim``, ``GuardrailRefused`` and ``Unknown``."""
+    """Ends the claim, and makes the task ready again. Raises ``StaleClaim``, ``GuardrailRefused``, ``Unknown``, and
+    ``InvalidInput`` for a time that is over or too late."""
     by, reason = call.by, work.reason
     request = EndClaimRequest(call=call, verb=commands.Release.name, extra_writes=work.extra_writes, while_off=True)
 
-    def decide(inputs: HandoffInputs, _now: datetime) -> ClaimOutcome:
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
+        if work.again_at is not None and not now < work.again_at <= now + LATEST:
+            raise errors.InvalidInput("not_before", f"must be in the future, and at most {LATEST.days} days ahead")
         # Baton's own reasons aren't a caller's content.
         is_by_caller = reason is not None and not by.is_own_part
         checked_reason = (
