@@ -19,6 +19,7 @@ RARE = (
     "retry",
     "review",
     "agent",
+    "off",
     "alert",
     "transfer",
     "wait",

@@ -111,6 +111,7 @@ class Client:
             "review": self._let_through,
             "agent": self._change_agent,
             "alert": self._handle_alert,
+            "off": self._switch_off,
         }
         raised = [rare.get(each, self._decide) for each in self._context.habits.raised]
         return usual + more.get(self._focus, []) + raised * 5
@@ -332,6 +333,15 @@ class Client:
         self._context.ask("callback", SERVICE, answer, is_keyed=False)
 
     # Now and then
+
+    def _switch_off(self) -> None:
+        """One that works, for a while."""
+        sim = self._sim
+        head = self._context.ledger.heads[self._context.some_task("claimed")]
+        slug = head["claim"]["agent"]
+        self._context.look(lambda: register_agent(sim.deps, human(), slug, {"active": False}))
+        self._context.rest(20)
+        self._context.look(lambda: register_agent(sim.deps, human(), slug, {"active": True}))
 
     def _change_agent(self) -> None:
         sim, values = self._sim, self._sim.pick(CHANGES)

@@ -76,14 +76,13 @@ MOMENTS = (
         ),
     ),
     bug(
-        "open work is handed out to the latest first",
+        "urgent work isn't handed out first",
         (
             "adapters/dynamodb/keys.py",
             "return Key(queue, _queue_sort_key(of.priority, of.ready_at, of.id))",
-            'return Key(queue, f"{of.priority}#{10**15 - int(of.ready_at.timestamp() * 1000):015d}#{of.id}")',
+            'return Key(queue, _queue_sort_key("P9", of.ready_at, of.id))',
         ),
-        ("adapters/dynamodb/keys.py", "times.from_ms(int(ready_ms))", "times.from_ms(10**15 - int(ready_ms))"),
-        habits={"lag_ms": 0, "skew_ms": 0},
+        habits={"lag_ms": 0, "skew_ms": 0, "focus": Focus.MARKERS},
     ),
 )
 WORDS = (
@@ -129,12 +128,12 @@ WORDS = (
     bug(
         "whoever acts for an agent that is off is let",
         ("steps/agents/kill_switch.py", "(not found.active) if found is not None else is_off(", "False and is_off("),
-        habits={"raised": ("agent", "agent", "agent")},
+        habits={"raised": ("off", "off")},
     ),
     bug(
         "a run goes on for an agent that is off",
         ("steps/agents/kill_switch.py", "return found is not None and not found.active", "return False"),
-        habits={"focus": Focus.RUNS, "raised": ("agent", "agent", "agent")},
+        habits={"focus": Focus.RUNS, "raised": ("off", "off")},
     ),
 )
 ACCEPTED = (
