@@ -232,7 +232,7 @@ def test_each_decision_has_its_undo_while_it_can_be_undone(signed_in: Any, desk:
         _until_live(signed_in)
         signed_in.keyboard.press("a")
         expect(signed_in.get_by_text("Nothing waits" if left == 0 else f"{left} waiting").first).to_be_visible()
-    expect(signed_in.get_by_text("2 more can be undone")).to_be_visible()
+    expect(signed_in.get_by_text("4 more can be undone")).to_be_visible()
     signed_in.get_by_role("button", name="Show").click()
     expect(signed_in.get_by_role("button", name=re.compile("^Undo"))).to_have_count(6)
     for _ in range(6):

@@ -178,3 +178,11 @@ def test_nobody_is_told_both_that_it_was_not_done_and_that_it_may_have_been(
     expect(signed_in.get_by_text("Whether it was done isn't known")).to_be_visible()
     expect(signed_in.get_by_text("Nothing was approved")).to_have_count(0)
     desk.served.is_away = False
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_the_frame_names_person_and_workspace(signed_in: Any, expect: Any, width: int) -> None:
+    signed_in.set_viewport_size({"width": width, "height": 800})
+    who = signed_in.get_by_title("Signed in")
+    expect(who).to_have_text("alice in acme")
+    assert who.evaluate("(it) => it.scrollWidth <= it.clientWidth && it.clientHeight < 40")

@@ -82,6 +82,47 @@ def test_an_agent_is_switched_off_with_a_reason_and_on_again(signed_in: Any, des
     assert (told["message"], told["raised_by"]) == ("auto-code was switched off: It answers in circles", "human:alice")
 
 
+def test_a_result_that_came_too_late_is_taken_by_a_click(signed_in: Any, desk: Desk, expect: Any) -> None:
+    gateway, task_id = desk.served.gateway, desk.held["id"]
+    body = {"fence": 1, "reason": "It hangs"}
+    assert gateway.post(ALICE, f"/tasks/{task_id}/release-claim", body).status == 200
+    assert desk.served.agents.say(desk.claim, "complete", output={"passed": 53}).status == 409
+    signed_in.goto(f"{desk.served.url}#/tasks/{task_id}")
+    late = signed_in.get_by_role("region", name="Came too late")
+    expect(late.get_by_text('"passed": 53')).to_be_visible()
+    for is_undone in (True, False):
+        late.get_by_role("button", name="Take this result").click()
+        undo = signed_in.get_by_role("button", name=re.compile("^Undo"))
+        expect(undo).to_be_visible()
+        if is_undone:
+            undo.click()
+    expect(signed_in.locator("header .state").first).to_contain_text("done")
+    task = gateway.get(ALICE, f"/tasks/{task_id}").json
+    assert (task["state"], task["output"]) == ("done", {"passed": 53})
+    last = gateway.get(ALICE, f"/tasks/{task_id}/events").json["events"][-1]
+    assert last["principal"]["id"] == "alice"
+    assert "came too late under claim 1" in str(last["data"])
+    expect(late.get_by_role("button", name="Take this result")).to_have_count(0)
+
+
+def test_a_task_that_waits_again_shows_what_came_too_late(signed_in: Any, desk: Desk, expect: Any) -> None:
+    path = f"/tasks/{desk.whole['id']}"
+    for verb in ("approve", "undo"):
+        assert desk.served.gateway.post(ALICE, f"{path}/{verb}").status == 200
+    result = {"fence": 1, "agent": "auto-code", "at": "2026-11-23T12:00:00.000Z", "verb": "complete"}
+    found = {"items": [{**result, "content": {"completion": {"notes": ["Sessions are done"]}}}], "next_cursor": None}
+    signed_in.route("**/late-results?*", lambda route: route.fulfill(json=found))
+    signed_in.goto(f"{desk.served.url}#/approvals?task={desk.whole['id']}")
+    late = signed_in.get_by_role("region", name="Came too late")
+    expect(late.get_by_text("Sessions are done")).to_be_visible()
+    late.get_by_role("button", name="Take this result").click()
+    expect(signed_in.get_by_text("5 waiting")).to_be_visible()
+    with signed_in.expect_response("**/resolve") as answer:
+        pass
+    assert answer.value.status == 200
+    assert desk.served.gateway.get(ALICE, path).json["output"] == {"notes": ["Sessions are done"]}
+
+
 def test_an_alert_is_resolved_with_a_note(signed_in: Any, desk: Desk) -> None:
     signed_in.goto(f"{desk.served.url}#/alerts")
     signed_in.get_by_role("button", name="Resolve").click()

@@ -39,7 +39,8 @@ EXPECTATIONS = {
 
 @dataclass
 class Desk:
-    """``whole``: a task in `needs` with everything that a handoff can say. ``held``: one that a worker has.
+    """``whole``: a task in `needs` with everything that a handoff can say. ``held``: one that a worker has, by
+    ``claim``.
     ``failed``: one that was rolled back. ``review``: what the cap of a direction stopped.
     ``talk``: the id of a conversation. ``entry``: a decision in the memory, with its reason."""
 
@@ -50,6 +51,7 @@ class Desk:
     review: dict[str, Any]
     talk: str
     entry: dict[str, Any]
+    claim: dict[str, Any]
 
 
 def furnished(served: ConsoleServer) -> Desk:
@@ -58,7 +60,7 @@ def furnished(served: ConsoleServer) -> Desk:
         hand("architect", "auto-code", target={"agent": "auto-code", "reason": reason})
     hand("qa", "auto-code", target={"agent": "auto-code", "reason": "The build is red: test_sessions fails at random"})
     with at_once(served):
-        held = _held(served)
+        held, claim = _held(served)
         failed = _failed(served)
     whole = hand(
         "architect",
@@ -71,7 +73,7 @@ def furnished(served: ConsoleServer) -> Desk:
         budget={"max_handoffs": 12, "max_tokens": 400_000},
         rollback={"on_failure": "architect", "failure_context": ["error_logs"]},
     )
-    return Desk(served, whole["task"], held, failed, _stopped(served), _talk(served), _known(served))
+    return Desk(served, whole["task"], held, failed, _stopped(served), _talk(served), _known(served), claim)
 
 
 @contextmanager
@@ -98,12 +100,12 @@ def claimed(served: ConsoleServer, slug: str, task_id: str, worker: str = "lapto
     return claim
 
 
-def _held(served: ConsoleServer) -> dict[str, Any]:
+def _held(served: ConsoleServer) -> tuple[dict[str, Any], dict[str, Any]]:
     task = approved(served, "architect", "qa", "Try the release candidate of 2.4")
     claim = claimed(served, "qa", task["id"])
     served.agents.say(claim, "checkpoints", step_name="smoke tests passed", state={"passed": 41, "left": 12})
     served.agents.say(claim, "notes", text="The staging database is slow today; the suite takes twice as long.")
-    return task
+    return task, claim
 
 
 def _talk(served: ConsoleServer) -> str:

@@ -57,7 +57,7 @@ function Whole({ task, problem }) {
         <${Recoveries} of=${task.recoveries} />
         <${Checkpoints} id=${task.id} when=${when} />
         <${Notes} id=${task.id} when=${when} />
-        <${LateResults} id=${task.id} when=${when} />
+        <${LateResults} task=${task} />
         <${Trail} id=${task.id} isOpen=${isOpen(task.state)} />
       </div>
     </div>

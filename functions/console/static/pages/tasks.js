@@ -17,7 +17,7 @@ const COLUMNS = [
   { name: "title", title: "Task", class: "fill", cell: (task) => html`<${Said} of=${task.title || task.id} />`, after: (task) => html`<${Flags} of=${task.flags} />` },
   { name: "state", title: "State", class: "state-cell", cell: (task) => html`<${State} of=${task.state} />` },
   { name: "way", title: "From → to", class: "way-cell wide", cell: (task) => html`<${Way} from=${task.source_agent} to=${task.target_agent} />` },
-  { name: "priority", title: "Priority", class: "slim wide", cell: (task) => html`<span class=${`priority ${task.priority}`}>${task.priority}</span>` },
+  { name: "priority", title: "Priority", class: "narrow wide", cell: (task) => html`<span class=${`priority ${task.priority}`}>${task.priority}</span>` },
   { name: "age", title: "Age", class: "time", cell: (task) => html`<${Ago} at=${task.created_at} />` },
   { name: "attempt", title: "Attempts", class: "slim wider", cell: (task) => html`<span class=${task.attempt > 1 ? "" : "faint"}>${task.attempt} / ${task.max_attempts}</span>` },
 ];

@@ -4,18 +4,18 @@ import { drop, toasts } from "../core/toasts.js";
 import { now } from "../core/time.js";
 import { Said } from "./parts.js";
 
-/** More would cover the list that one works on. */
-const SHOWN = 4;
+/** Of those with a way back: more would cover the list that one works on. */
+const SHOWN = 2;
 
 export function Toasts() {
   const [isWhole, setWhole] = useState(false);
   const all = toasts.value;
-  const older = all.slice(0, -SHOWN);
+  const older = all.filter((each) => each.undo).slice(0, -SHOWN);
   if (isWhole && older.length === 0) setWhole(false);
   return html`<div class="toasts" role="status" aria-live="polite">
     ${older.length > 0 && html`<div class="toast" key="older"><p>${older.length} more can be undone</p>
       <button type="button" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>${isWhole ? "Hide" : "Show"}</button></div>`}
-    ${(isWhole ? all : all.slice(-SHOWN)).map((each) => html`<div key=${each.id} class=${`toast ${each.kind}`}>
+    ${(isWhole ? all : all.filter((each) => !older.includes(each))).map((each) => html`<div key=${each.id} class=${`toast ${each.kind}`}>
     <p><${Said} of=${each.text} />${each.hint && html`<br /><span>${each.hint}</span>`}</p>
     ${each.undo && html`<button type="button" onClick=${() => { drop(each.id); each.undo?.(); }}>Undo <kbd>u</kbd> <span class="faint">${left(each.until)}</span></button>`}
     ${!each.undo && html`<button type="button" aria-label="Close this message" onClick=${() => drop(each.id)}>✕</button>`}

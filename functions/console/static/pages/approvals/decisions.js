@@ -51,7 +51,7 @@ async function approvedOf(tasks) {
   }
 }
 
-/** @param {Seen | undefined} task @param {unknown} error */
+/** @param {{id: string, title: string} | undefined} task @param {unknown} error */
 async function refused(task, error) {
   if (!task) return;
   show([task.id]);
@@ -82,8 +82,8 @@ async function undo(tasks) {
   lookAgain();
 }
 
-/** One request per task, three seconds from now. @param {Seen[]} tasks @param {string} verb @param {string} said
- * @param {(task: Seen) => object} body */
+/** One request per task, three seconds from now. @template {{id: string, title: string}} T @param {T[]} tasks
+ * @param {string} verb @param {string} said @param {(task: T) => object} body */
 function later(tasks, verb, said, body) {
   decideLater(tasks.map((task) => task.id), named(said, tasks), async ({ key, leaving, token }) => {
     const sent = tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, token })
@@ -91,6 +91,14 @@ function later(tasks, verb, said, body) {
     await Promise.all(sent);
     lookAgain();
   });
+}
+
+/** A result that came too late is the task's all the same, once a person wants it. @param {{id: string, title: string}} task
+ * @param {{agent: string, fence: number, content: any}} late @param {Then} then */
+export function takeLate(task, late, then) {
+  const reason = `The result of ${late.agent}, which came too late under claim ${late.fence}, is taken.`;
+  later([task], "resolve", "Taken", () => ({ output: late.content.output ?? late.content.completion ?? null, reason }));
+  then();
 }
 
 /** @param {Seen[]} tasks @param {Then} then */

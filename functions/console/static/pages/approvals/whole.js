@@ -4,6 +4,7 @@ import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
 import { Ago, Facts, Flags, Id, Key, Loading, Said, Trouble, Way } from "../../ui/parts.js";
 import { Asked } from "../task/asked.js";
+import { LateResults } from "../task/past.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("api").HandoffView} HandoffView */
@@ -17,6 +18,7 @@ export function Whole({ task, acts, isLive, onShown, onBack }) {
     <${Head} task=${task} />
     <${Decide} acts=${{ approve: ["Approve", "a"], next: ["Next", "n"], defer: ["Defer", "d"], split: ["Split", "s"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
     <${Content} task=${task} ids=${[task.id]} onShown=${onShown} />
+    ${task.version > 1 && html`<${LateResults} task=${task} />`}
     <${Facts} of=${[
     ["Revision", html`<${Fragment}>${task.revision} <span class="faint">your approval is for this one</span><//>`],
     ["Priority", task.priority],

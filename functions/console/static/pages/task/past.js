@@ -1,7 +1,13 @@
 /** What earlier attempts left behind. */
 import { html, useState } from "../../lib.js";
 import { useLive } from "../../core/live.js";
+import { decided } from "../../core/pending.js";
 import { Ago, Data, Id, Said } from "../../ui/parts.js";
+import { takeLate } from "../approvals/decisions.js";
+import { isOpen } from "./tree.js";
+
+/** What was kept is whole, and is a result. @param {LateResult} late */
+const isResult = (late) => late.verb === "complete" && late.content !== null && !("left_out" in late.content);
 
 const FEW = 25, MOST = 100;
 
@@ -32,12 +38,17 @@ export function Checkpoints({ id, when }) {
     <p><strong><${Said} of=${each.step_name} /></strong> · <${Ago} at=${each.at} /> · <${Said} of=${each.by} /></p><${Data} of=${each.state} title="State" /></li>`)}</ul>${rest}</section>`;
 }
 
-/** What workers said under claims that were over. @param {{id: string, when: number}} props */
-export function LateResults({ id, when }) {
-  const { items, rest } = useNewest(`/tasks/${id}/late-results`, when, 30_000);
+/** @typedef {import("api").LateResults["items"][number]} LateResult */
+
+/** What workers said under claims that were over. A result is taken by a click: the task ends as done with it.
+ * @param {{task: Pick<import("api").ListedTask, "id" | "title" | "state" | "version">, onTaken?: () => void}} props */
+export function LateResults({ task, onTaken = () => {} }) {
+  const { items, rest } = useNewest(`/tasks/${task.id}/late-results`, task.version, 30_000);
   if (items.length === 0) return null;
-  return html`<section class="card" aria-labelledby="late"><h2 id="late">Came too late</h2><ul class="log">${items.map((/** @type {import("api").LateResults["items"][number]} */ each) => html`<li key=${each.fence}>
-    <p><strong>${each.verb}</strong> by <${Said} of=${each.agent} /> · <${Ago} at=${each.at} /> · fence ${each.fence}</p><${Data} of=${each.content} title="What it said" /></li>`)}</ul>${rest}</section>`;
+  return html`<section class="card" aria-labelledby="late"><h2 id="late">Came too late</h2><ul class="log">${items.map((/** @type {LateResult} */ each) => html`<li key=${each.fence}>
+    <p><strong>${each.verb}</strong> by <${Said} of=${each.agent} /> · <${Ago} at=${each.at} /> · fence ${each.fence}</p><${Data} of=${each.content} title="What it said" open=${isResult(each)} />
+    ${isOpen(task.state) && isResult(each) && !decided.value.has(task.id) && html`<p class="row"><button type="button" title="The task ends as done with it; whoever holds it now is refused with the next request"
+      onClick=${() => takeLate(task, each, onTaken)}>Take this result</button></p>`}</li>`)}</ul>${rest}</section>`;
 }
 
 /** @param {{id: string, when: number}} props */
