@@ -26,7 +26,11 @@ class NewTokenRequest(models.Body):
     "/tokens", body=models.strict(NewTokenRequest), answers={201: views.NewToken}, only=routing.human("make a token")
 )
 def create_token(deps: Deps, call: routing.Call[NewTokenRequest, None]) -> answers.Answer:
-    """Make a token. Its text is shown once: a repeat with the same Idempotency-Key gets 409 `secret_already_shown`."""
+    """Make a token. Its text is shown once: a repeat with the same Idempotency-Key gets 409 `secret_already_shown`.
+
+    A human's token is made by that human, or by an administrator: a human whose own token has the scope `act_as` (403
+    `scope_required`), and by no session (403 `token_required`). Only who has `act_as` gives it.
+    """
     body = call.body
     request = TokenRequest(kind=body.kind, subject=body.subject, scopes=body.scopes, expires_at=body.expires_at)
     return answers.created(views.new_token(*issue_token(deps, call.by, request, call.idempotency_key)))

@@ -16,7 +16,8 @@ from support.clock import NOON
 from support.values.records import a_session, a_token
 from support.worlds.world import WORKSPACE, human
 
-NOBODYS = OpenSessions(WORKSPACE, "bob")
+PARENT = a_token().id
+NOBODYS = OpenSessions(WORKSPACE, PARENT)
 CODE = SessionCode(digest="c" * 64, workspace=WORKSPACE, token_id=a_token().id, expires_at=NOON + timedelta(seconds=60))
 
 
@@ -34,8 +35,8 @@ def test_a_session_is_found_and_listed_as_a_token_and_by_its_human(store: Store)
     assert store.tokens_of([session.id, parent.id, "01nobody"]) == {session.id: session, parent.id: parent}
     assert store.tokens_of([]) == {}
     assert store.tokens(WORKSPACE, 10, None).items == (replace(session, digest=""), replace(parent, digest=""))
-    assert store.open_sessions(WORKSPACE, "bob") == OpenSessions(WORKSPACE, "bob", (session.id,), 1)
-    assert store.open_sessions(WORKSPACE, "alice").ids == ()
+    assert store.open_sessions(WORKSPACE, PARENT) == OpenSessions(WORKSPACE, PARENT, (session.id,), 1)
+    assert store.open_sessions(WORKSPACE, "01nobody").ids == ()
 
 
 def test_a_revoked_token_has_revoked_its_sessions_wherever_they_are_shown(store: Store) -> None:
@@ -79,7 +80,7 @@ def test_a_list_that_was_changed_since_refuses_the_next_session(store: Store) ->
     with pytest.raises(Conflict):
         store.add_session(other, NOBODYS.and_one(other.id))
     assert store.token(other.id) is None
-    assert store.open_sessions(WORKSPACE, "bob").ids == (session.id,)
+    assert store.open_sessions(WORKSPACE, PARENT).ids == (session.id,)
 
 
 def test_a_code_opens_one_session(store: Store) -> None:
@@ -91,7 +92,7 @@ def test_a_code_opens_one_session(store: Store) -> None:
     store.add_session(first, NOBODYS.and_one(first.id), CODE)
     assert store.session_code(CODE.digest) == replace(CODE, session_id=first.id)
     with pytest.raises(Conflict):
-        store.add_session(second, store.open_sessions(WORKSPACE, "bob").and_one(second.id), CODE)
+        store.add_session(second, store.open_sessions(WORKSPACE, PARENT).and_one(second.id), CODE)
     assert store.token(second.id) is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -38,7 +39,7 @@ def whole(pk: str, head: Item) -> Item:
     """A HEAD with what it leaves out: it is made by its source agent at the moment that its id names, begins its
     workflow, was last changed by its latest event, and is at the attempt of its fence, unless it says so; it was first
     claimed when its event says, if HEAD still has that. Its claim is the latest one, of its target, without a
-    heartbeat."""
+    heartbeat. Its digest is in base64."""
     workspace, task_id = pk.removeprefix("WS#").split("#TASK#")
     wake = {"wake_ms": int(head["wake_sk"].split("#")[0])} if "wake_sk" in head else {}
     made = {"created_at": _made_at(task_id), "created_by": f"agent:{head['source_agent']}"}
@@ -49,6 +50,8 @@ def whole(pk: str, head: Item) -> Item:
     said.setdefault("attempt", said.get("fence", 0))
     for each in filter(_is_first_claim, said.get("events", ())):
         said.setdefault("started_at", each["at"])
+    if "digest" in head:
+        said["digest"] = base64.b64decode(f"{head['digest']}=", altchars=b"-_").hex()
     if "claim" in head:
         claim = head["claim"]
         usual = {"fence": head["fence"], "agent": head.get("target_agent"), "heartbeat_ms": claim["claimed_ms"]}

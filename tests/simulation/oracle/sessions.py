@@ -38,17 +38,17 @@ class Sessions:
         if "session_of" in new:
             longest = to_ms(new["expires_at"]) - to_ms(new["created_at"])
             self._must(longest <= LONGEST_MS, "session {} lasts for {} ms", token_id, longest)
-            tx.sessions += [(new["subject"], token_id)] if old is None else []
+            tx.sessions += [(new["session_of"], token_id)] if old is None else []
 
     def are_listed(self, tx: Transaction) -> None:
-        """With all others that their human has open, and no more than there may be."""
-        for human, session_id in tx.sessions:
-            item = item_of(self._sim.dynamo.item((f"WS#{WORKSPACE}#SESSIONS#{human}", "SESSIONS"))) or {"ids": []}
+        """With all others of their token that are open, and no more than there may be."""
+        for parent, session_id in tx.sessions:
+            item = item_of(self._sim.dynamo.item((f"WS#{WORKSPACE}#SESSIONS#{parent}", "SESSIONS"))) or {"ids": []}
             ids = set(item["ids"])
             self._must(session_id in ids, "session {} is in no list", session_id)
-            self._must(len(ids) <= MAX_SESSIONS, "{} has {} sessions", human, len(ids))
-            left = self._open_sessions_of(human) - ids
-            self._must(not left, "sessions {} of {} are open, and in no list", left, human)
+            self._must(len(ids) <= MAX_SESSIONS, "{} has {} sessions", parent, len(ids))
+            left = self._open_sessions_of(parent) - ids
+            self._must(not left, "sessions {} of {} are open, and in no list", left, parent)
 
     def is_opened_in_time(self, began_ms: int, code: str, expires_ms: int, session_id: str) -> None:
         """``began_ms``: when whoever shows it came, by the true clock."""
@@ -64,12 +64,12 @@ class Sessions:
             return item is None
         return self._sim.now_ms + BEGIN_MS - self._sim.habits.skew_ms >= to_ms(item["expires_at"])
 
-    def _open_sessions_of(self, human: str) -> set[str]:
+    def _open_sessions_of(self, parent: str) -> set[str]:
         """Of those that last: the list may leave out what is over by its writer's clock."""
         latest_ms = self._sim.now_ms + BEGIN_MS + self._sim.habits.skew_ms + 60_000
         found = set()
         for pk, rows in self._sim.dynamo.items.items():
             if pk.startswith("TOKEN#") and (item := item_of(rows.get("TOKEN"))) and "session_of" in item:
                 lasts = to_ms(item["expires_at"]) > latest_ms and "revoked_at" not in item
-                found |= {item["id"]} if lasts and item["subject"] == human else set()
+                found |= {item["id"]} if lasts and item["session_of"] == parent else set()
         return found

@@ -164,11 +164,11 @@ def test_a_token_that_is_no_session_is_not_renewed(world: World) -> None:
         renew_session(world.deps, parent_of(world).principal)
 
 
-def test_a_human_has_so_many_sessions_and_one_more_when_one_is_over(world: World) -> None:
+def test_a_token_has_so_many_sessions_and_one_more_when_one_is_over(world: World) -> None:
     parent = parent_of(world)
     opened = [open_session(world.deps, parent.principal)[0] for _ in range(MAX_SESSIONS)]
     with pytest.raises(TooManySessions):
-        open_session(world.deps, parent_of(world).principal)
+        open_session(world.deps, parent.principal)
     revoke_token(world.deps, human(), opened[3].id)
     open_session(world.deps, parent.principal)
     with pytest.raises(TooManySessions):
@@ -178,7 +178,7 @@ def test_a_human_has_so_many_sessions_and_one_more_when_one_is_over(world: World
     renewed = renew_session(world.deps, opened[0].principal)
     world.clock.advance(1)
     open_session(world.deps, parent.principal)
-    sessions = world.store.open_sessions(WORKSPACE, "bob")
+    sessions = world.store.open_sessions(WORKSPACE, parent.id)
     assert (len(sessions.ids), renewed.id in sessions.ids) == (2, True)
 
 
@@ -200,7 +200,7 @@ def test_a_look_at_a_code_says_whose_it_is_and_uses_nothing_up(world: World) -> 
     for _ in range(3):
         found, owner = look_at_session_code(world.deps, code)
         assert (found, owner.principal) == (made, BOB)
-    assert world.store.open_sessions(WORKSPACE, "bob").ids == ()
+    assert world.store.open_sessions(WORKSPACE, parent.id).ids == ()
     redeem_session_code(world.deps, code)
 
 

@@ -56,9 +56,9 @@ function mint(show) {
   ask({
     title: "New token",
     fields: [
-      { name: "kind", label: "For", type: "select", options: [["agent", "an agent"], ["human", "a person"], ["service", "a service"]], required: true },
-      { name: "subject", label: "Name", required: true, hint: "An agent's slug, or the name of a person or a service." },
-      { name: "act_as", label: "May speak for agents (act_as)", type: "select", options: [["", "no"], ["act_as", "yes"]], hint: "For people and services." },
+      { name: "kind", label: "For", type: "select", options: [["agent", "an agent"], ["service", "a service"]], required: true, hint: "A person's is made by a command, with a token: baton tokens create --kind human." },
+      { name: "subject", label: "Name", required: true, hint: "An agent's slug, or the name of a service." },
+      { name: "act_as", label: "May speak for agents (act_as)", type: "select", options: [["", "no"], ["act_as", "yes"]], hint: "For a service." },
       { name: "expires_at", label: "Over at", type: "datetime-local", hint: "Left out, never." },
     ],
     confirm: "Make it",

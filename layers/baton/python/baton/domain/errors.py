@@ -389,7 +389,7 @@ class TooManySessions(Refused):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"A human has at most {limit} sessions at once: end one, or wait until one is over.", limit=limit
+            f"A token has at most {limit} sessions at once: end one, or wait until one is over.", limit=limit
         )
 
 

@@ -96,14 +96,14 @@ class TokenStore(Protocol):
 class SessionStore(Protocol):
     """Sessions are tokens: ``TokenStore`` reads, lists and revokes them."""
 
-    def open_sessions(self, workspace: str, human: str) -> OpenSessions:
-        """Returns the human's sessions; none, in version 0, if there never were any."""
+    def open_sessions(self, workspace: str, token_id: str) -> OpenSessions:
+        """Returns the token's sessions; none, in version 0, if there never were any."""
 
     def tokens_of(self, ids: Sequence[str]) -> dict[str, Token]:
         """Returns those of at most 50 tokens that there are, each as ``token`` returns it. At most two calls."""
 
     def add_session(self, session: Token, sessions: OpenSessions, code: SessionCode | None = None) -> None:
-        """Saves a new session, the human's sessions with it, and that the code, if one is given, has opened it. Raises
+        """Saves a new session, the token's sessions with it, and that the code, if one is given, has opened it. Raises
         ``Conflict`` if the sessions were changed since they were read, or if the code has opened another."""
 
     def renew_session(self, session: Token) -> Token:

@@ -453,8 +453,8 @@ def session_code(digest: str) -> Key:
     return Key(f"TOKEN#CODE-{digest}", "CODE")
 
 
-def open_sessions(workspace: str, human: str) -> Key:
-    return Key(f"WS#{workspace}#SESSIONS#{human}", "SESSIONS")
+def open_sessions(workspace: str, token_id: str) -> Key:
+    return Key(f"WS#{workspace}#SESSIONS#{token_id}", "SESSIONS")
 
 
 # Listings in the queue index, as places of items that never change: the day's is BEGINNING's, the agent's BODY's, that

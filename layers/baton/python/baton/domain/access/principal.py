@@ -38,6 +38,7 @@ class Principal:
     scopes: frozenset[str] = frozenset()
     # The token that was shown. It says nothing of who this is, and gives no right.
     token_id: str = field(default="", compare=False, repr=False)
+    session_of: str | None = field(default=None, compare=False, repr=False)  # the token that opened it, of a session
 
     @property
     def is_human(self) -> bool:
@@ -52,6 +53,25 @@ class Principal:
     def key(self) -> str:
         """A string that identifies the principal in its workspace, for comparisons and for keys."""
         return f"{self.kind}:{self.id}"
+
+    @property
+    def is_session(self) -> bool:
+        return self.session_of is not None
+
+    @property
+    def credential(self) -> dict[str, str]:
+        """What a human showed: names are chosen by whoever makes a token, ids aren't. Empty where nothing was shown."""
+        if not self.is_human or not self.token_id:
+            return {}
+        return {"token": self.session_of, "session": self.token_id} if self.session_of else {"token": self.token_id}
+
+    def must_be_let_name(self, human: str) -> None:
+        """Raises ``TokenNeeded`` for a session, and ``ScopeNeeded`` for another human's name, unless this is an
+        administrator: a human whose token has the scope ``act_as``, as the first of a workspace has."""
+        if self.is_session:
+            raise errors.TokenNeeded("make a human's token")
+        if human != self.id and ACT_AS not in self.scopes:
+            raise errors.ScopeNeeded(ACT_AS)
 
     def must_be_human(self, action: str) -> None:
         """Raises ``HumanNeeded`` for agents and services, whichever agent they act for (invariant 8)."""

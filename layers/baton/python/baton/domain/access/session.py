@@ -13,16 +13,16 @@ from baton.domain.access.token import Token
 SESSION_SECONDS = 900
 LONGEST_SESSION_SECONDS = 43_200
 CODE_SECONDS = 60
-# The most sessions of one human that are open at once.
+# The most sessions of one token that are open at once.
 MAX_SESSIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSessions:
-    """The sessions that a human may still have open, by their ids. Some of them may be over."""
+    """The sessions of a token that may still be open, by their ids. Some of them may be over."""
 
     workspace: str
-    human: str
+    token_id: str
     ids: tuple[str, ...] = ()
     version: int = 0
 

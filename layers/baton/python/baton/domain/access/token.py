@@ -45,7 +45,7 @@ class Token:
 
     @property
     def principal(self) -> Principal:
-        return Principal(self.workspace, self.kind, self.subject, self.scopes, self.id)
+        return Principal(self.workspace, self.kind, self.subject, self.scopes, self.id, self.session_of)
 
     @property
     def is_session(self) -> bool:

@@ -130,7 +130,7 @@ def record(before: Task | None, after: Task, cause: EventCause) -> Event:
         "type": cause.type,
         "principal": {"kind": str(by.kind), "id": by.id},
         "fence": after.fence,
-        "data": {**{k: v for k, v in cause.data.items() if v is not None}, "changes": changes},
+        "data": {**{k: v for k, v in cause.data.items() if v is not None}, **by.credential, "changes": changes},
     }
     return Event(
         seq=entry["seq"],

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NoReturn
 
 from baton.domain import errors
-from baton.domain.access.principal import CONVERSE, OWN_PARTS, SCOPES, Kind, Principal
+from baton.domain.access.principal import ACT_AS, CONVERSE, OWN_PARTS, SCOPES, Kind, Principal
 from baton.domain.access.token import Token, digest, spell
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
@@ -30,8 +30,8 @@ class TokenRequest:
 def issue_token(
     deps: Deps, by: Principal, request: TokenRequest, idempotency_key: IdempotencyKey | None = None
 ) -> tuple[Token, str]:
-    """Returns the token and its text, which is never shown again. Raises ``InvalidInput`` and, for a repeat with the
-    same key, ``SecretAlreadyShown``."""
+    """Returns the token and its text, which is never shown again. Raises ``InvalidInput``, ``TokenNeeded`` and
+    ``ScopeNeeded`` for what the maker may not give away, and for a repeat with the same key ``SecretAlreadyShown``."""
     by.must_be_human("make a token")
 
     def refuse(saved: dict[str, Any]) -> NoReturn:
@@ -104,5 +104,9 @@ def _check(deps: Deps, by: Principal, request: TokenRequest, now: datetime) -> N
             )
         if deps.store.agent(by.workspace, request.subject) is None:
             raise errors.InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
+    if request.kind is Kind.HUMAN:
+        by.must_be_let_name(request.subject)
+    if ACT_AS in request.scopes - by.scopes:
+        raise errors.ScopeNeeded(ACT_AS)
     if request.expires_at is not None and request.expires_at <= now:
         raise errors.InvalidInput("expires_at", "must be in the future")

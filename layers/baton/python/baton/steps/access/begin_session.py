@@ -11,7 +11,7 @@ from baton.ports.deps import Deps
 def begin_session(deps: Deps, parent: Token, code: SessionCode | None = None) -> tuple[Token, str]:
     """Returns the session and its text, which is never shown again. ``code``: what it is opened with, and uses up.
     Raises ``TooManySessions``, and ``Conflict`` if another one began at the same time."""
-    sessions = _with_room(deps, deps.store.open_sessions(parent.workspace, parent.subject))
+    sessions = _with_room(deps, deps.store.open_sessions(parent.workspace, parent.id))
     now, secret = deps.clock.now(), deps.ids.secret()
     session = session_of(parent, deps.ids.new("t", now).removeprefix("t_"), digest(secret), now)
     deps.store.add_session(session, sessions.and_one(session.id), code)

@@ -22,14 +22,14 @@ def listed_session_item(session: Token) -> Item:
 
 
 def open_sessions_item(sessions: OpenSessions) -> Item:
-    key = keys.open_sessions(sessions.workspace, sessions.human)
+    key = keys.open_sessions(sessions.workspace, sessions.token_id)
     return {**key._asdict(), "ids": list(sessions.ids), "version": sessions.version}
 
 
-def open_sessions_from(workspace: str, human: str, item: Item | None) -> OpenSessions:
+def open_sessions_from(workspace: str, token_id: str, item: Item | None) -> OpenSessions:
     if item is None:
-        return OpenSessions(workspace, human)
-    return OpenSessions(workspace, human, tuple(item["ids"]), int(item["version"]))
+        return OpenSessions(workspace, token_id)
+    return OpenSessions(workspace, token_id, tuple(item["ids"]), int(item["version"]))
 
 
 def code_item(code: SessionCode) -> Item:

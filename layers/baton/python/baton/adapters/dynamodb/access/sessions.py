@@ -17,9 +17,9 @@ NOT_USED = "attribute_exists(#pk) AND attribute_not_exists(#session_id)"
 
 
 class Sessions(Registry):
-    def open_sessions(self, workspace: str, human: str) -> OpenSessions:
-        found = self._table.get(keys.open_sessions(workspace, human))
-        return session_items.open_sessions_from(workspace, human, found)
+    def open_sessions(self, workspace: str, token_id: str) -> OpenSessions:
+        found = self._table.get(keys.open_sessions(workspace, token_id))
+        return session_items.open_sessions_from(workspace, token_id, found)
 
     def add_session(self, session: Token, sessions: OpenSessions, code: SessionCode | None = None) -> None:
         token = put(
