@@ -67,22 +67,28 @@ class Talks:
         self._followed[task_id] = next_id
 
     def _may_speak(self, task_id: str) -> None:
-        """An agent in conversations that it has a part in."""
+        """An agent in conversations that it has a part in; to work on a separate part of one is none."""
         request = self._sim.current.process.request
         if request is None or request.name != "say" or request.by.kind != "agent":
             return
-        members = [
-            self._ledger.heads[each]
-            for each in self._ledger.members[self._ledger.heads[task_id]["workflow_id"]]
-            if each in self._ledger.heads
-        ]
-        slug = request.by.id
+        slug, heads = request.by.id, self._ledger.heads
+        parts = (heads[each] for each in self._walked(heads[task_id].get("master_task_id", task_id)))
         has_part = any(
-            slug in {each["source_agent"], each.get("target_agent"), *each.get("takers", ())}
-            or each["created_by"] == request.by.key
-            for each in members
+            slug in {head["source_agent"], head.get("target_agent"), *head.get("takers", ())}
+            or head["created_by"] == request.by.key
+            for head in parts
         )
         self._must(has_part, "{}: {} speaks, who has no part in it", task_id, slug)
+
+    def _walked(self, root_id: str) -> set[str]:
+        """What the conversation has gone through, or may have."""
+        walked, looking = set[str](), [root_id]
+        while looking:
+            at = looking.pop()
+            if at not in walked and at in self._ledger.heads:
+                walked.add(at)
+                looking += self._next_of(at)
+        return walked
 
     def _has_it(self, task_id: str, holder: Item) -> bool:
         """What is tried anew after the user began to say more is beside the conversation."""

@@ -124,11 +124,13 @@ WORDS = (
         "who has no part in a conversation speaks in it",
         ("services/conversations/converse.py", "if heard(deps, by, found) != found.tasks:", "if False:"),
         habits={"focus": Focus.TALKS, "has_tracker": False},
+        steps=100_000,
     ),
     bug(
         "whoever acts for an agent that is off is let",
         ("steps/agents/kill_switch.py", "(not found.active) if found is not None else is_off(", "False and is_off("),
         habits={"raised": ("off", "off")},
+        steps=100_000,
     ),
     bug(
         "a run goes on for an agent that is off",
