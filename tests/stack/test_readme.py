@@ -30,7 +30,14 @@ _NAMED = re.compile(r"`([A-Z]+)`\s+is\s+the\s+`([\w.]+)`\s+of\s+that\s+answer")
 ELLIPSIS = "…"
 # Guides that are about this checkout and an account, and ask the API nothing.
 WITHOUT_EXAMPLES = {"mcp.md", "deploy.md"}
-GUIDES = sorted(each.name for each in (ROOT / "docs/guides").glob("*.md") if each.name not in WITHOUT_EXAMPLES)
+# In the README's order, each once.
+GUIDES = [
+    each
+    for each in dict.fromkeys(
+        re.findall(r"\(docs/guides/([\w-]+\.md)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    )
+    if each not in WITHOUT_EXAMPLES
+]
 
 
 def tour() -> str:
@@ -96,25 +103,27 @@ def test_what_a_page_names_is_found() -> None:
     assert value_at({"items": [{"id": "task_1"}]}, "items.0.id") == "task_1"
 
 
-@pytest.fixture
-def checkout(deployed: Deployed, stack_home: Path, tmp_path: Path) -> Path:
-    """A folder as a reader's: with the tokens of a workspace as ``make stack`` makes it."""
+@pytest.fixture(scope="module")
+def checkout(deployed: Deployed, stack_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as a reader's, with the tokens of a workspace as ``make stack`` makes it. One for all pages: what one
+    leaves behind may stand in no other's way."""
+    folder = tmp_path_factory.mktemp("reader")
     made = bootstrap(deployed.deps, f"p-{uuid4().hex[:10]}", "admin", new_tokens=False, demo=True)
     tokens = made["tokens"]
     deployed.ledger.tokens |= {tokens["human"], tokens["service"], *tokens["agents"].values()}
     stack = json.loads((stack_home / "stack.json").read_text())
-    (tmp_path / ".baton").mkdir()
-    (tmp_path / ".baton/stack.json").write_text(json.dumps(stack | made))
-    save_profiles(stack | made, config_path({"XDG_CONFIG_HOME": str(tmp_path)}))
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/baton").write_text(f'#!/bin/sh\nexec {sys.executable} -P -m baton_cli "$@"\n')
-    (tmp_path / "bin/baton").chmod(0o700)
-    return tmp_path
+    (folder / ".baton").mkdir()
+    (folder / ".baton/stack.json").write_text(json.dumps(stack | made))
+    save_profiles(stack | made, config_path({"XDG_CONFIG_HOME": str(folder)}))
+    (folder / "bin").mkdir()
+    (folder / "bin/baton").write_text(f'#!/bin/sh\nexec {sys.executable} -P -m baton_cli "$@"\n')
+    (folder / "bin/baton").chmod(0o700)
+    return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def quick_checkout(deployed: Deployed, checkout: Path) -> Path:
-    """The same without an undo window, which the guides wait for where there is one."""
+    """The same without an undo window from here on, which the guides wait for where there is one."""
     workspace = json.loads((checkout / ".baton/stack.json").read_text())["workspace"]
     human = Principal(workspace, Kind.HUMAN, "admin", frozenset({ACT_AS}))
     change_settings(deployed.deps, human, {"dispatch_delay_seconds": 0})
@@ -123,6 +132,10 @@ def quick_checkout(deployed: Deployed, checkout: Path) -> Path:
 
 def test_the_readme_tells_the_truth(checkout: Path) -> None:
     follow(examples(tour()), checkout)
+
+
+def test_every_guide_is_in_the_readmes_map() -> None:
+    assert {*GUIDES, *WITHOUT_EXAMPLES} == {each.name for each in (ROOT / "docs/guides").glob("*.md")}
 
 
 @pytest.mark.parametrize("guide", GUIDES)

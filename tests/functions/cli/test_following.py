@@ -147,3 +147,37 @@ def test_a_talk_tells_who_it_is_routed_to(terminal: Terminal) -> None:
     clock.meanwhile = answered
     said = terminal.screen("chat", "auto-code", "--message", "How is it?")
     assert said == "→ Routed to QA\nauto-code: All \\x1b[31mgood\nauto-code: done\n"
+
+
+def asked_for(terminal: Terminal) -> str:
+    """A task that a human has asked for just now: its undo window is open."""
+    said = ("handoff", "create", "--from", "architect", "--to", "auto-code", "--reason", "Build it")
+    task_id: str = terminal.json(*said)["task"]["id"]
+    return task_id
+
+
+def test_a_named_task_is_claimed_as_soon_as_its_undo_window_is_over(terminal: Terminal) -> None:
+    terminal.agents.begun()  # registers both
+    terminal.sit(ALICE)
+    terminal.json("settings", "set", "dispatch_delay_seconds=3")
+    task_id = asked_for(terminal)
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        terminal.world.clock.advance(2)
+
+    terminal.monkeypatch.setattr(time, "sleep", pause)
+    terminal.sit(CODER)
+    claim = terminal.json("tasks", "claim", task_id, "--agent", "auto-code", "--wait", "20")
+    assert (claim["task"]["id"], len(pauses)) == (task_id, 2)
+
+
+def test_nobody_waits_for_a_task_that_has_ended_nor_longer_than_said(terminal: Terminal) -> None:
+    claim = terminal.agents.begun()
+    terminal.agents.say(claim, "complete", output="done")
+    terminal.monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it waits"))
+    terminal.sit(CODER)
+    for task, wait in ((claim["task"]["id"], "20"), (claim["task"]["id"], "0")):
+        code, _, err = terminal.runs("tasks", "claim", task, "--agent", "auto-code", "--wait", wait)
+        assert (code, "not_claimable" in err or "task_ended" in err) == (1, True)

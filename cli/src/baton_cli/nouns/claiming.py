@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli.app import App
-from baton_cli.exits import TimedOut
+from baton_cli.exits import Refused, TimedOut
 from baton_cli.leaf import Leaf
 from baton_cli.wire import Request
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
 LONGEST_POLL_SECONDS = 25.0
+PAUSE_SECONDS = 0.5
+# A task in one of these states may become claimable.
+_COMING = {"needs", "delegated", "next", "waiting"}
 
 
 @click.command("claim", cls=Leaf, takes_key=True)
@@ -24,7 +27,9 @@ LONGEST_POLL_SECONDS = 25.0
 @click.option("--worker", help="The worker's name, for people.")
 @click.option("--lease", type=int, help="How many seconds the claim lasts without a heartbeat.")
 @click.option("--auto-memories", type=int, metavar="N", help="How many fitting entries of the blackboard.")
-@click.option("--wait", type=float, default=0, metavar="SECONDS", help="How long to wait for work, if there is none.")
+@click.option(
+    "--wait", type=float, default=0, metavar="SECONDS", help="How long to wait for work, or until TASK is ready."
+)
 @click.option("--first-lease", type=int, metavar="SECONDS", help="With --wait: the lease until your first word.")
 @click.option("--resume-fence", type=int, metavar="N", help="Go on with your own claim of this fence, under a new id.")
 @click.pass_obj
@@ -44,7 +49,7 @@ def claim(app: App, /, task: str | None, wait: float, **said: Any) -> None:
     if task is not None:
         if agent:
             body["agent"] = agent
-        answer = app.client.call(Request("POST", f"/tasks/{task}/claim", body, app.key))
+        answer = named(app, task, body, wait)
     else:
         if not agent:
             raise click.UsageError("Missing TASK, or --agent: the profile is no agent's.")
@@ -56,6 +61,25 @@ def claim(app: App, /, task: str | None, wait: float, **said: Any) -> None:
         screens.claim(screen, answer)
 
     app.out.show(answer, draw)
+
+
+def named(app: App, task: str, body: dict[str, Any], seconds: float) -> Any:
+    """The claim on this task. Within an undo window, a pause or a wait it isn't ready yet: asked again until it is."""
+    deadline = time.monotonic() + seconds
+    tries = 0
+    while True:
+        try:
+            tries += 1
+            return app.client.call(
+                Request("POST", f"/tasks/{task}/claim", body, f"{app.key}-{tries}" if seconds else app.key)
+            )
+        except Refused as refusal:
+            left = deadline - time.monotonic()
+            if refusal.code != "not_claimable" or refusal.problem.get("state") not in _COMING or left <= 0:
+                raise
+            if tries == 1:
+                app.out.say(f"waiting until {task} is ready …")
+            time.sleep(min(PAUSE_SECONDS, left))
 
 
 def next_of(app: App, agent: str, body: dict[str, Any], seconds: float) -> Any:
