@@ -25,7 +25,8 @@ def memory_lines(memory: dict[str, Any] | None) -> list[str]:
 
 
 def _known(summary: str, posted_by: str) -> str:
-    return f"{texts.line(summary)} · by {texts.line(posted_by)}"
+    """The author stands before the words, which are quoted: no text can sign for somebody else."""
+    return f"by {texts.line(posted_by)}: {texts.quoted(summary)}"
 
 
 def _changed(drift: dict[str, Any] | None) -> list[str]:
@@ -48,8 +49,8 @@ def _instead(ended: dict[str, Any]) -> str:
 
 def entry_line(entry: dict[str, Any]) -> str:
     """Returns an entry in one line."""
-    place = f"{entry['entry_type']} {entry['id']} in {texts.line(entry['scope'])} by {texts.line(entry['posted_by'])}"
-    detail = f" · {texts.line(entry['detail'])}" if entry["detail"] else ""
+    place = f"{entry['entry_type']} {entry['id']} by {texts.line(entry['posted_by'])} in {texts.line(entry['scope'])}"
+    detail = f" · {texts.quoted(entry['detail'])}" if entry["detail"] else ""
     return f"{place}: {texts.quoted(entry['summary'])}{detail}"
 
 
@@ -62,5 +63,5 @@ def _whole(entry: dict[str, Any]) -> list[str]:
     status = f" [{entry['status']}]" if entry["status"] else ""
     lines = [f"{entry_line(entry)}{status}"]
     if entry["rationale"]:
-        lines.append(f"  because {texts.line(entry['rationale'])}")
+        lines.append(f"  because {texts.quoted(entry['rationale'])}")
     return [*lines, *(f"  instead of {each['id']} {texts.quoted(each['summary'])}" for each in entry["replaced"])]

@@ -296,9 +296,9 @@ def test_a_handoff_takes_along_what_its_scope_knows_and_the_claimer_sees_what_ha
     assert claim.data["memory"]["snapshot"]["summaries"] == ["Decision: We parse by hand"]
     for told in (
         "known of src/parser at the handoff, written by members of the workspace",
-        "Decision: We parse by hand · by agent:architect",
+        'by agent:architect: "Decision: We parse by hand"',
         '"We parse by hand" was superseded by agent:qa; instead: "We take a generator"',
-        'in src by agent:qa: "The build is slow" · An hour',
+        'by agent:qa in src: "The build is slow" · "An hour"',
         "may help, written by members of the workspace",
     ):
         assert told in claim.text
@@ -313,7 +313,7 @@ def test_what_was_remembered_is_recalled_with_what_it_replaced(client: McpClient
         told = client.call(CODER, "recall", **asked)
         entry = told.data["entries"][0]
         assert (entry["id"], [each["id"] for each in entry["replaced"]]) == (second["entry_id"], [first["entry_id"]])
-        for said in ('"The lexer is generated"', "because The grammar grows", "instead of", "by agent:qa"):
+        for said in ('"The lexer is generated"', 'because "The grammar grows"', "instead of", "by agent:qa"):
             assert said in told.text
     assert client.done(CODER, "recall", query="lexer", scope="docs")["entries"] == []
     assert client.done(CODER, "recall", query="lexer", entry_type="warning")["entries"] == []
