@@ -38,6 +38,8 @@ MODEL_KEY, MODEL_KEY_KMS, BEDROCK = "ModelKeySecret", "ModelKeyKms", "BedrockMod
 CONDITIONAL = {MODEL_KEY: "HasModelKey", MODEL_KEY_KMS: "HasModelKeyKms", BEDROCK: "HasBedrockModels"}
 # Each task of a batch is noted by a call: 500 take a few seconds of the publisher's 50.
 NEWS_AT_ONCE = 500
+# Partitions, as its role names them. A role sees no sort key: a task's other items are in its partition.
+WRITTEN_BY_THE_WEBHOOK = ["WS#*#TRACKER", "WS#*#ONCE#*", "WS#*#TASK#*"]
 ISSUING_TOKENS = {"Api", "AllRoutes"}
 WRITING = {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"}
 FORBIDDEN = {
@@ -337,6 +339,13 @@ def the_webhook_touches_single_items_of_the_table(template: Template) -> Problem
     found = {action for action, resource in grants(template, "NotionWebhook") if resource == "Table.Arn"}
     if found != {f"dynamodb:{verb}" for verb in ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")}:
         yield f"NotionWebhook may {sorted(found)}"
+    kept_out = [
+        each["Condition"]["ForAnyValue:StringNotLike"]["dynamodb:LeadingKeys"]
+        for each in statements(template, role_of(template, "NotionWebhook") or "", "Deny")
+        if "ForAnyValue:StringNotLike" in each.get("Condition", {}) and set(each["Action"]) == WRITING
+    ]
+    if kept_out != [WRITTEN_BY_THE_WEBHOOK]:
+        yield "NotionWebhook writes more than what came, and what is due by it"
     if any("/index/" in resource for _, resource in grants(template, "NotionWebhook")):
         yield "NotionWebhook searches"
 

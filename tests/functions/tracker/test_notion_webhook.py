@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,6 +103,25 @@ def change(page_id: str, **changes: Any) -> dict[str, Any]:
 
 def looks(tracked: NotionWorld, task_id: str, workspace: str = "acme") -> int:
     return tracked.row(task_id, workspace).looks
+
+
+# What its role may write
+
+
+def test_all_that_it_writes_is_in_the_partitions_that_its_role_may_write(tracked: NotionWorld, edge: Gateway) -> None:
+    """The role's condition is IAM's own: a write elsewhere would be refused where it is deployed."""
+    template = (Path(__file__).parents[3] / "template.yaml").read_text(encoding="utf-8")
+    (allowed,) = re.findall(r"ForAnyValue:StringNotLike:\s+dynamodb:LeadingKeys: (\[.*\])", template)
+    told, line = mark(edge), opened(edge)
+    before = tracked.store.dynamo.contents()
+    line.handshake()
+    assert line.event(change(told["tracker_page_id"])).json == {"received": "reported"}
+    after = tracked.store.dynamo.contents()
+    written = {partition for (partition, _), item in after.items() if before.get((partition, _)) != item}
+    assert len(written) == 3
+    assert not [each for each in written if not any(fnmatchcase(each, like) for like in json.loads(allowed))]
+    kept_out = {"TOKEN#baton_1", "WS#acme#SESSIONS#human:alice", "WS#acme#SETTINGS", "WS#acme#AGENTS", "WS#acme#TOKENS"}
+    assert not [each for each in kept_out if any(fnmatchcase(each, like) for like in json.loads(allowed))]
 
 
 # Its installation
