@@ -14,6 +14,7 @@ from baton.domain.agents.agent import (
     MAX_DESCRIPTION,
     MAX_DISPATCH_RANK,
     MAX_NAME,
+    MAX_ROOT_HANDOFFS,
     MAX_TYPES,
     Approval,
     Requeue,
@@ -40,7 +41,8 @@ def bounds(name: str) -> Any:
 
 class AgentRequest(models.Changes):
     """Fields left out keep their value. ``max_concurrent``: the most claims that it may hold at a time; null for no
-    limit. ``dispatch_rank``: agents with a lower rank are dispatched first. ``version``: the version that the change is
+    limit. ``root_handoffs_per_hour``: the most workflows that it may begin in one direction in an hour, null for the
+    workspace's number; only a human changes it. ``dispatch_rank``: agents with a lower rank are dispatched first. ``version``: the version that the change is
     based on (0: must not exist yet); any other current version refuses it.
 
     The other fields are the profile that process-task runs the agent by. ``model``: ``<provider>[:<id>]``, empty for
@@ -58,6 +60,7 @@ class AgentRequest(models.Changes):
     approval: Approval = Approval.MANUAL
     requeue: Requeue = Requeue.SAME
     max_concurrent: Annotated[int, Field(ge=1, le=MAX_CONCURRENT)] | None = None
+    root_handoffs_per_hour: Annotated[int, Field(ge=1, le=MAX_ROOT_HANDOFFS)] | None = None
     dispatch_rank: Annotated[int, Field(ge=0, le=MAX_DISPATCH_RANK)] = DEFAULT_RANK
     active: bool = True
     system_prompt: Annotated[str, StringConstraints(max_length=MAX_SYSTEM_PROMPT)] = ""

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from baton.domain import errors
+from baton.domain.handoffs.workflow import ROOT_RATE
 from baton.domain.numbers import dumps
 from mcp_door.tools import texts
 from mcp_door.tools.steps import known_step
@@ -42,6 +43,7 @@ CLASSES: tuple[tuple[type[errors.BatonError], str], ...] = (
     (errors.TooMany, "wait, then call again with the same arguments"),
     (errors.Refused, "get_task shows the present state; decide by that"),
 )
+ROOT_STEP = "begin no more of these within the hour; ask a human to raise the limit that is named, or to release it"
 _LATER = "call again with the same arguments in a few seconds"
 
 
@@ -79,6 +81,8 @@ _TOLD = ("state", "agent", "expires_at", "criteria", "missing", "able", "agents"
 
 
 def step_after(exc: errors.BatonError) -> str:
+    if exc.fields.get("rule") == ROOT_RATE:
+        return ROOT_STEP
     if exc.code in STEPS:
         return STEPS[exc.code]
     return next((step for kind, step in CLASSES if isinstance(exc, kind)), _LATER)

@@ -113,10 +113,10 @@ def test_all_that_it_writes_is_in_the_partitions_that_its_role_may_write(tracked
     template = (Path(__file__).parents[3] / "template.yaml").read_text(encoding="utf-8")
     (allowed,) = re.findall(r"ForAnyValue:StringNotLike:\s+dynamodb:LeadingKeys: (\[.*\])", template)
     told, line = mark(edge), opened(edge)
-    before = tracked.store.dynamo.contents()
+    before = tracked.stored()
     line.handshake()
     assert line.event(change(told["tracker_page_id"])).json == {"received": "reported"}
-    after = tracked.store.dynamo.contents()
+    after = tracked.stored()
     written = {partition for (partition, _), item in after.items() if before.get((partition, _)) != item}
     assert len(written) == 3
     assert not [each for each in written if not any(fnmatchcase(each, like) for like in json.loads(allowed))]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from baton.domain.agents.route import Mode
-from baton.domain.errors import BatonError, ClaimRequired, InvalidInput, LoopTripped, StaleClaim
+from baton.domain.errors import BatonError, ClaimRequired, HumanNeeded, InvalidInput, LoopTripped, StaleClaim
 from baton.domain.handoffs.loop_guard import Budget
 from baton.domain.tasks.task import Kind, Task
 from baton.domain.times import rfc3339
@@ -191,6 +191,58 @@ def test_the_rate_is_the_setting_and_is_of_agents_and_of_who_acts_for_them() -> 
     team.ask(B, "three", by=agent(A))
     team.set(loop_guard=False)
     team.ask(B, "four", by=agent(A))
+
+
+def test_an_agent_that_begins_many_has_a_number_of_its_own_that_a_human_gave_it() -> None:
+    team = Team(A, B, C, root_handoffs_per_hour=2)
+    register_agent(team.deps, human(), A, {"root_handoffs_per_hour": 4})
+    for number in range(4):
+        team.ask(B, f"root {number}", by=agent(A))
+    trip = refused(team, B, "one more", by=agent(A))
+    assert trip.rule == "root_rate"
+    assert f"{A} has begun 4 workflows with {B}" in trip.message
+    assert "root_handoffs_per_hour of the agent" in trip.message
+    for number in range(2):
+        team.ask(B, f"another's {number}", by=agent(C))
+    trip = refused(team, B, "another's third", by=agent(C))
+    assert "which is the limit (root_handoffs_per_hour of the settings)" in trip.message
+    register_agent(team.deps, human(), A, {"root_handoffs_per_hour": None})
+    assert "has begun 2 workflows" in refused(team, B, "as everybody", by=agent(A)).message
+
+
+def test_only_a_human_says_how_many_an_agent_begins() -> None:
+    team = Team(A, B)
+    for asked in (5, 1_000):
+        with pytest.raises(HumanNeeded):
+            register_agent(team.deps, service(), A, {"root_handoffs_per_hour": asked})
+    register_agent(team.deps, human(), A, {"root_handoffs_per_hour": 40})
+    register_agent(team.deps, service(), A, {"description": "It begins many", "root_handoffs_per_hour": 40})
+    assert team.deps.store.agent(WORKSPACE, A).root_handoffs_per_hour == 40
+
+
+@pytest.mark.parametrize(("number", "is_allowed"), [(0, False), (1, True), (1_000, True), (1_001, False)])
+def test_an_agents_own_number_of_roots_has_bounds(number: int, is_allowed: bool) -> None:
+    team = Team(A, B)
+    try:
+        register_agent(team.deps, human(), A, {"root_handoffs_per_hour": number})
+    except InvalidInput as exc:
+        assert (is_allowed, exc.field) == (False, "root_handoffs_per_hour")
+    else:
+        assert is_allowed
+
+
+@pytest.mark.parametrize(
+    "setting", ["max_depth", "max_same_direction", "ping_pong_window", "max_handoffs_per_workflow"]
+)
+def test_a_refusal_names_the_setting_that_is_its_limit(setting: str) -> None:
+    lowest = {"max_depth": 2, "max_same_direction": 1, "ping_pong_window": 4, "max_handoffs_per_workflow": 3}[setting]
+    ring = cycle((A, B)) if setting == "ping_pong_window" else cycle((A, B, C))
+    least = {"max_depth": 50, "max_same_direction": 20, "ping_pong_window": 20}
+    team = Team(A, B, C, **{**least, setting: lowest})
+    _, halt = team.travel(islice(ring, 30))
+    assert isinstance(halt, Halt)
+    (review,) = team.reviews()
+    assert setting in review.request["message"]
 
 
 def test_a_route_is_counted_by_the_agent_that_it_leads_to() -> None:

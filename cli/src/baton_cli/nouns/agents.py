@@ -55,6 +55,7 @@ CALLS = (
             Param("approval", "auto: handoffs to it need no approval each.", choices=("manual", "auto")),
             Param("requeue", "Where lost work goes.", choices=("same", "needs")),
             Param("max_concurrent", "How many tasks at once.", "number"),
+            Param("root_handoffs_per_hour", "How many workflows it may begin in one direction in an hour.", "number"),
             Param("system_prompt", "What its model is told.", "long"),
             Param("model", "Its model."),
             Param("tools", "Its tools, several with commas.", "words"),

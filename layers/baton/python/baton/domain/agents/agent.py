@@ -19,6 +19,8 @@ MAX_TYPES = 50
 MAX_DESCRIPTION = 2_000
 MAX_CONCURRENT = 100
 MAX_DISPATCH_RANK = 1_000
+# A direction's roots of an hour are one item, whose size each of them costs: some 10 KB at most.
+MAX_ROOT_HANDOFFS = 1_000
 DEFAULT_RANK = 100
 # Fields that a human approves with a handoff tool to the agent, besides its run profile. A service that changes one of
 # them suspends the tool (``Tool.suspended_by``). Fields that only set when and how much the agent works aren't among
@@ -64,6 +66,8 @@ class Agent:
     max_concurrent: int | None = None  # claims that it may hold at once; None for no limit
     # True from when the limit was lowered, or first set: claims from before may be without a slot below it.
     limit_was_lowered: bool = False
+    # Workflows that it may begin in one direction in an hour; None for the workspace's number.
+    root_handoffs_per_hour: int | None = None
     dispatch_rank: int = DEFAULT_RANK  # lower gets its dispatch notices first
     active: bool = True
     version: int = 0
@@ -117,6 +121,8 @@ class Agent:
         if not by.is_human:
             if values.get("approval") is Approval.AUTO:
                 raise errors.HumanNeeded("give a standing approval (approval: auto)")
+            if values.get("root_handoffs_per_hour", self.root_handoffs_per_hour) != self.root_handoffs_per_hour:
+                raise errors.HumanNeeded("say how many workflows an agent may begin (root_handoffs_per_hour)")
             values["approval"] = Approval.MANUAL
         after = replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
         after = replace(
@@ -234,6 +240,12 @@ def check_agent(values: Mapping[str, Any]) -> None:
         check_names("name", (values["name"],), 1)
     if values.get("max_concurrent") is not None and not 1 <= values["max_concurrent"] <= MAX_CONCURRENT:
         raise errors.InvalidInput("max_concurrent", f"must be from 1 to {MAX_CONCURRENT}, or null for no limit")
+    if (
+        values.get("root_handoffs_per_hour") is not None
+        and not 1 <= values["root_handoffs_per_hour"] <= MAX_ROOT_HANDOFFS
+    ):
+        message = f"must be from 1 to {MAX_ROOT_HANDOFFS}, or null for the workspace's number"
+        raise errors.InvalidInput("root_handoffs_per_hour", message)
     if not 0 <= values.get("dispatch_rank", DEFAULT_RANK) <= MAX_DISPATCH_RANK:
         raise errors.InvalidInput("dispatch_rank", f"must be from 0 to {MAX_DISPATCH_RANK}")
 

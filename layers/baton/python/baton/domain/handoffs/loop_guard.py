@@ -127,22 +127,24 @@ def _rules(hops: tuple[Hop, ...], settings: Settings, kind: Kind, handoffs: int)
         (
             "max_depth",
             len(hops) > settings.max_depth,
-            f"The chain would be {len(hops)} handoffs deep, and at most {settings.max_depth} are allowed.",
+            f"The chain would be {len(hops)} handoffs deep, and at most {settings.max_depth} are allowed (max_depth).",
         ),
         (
             "max_handoffs_per_workflow",
             handoffs >= settings.max_handoffs_per_workflow,
-            f"The workflow has had its {settings.max_handoffs_per_workflow} handoffs.",
+            f"The workflow has had its {settings.max_handoffs_per_workflow} handoffs (max_handoffs_per_workflow).",
         ),
         (
             "same_direction",
             same > most,
-            f"{new.source} → {new.target} would be {same} times in one chain, and at most {most} times are allowed.",
+            f"{new.source} → {new.target} would be {same} times in one chain, and at most {most} times are allowed "
+            "(max_same_direction).",
         ),
         (
             "ping_pong",
             len(window) == settings.ping_pong_window and len(agents) < FEWEST_AGENTS,
-            f"The last {settings.ping_pong_window} handoffs would be between {' and '.join(sorted(agents))} alone.",
+            f"The last {settings.ping_pong_window} handoffs (ping_pong_window) would be between "
+            f"{' and '.join(sorted(agents))} alone.",
         ),
         (
             "same_reason",

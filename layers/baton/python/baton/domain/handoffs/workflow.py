@@ -74,12 +74,17 @@ class RootHandoffs:
     times: tuple[datetime, ...] = ()
     version: int = 0
 
-    def one_more(self, now: datetime, settings: Settings) -> RootHandoffs:
-        """Counts one more. Raises ``LoopTripped`` at the limit. A handoff exactly an hour old doesn't count."""
+    def one_more(self, now: datetime, settings: Settings, own: int | None = None) -> RootHandoffs:
+        """Counts one more. ``own``: the source's own number, where a human gave it one. Raises ``LoopTripped`` at the
+        limit, and names it. A handoff exactly an hour old doesn't count."""
         recent = tuple(at for at in self.times if now - at < HOUR)
-        most = settings.root_handoffs_per_hour
+        most = own or settings.root_handoffs_per_hour
         if settings.loop_guard and len(recent) >= most:
-            message = f"{self.source} has begun {most} workflows with {self.target} within an hour."
+            message = (
+                f"{self.source} has begun {most} workflows with {self.target} within an hour, which is the limit "
+                f"(root_handoffs_per_hour of {'the agent' if own else 'the settings'}). A human can give the agent a "
+                "number of its own."
+            )
             raise errors.LoopTripped(ROOT_RATE, message, (self.source, self.target))
         return replace(self, times=(*recent, now), version=self.version + 1)
 

@@ -138,11 +138,17 @@ def _hand_off(
         handoffs=start,
         # Counted for the agent that it goes to in the end: the route's, if no target was named.
         roots=_roots(deps, by.workspace, planned.draft, inputs) if is_agents_root else None,
+        own_roots=_own_roots(read),
         is_counted=parent is not None or request.workflow_id is not None,
     )
     begun = begin_handoff(deps, by, planned, terms, idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     return commit_handoff(deps, begun, *_under(parent, request, terms.now), *saved, *request.extra_writes(begun.only))
+
+
+def _own_roots(read: _Read) -> int | None:
+    source = read.inputs.agents.get(read.source)
+    return source.root_handoffs_per_hour if source else None
 
 
 def _under(parent: Task | None, request: CreateHandoff, now: datetime) -> list[Write]:

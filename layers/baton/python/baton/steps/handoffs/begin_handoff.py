@@ -59,6 +59,7 @@ class Terms:
     now: datetime
     handoffs: int | None = None  # of the workflow so far; None if they were never counted
     roots: RootHandoffs | None = None  # in its direction, if the handoff is a root that counts
+    own_roots: int | None = None  # how many of these its source may begin, if it has a number of its own
     is_counted: bool = True  # False for the root of a new workflow: a workflow with its root alone isn't counted
     is_released: bool = False  # a human lets them begin, above any limit
     asked_directly: bool = True  # False if they follow from another action of their principal
@@ -123,7 +124,7 @@ def begin_handoffs(
     try:
         if terms.roots is not None:
             # A stopped root counts too: otherwise nothing limits the entries that it leaves for humans.
-            extras.append(Save(terms.roots.one_more(terms.now, terms.settings)))
+            extras.append(Save(terms.roots.one_more(terms.now, terms.settings, terms.own_roots)))
         if not terms.is_released:
             for number, each in enumerate(planned):
                 draft = each.draft
