@@ -42,8 +42,8 @@ def bounds(name: str) -> Any:
 class AgentRequest(models.Changes):
     """Fields left out keep their value. ``max_concurrent``: the most claims that it may hold at a time; null for no
     limit. ``root_handoffs_per_hour``: the most workflows that it may begin in one direction in an hour, null for the
-    workspace's number; only a human changes it. ``dispatch_rank``: agents with a lower rank are dispatched first. ``version``: the version that the change is
-    based on (0: must not exist yet); any other current version refuses it.
+    workspace's number; only a human changes it. ``dispatch_rank``: agents with a lower rank are dispatched first.
+    ``version``: the version that the change is based on (0: must not exist yet); any other current version refuses it.
 
     The other fields are the profile that process-task runs the agent by. ``model``: ``<provider>[:<id>]``, empty for
     the deployment's own. ``tools``: names; only a human can add one. ``max_turns``: replies of the model per task;

@@ -15,9 +15,9 @@ from rest.tasks import views as task_views
 
 
 class AgentView(TypedDict):
-    """``max_concurrent``: the most claims that it may hold at a time; null for no limit. ``root_handoffs_per_hour``: the
-    most workflows that it may begin in one direction in an hour; null for the workspace's number. ``dispatch_rank``:
-    agents with a lower rank are dispatched first."""
+    """``max_concurrent``: the most claims that it may hold at a time; null for no limit. ``root_handoffs_per_hour``:
+    the most workflows that it may begin in one direction in an hour; null for the workspace's number.
+    ``dispatch_rank``: agents with a lower rank are dispatched first."""
 
     slug: str
     name: str

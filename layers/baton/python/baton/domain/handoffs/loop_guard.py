@@ -137,14 +137,18 @@ def _rules(hops: tuple[Hop, ...], settings: Settings, kind: Kind, handoffs: int)
         (
             "same_direction",
             same > most,
-            f"{new.source} → {new.target} would be {same} times in one chain, and at most {most} times are allowed "
-            "(max_same_direction).",
+            (
+                f"{new.source} → {new.target} would be {same} times in one chain, and at most {most} times are allowed "
+                "(max_same_direction)."
+            ),
         ),
         (
             "ping_pong",
             len(window) == settings.ping_pong_window and len(agents) < FEWEST_AGENTS,
-            f"The last {settings.ping_pong_window} handoffs (ping_pong_window) would be between "
-            f"{' and '.join(sorted(agents))} alone.",
+            (
+                f"The last {settings.ping_pong_window} handoffs (ping_pong_window) would be between "
+                f"{' and '.join(sorted(agents))} alone."
+            ),
         ),
         (
             "same_reason",
