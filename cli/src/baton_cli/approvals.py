@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from baton_cli import given
 from baton_cli.app import App
+from baton_cli.deciding import Desk, Look, approve_all, digest_of, output_of, seen
 from baton_cli.exits import Misused, Refused
 from baton_cli.likeness import Item, apart, differences, like, lookalikes
 from baton_cli.wire import Request
 from baton_cli.words import said
 
-MOST_AT_ONCE = 25
 MOST_LOOKALIKES = 5
-SHORT_HELP = (
-    "a approve · A all with this content · d defer · x dismiss · v the rest · space later · u undo · q quit · ? more"
-)
+SHORT_HELP = "a approve · A all like it · d defer · x dismiss · v the rest · q quit · ? more"
 HELP = """a      approve: its agent may claim it once the undo window is over
 A      approve all that have this very content, after a question
 n      approve for a worker that is at work already, and claims it by its id
@@ -33,52 +31,6 @@ space  later: it goes to the end of the queue
 u      undo the last approval
 Enter  show it again
 q      quit"""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What is on the screen. ``handoff``: None if it can't be read. ``late``: results that came too late."""
-
-    item: Item
-    handoff: Item | None
-    late: list[Item]
-    place: str
-
-
-class Desk(Protocol):
-    """Where a person sits: keys, lines, and what is shown."""
-
-    def key(self) -> str:
-        """Empty for one that is held down, or isn't a character."""
-
-    def line(self, question: str) -> str:
-        """Empty if nothing was typed."""
-
-    def show(self, look: Look, *, is_whole: bool) -> int:
-        """Returns how many characters were left out. Keys that were pressed before are gone."""
-
-    def say(self, text: str) -> None: ...
-
-
-def seen(view: Item) -> dict[str, Any]:
-    """What a decision says of the content that was read."""
-    return {name: view[name] for name in ("revision", "digest") if view.get(name) is not None}
-
-
-def digest_of(handoff: Item) -> dict[str, Any]:
-    """Of what was shown: what has become another since it was listed is refused."""
-    return {"digest": handoff["digest"]} if handoff.get("digest") else {}
-
-
-def approve_all(app: App, items: list[Item], purpose: str = "dispatch", key: str = "") -> list[Item]:
-    """The answers, each of its own: 25 at once. ``key``: what tells several calls of one command apart."""
-    answers: list[Item] = []
-    for start in range(0, len(items), MOST_AT_ONCE):
-        part = items[start : start + MOST_AT_ONCE]
-        wanted = [{"task_id": each["id"], **seen(each), "for": purpose} for each in part]
-        request = Request("POST", "/approvals", {"items": wanted}, f"{app.key}-{key}{start}")
-        answers += app.client.call(request)["items"]
-    return answers
 
 
 @dataclass
@@ -126,7 +78,11 @@ class Queue:
         if item["version"] <= 1:
             return []
         found: list[Item] = self.app.client.get(f"/tasks/{item['id']}/late-results", {"limit": 100})["items"]
-        return [each for each in found if each["verb"] == "complete" and "left_out" not in (each["content"] or {})]
+        return [
+            each
+            for each in found
+            if each["verb"] == "complete" and {"output", "completion"} & {*(each["content"] or ())}
+        ]
 
     def _answered(self, look: Look) -> bool:
         """Reads keys until one is a decision. False: the person leaves."""
@@ -304,11 +260,6 @@ class Queue:
         self.items.insert(0, self.last)
         self.last, self.decided = None, self.decided - 1
         return True
-
-
-def output_of(content: dict[str, Any]) -> Any:
-    """What a completion brought: its output, as whoever waits for it expects it; without one, its report."""
-    return content["completion"] if content.get("output") is None else content["output"]
 
 
 _VERBS: dict[str, Callable[[Queue, Look], bool]] = {

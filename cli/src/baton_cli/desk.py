@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 import click
 
 from baton_cli.app import App
-from baton_cli.approvals import Look
+from baton_cli.deciding import Look
 from baton_cli.output import complain
 
 ESCAPE = b"\x1b"
@@ -90,15 +89,11 @@ class TerminalDesk:
         return cut.hidden
 
     def _paged(self, text: str) -> None:
-        """In $PAGER where it is longer than the screen."""
         import termios
 
-        if text.count("\n") < shutil.get_terminal_size().lines:
-            self._out.write(text)
-            return
         termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
         try:
-            click.echo_via_pager(text, color=True)
+            self._out.paged(text)
         finally:
             self._single()
 

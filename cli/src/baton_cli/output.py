@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -77,6 +78,15 @@ class Output:
         screen = Screen(self._clock(), utc=self.utc, is_terminal=self.is_terminal)
         draw(screen)
         return screen.text()
+
+    def paged(self, text: str) -> None:
+        """Writes a screen; one that is longer than the terminal in $PAGER."""
+        if not self.is_terminal or text.count("\n") < shutil.get_terminal_size().lines:
+            self.write(text)
+            return
+        import click
+
+        click.echo_via_pager(text, color=True)
 
     def write(self, text: str) -> None:
         if sys.stdout is None:

@@ -16,7 +16,8 @@ import baton_cli
 from baton.services.tasks.sweep import sweep
 from baton_cli import times
 from baton_cli.app import App
-from baton_cli.approvals import HELP, SHORT_HELP, Look, Queue
+from baton_cli.approvals import HELP, SHORT_HELP, Queue
+from baton_cli.deciding import Look
 from baton_cli.nouns.approvals import waiting
 from baton_cli.screen import Screen
 from baton_cli.screens import approval
@@ -230,10 +231,15 @@ def test_what_was_not_shown_is_approved_only_by_who_was_told(terminal: Terminal,
     assert state(terminal, task) == ended
 
 
-def test_a_large_context_is_shown_in_a_screen(terminal: Terminal) -> None:
-    asked(terminal, context={"state": {f"k{number}": "y" * 200 for number in range(1_000)}})
-    _, desk = queue(terminal, "")
-    assert len(desk.drawn[0].splitlines()) < 60
+def test_a_large_message_is_cut_to_a_few_screens(terminal: Terminal) -> None:
+    criteria = [f"c{number} {'y' * 300}" for number in range(50)]
+    expected = {"deliverables": [{"type": "docs", "description": "E", "acceptance_criteria": criteria}] * 2}
+    terminal.json("agents", "save", "reviewer", "--name", "Reviewer", "--produces", "docs")
+    asked(terminal, context={"state": {f"k{number}": "y" * 200 for number in range(800)}}, expectations=expected)
+    _, desk = queue(terminal, "v")
+    assert len(desk.drawn[0].splitlines()) < 130
+    assert "c49" not in desk.drawn[0]
+    assert desk.drawn[1].count("c49") == 2
 
 
 def test_what_can_not_be_read_is_not_approved(terminal: Terminal) -> None:
@@ -374,18 +380,22 @@ def test_off_a_terminal_the_queue_is_a_list(terminal: Terminal, needs: dict[str,
     assert [line.split()[1] for line in drawn.splitlines() if line.startswith("task_")] == ["1", "2", "3", "4", "4"]
 
 
-def test_a_person_decides_in_a_real_terminal_and_leaves_with_an_interrupt(
-    terminal: Terminal, needs: dict[str, str], tmp_path: Path
-) -> None:
-    environment = {
+def in_a_terminal(terminal: Terminal, home: Path) -> dict[str, str]:
+    return {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(Path(baton_cli.__file__).parents[1]),
-        "HOME": str(tmp_path),
+        "HOME": str(home),
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
         "BATON_URL": terminal.api.url,
         "BATON_TOKEN": os.environ["BATON_TOKEN"],
     }
+
+
+def test_a_person_decides_in_a_real_terminal_and_leaves_with_an_interrupt(
+    terminal: Terminal, needs: dict[str, str], tmp_path: Path
+) -> None:
+    environment = in_a_terminal(terminal, tmp_path)
     with pseudo_terminal([sys.executable, "-P", "-m", "baton_cli", "approvals"], environment) as screen:
         screen.sees("a approve")
         screen.sees("architect → reviewer: Sign 1")
@@ -406,3 +416,32 @@ def test_a_person_decides_in_a_real_terminal_and_leaves_with_an_interrupt(
         assert screen.ends() == 130
         assert "\x1b[1m" in screen.raw  # in bold: it is a terminal
     assert states(terminal, needs) == ["delegated", "cancelled", "needs", "needs", "needs"]
+
+
+@pytest.mark.parametrize(("answer", "ended"), [("y", "delegated"), ("n", "needs")])
+def test_in_a_terminal_each_content_is_shown_before_several_are_approved(
+    terminal: Terminal, tmp_path: Path, answer: str, ended: str
+) -> None:
+    tasks = [asked(terminal, context={"variables": {"amount": each}}) for each in (1, 1_000_000)]
+    environment = in_a_terminal(terminal, tmp_path)
+    line = [sys.executable, "-P", "-m", "baton_cli", "approvals", "approve", "--from", "scout", "--to", "reviewer"]
+    with pseudo_terminal(line, environment) as screen:
+        screen.sees("Variable amount: 1\n")
+        screen.sees("Variable amount: 1000000")
+        screen.sees("Approve 2, of 2 contents")
+        screen.press(f"{answer}\n")
+        assert screen.ends() == (0 if answer == "y" else 1)
+    assert [state(terminal, task) for task in tasks] == [ended] * 2
+
+
+def test_a_long_content_is_read_in_the_pager(terminal: Terminal, tmp_path: Path) -> None:
+    task = asked(terminal, context={"state": {"plan": f"{LONG}END"}})
+    environment = {**in_a_terminal(terminal, tmp_path), "PAGER": "cat"}
+    with pseudo_terminal([sys.executable, "-P", "-m", "baton_cli", "approvals"], environment) as screen:
+        screen.sees("v shows them.")
+        screen.press("v")
+        screen.sees("END")
+        screen.press("a")
+        screen.sees("is delegated")
+        assert screen.ends() == 0
+    assert state(terminal, task) == "delegated"

@@ -39,7 +39,7 @@ CALLS = (
         screen="agents:listed",
         is_paged=True,
     ),
-    Call("show", "GET", "/agents/{slug}", "Show an agent."),
+    Call("show", "GET", "/agents/{slug}", "Show an agent.", screen="agents:shown"),
     Call(
         "save",
         "PUT",

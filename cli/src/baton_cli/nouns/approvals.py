@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baton_cli import approvals, recent
+from baton_cli import approvals
 from baton_cli.app import App
-from baton_cli.exits import Exit, Misused
+from baton_cli.deciding import Look, approve_all, digest_of
+from baton_cli.exits import Exit, Failure, Misused
 from baton_cli.lazy import Nouns
 from baton_cli.leaf import Leaf, common
 from baton_cli.likeness import content_of, grouped
@@ -63,12 +64,14 @@ def approve(context: click.Context, /, tasks: tuple[str, ...], **said: Any) -> N
     source, target = said["source"], said["target"]
     if bool(tasks) == bool(source or target):
         raise Misused("nothing to approve", "it takes TASK…, or --from and --to, not both", "baton approvals list")
+    from baton_cli import recent
+
     is_last = "last" in app.given
     named = [{"id": each, **(recent.seen(each) if is_last else {})} for each in tasks]
     items = named or waiting(app, source, target)["items"]
     if items and not said["yes"] and not app.out.is_json and may_ask():
         items = _looked_over(app, items)
-    answer = {"items": approvals.approve_all(app, items, "next" if said["is_next"] else "dispatch")}
+    answer = {"items": approve_all(app, items, "next" if said["is_next"] else "dispatch")}
 
     def draw(screen: Screen) -> None:
         from baton_cli.screens import approval
@@ -81,21 +84,22 @@ def approve(context: click.Context, /, tasks: tuple[str, ...], **said: Any) -> N
 
 
 def _looked_over(app: App, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Shows each content once, and asks. The tasks, as they were shown. Raises ``Abort``."""
+    """Shows each content once, and asks. The tasks, as they were shown. Raises ``Failure`` after a no."""
     from baton_cli.screens import approval
     from baton_cli.screens.message import Cut
 
     whole = grouped([each if "digest" in each else app.client.get(f"/tasks/{each['id']}") for each in items])
     shown: dict[str, dict[str, Any]] = {}
+    drawn = []
     for item in whole:
         if content_of(item) not in shown:
             handoff = shown[content_of(item)] = app.client.get(f"/handoffs/{item['handoff_id']}")
-            look = approvals.Look(
-                item, handoff, [], f"{sum(content_of(each) == content_of(item) for each in whole)} of these"
-            )
-            app.out.draw(lambda screen: approval.looked_at(screen, look, Cut()))  # noqa: B023 - called at once
-    click.confirm(f"Approve {len(whole)}, of {len(shown)} contents", abort=True, err=True)
-    return [each | approvals.digest_of(shown[content_of(each)]) for each in whole]
+            look = Look(item, handoff, [], f"{sum(content_of(each) == content_of(item) for each in whole)} of these")
+            drawn.append(app.out.drawn(lambda screen: approval.looked_at(screen, look, Cut())))  # noqa: B023 - called at once
+    app.out.paged("".join(drawn))
+    if not click.confirm(f"Approve {len(whole)}, of {len(shown)} contents", err=True):
+        raise Failure("nothing was approved", "you said no", "baton approvals: a key for each")
+    return [each | digest_of(shown[content_of(each)]) for each in whole]
 
 
 @click.pass_context

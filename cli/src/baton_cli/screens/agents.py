@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from baton_cli.screen import Screen
-from baton_cli.screens.plain import cell
+from baton_cli.screens.plain import cell, fields
 
 
 def listed(screen: Screen, page: dict[str, Any]) -> None:
@@ -25,6 +25,11 @@ def listed(screen: Screen, page: dict[str, Any]) -> None:
         screen.table(("Agent", "Name", "Asked for work", "Approval", "On", "Accepts", "Produces"), rows)
     else:
         screen.line("none", "dim")
+
+
+def shown(screen: Screen, agent: dict[str, Any]) -> None:
+    known = {name: value for name, value in agent.items() if name != "liveness"}
+    fields(screen, {**known, "asked_for_work": asked_for_work(screen, agent)})
 
 
 def asked_for_work(screen: Screen, agent: dict[str, Any]) -> str:

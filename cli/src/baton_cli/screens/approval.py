@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton_cli.approvals import Look
+from baton_cli.deciding import Look
 from baton_cli.likeness import content_of, direction
 from baton_cli.screen import Screen
 from baton_cli.screens import message

@@ -15,6 +15,7 @@ from baton_cli.text import one_line
 
 Json = dict[str, Any]
 MOST_CHARACTERS, MOST_LINES = 400, 12
+_DASH = Styled("-", "")
 # Shown by name below, or they only say which handoff it is, and how it ended.
 _SHOWN = {"target", "summary", "results", "context", "expectations", "rollback", "metadata", "budget", "scope"}
 _SHOWN |= {"auto_memories", "snapshot", "source"}
@@ -222,17 +223,21 @@ def _expectations(screen: Screen, handoff: Json, cut: Cut) -> None:
     if not deliverables and not constraints and not rest:
         return
     screen.heading("Expectations")
-    met = _met(handoff)
+    rows = [*_deliverables(deliverables, _met(handoff))]
+    rows += [(_DASH, f"Constraint: {each}") for each in constraints]
+    rows += [(_DASH, f"{label_of(path)}: {said}") for path, said in leaves(rest)]
+    for number, said in enumerate(cut.lines([text for _, text in rows])):
+        mark = rows[number][0] if cut.is_whole or number < MOST_LINES else _DASH
+        screen.marked(mark.text, said, mark.style)
+
+
+def _deliverables(deliverables: list[Json], met: dict[str, bool]) -> Iterator[tuple[Styled, str]]:
     for each in deliverables:
         files = f" ({', '.join(each['files'])})" if each.get("files") else ""
-        screen.marked("-", cut.text(f"{label_of(each['type'])}: {each['description']}{files}"))
+        yield _DASH, f"{label_of(each['type'])}: {each['description']}{files}"
         for criterion in each.get("acceptance_criteria") or []:
             box = _box(met.get(criterion))
-            screen.marked(f"- {box.text}", cut.text(criterion), box.style)
-    for said in cut.lines([f"Constraint: {each}" for each in constraints]):
-        screen.marked("-", said)
-    for path, said in leaves(rest):
-        screen.marked("-", cut.text(f"{label_of(path)}: {said}"))
+            yield Styled(f"- {box.text}", box.style), criterion
 
 
 def _met(handoff: Json) -> dict[str, bool]:
