@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated
+
+from pydantic import StringConstraints
 
 from api.tasks import views
+from baton.domain.tasks.check_cursor import MAX_CURSOR
 from baton.domain.tasks.task import State
 from baton.ports.deps import Deps
 from baton.services.tasks.await_task import EventRange, wait_for_events
@@ -70,13 +74,19 @@ def list_events(deps: Deps, call: routing.Call[None, EventQuery]) -> answers.Ans
     )
 
 
-@routes.get("/tasks/{task_id}/events/verify", answers={200: views.TrailVerdict})
-def verify_events(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
+class VerifyQuery(models.Query):
+    """``cursor``: the ``next_cursor`` of the answer before."""
+
+    cursor: Annotated[str, StringConstraints(pattern="^[A-Za-z0-9_-]+$", max_length=MAX_CURSOR)] | None = None
+
+
+@routes.get("/tasks/{task_id}/events/verify", query=models.query(VerifyQuery), answers={200: views.TrailVerdict})
+def verify_events(deps: Deps, call: routing.Call[None, VerifyQuery]) -> answers.Answer:
     """Whether the task's audit trail is complete and unaltered, and agrees with the task as it is.
 
     `scripts/verify_trail.py` checks an exported trail in the same way, without Baton.
     """
-    return answers.ok(views.trail_verdict(verify_trail(deps, call.by, call.task_id)))
+    return answers.ok(views.trail_verdict(verify_trail(deps, call.by, call.task_id, call.query.cursor)))
 
 
 @routes.get(

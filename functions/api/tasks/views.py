@@ -11,7 +11,8 @@ from rest.shape import ViewShape
 class TrailVerdict(TypedDict):
     """``broken_at``: the first invalid entry; ``problem``: what is wrong, in a sentence. ``head_hash``: of the last
     valid entry. Noted elsewhere, it proves that the entries up to it weren't rewritten. ``matches_task``: the trail
-    agrees with the task as it is, and has the digests of its message, output and completion."""
+    agrees with the task as it is, and has the digests of its message, output and completion. ``next_cursor``: of a
+    trail of more than 10,000 entries, to go on with; what ``matches_task`` says counts with the last answer."""
 
     task_id: str
     intact: bool
@@ -20,6 +21,7 @@ class TrailVerdict(TypedDict):
     problem: str | None
     head_hash: str | None
     matches_task: bool
+    next_cursor: str | None
 
 
 trail_verdict = ViewShape(TrailVerdict, TrailFindings)

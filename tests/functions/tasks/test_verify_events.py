@@ -29,7 +29,10 @@ def test_a_trail_is_verified_where_it_is_kept(gateway: Gateway, world: World) ->
         "problem": None,
         "head_hash": events[-1]["hash"],
         "matches_task": True,
+        "next_cursor": None,
     }
+    refused = gateway.get(SCOUT, f"/tasks/{task_id}/events/verify", query="cursor=AAAA")
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "cursor")
 
 
 def test_a_broken_trail_is_an_answer(gateway: Gateway, world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,11 +17,13 @@ from typing import Any
 import pytest
 
 import verify_trail as script
-from baton.domain.errors import Unknown
+from baton.domain.errors import InvalidInput, Unknown
+from baton.domain.tasks.check_cursor import MAX_CURSOR, cursor_of
 from baton.domain.tasks.trail import GENESIS, Event, chain_hash
+from baton.domain.tasks.trail_check import TrailCheck
 from baton.domain.times import parse_rfc3339
 from baton.services.claims.renew_claim import renew_claim
-from baton.services.tasks.verify_trail import EVENTS_PER_PAGE, TrailFindings, verify_trail
+from baton.services.tasks.verify_trail import EVENTS_PER_PAGE, MAX_ENTRIES, TrailFindings, verify_trail
 from support.fakes.store import InMemoryStore
 from support.faults.hooked_store import HookedStore
 from support.worlds.world import WORKSPACE, World, agent, human
@@ -156,6 +158,39 @@ def test_a_trail_of_any_length_is_read_page_by_page(kept: Kept, count: int, monk
     assert max(kept.store.pages) <= EVENTS_PER_PAGE
     assert sum(kept.store.pages) == count
     assert said_by_script(rewritten_trail) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("altered", [None, 7, MAX_ENTRIES + 7])
+def test_a_long_trail_is_verified_in_pages(kept: Kept, altered: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 2 * MAX_ENTRIES + 150
+    long = rewritten([*kept.exported, *({**kept.exported[-1], "seq": n} for n in range(4, count + 1))])
+    task = kept.world.task(kept.task_id)
+    monkeypatch.setattr(kept.store, "load", lambda *_: (replace(task, seq=count, chain=long[-1]["hash"]), None))
+    if altered is not None:
+        long[altered - 1] = {**long[altered - 1], "at": "2026-11-18T13:13:13.131Z"}
+    verdict, pages = kept.verdict([event_of(told) for told in long]), 1
+    while verdict.next_cursor is not None:
+        assert (verdict.intact, verdict.matches_task, verdict.events) == (True, False, pages * MAX_ENTRIES)
+        assert len(verdict.next_cursor) < MAX_CURSOR
+        verdict, pages = verify_trail(kept.world.deps, human(), kept.task_id, verdict.next_cursor), pages + 1
+    expected = (3, True, None) if altered is None else (1 + altered // MAX_ENTRIES, False, altered)
+    assert (pages, verdict.intact, verdict.broken_at) == expected
+    assert verdict.matches_task is (altered is None)
+
+
+@pytest.mark.parametrize(
+    "cursor", ["x", "AAAA", "eJwDAAAAAAE", cursor_of(TrailCheck())[:-4], cursor_of(TrailCheck(entries=-1))]
+)
+def test_a_cursor_that_was_never_given_out_is_refused(kept: Kept, cursor: str) -> None:
+    with pytest.raises(InvalidInput):
+        verify_trail(kept.world.deps, human(), kept.task_id, cursor)
+
+
+def test_a_cursor_of_another_trail_breaks_at_the_first_entry_after_it(kept: Kept) -> None:
+    cursor = cursor_of(TrailCheck(entries=1, hash="0" * 64))
+    verdict = verify_trail(kept.world.deps, human(), kept.task_id, cursor)
+    assert (verdict.intact, verdict.broken_at) == (False, 2)
 
 
 def test_what_is_written_while_it_is_read_breaks_nothing() -> None:

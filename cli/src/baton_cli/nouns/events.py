@@ -84,6 +84,8 @@ def verify(context: click.Context, task: str) -> None:
     """
     app = context.ensure_object(App)
     verdict = app.client.get(f"/tasks/{task}/events/verify")
+    while verdict.get("next_cursor"):
+        verdict = app.client.get(f"/tasks/{task}/events/verify?cursor={verdict['next_cursor']}")
     found = trails.broken_at(list(trails.entries_of(app.client, task)))
     if found is not None:
         verdict = {**verdict, "intact": False, "broken_at": found[0], "problem": found[1]}

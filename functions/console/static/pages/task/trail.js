@@ -11,11 +11,22 @@ export function Trail({ id, isOpen }) {
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const verify = () => {
     setTrouble(null);
-    get(`/tasks/${id}/events/verify`).then(setVerdict, setTrouble);
+    verdictOf(id).then(setVerdict, setTrouble);
   };
   return html`<section class="card" aria-labelledby="trail"><div class="head"><h2 id="trail">Trail</h2><button type="button" onClick=${verify}>Verify</button></div>
     ${verdict && html`<${Verdict} of=${verdict} />`}<${Trouble} of=${trouble} />
     <ol class="trail">${events.map((event) => html`<li key=${event.seq}><${Entry} of=${event} /></li>`)}</ol></section>`;
+}
+
+/**
+ * Of the whole trail: a long one is verified in pages.
+ * @param {string} id
+ * @param {string} [cursor]
+ * @returns {Promise<any>}
+ */
+async function verdictOf(id, cursor) {
+  const found = await get(`/tasks/${id}/events/verify${cursor ? `?cursor=${cursor}` : ""}`);
+  return found.next_cursor ? verdictOf(id, found.next_cursor) : found;
 }
 
 /** @param {{of: import("api").EventView}} props */

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from baton.domain.access.principal import Principal
 from baton.domain.access.read_rights import reads_all
 from baton.domain.tasks import trail
+from baton.domain.tasks.check_cursor import check_at, cursor_of
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail_check import Content, TrailCheck
 from baton.ports.deps import Deps
 from baton.steps.access.read_rights import readable_task
 
 EVENTS_PER_PAGE = 100
+# In one call: some two seconds.
+MAX_ENTRIES = 10_000
 # The errors of parsing an item that somebody damaged.
 UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)
 
@@ -27,15 +30,20 @@ class TrailFindings:
     broken_at: int | None  # the first entry that is wrong
     problem: str | None  # in a sentence
     head_hash: str | None  # of the last entry that is right; None if none is
+    next_cursor: str | None = None  # to go on with; None at the end of the trail, or where it is broken
     matches_task: bool  # folding the trail gives the stored task, and its digests are those of the stored content
 
 
-def verify_trail(deps: Deps, by: Principal, task_id: str) -> TrailFindings:
-    """A broken trail is a result, not an error. Raises ``Unknown``."""
+def verify_trail(deps: Deps, by: Principal, task_id: str, cursor: str | None = None) -> TrailFindings:
+    """A broken trail is a result, not an error. ``cursor``: of the answer before, to go on after it. Raises ``Unknown``
+    and ``InvalidInput``."""
+    so_far = TrailCheck() if cursor is None else check_at(cursor)
     if not reads_all(by):
         readable_task(deps, by, task_id)
-    reading, task = _whole(deps, by.workspace, task_id)
+    reading, task = _read(deps, by.workspace, task_id, so_far)
     intact = reading.broken_at is None
+    if task is None:
+        return _unfinished(task_id, reading)
     differences = (*reading.differences(task), *_altered(deps, reading, task)) if intact else ()
     differs = f"The task isn't what its trail tells: {', '.join(differences)}." if differences else None
     return TrailFindings(
@@ -49,6 +57,20 @@ def verify_trail(deps: Deps, by: Principal, task_id: str) -> TrailFindings:
     )
 
 
+def _unfinished(task_id: str, reading: TrailCheck) -> TrailFindings:
+    """Nothing wrong so far. Whether it agrees with the task is known at the end."""
+    return TrailFindings(
+        task_id=task_id,
+        intact=True,
+        events=reading.entries,
+        broken_at=None,
+        problem=f"The first {reading.entries} entries are checked: go on with next_cursor.",
+        head_hash=reading.hash,
+        next_cursor=cursor_of(reading),
+        matches_task=False,
+    )
+
+
 def _altered(deps: Deps, reading: TrailCheck, task: Task) -> tuple[str, ...]:
     """Returns what of the task's content isn't as its trail has the digest of. The content is read after the task: what
     an end brought meanwhile is in no entry that was read, and isn't compared."""
@@ -59,11 +81,13 @@ def _altered(deps: Deps, reading: TrailCheck, task: Task) -> tuple[str, ...]:
     return reading.content_differences(task, Content(stored.body, stored.output, stored.completion))
 
 
-def _whole(deps: Deps, workspace: str, task_id: str) -> tuple[TrailCheck, Task]:
+def _read(deps: Deps, workspace: str, task_id: str, so_far: TrailCheck) -> tuple[TrailCheck, Task | None]:
     """The trail to its end, and the task at that moment: an entry that is written meanwhile doesn't make the trail look
-    too long."""
-    reading, after, limit = TrailCheck(), 0, EVENTS_PER_PAGE
+    too long. None for the task where there is more than one call checks."""
+    reading, after, limit = so_far, so_far.entries, EVENTS_PER_PAGE
     while True:
+        if reading.broken_at is None and reading.entries - so_far.entries >= MAX_ENTRIES:
+            return reading, None
         try:
             page = deps.store.events(workspace, task_id, after, limit)
         except UNREADABLE:

@@ -1,0 +1,47 @@
+"""How far a trail was checked, as a text that a caller hands back: a trail of any length is checked in pages. Whoever
+changes the text deceives nobody but themselves."""
+
+from __future__ import annotations
+
+import binascii
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+from baton.domain import errors
+from baton.domain.numbers import loads
+from baton.domain.tasks import trail
+from baton.domain.tasks.trail_check import TrailCheck
+
+MAX_UNPACKED_BYTES = 400_000
+MAX_CURSOR = 6_000
+# What a check that has found nothing wrong consists of, with the types that JSON gives them.
+_PARTS: dict[str, tuple[type, ...]] = {
+    "entries": (int,),
+    "hash": (str,),
+    "fields": (dict,),
+    "output_digest": (str, type(None)),
+}
+
+
+def cursor_of(check: TrailCheck) -> str:
+    text = trail.canonical_json({name: getattr(check, name) for name in _PARTS})
+    return urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
+
+
+def check_at(cursor: str) -> TrailCheck:
+    """Raises ``InvalidInput``."""
+    try:
+        packed, unpacker = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), zlib.decompressobj()
+        text = unpacker.decompress(packed, MAX_UNPACKED_BYTES)
+        parts = loads(text.decode()) if unpacker.eof else None
+    except (binascii.Error, zlib.error, ValueError, RecursionError) as exc:
+        raise _refused() from exc
+    if not isinstance(parts, dict) or parts.keys() != _PARTS.keys():
+        raise _refused()
+    if not all(isinstance(parts[name], types) for name, types in _PARTS.items()) or parts["entries"] < 0:
+        raise _refused()
+    return TrailCheck(**parts)
+
+
+def _refused() -> errors.InvalidInput:
+    return errors.InvalidInput("cursor", "isn't the next_cursor of a verification: leave it out to begin anew")
