@@ -5,23 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import anyio
 import mcp_types as types
 from mcp import MCPError
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
-from baton_mcp.door import Door, Unanswered, connection
+from baton_mcp.door import ASK, Door, Unanswered, connection
 from baton_mcp.news import News
 from baton_mcp.profile import Profile
 from baton_mcp.watch import Watch
 
 CHANNEL = "claude/channel"
 TOLD = "notifications/claude/channel"
+CHANGED = "notifications/tools/list_changed"
 WORKERS = "Workers: claim_next, heartbeat while you work, then complete or fail. "
 SENDERS = "Senders: handoff, then await_task. "
 OF_TOOLS = {"worker": WORKERS, "sender": SENDERS}
@@ -35,6 +37,43 @@ class Options:
     every_seconds: float = 10.0
 
 
+class Listing:
+    """What the client has been told of the tools. ``listed``: is set once it has them."""
+
+    def __init__(self) -> None:
+        self.listed = anyio.Event()
+        self._missed = anyio.Event()
+
+    async def ask(self, door: Door) -> dict[str, Any]:
+        """Returns the list. Raises ``Unanswered``, and remembers that the client has none."""
+        try:
+            found = await door.ask("tools/list", {})
+        except Unanswered as exc:
+            if exc.next_step != ASK:  # what a human has to mend is no matter of time
+                self._missed.set()
+            raise
+        self.listed.set()
+        return found
+
+    async def tell_when_found(self, door: Door, tell: Callable[[], Awaitable[None]], every_seconds: float) -> None:
+        """Asks again for a client that got no list, and has it told once there is one: it asks for it then."""
+        while True:
+            await self._missed.wait()
+            await _until_listed(door, every_seconds)
+            self._missed = anyio.Event()
+            await tell()
+
+
+async def _until_listed(door: Door, every_seconds: float) -> None:
+    while True:
+        try:
+            await door.ask("tools/list", {})
+        except (Unanswered, MCPError):
+            await anyio.sleep(every_seconds)
+        else:
+            return
+
+
 async def serve(profile: Profile, options: Options) -> None:
     """Answers until the client closes its end."""
     async with (
@@ -42,17 +81,23 @@ async def serve(profile: Profile, options: Options) -> None:
         stdio_server() as (read, write),
         anyio.create_task_group() as tasks,
     ):
-        listed = anyio.Event()
-        server = proxy(Door(http, options.tools), listed, has_channel=options.channel)
+        door, listing = Door(http, options.tools), Listing()
+        server = proxy(door, listing, has_channel=options.channel)
+
+        async def notify(method: str, params: dict[str, Any] | None = None) -> None:
+            message = types.JSONRPCNotification(jsonrpc="2.0", method=method, params=params)
+            await write.send(SessionMessage(message))
+
+        tasks.start_soon(listing.tell_when_found, door, partial(notify, CHANGED), options.every_seconds)
         if options.channel:
 
             async def send(each: News) -> None:
-                message = types.JSONRPCNotification(jsonrpc="2.0", method=TOLD, params=asdict(each))
-                await write.send(SessionMessage(message))
+                await notify(TOLD, asdict(each))
 
-            tasks.start_soon(_watched, listed, Watch(http, profile.agent), send, options.every_seconds)
+            tasks.start_soon(_watched, listing.listed, Watch(http, profile.agent), send, options.every_seconds)
         capabilities: dict[str, dict[str, Any]] | None = {CHANNEL: {}} if options.channel else None
-        await server.run(read, write, server.create_initialization_options(experimental_capabilities=capabilities))
+        told = server.create_initialization_options(NotificationOptions(tools_changed=True), capabilities)
+        await server.run(read, write, told)
         tasks.cancel_scope.cancel()
 
 
@@ -75,15 +120,14 @@ def instructions(tools: str) -> str:
     )
 
 
-def proxy(door: Door, listed: anyio.Event, *, has_channel: bool) -> Server[Any]:
+def proxy(door: Door, listing: Listing, *, has_channel: bool) -> Server[Any]:
     async def list_tools(
         _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         try:
-            found = await door.ask("tools/list", {})
+            found = await listing.ask(door)
         except Unanswered as exc:
             raise MCPError(types.INTERNAL_ERROR, str(exc)) from exc
-        listed.set()
         return types.ListToolsResult.model_validate(found, by_name=False)
 
     async def call_tool(
