@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from baton.domain import times
 from support.worlds.http_agents import ALICE, CRITERIA, HttpAgents
 from support.worlds.world import World, agent, human
 
@@ -378,3 +379,25 @@ def test_late_words_are_refused_and_kept_once(http_agents: HttpAgents) -> None:
         "first",
     )
     assert http_agents.gateway.get(human("other"), f"{path}/late-results").status == 404
+
+
+# Releasing
+
+
+def test_a_release_that_arrives_after_its_time_makes_the_task_ready_at_once(
+    http_agents: HttpAgents, world: World
+) -> None:
+    """The request was on its way for longer than the pause that it names: refusing it would keep the claim."""
+    claim = http_agents.begun()
+    over = times.rfc3339(world.clock.now() - times.seconds(1))
+    assert http_agents.say(claim, "release", not_before=over).json["state"] == "delegated"
+    assert http_agents.take("auto-code")["task"]["id"] == claim["task"]["id"]
+
+
+def test_a_release_names_a_time_within_seven_days(http_agents: HttpAgents, world: World) -> None:
+    claim = http_agents.begun()
+    week = times.seconds(7 * 86_400)
+    late = times.rfc3339(world.clock.now() + week + times.seconds(1))
+    refused = http_agents.say(claim, "release", not_before=late)
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "not_before")
+    assert http_agents.say(claim, "release", not_before=times.rfc3339(world.clock.now() + week)).status == 200

@@ -31,13 +31,14 @@ class ReleasedWork:
 
 def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetails:
     """Ends the claim, and makes the task ready again. Raises ``StaleClaim``, ``GuardrailRefused``, ``Unknown``, and
-    ``InvalidInput`` for a time that is over or too late."""
+    ``InvalidInput`` for a time that is too late."""
     by, reason = call.by, work.reason
     request = EndClaimRequest(call=call, verb=commands.Release.name, extra_writes=work.extra_writes, while_off=True)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        if work.again_at is not None and not now < work.again_at <= now + LATEST:
-            raise errors.InvalidInput("not_before", f"must be in the future, and at most {LATEST.days} days ahead")
+        # One that is over by now was on its way for too long: the task is ready at once.
+        if work.again_at is not None and work.again_at > now + LATEST:
+            raise errors.InvalidInput("not_before", f"must be at most {LATEST.days} days ahead")
         # Baton's own reasons aren't a caller's content.
         is_by_caller = reason is not None and not by.is_own_part
         checked_reason = (
