@@ -94,6 +94,7 @@ class TrailRules:
     def _allowed(self, fold: Item, entry: Item) -> None:
         kind, data, state = entry["type"], entry["data"], fold.get("state")
         self._ledger.seen[f"{kind} {data['by']}" if kind == "resumed" else kind] += 1
+        self._ledger.seen["overtaken"] += "overtaken_by" in data
         froms, tos, who = EDGES.get(kind, (set(), STAYS, "any"))
         after = data["changes"].get("state", state)
         leads = after == state if tos is STAYS else after in tos
