@@ -445,3 +445,15 @@ def test_a_long_content_is_read_in_the_pager(terminal: Terminal, tmp_path: Path)
         screen.sees("is delegated")
         assert screen.ends() == 0
     assert state(terminal, task) == "delegated"
+
+
+def test_the_last_one_is_shown_before_it_is_approved_too(terminal: Terminal, tmp_path: Path) -> None:
+    task = asked(terminal, context={"variables": {"amount": 1}})
+    baton = f"{sys.executable} -P -m baton_cli"
+    line = f"{baton} tasks show {task} --json > /dev/null; exec {baton} approvals approve @last"
+    with pseudo_terminal(["/bin/sh", "-c", line], in_a_terminal(terminal, tmp_path)) as screen:
+        screen.sees("Variable amount: 1")
+        screen.sees("Approve 1, of 1 contents")
+        screen.press("y\n")
+        assert screen.ends() == 0
+    assert state(terminal, task) == "delegated"

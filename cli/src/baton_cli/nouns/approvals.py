@@ -88,7 +88,7 @@ def _looked_over(app: App, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     from baton_cli.screens import approval
     from baton_cli.screens.message import Cut
 
-    whole = grouped([each if "digest" in each else app.client.get(f"/tasks/{each['id']}") for each in items])
+    whole = grouped([each if "title" in each else app.client.get(f"/tasks/{each['id']}") for each in items])
     shown: dict[str, dict[str, Any]] = {}
     drawn = []
     for item in whole:
