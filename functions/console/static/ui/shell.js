@@ -85,7 +85,7 @@ function Bar() {
     <a class="brand" href=${address("/")}><span aria-hidden="true">⇥</span> Baton</a>
     <span class="spread"></span>
     <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
-    <button type="button" class="quiet" onClick=${nextTheme}><span class="long">Theme: </span>${theme.value}</button>
+    <button type="button" class="quiet" onClick=${nextTheme} aria-label=${`Theme: ${theme.value}`}><span class="long">Theme: </span>${theme.value}</button>
     <span class="who" title="Signed in"><${Said} of=${who.value} />${workspace.value && html`${" "}<span class="faint">in</span> <${Said} of=${workspace.value} />`}</span>
     <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
   </header>`;

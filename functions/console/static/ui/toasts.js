@@ -12,7 +12,7 @@ export function Toasts() {
   const all = toasts.value;
   const older = all.filter((each) => each.undo).slice(0, -SHOWN);
   if (isWhole && older.length === 0) setWhole(false);
-  return html`<div class="toasts" role="status" aria-live="polite">
+  return html`<div class=${`toasts ${isWhole ? "whole" : ""}`} role="status" aria-live="polite">
     ${older.length > 0 && html`<div class="toast" key="older"><p>${older.length} more can be undone</p>
       <button type="button" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>${isWhole ? "Hide" : "Show"}</button></div>`}
     ${(isWhole ? all : all.filter((each) => !older.includes(each))).map((each) => html`<div key=${each.id} class=${`toast ${each.kind}`}>
