@@ -60,6 +60,7 @@ def test_who_signs_out_while_nothing_answers_is_told_what_was_lost(signed_in: An
 def test_the_next_person_finds_no_message_and_no_way_back_of_the_one_before(
     signed_in: Any, desk: Desk, expect: Any
 ) -> None:
+    desk.served.gateway.put(ALICE, "/workspace/settings", {"dispatch_delay_seconds": 60})
     signed_in.keyboard.press("j")
     _is_shown(signed_in)
     signed_in.keyboard.press("a")
