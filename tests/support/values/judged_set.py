@@ -26,7 +26,7 @@ _DAYS = 180
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    kind: str  # "file", "symbol" or "words"
+    kind: str  # "file", "symbol" or "words"; in ``more_questions.txt`` what makes it hard
     scope: str
     text: str
     grades: Mapping[str, int]  # by the entry's id, 3 for the answer
@@ -36,9 +36,9 @@ def judged_entries() -> tuple[Entry, ...]:
     return tuple(_named_entries().values())
 
 
-def judged_questions() -> tuple[JudgedQuestion, ...]:
+def judged_questions(file: str = "questions.txt") -> tuple[JudgedQuestion, ...]:
     ids = {name: entry.id for name, entry in _named_entries().items()}
-    return tuple(_question(line, ids) for line in _lines("questions.txt") if not line.startswith("#"))
+    return tuple(_question(line, ids) for line in _lines(file) if not line.startswith("#"))
 
 
 def gain(question: JudgedQuestion, found: Sequence[str]) -> float:
@@ -121,7 +121,7 @@ def _id(number: int, at: datetime) -> str:
 
 def _scoped_lines() -> Iterator[tuple[str, str]]:
     scope = ""
-    for line in _lines("entries.txt"):
+    for line in [*_lines("entries.txt"), *_lines("more_entries.txt")]:
         if line.startswith("# "):
             scope = line.removeprefix("# ")
         else:

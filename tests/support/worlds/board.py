@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from baton.adapters.lexical_search import LexicalSearch, SearchLimits
+from baton.adapters.stems import stem
 from baton.domain.ids import RANDOM_BYTES, sortable_id
 from baton.domain.memory.entry import CHANGE, ENTRY, ChangedEntry, Entry
 from baton.domain.memory.entry_index import EntryIndex, Found, Question
@@ -53,7 +54,7 @@ class Board:
 
     def truth(self, question: Question) -> list[Found]:
         """What a search finds that reads every entry anew."""
-        index = EntryIndex(self.limits.per_workspace)
+        index = EntryIndex(self.limits.per_workspace, stem, self.limits.bytes_per_workspace)
         page = self.rig.other_store.entries_after(WORKSPACE, None, 100_000)
         for each in page.items:
             index.put(each)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.stems import stem
 from baton.domain.memory.entry import DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
 from baton.domain.memory.entry_index import EntryIndex, Question
 from baton.domain.memory.entry_words import MAX_WORDS
@@ -22,7 +23,7 @@ WITHDRAWN = EntryEvent(EntryChange.WITHDRAWN, "human:ada", NOON)
 
 
 def index_of(*entries: Entry, most: int = 1_000) -> EntryIndex:
-    index = EntryIndex(most)
+    index = EntryIndex(most, stem)
     for each in entries:
         index.put(each)
     return index
@@ -201,7 +202,7 @@ def test_what_is_about_a_path_is_what_holds_newest_first() -> None:
 
 def test_ten_thousand_entries_are_searched_in_milliseconds() -> None:
     texts = [f"{each.summary} {each.detail}" for each in judged_entries()]
-    index = EntryIndex(10_000)
+    index = EntryIndex(10_000, stem)
     for number in range(10_000):
         index.put(
             a_board_entry(number, summary=texts[number % 500], detail=texts[number * 7 % 500] + texts[number * 3 % 500])

@@ -4,10 +4,12 @@ the question's words. The figures move with the ranking: whoever changes it sees
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import mean
 
 import pytest
 
+from baton.adapters.stems import stem
 from baton.domain.memory.entry_index import EntryIndex, Question
 from support.values.judged_set import (
     NOW,
@@ -25,7 +27,7 @@ Finder = Callable[[JudgedQuestion], Sequence[str]]
 
 @pytest.fixture(scope="module")
 def finder() -> Finder:
-    index = EntryIndex(len(ENTRIES))
+    index = EntryIndex(len(ENTRIES), stem)
     for entry in ENTRIES:
         index.put(entry)
     return lambda asked: [each.entry_id for each in index.find(Question(text=asked.text, scope=asked.scope), NOW)]
@@ -70,3 +72,49 @@ def test_what_holds_today_comes_before_what_it_replaced(finder: Finder) -> None:
         found = finder(JudgedQuestion("words", "project", old.summary, {}))
         assert old.superseded_by in found[:3], old.summary
         assert old.id not in found[: found.index(old.superseded_by)], old.summary
+
+
+# What makes a question hard
+
+HARD = judged_questions("more_questions.txt")
+
+
+@pytest.mark.parametrize(
+    ("kind", "ndcg"),
+    [
+        ("replaced", 0.95),
+        ("synonym", 0.70),
+        ("plain", 0.95),
+        ("morph", 0.94),
+        ("identifier", 0.98),
+        ("path", 0.99),
+        ("german", 0.95),
+        ("french", 0.95),
+        ("japanese", 0.95),
+        ("typo", 0.85),
+    ],
+)
+def test_of_each_kind_the_best_come_first(finder: Finder, kind: str, ndcg: float) -> None:
+    assert gains(finder, [each for each in HARD if each.kind == kind]) >= ndcg
+
+
+def test_in_all_they_come_first_in_any_language_and_with_letters_off(finder: Finder) -> None:
+    assert len(HARD) >= 90
+    assert gains(finder, HARD) >= 0.93
+
+
+LETTERS_OFF = {
+    "dropped": lambda word, at: word[:at] + word[at + 1 :],
+    "doubled": lambda word, at: word[:at] + word[at] + word[at:],
+    "swapped": lambda word, at: word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+}
+
+
+@pytest.mark.parametrize("how", LETTERS_OFF)
+def test_one_letter_off_in_the_longest_word_costs_little(finder: Finder, how: str) -> None:
+    def misspelt(asked: JudgedQuestion) -> JudgedQuestion:
+        longest = max(asked.text.split(), key=len)
+        return replace(asked, text=asked.text.replace(longest, LETTERS_OFF[how](longest, len(longest) // 2)))
+
+    words = [each for each in QUESTIONS if each.kind == "words"]
+    assert gains(finder, [misspelt(each) for each in words]) >= 0.9 * gains(finder, words)

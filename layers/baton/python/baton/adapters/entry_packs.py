@@ -48,6 +48,7 @@ class EntryPacks:
     def _contents(self, packs: PackList, most: int, may_go_on: Callable[[], None]) -> ReadPacks:
         self.until = packs.until
         contents: dict[str, Sequence[EntryWords] | None] = {}
+        of_newer = set[str]()
         after = packs.begins_after
         for pack in self._latest():
             may_go_on()
@@ -56,7 +57,9 @@ class EntryPacks:
                 break
             entries = contents[pack.last_id] = None if pack.is_void else entries_of(pack)
             most -= self.size if entries is None else len(entries)
-        return ReadPacks(packs, dict(reversed(contents.items())), after)
+            if pack.is_of_newer:
+                of_newer.add(pack.last_id)
+        return ReadPacks(packs, dict(reversed(contents.items())), after, frozenset(of_newer))
 
     def complete(
         self, read: ReadPacks, entries: Sequence[EntryWords], changes: Mapping[str, Entry], now: datetime

@@ -12,9 +12,10 @@ from typing import TypeVar
 
 from baton.adapters.collector import uncollected
 from baton.adapters.entry_packs import EntryPacks
+from baton.adapters.stems import stem
 from baton.domain import errors, ids, times
 from baton.domain.memory.entry import CHANGE, ENTRY, ChangedEntry, Entry, EntryType
-from baton.domain.memory.entry_index import Answer, EntryIndex, Found, Question
+from baton.domain.memory.entry_index import MOST_BYTES, Answer, EntryIndex, Found, Question
 from baton.domain.memory.entry_pack import EntryPack
 from baton.domain.memory.entry_words import EntryWords, words_of
 from baton.domain.memory.packing import PACK_SIZE, SETTLED
@@ -43,12 +44,15 @@ Through = Callable[[Iterator[Page]], Iterator[Page]]
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """``per_workspace``: so many entries are searched, the newest. ``kept``: so many are in memory, of all workspaces;
-    beyond it the one that wasn't asked for longest is forgotten. An entry of 70 words takes about 1 KB, the longest
-    one 5 KB. ``per_pack``: what a process begins with is packed by so many entries."""
+    """``per_workspace``: so many entries are searched, the newest. ``kept``: so many are in memory, of all workspaces,
+    and ``kept_bytes``; beyond either the one that wasn't asked for longest is forgotten. An entry of 70 words takes
+    about 1 KB; one of 800 words 6 KB, and 70 KB if nobody else says them (``bytes_per_workspace`` bounds these).
+    ``per_pack``: what a process begins with is packed by so many entries."""
 
     per_workspace: int = 20_000
+    bytes_per_workspace: int = MOST_BYTES
     kept: int = 60_000
+    kept_bytes: int = 2 * MOST_BYTES
     per_pack: int = PACK_SIZE
 
 
@@ -95,10 +99,10 @@ class LexicalSearch:
 
     def _make_room(self) -> None:
         """The one that was asked for last stays, however large it is."""
-        kept = sum(map(len, self._boards.values()))
-        while kept > self._limits.kept and len(self._boards) > 1:
+        kept, size = sum(map(len, self._boards.values())), sum(each.size for each in self._boards.values())
+        while (kept > self._limits.kept or size > self._limits.kept_bytes) and len(self._boards) > 1:
             _, oldest = self._boards.popitem(last=False)
-            kept -= len(oldest)
+            kept, size = kept - len(oldest), size - oldest.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,7 @@ class _Board:
 
     def __init__(self, store: SearchStore, workspace: str, limits: SearchLimits, through: Through) -> None:
         self._store, self._workspace, self._most, self._through = store, workspace, limits.per_workspace, through
-        self._index = EntryIndex(limits.per_workspace)
+        self._index = EntryIndex(limits.per_workspace, stem, limits.bytes_per_workspace)
         self._packs = EntryPacks(store, workspace, limits.per_pack)
         self._lock = Lock()
         self._looked_back: datetime | None = None  # when it last read as much again; None: it has read nothing
@@ -132,6 +136,10 @@ class _Board:
 
     def __len__(self) -> int:
         return len(self._index)
+
+    @property
+    def size(self) -> int:
+        return self._index.size
 
     def ask(self, question: Callable[[EntryIndex], AnswerT]) -> AnswerT:
         with self._lock:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import heapq
 import sys
 from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from typing import Generic, TypeVar
@@ -16,6 +17,7 @@ from baton.domain import times
 from baton.domain.memory import ranking
 from baton.domain.memory.entry import STANDING, Entry, EntryType
 from baton.domain.memory.entry_words import MAX_WORDS, EntryWords, words_of
+from baton.domain.memory.forms import Stem, terms
 from baton.domain.memory.scope import ROOT, sees, steps_between
 from baton.domain.memory.word_index import WordIndex
 from baton.domain.memory.words import words
@@ -23,6 +25,12 @@ from baton.domain.memory.words import words
 ItemT = TypeVar("ItemT")
 # What the words of a replaced decision count for the one that holds in its place.
 _INHERITED = 0.9
+# In the memory of a process, about.
+MOST_BYTES = 48_000_000
+_WORD_BYTES, _NEW_WORD_BYTES = 8, 90
+# One poster's entries may bring so many words that nobody had said before, and so many more for each of them: beyond
+# that, they are found by the words that others say, too. An ordinary entry of a large workspace brings three.
+FREE_WORDS, WORDS_PER_ENTRY = 20_000, 20
 # A longer history of one decision isn't followed.
 _MAX_STEPS = 50
 
@@ -61,13 +69,48 @@ class _Facts:
     scope: str
     holds: bool  # False for a decision that was replaced
     weight: float  # of what it is
+    poster: str
+    words: int  # by which it is found
+    brought: int  # of them, those that no entry had before
+
+    @property
+    def size(self) -> int:
+        """In bytes, about."""
+        return self.words * _WORD_BYTES + self.brought * _NEW_WORD_BYTES
+
+
+@dataclass(slots=True)
+class _Share:
+    """What one poster takes of an index."""
+
+    ids: list[str] = field(default_factory=list)  # sorted
+    size: int = 0
+    brought: int = 0
+
+    @property
+    def may_bring(self) -> int:
+        return max(0, FREE_WORDS + WORDS_PER_ENTRY * len(self.ids) - self.brought)
+
+    def put(self, entry_id: str, facts: _Facts) -> None:
+        insort(self.ids, entry_id)
+        self.size += facts.size
+        self.brought += facts.brought
+
+    def remove(self, entry_id: str, facts: _Facts) -> None:
+        del self.ids[bisect_left(self.ids, entry_id)]
+        self.size -= facts.size
+        self.brought -= facts.brought
 
 
 class EntryIndex:
-    """``most``: so many entries are kept, the newest. ``is_whole``: none was left out as too old."""
+    """``most``: so many entries are kept, the newest. ``most_bytes``: beyond it the oldest go of the poster whose
+    entries take most, so that nobody's words push out others'. ``stem``: of a question's words. ``is_whole``: none was
+    left out."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, stem: Stem, most_bytes: int = MOST_BYTES) -> None:
+        self._most, self._stem, self._most_bytes = most, stem, most_bytes
+        self._shares = defaultdict[str, _Share](_Share)
+        self.size = 0  # in bytes, about
         self.is_whole = True
         self._words = WordIndex()
         self._facts: dict[str, _Facts] = {}
@@ -89,15 +132,22 @@ class EntryIndex:
 
     def put_words(self, entry: EntryWords) -> None:
         """Adds the entry of which this is kept, or replaces the one with its id."""
-        if entry.entry_id not in self._facts:
-            insort(self._ids, entry.entry_id)
-        self._facts[entry.entry_id] = _facts(entry)
+        self.remove(entry.entry_id)
+        insort(self._ids, entry.entry_id)
         if entry.superseded_by is not None:
             self._heirs[entry.entry_id] = entry.superseded_by
-        self._words.put(entry.entry_id, entry.weights)
-        while len(self) > self._most:
+        share = self._shares[entry.posted_by]
+        facts = _facts(entry, *self._words.put(entry.entry_id, entry.weights, share.may_bring))
+        self._facts[entry.entry_id] = facts
+        share.put(entry.entry_id, facts)
+        self.size += facts.size
+        self._make_room()
+
+    def _make_room(self) -> None:
+        while len(self) > self._most or self.size > self._most_bytes:
             self.is_whole = False
-            self.remove(self._ids[0])
+            is_full = len(self) > self._most
+            self.remove(self._ids[0] if is_full else max(self._shares.values(), key=_size_of).ids[0])
 
     def count_between(self, after: str, before: str) -> int:
         """Returns how many entries have a later id than the one, and an earlier one than the other."""
@@ -105,10 +155,13 @@ class EntryIndex:
 
     def remove(self, entry_id: str) -> None:
         """An id that isn't there is no mistake."""
-        if self._facts.pop(entry_id, None) is not None:
+        facts = self._facts.pop(entry_id, None)
+        if facts is not None:
             del self._ids[bisect_left(self._ids, entry_id)]
             self._heirs.pop(entry_id, None)
             self._words.remove(entry_id)
+            self._shares[facts.poster].remove(entry_id, facts)
+            self.size -= facts.size
 
     def find(self, question: Question, now: datetime) -> list[Found]:
         """Returns the best entries, the best first; the newer first of two equals."""
@@ -142,7 +195,8 @@ class EntryIndex:
     def _fits(self, text: str) -> Iterable[tuple[str, float]]:
         """Returns how well each entry's words fit. What was replaced lends its words to what replaced it: asked in the
         words of yesterday, today's decision answers."""
-        fits = self._words.scores(islice(words(text), MAX_WORDS))
+        asked = terms(text, self._words.vocabulary, self._stem, self._words.is_held)
+        fits = self._words.scores(islice(asked, MAX_WORDS))
         for entry_id in self._heirs:
             heir, lent = self._heir(entry_id), fits.get(entry_id, 0.0) * _INHERITED
             if heir != entry_id and lent > fits.get(heir, 0.0):
@@ -172,13 +226,20 @@ class EntryIndex:
         return rank
 
 
-def _facts(entry: EntryWords) -> _Facts:
+def _size_of(share: _Share) -> int:
+    return share.size
+
+
+def _facts(entry: EntryWords, found_by: int, brought: int) -> _Facts:
     return _Facts(
         posted_ms=entry.posted_ms,
         entry_type=entry.entry_type,
         scope=sys.intern(entry.scope),
         holds=entry.status in {None, *STANDING},
         weight=ranking.weight_of_type(entry.entry_type) * ranking.weight_of_status(entry.status),
+        poster=sys.intern(entry.posted_by),
+        words=found_by,
+        brought=brought,
     )
 
 

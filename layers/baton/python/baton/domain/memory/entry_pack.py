@@ -11,9 +11,9 @@ from datetime import datetime
 
 from baton.domain import times
 
-# Of a pack's contents and of the words in them. Whoever changes how either is made raises it: packs of another form
-# are made anew of the entries.
-FORM = 1
+# Of a pack's contents and of the words in them. Whoever changes how either is made raises it: packs of an earlier form
+# are made anew of the entries. Form 1 had stems in place of words, and no posters.
+FORM = 2
 VOID = 0
 
 
@@ -30,6 +30,12 @@ class EntryPack:
     @property
     def is_void(self) -> bool:
         return self.form != FORM
+
+    @property
+    def is_of_newer(self) -> bool:
+        """True if a newer release has made it: it stays as it is, or two releases side by side would make each
+        other's packs anew again and again."""
+        return self.form > FORM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

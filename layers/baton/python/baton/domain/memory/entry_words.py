@@ -27,6 +27,7 @@ class EntryWords:
     scope: str
     status: DecisionStatus | None
     superseded_by: str | None
+    posted_by: str
     weights: Mapping[str, int]  # how much each word counts
 
 
@@ -40,6 +41,7 @@ def words_of(entry: Entry) -> EntryWords:
         scope=entry.scope,
         status=entry.status,
         superseded_by=entry.superseded_by,
+        posted_by=entry.posted_by,
         weights=_weights(entry),
     )
 

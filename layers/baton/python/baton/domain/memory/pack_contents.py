@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 from baton.domain.memory.entry import DecisionStatus, EntryType
@@ -48,11 +49,18 @@ def _entry_to(numbers: dict[str, int], entry: EntryWords) -> list[Any]:
     for word, weight in entry.weights.items():
         by_weight[weight].append(numbers.setdefault(word, len(numbers)))
     what = [entry.entry_id, entry.version, entry.posted_ms, entry.entry_type, entry.scope, entry.status]
-    return [*what, entry.superseded_by, list(by_weight.items())]
+    steps = [(weight, _steps(found)) for weight, found in by_weight.items()]
+    return [*what, entry.superseded_by, entry.posted_by, steps]
+
+
+def _steps(numbers: Iterable[int]) -> list[int]:
+    """Returns the first number and how far each is from the one before: small ones, which pack well."""
+    ordered = sorted(numbers)
+    return [number - before for before, number in zip([0, *ordered], ordered, strict=False)]
 
 
 def _entry_from(words: Sequence[str], row: Sequence[Any]) -> EntryWords:
-    entry_id, version, posted_ms, entry_type, scope, status, superseded_by, by_weight = row
+    entry_id, version, posted_ms, entry_type, scope, status, superseded_by, posted_by, by_weight = row
     return EntryWords(
         entry_id=entry_id,
         version=version,
@@ -61,5 +69,6 @@ def _entry_from(words: Sequence[str], row: Sequence[Any]) -> EntryWords:
         scope=scope,
         status=None if status is None else member(DecisionStatus, status),
         superseded_by=superseded_by,
-        weights={words[number]: weight for weight, numbers in by_weight for number in numbers},
+        posted_by=posted_by,
+        weights={words[number]: weight for weight, steps in by_weight for number in accumulate(steps)},
     )

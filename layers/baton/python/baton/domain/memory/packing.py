@@ -35,6 +35,7 @@ class ReadPacks:
     packs: PackList
     contents: Mapping[str, Sequence[EntryWords] | None] = field(default_factory=dict)
     after: str = ""
+    of_newer: frozenset[str] = frozenset()  # the last ids of void packs that a newer release has made
 
     def beginning_with(self, entry_id: str) -> ReadPacks:
         """Returns the same for a process that has read no older entry than this: there are more than are searched."""
@@ -71,7 +72,7 @@ def filled(read: ReadPacks, entries: Sequence[EntryWords], most: int) -> Content
     contents: dict[str, Sequence[EntryWords]] = {}
     before = read.after
     for last_id, known in read.contents.items():
-        if known is None:
+        if known is None and last_id not in read.of_newer:
             first, end = (bisect_right(entries, each, key=_id_of) for each in (before, last_id))
             if end - first <= most:
                 contents[last_id] = entries[first:end]

@@ -1,4 +1,5 @@
-"""The words of a text, as the search compares them: without case, accents and endings. Any text is taken as it is."""
+"""The words of a text, as the search keeps them: without case and accents. Which words of a workspace a question means
+beside its own is looked up when it is asked (``forms.py``). Any text is taken as it is."""
 
 from __future__ import annotations
 
@@ -6,8 +7,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import chain
-
-from baton.domain.memory.stems import stem
 
 # A longer run of characters counts by its beginning: an encoded picture is no word.
 MAX_WORD = 40
@@ -35,7 +34,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 def words(text: str) -> Iterator[str]:
     """Returns the words in their order. A name of code gives its parts and itself: ``retryOnConflict`` gives ``retry``,
-    ``conflict`` and ``retryonconflict``, each as its stem."""
+    ``conflict`` and ``retryonconflict``."""
     runs = text.translate(_SPACED).split() if text.isascii() else _RUN.findall(_plain(text))
     return chain.from_iterable(map(_known.__getitem__, runs))
 
@@ -64,10 +63,12 @@ def _plain(text: str) -> str:
 def _words_of(run: str) -> tuple[str, ...]:
     if not run.isascii():
         return tuple(word for part in _UNSPACED.split(run) for word in _foreign(part))
+    if run.isalpha() and run.islower():
+        return () if run in STOP_WORDS else (run,)
     parts = [part.lower() for part in _PARTS.findall(run)]
-    found = [stem(part) for part in parts if part not in STOP_WORDS]
+    found = [part for part in parts if part not in STOP_WORDS]
     if len(parts) > 1:
-        found.append(stem("".join(parts)))
+        found.append("".join(parts))
     return tuple(found)
 
 
@@ -78,4 +79,4 @@ def _foreign(part: str) -> Iterator[str]:
         return
     for word in filter(None, part.casefold().split("_")):
         if word not in STOP_WORDS:
-            yield stem(word)
+            yield word
