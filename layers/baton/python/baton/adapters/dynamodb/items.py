@@ -374,7 +374,7 @@ def agent_from(item: Item) -> Agent:
         requeue=member(Requeue, item["requeue"]),
         max_concurrent=int(item["max_concurrent"]) if "max_concurrent" in item else None,
         limit_was_lowered=item.get("limit_was_lowered", False),
-        root_handoffs_per_hour=int(item["root_handoffs_per_hour"]) if "root_handoffs_per_hour" in item else None,
+        root_handoffs_per_hour=int(most) if (most := item.get("root_handoffs_per_hour")) else None,
         dispatch_rank=int(item.get("dispatch_rank", DEFAULT_RANK)),
         active=item["active"],
         version=int(item["version"]),

@@ -9,8 +9,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from baton.domain import errors
+from baton.domain import errors, hidden
 from baton.domain.access.principal import Principal
+from baton.domain.agents.look_alikes import look, mixes_alphabets
 
 MAX_AGENTS = 500
 MAX_NAME = 100
@@ -225,9 +226,10 @@ class Roster:
             raise errors.LimitReached("agents", MAX_AGENTS)
 
     def must_not_clash(self, agent: Agent) -> None:
-        """Raises ``NameTaken`` if another agent has one of this agent's names."""
+        """Raises ``NameTaken`` if another agent has one of this agent's names, or one that looks like it."""
+        looks = set(map(look, agent.names))
         for other in self.agents:
-            shared = agent.names & other.names
+            shared = looks & set(map(look, other.names))
             if shared and other.slug != agent.slug:
                 raise errors.NameTaken(min(shared), other.slug)
 
@@ -258,5 +260,8 @@ def check_names(field: str, values: tuple[str, ...], most: int) -> None:
         name = canonical(value)
         if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
             raise errors.InvalidInput(field, f"must be 1 to {MAX_NAME} printable characters")
+        if field in {"name", "aliases"} and (hidden.HIDDEN.search(name) or mixes_alphabets(name)):
+            message = "must be readable: without hidden characters, and each word in letters of one alphabet"
+            raise errors.InvalidInput(field, message)
         if "," in name:
             raise errors.InvalidInput(field, "must not contain a comma: names are listed with commas between them")
