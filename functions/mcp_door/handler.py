@@ -58,7 +58,9 @@ def answer_a_message(deps: Deps, call: routing.Call[Request, ToolsQuery]) -> ans
         version = version_of(message, call.body)
         if message.is_notification:
             return answers.Answer(HTTPStatus.ACCEPTED)
-        result = result_of(Asked(Caller(deps, call.by, call.body), message, call.query.tools), version)
+        result = result_of(
+            Asked(Caller(deps, call.by, call.body, call.query.worker), message, call.query.tools), version
+        )
     except RpcError as exc:
         return _error(exc, message, is_modern=speaks_modern(message, call.body))
     return answers.ok({"jsonrpc": "2.0", "id": message.id, "result": result})

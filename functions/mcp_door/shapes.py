@@ -50,6 +50,8 @@ class McpAnswer(TypedDict):
 
 
 class ToolsQuery(models.Query):
-    """``tools``: which ones are listed and known: those of a worker, of a sender, of both, or all."""
+    """``tools``: which ones are listed and known: those of a worker, of a sender, of both, or all. ``worker``: the
+    session's name, for its claims and handoffs."""
 
     tools: Literal["worker", "sender", "usual", "all"] = "usual"
+    worker: models.Worker | None = None

@@ -193,11 +193,11 @@ class WithMemory(Piece):
 
 
 class HandoffRequest(WithMemory):
-    """``claim_id``: the claim that the handoff is made under; required of an agent while it holds any. ``work_type``:
-    if no target is named, the routes name it. ``scope``: what part of the work it is about, a path such as
-    ``src/auth``. ``auto_snapshot``: the newest active decisions, warnings and findings that the scope sees go with it,
-    and its claimer is told what has changed since. ``auto_memories``: so many entries that fit the work best come with
-    its claim."""
+    """``claim_id``: the claim that the handoff is made under; required of an agent while it holds any. ``worker``: who
+    hands off, as its claims name it: then only its own claims have to be named. ``work_type``: if no target is named,
+    the routes name it. ``scope``: what part of the work it is about, a path such as ``src/auth``. ``auto_snapshot``:
+    the newest active decisions, warnings and findings that the scope sees go with it, and its claimer is told what has
+    changed since. ``auto_memories``: so many entries that fit the work best come with its claim."""
 
     source: Source
     target: Target
@@ -210,10 +210,13 @@ class HandoffRequest(WithMemory):
     budget: BudgetRequest = LEFT_OUT
     kind: AskedKind = "transfer"
     claim_id: models.Id | None = None
+    worker: models.Worker | None = None
     work_type: models.Slug | None = None
     handoff_id: Ignored = None
     timestamp: Ignored = None
 
     def message(self) -> handoff_message.HandoffMessage:
         """Returns the handoff message itself, without the request's other fields."""
-        return handoff_message.message_from(models.without(models.plain(self), {"kind", "claim_id", "work_type"}))
+        return handoff_message.message_from(
+            models.without(models.plain(self), {"kind", "claim_id", "worker", "work_type"})
+        )

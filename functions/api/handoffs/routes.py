@@ -41,7 +41,11 @@ def create_a_handoff(deps: Deps, call: routing.Call[requests.HandoffRequest, Non
     """
     body = call.body
     request = CreateHandoff(
-        message=body.message(), kind=Kind(body.kind), claim_id=body.claim_id, work_type=body.work_type
+        message=body.message(),
+        kind=Kind(body.kind),
+        claim_id=body.claim_id,
+        worker=body.worker,
+        work_type=body.work_type,
     )
     made = create_handoff(deps, call.by, request, call.idempotency_key)
     return answers.created(views.handed_off(deps, call.by, made), f"/handoffs/{made.task.handoff_id}")

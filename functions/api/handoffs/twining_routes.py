@@ -33,7 +33,8 @@ class TwiningResult(requests.Piece):
 
 class TwiningRequest(models.Body):
     """``target_agent``: left out, any agent that is able may claim it. ``auto_snapshot``: the newest active decisions,
-    warnings and findings that the scope sees go with it."""
+    warnings and findings that the scope sees go with it. ``worker``: who hands over, as its claims name it: only its
+    own claims count."""
 
     source_agent: requests.Name
     target_agent: requests.Name | None = None
@@ -41,6 +42,7 @@ class TwiningRequest(models.Body):
     summary: requests.Line
     results: Annotated[tuple[TwiningResult, ...], models.few(requests.MAX_LIST)]
     auto_snapshot: bool = True
+    worker: models.Worker | None = None
 
 
 class SnapshotSize(TypedDict):
@@ -94,6 +96,7 @@ def create_twining_handoff(deps: Deps, call: routing.Call[TwiningRequest, None])
         summary=body.summary,
         results=tuple(each.given() for each in body.results),
         auto_snapshot=body.auto_snapshot,
+        worker=body.worker,
     )
     made = twining_handoff(deps, call.by, asked, call.idempotency_key)
     return answers.created(record(made), f"/handoffs/{made.task.handoff_id}")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
+from baton.domain import errors, times
 from baton.domain.access.principal import Kind
 from mcp_door.tools import request_shown, tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
@@ -16,6 +19,8 @@ from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
 from rest.errors import InvalidFields
 
 MAX_WAIT_SECONDS = 20
+# Of a claim that was waited for, until the model's first word: its call may have been cancelled.
+FIRST_LEASE_SECONDS = 60
 OTHERS = ("asked", "task.title", "body", "checkpoint", "results", "callback", "recoveries", "memory")
 
 
@@ -23,9 +28,11 @@ class ClaimArguments(Arguments):
     agent: Annotated[str, Field(description="default: you")] = LEFT_OUT
     task_id: Annotated[str, Field(description="only this one")] = LEFT_OUT
     wait_seconds: Annotated[int, Field(ge=0, le=MAX_WAIT_SECONDS)] = LEFT_OUT
-    lease_seconds: int = LEFT_OUT
+    lease_seconds: Annotated[int, Field(description="15 to 43200, default 300")] = LEFT_OUT
+    resume_fence: Annotated[int, Field(description="of your lost claim on task_id")] = LEFT_OUT
+    worker: Annotated[str, Field(description="your session's name")] = LEFT_OUT
     auto_memories: Annotated[int, Field(description="so many entries that fit")] = LEFT_OUT
-    request_id: str = LEFT_OUT
+    request_id: Annotated[str, Field(description="same id: same claim")] = LEFT_OUT
 
 
 def claim_next(call: ToolCall[ClaimArguments]) -> Said:
@@ -41,18 +48,34 @@ def _claimed(call: ToolCall[ClaimArguments]) -> Any:
     if call.caller.by.kind is not Kind.AGENT and not given.keys() & {"agent", "task_id"}:
         raise InvalidFields([("agent", "is required: this token isn't an agent's")])
     key = key_of("claim_next", given.get("request_id"))
-    body = {name: given[name] for name in ("agent", "lease_seconds", "auto_memories") if name in given}
+    body = {name: given[name] for name in ("agent", "lease_seconds", "auto_memories") if name in given} | call.named
     if "task_id" in given:
-        return call.play("claim", body, params={"task_id": given["task_id"]}, key=key)
-    params = {"slug": call.agent}
-    if not given.get("wait_seconds"):
-        return call.play("claim_the_next", body, params=params, key=key)
-    return call.play("wait_for_a_claim", body, params=params, query={"timeout": given["wait_seconds"]}, key=key)
+        resumed = {"resume_fence": given["resume_fence"]} if "resume_fence" in given else {}
+        with _own_claim_named(call):
+            return call.play("claim", body | resumed, params={"task_id": given["task_id"]}, key=key)
+    if "resume_fence" in given:
+        raise InvalidFields([("task_id", "is required with resume_fence: the task that you hold")])
+    # One route for both ways, so that a request_id is the same request whether it waits or not.
+    body["first_lease_seconds"] = FIRST_LEASE_SECONDS
+    query = {"timeout": given.get("wait_seconds", 0)}
+    return call.play("wait_for_a_claim", body, params={"slug": call.agent}, query=query, key=key)
+
+
+@contextmanager
+def _own_claim_named(call: ToolCall[ClaimArguments]) -> Iterator[None]:
+    """A refusal for a claim of the caller's own agent says how to go on with it."""
+    try:
+        yield
+    except errors.AlreadyClaimed as exc:
+        if exc.fields["agent"] == call.agent:
+            exc.fields["resume_fence"] = exc.fields["fence"]
+        raise
 
 
 def nothing(agent: str) -> Said:
     lines = [f"There is no work for {texts.line(agent)} now."]
-    step = f"call claim_next again; wait_seconds, at most {MAX_WAIT_SECONDS}, waits for work"
+    wait = f"call claim_next again: wait_seconds, at most {MAX_WAIT_SECONDS}, waits for work"
+    step = f"{wait}; list_tasks with held shows what your agent holds"
     return Said(lines, step, {"claimed": False})
 
 
@@ -102,10 +125,13 @@ def _has_snapshot(claimed: dict[str, Any]) -> bool:
 
 
 def next_step(claimed: dict[str, Any]) -> str:
-    seconds = claimed["lease_seconds"] // 2
+    seconds, claim = claimed["lease_seconds"] // 2, claimed["task"]["claim"]
+    lease = times.parse_rfc3339(claim["expires_at"]) - times.parse_rfc3339(claim["claimed_at"])
+    is_short = lease.total_seconds() < claimed["lease_seconds"]
+    first = f"call heartbeat now: until then the claim lasts {lease.total_seconds():.0f} seconds alone; "
     reports = ", with a report in criteria for each criterion" if request_shown.criteria(claimed["body"]) else ""
     beat = f"heartbeat every {seconds} seconds with task_id and claim_id"
-    return f"do the work; {beat}; end with complete{reports}, or with fail"
+    return f"{first if is_short else ''}do the work; {beat}; end with complete{reports}, or with fail"
 
 
 TOOL = Tool(
@@ -113,7 +139,7 @@ TOOL = Tool(
     description="Claim your best ready task: yours alone until the lease ends.",
     arguments=ClaimArguments,
     answer=("claimed",),
-    plays=("claim_the_next", "wait_for_a_claim", "claim"),
+    plays=("wait_for_a_claim", "claim"),
     handler=claim_next,
     of=frozenset({WORKER}),
     repeatable=False,

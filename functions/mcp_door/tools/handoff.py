@@ -25,6 +25,7 @@ class HandoffArguments(Arguments):
     scope: Annotated[str, Field(description="like src/auth: takes what is known along")] = LEFT_OUT
     priority: Literal["P0", "P1", "P2"] = LEFT_OUT
     claim_id: Annotated[str, Field(description="yours, if you hold one")] = LEFT_OUT
+    worker: Annotated[str, Field(description="your session's name")] = LEFT_OUT
     agent: Annotated[str, Field(description="act for it")] = LEFT_OUT
     request_id: Annotated[str, Field(description="same id: same handoff")] = LEFT_OUT
     advanced: Annotated[dict[str, Any], Field(description="work_type, kind, results, rollback, budget")] = LEFT_OUT
@@ -59,7 +60,7 @@ def hand_off(call: ToolCall[HandoffArguments]) -> Said:
     arguments = call.arguments
     key = key_of("handoff", arguments.given().get("request_id"))
     with agents_named(call):
-        made = call.play("create_a_handoff", arguments.body(call.agent), key=key)
+        made = call.play("create_a_handoff", merged(arguments.body(call.agent), call.named), key=key)
     task = made["task"]
     lines = [f"Handed off; state: {task['state']}", *tasks_shown.head_lines(task), f"url: {task['url']}"]
     data = {"task_id": task["id"], "handoff_id": task["handoff_id"], "state": task["state"], "url": task["url"]}

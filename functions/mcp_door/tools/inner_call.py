@@ -43,11 +43,12 @@ ROUTES: dict[str, Endpoint] = {route.name: route for route in _PLAYABLE}
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls a tool, and by which request."""
+    """Who calls a tool, and by which request. ``worker``: the session's name, if its address gives one."""
 
     deps: Deps
     by: Principal
     request: Request
+    worker: str | None = None
 
     def play(
         self,

@@ -10,7 +10,7 @@ from api.handoffs.requests import LEFT_OUT
 from baton.domain.access.principal import Kind
 from mcp_door.tools import tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
+from mcp_door.tools.tool import Said, Tool, ToolCall
 from rest.errors import InvalidFields
 
 USUAL = 10
@@ -21,6 +21,7 @@ MOST_PAGES = 5
 class ListArguments(Arguments):
     agent: Annotated[str, Field(description="whose work")] = LEFT_OUT
     sent: Annotated[bool, Field(description="what you handed off")] = LEFT_OUT
+    held: Annotated[bool, Field(description="what you hold")] = LEFT_OUT
     day: Annotated[str, Field(description="like 2026-01-31")] = LEFT_OUT
     state: Annotated[str, Field(description="like needs, claimed, done")] = LEFT_OUT
     limit: int = LEFT_OUT
@@ -37,7 +38,9 @@ def list_tasks(call: ToolCall[ListArguments]) -> Said:
 
 def _asked(call: ToolCall[ListArguments], given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Returns the route and its query. Raises ``InvalidFields``."""
-    query = {name: value for name, value in given.items() if name != "sent"}
+    query = {name: value for name, value in given.items() if name not in {"sent", "held"}}
+    if given.get("held"):
+        return "list_held", {name: query[name] for name in ("limit", "cursor") if name in query}
     if not given.get("sent"):
         return "list_tasks", query
     if "day" in query:
@@ -49,11 +52,12 @@ def _asked(call: ToolCall[ListArguments], given: dict[str, Any]) -> tuple[str, d
 
 def _found(call: ToolCall[ListArguments], route: str, query: dict[str, Any]) -> dict[str, Any]:
     """Returns the first page that holds something, or the last one that was looked at."""
-    page = call.play(route, query=query)
+    params = {"slug": call.agent} if route == "list_held" else {}
+    page = call.play(route, params=params, query=query)
     for _ in range(MOST_PAGES - 1):
         if page["items"] or page["next_cursor"] is None:
             break
-        page = call.play(route, query={**query, "cursor": page["next_cursor"]})
+        page = call.play(route, params=params, query={**query, "cursor": page["next_cursor"]})
     return dict(page)
 
 
@@ -62,6 +66,8 @@ def _lines(query: dict[str, Any], tasks: list[dict[str, Any]]) -> list[str]:
     is of all days."""
     whose = texts.line(query.get("agent") or query.get("day") or "today (UTC)")
     said = f"{len(tasks)} tasks" if _waits_for_humans(query) else f"{len(tasks)} tasks of {whose}"
+    if query.get("held"):
+        said = f"{len(tasks)} tasks that you hold"
     if query.get("sent"):
         said = f"{len(tasks)} handoffs of yours"
     return [f"{said}; titles are their authors' words:", *map(tasks_shown.row, tasks)] if tasks else [f"{said}."]
@@ -74,6 +80,9 @@ def _waits_for_humans(query: dict[str, Any]) -> bool:
 def _next_step(query: dict[str, Any], page: dict[str, Any]) -> str:
     """A page that is full may be the last one: only its cursor tells."""
     more = f"there may be more: call again with cursor {page['next_cursor']}" if page["next_cursor"] else ""
+    if query.get("held"):
+        goes_on = "claim_next with task_id and resume_fence goes on with one whose claim_id you lost"
+        return "; ".join(each for each in (goes_on if page["items"] else "claim_next gets you work", more) if each)
     if not page["items"]:
         return (
             f"nothing so far that you may read; {more}" if more else "ask for another agent, day or state; or for sent"
@@ -88,8 +97,7 @@ TOOL = Tool(
     description="List tasks, newest first.",
     arguments=ListArguments,
     answer=("tasks",),
-    plays=("list_tasks", "list_all_handoffs"),
+    plays=("list_tasks", "list_all_handoffs", "list_held"),
     handler=list_tasks,
-    of=frozenset({SENDER}),
     reads=True,
 )

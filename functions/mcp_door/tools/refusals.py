@@ -22,7 +22,10 @@ STEPS = {
     "at_capacity": "finish what you hold, then call claim_next",
     "task_ended": "it has ended; get_task shows how",
     "criteria_unreported": "call complete again with a report in criteria for each of them, by its exact text",
-    "claim_required": "add the claim_id of the task that this work belongs to",
+    "claim_required": "add the claim_id of the task that this work belongs to; or, if the claims are other sessions', "
+    "a name of your own as worker",
+    "claim_changed": "another session was first; claim_next gets you other work; list_tasks with held shows who has it",
+    "nobody_holds": "that claim is over; claim_next with this task_id takes it, if it is ready",
     "capability_mismatch": "name one of the able agents as target, or ask for another deliverable",
     "unknown_agent": "name one of these agents, or leave the target out for any able agent",
     "inactive_agent": "this agent is switched off: name another, or ask a human to switch it on",
@@ -36,6 +39,10 @@ STEPS = {
     "claim_full": "end the claim: it has stored as much as one may",
     "too_many_waits": "complete it with what there is; or fail it; or hand the rest on",
 }
+OWN_CLAIM = (
+    "your own agent holds it: if that was you and you lost its claim_id, claim_next with this task_id and resume_fence "
+    "{resume_fence} goes on with it; claim_next without them gets you other work"
+)
 CLASSES: tuple[tuple[type[errors.BatonError], str], ...] = (
     (errors.InvalidInput, "correct the named argument and call again"),
     (errors.Forbidden, "you may not do this; ask a human who may"),
@@ -77,12 +84,27 @@ def _told(name: str, value: Any) -> list[str]:
     return [f"{name}:", *(f"- {texts.exact(str(each))}" for each in value[:MAX_LISTED])]
 
 
-_TOLD = ("state", "agent", "expires_at", "criteria", "missing", "able", "agents", "review_id", "rule", "retry_after")
+_TOLD = (
+    "state",
+    "agent",
+    "worker",
+    "claimed_at",
+    "expires_at",
+    "criteria",
+    "missing",
+    "able",
+    "agents",
+    "review_id",
+    "rule",
+    "retry_after",
+)
 
 
 def step_after(exc: errors.BatonError) -> str:
     if exc.fields.get("rule") == ROOT_RATE:
         return ROOT_STEP
+    if "resume_fence" in exc.fields:
+        return OWN_CLAIM.format(**exc.fields)
     if exc.code in STEPS:
         return STEPS[exc.code]
     return next((step for kind, step in CLASSES if isinstance(exc, kind)), _LATER)

@@ -20,6 +20,7 @@ NEXT_STEPS = {
 }
 # Fields of a shown task that hold others' words.
 OTHERS = ("title", "output", "failure")
+_HOLDER = ("fence", "worker", "claimed_at", "expires_at")
 _BRIEF = ("state", "kind", "title", "source_agent", "target_agent", "priority", "updated_at")
 
 
@@ -32,7 +33,9 @@ def next_step(call: ToolCall[Any], task: dict[str, Any]) -> str:
 
 
 def brief(task: dict[str, Any]) -> dict[str, Any]:
-    return {"task_id": task["id"], **{name: task[name] for name in (*_BRIEF, "handoff_id", "workflow_id")}}
+    """``claim``: of a claimed task, who holds it."""
+    held = {"claim": {name: task["claim"][name] for name in _HOLDER}} if task.get("claim") else {}
+    return {"task_id": task["id"], **{name: task[name] for name in (*_BRIEF, "handoff_id", "workflow_id")}, **held}
 
 
 def head_lines(task: dict[str, Any]) -> list[str]:
@@ -61,4 +64,13 @@ def row(task: dict[str, Any]) -> str:
     """Returns a task in one line of a list."""
     to = texts.line(task["target_agent"] or "any able agent")
     by = texts.line(task["source_agent"])
-    return f"{task['id']} {task['state']} {task['priority']} {by} → {to} {texts.quoted(task['title'])}"
+    return f"{task['id']} {task['state']} {task['priority']} {by} → {to} {texts.quoted(task['title'])}{_holder(task)}"
+
+
+def _holder(task: dict[str, Any]) -> str:
+    """Returns who holds a claimed task. The worker's name is its own word."""
+    claim = task.get("claim")
+    if not claim:
+        return ""
+    times = f"since {claim['claimed_at']}, until {claim['expires_at']}"
+    return f" · held by worker {texts.quoted(claim['worker'])} {times}, fence {claim['fence']}"

@@ -73,6 +73,12 @@ class ToolCall(Generic[ArgumentsT]):
         """Returns the agent that the caller means: by default itself."""
         return str(self.arguments.given().get("agent") or self.own_name)
 
+    @property
+    def named(self) -> dict[str, Any]:
+        """Returns the worker's name as a field of a body: the argument, or the session's; empty without one."""
+        worker = self.arguments.given().get("worker") or self.caller.worker
+        return {"worker": worker} if worker else {}
+
     def play(self, route: str, body: Any = None, **options: Any) -> Any:
         """Plays a route of the API as this caller, as ``Caller.play`` says."""
         return self.caller.play(route, body, **options)

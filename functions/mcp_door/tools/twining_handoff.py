@@ -9,6 +9,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT, MAX_LIST, Piece
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments
+from mcp_door.tools.keys import key_of
 from mcp_door.tools.known_agents import agents_named
 from mcp_door.tools.tool import NEITHER, Said, Tool, ToolCall
 from rest import models
@@ -28,11 +29,14 @@ class TwiningArguments(Arguments):
     summary: str
     results: Annotated[tuple[ResultArguments, ...], models.few(MAX_LIST)]
     auto_snapshot: bool = LEFT_OUT
+    request_id: Annotated[str, Field(description="same id: same handoff")] = LEFT_OUT
 
 
 def hand_over(call: ToolCall[TwiningArguments]) -> Said:
+    given = call.arguments.given()
+    key = key_of("twining_handoff", given.pop("request_id", None))
     with agents_named(call):
-        made = call.play("create_twining_handoff", call.arguments.given())
+        made = call.play("create_twining_handoff", given | call.named, key=key)
     size = made["context_snapshot_size"]
     target = texts.line(made["target_agent"] or "any able agent")
     lines = [
@@ -52,5 +56,6 @@ TOOL = Tool(
     handler=hand_over,
     of=NEITHER,
     repeatable=False,
+    renamed={"Idempotency-Key": "request_id"},
     is_twinings=True,
 )

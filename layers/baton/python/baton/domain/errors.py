@@ -138,12 +138,14 @@ class CapabilityMismatch(InvalidInput):
 
 class ClaimRequired(InvalidInput):
     """An agent that holds claims has to name the claim that a handoff belongs to: otherwise it could leave the chain by
-    leaving out the field (docs/spec/protocol.md §1)."""
+    leaving out the field (docs/spec/protocol.md §1). A worker that names itself: only while it holds claims."""
 
     code = "claim_required"
 
-    def __init__(self, agent: str) -> None:
-        super().__init__("claim_id", f"is required while {agent} holds claims: name the one that this belongs to")
+    def __init__(self, agent: str, worker: str | None = None) -> None:
+        who = agent if worker is None else f"worker {worker} of {agent}"
+        others = "; if they are another worker's, name your own" if worker is None else ""
+        super().__init__("claim_id", f"is required while {who} holds claims: name the one that this belongs to{others}")
 
 
 class CriteriaUnreported(InvalidInput):

@@ -11,6 +11,7 @@ from baton.domain import errors
 from baton.domain.access.principal import Kind as Who
 from baton.domain.access.principal import Principal
 from baton.domain.agents.route import Mode
+from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, Lineage, lineage_under
 from baton.domain.handoffs.workflow import ANY_AGENT, HeldClaim, RootHandoffs
@@ -48,6 +49,7 @@ class CreateHandoff:
     message: handoff_message.HandoffMessage  # as it was sent
     kind: Kind = Kind.TRANSFER
     claim_id: str | None = None  # of the claim that it is made under; None for a root
+    worker: str | None = None  # who hands off: only its own claims have to be named. None: any of the agent's
     work_type: str | None = None  # decides the route if no target is named
     extra_writes: Callable[[NewHandoff], tuple[Write, ...]] = lambda _: ()  # writes for the new task
 
@@ -78,7 +80,7 @@ def create_handoff(
     def read() -> tuple[_Read, SavedResponse | None]:
         source = resolve_agents.source_of(deps, by, asked.source)
         claim = None if asked.claim_id is None else find_claim(deps, by.workspace, source, asked.claim_id)
-        is_holder = _must_name_one(by, asked) and holds_claims(deps, by.workspace, source)
+        is_holder = _must_name_one(by, asked) and holds_claims(deps, by.workspace, source, asked.worker)
         inputs = deps.store.handoff_inputs(by.workspace, _wanted(asked, source, claim, idempotency_key))
         return _Read(source, claim, is_holder, inputs), inputs.saved_response
 
@@ -128,7 +130,7 @@ def _hand_off(
     inputs = read.inputs
     parent = _parent(by, request, read)
     if read.is_holder:
-        raise errors.ClaimRequired(read.source)
+        raise errors.ClaimRequired(read.source, request.worker)
     start = _so_far(deps, by, request, parent, inputs)
     planned = _planned(deps, by, request, read, parent)
     is_agents_root = parent is None and by.kind is not Who.HUMAN
@@ -180,6 +182,8 @@ def _parent(by: Principal, request: CreateHandoff, read: _Read) -> Task | None:
 def _planned(deps: Deps, by: Principal, request: CreateHandoff, read: _Read, parent: Task | None) -> PlannedHandoff:
     source, inputs = read.source, read.inputs
     message = checked_message(request.message, inputs.settings.guardrails)
+    if request.worker is not None:
+        checked({"worker": request.worker}, inputs.settings.guardrails, "")
     message.must_be_ahead(deps.clock.now())
     message = with_snapshot(deps, by.workspace, message)
     mode, rank = Mode.DISPATCH, None

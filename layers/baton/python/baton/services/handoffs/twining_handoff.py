@@ -33,6 +33,7 @@ class TwiningHandoff:
     target_agent: str | None = None  # None: open to any agent
     scope: str = ROOT
     auto_snapshot: bool = True
+    worker: str | None = None  # as in ``CreateHandoff``
 
     def message(self) -> HandoffMessage:
         return message_from(
@@ -52,16 +53,17 @@ def twining_handoff(
     deps: Deps, by: Principal, asked: TwiningHandoff, idempotency_key: IdempotencyKey | None = None
 ) -> TaskDetails:
     """Returns the handoff and its task, as ``create_handoff`` does, and raises its errors. A status entry is posted in
-    the same commit. If the source agent holds exactly one claim, the handoff belongs to it; a human's doesn't."""
+    the same commit. If the source agent holds exactly one claim, or its worker that is named, the handoff belongs to
+    it; a human's doesn't."""
     claim_id = None
     if not by.is_human:
         source = resolve_agents.source_of(deps, by, asked.source_agent)
-        claim_id = only_claim(deps, by.workspace, source)
+        claim_id = only_claim(deps, by.workspace, source, asked.worker)
 
     def status_entry(handoff: NewHandoff) -> tuple[Write, ...]:
         return (Insert(new_entry(deps, by, handoff_created(handoff.task, handoff.message))),)
 
-    request = CreateHandoff(message=asked.message(), claim_id=claim_id, extra_writes=status_entry)
+    request = CreateHandoff(message=asked.message(), claim_id=claim_id, worker=asked.worker, extra_writes=status_entry)
     try:
         return create_handoff(deps, by, request, idempotency_key)
     except errors.InvalidInput as exc:

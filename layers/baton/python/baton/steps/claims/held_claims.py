@@ -16,10 +16,10 @@ SETTLED_SECONDS = 2.0
 FIRST_PAUSE_SECONDS = 0.05
 
 
-def holds_claims(deps: Deps, workspace: str, agent: str) -> bool:
-    """True if the agent holds a claim. A claim that has ended doesn't count, however late the index is. A claim that
-    began within the index's lag may be missed."""
-    return any(_is_live(deps, workspace, each) for each in deps.store.held(workspace, agent))
+def holds_claims(deps: Deps, workspace: str, agent: str, worker: str | None = None) -> bool:
+    """True if the agent holds a claim; with ``worker``, one of that worker's. A claim that has ended doesn't count,
+    however late the index is. A claim that began within the index's lag may be missed."""
+    return any(_is_live(deps, workspace, each, worker) for each in deps.store.held(workspace, agent))
 
 
 def count_claims_besides(deps: Deps, workspace: str, agent: str, known: Collection[str | None]) -> int:
@@ -28,9 +28,9 @@ def count_claims_besides(deps: Deps, workspace: str, agent: str, known: Collecti
     return sum(_is_live(deps, workspace, each) for each in others)
 
 
-def only_claim(deps: Deps, workspace: str, agent: str) -> str | None:
-    """Returns the id of the one claim that the agent holds; None if it holds none, or several."""
-    live = [each.claim_id for each in deps.store.held(workspace, agent) if _is_live(deps, workspace, each)]
+def only_claim(deps: Deps, workspace: str, agent: str, worker: str | None = None) -> str | None:
+    """Returns the id of the one claim that the agent holds, or its worker; None if there is none, or several."""
+    live = [each.claim_id for each in deps.store.held(workspace, agent) if _is_live(deps, workspace, each, worker)]
     return live[0] if len(live) == 1 else None
 
 
@@ -56,9 +56,10 @@ def unsettled(deps: Deps, id_: str) -> timedelta:
     return began_at + times.seconds(SETTLED_SECONDS) - now
 
 
-def _is_live(deps: Deps, workspace: str, held: HeldClaim) -> bool:
+def _is_live(deps: Deps, workspace: str, held: HeldClaim, worker: str | None = None) -> bool:
     try:
         task, _ = deps.store.load(workspace, held.task_id)
     except errors.Unknown:
         return False
-    return task.claim is not None and task.claim.claim_id == held.claim_id
+    claim = task.claim
+    return claim is not None and claim.claim_id == held.claim_id and worker in {None, claim.worker}

@@ -1,0 +1,33 @@
+"""Gives a claimed task back, undone."""
+
+from __future__ import annotations
+
+from api.handoffs.requests import LEFT_OUT
+from mcp_door.tools.arguments import Arguments
+from mcp_door.tools.complete import ended
+from mcp_door.tools.keys import key_under_claim
+from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
+
+
+class ReleaseArguments(Arguments):
+    task_id: str
+    claim_id: str
+    reason: str = LEFT_OUT
+
+
+def release(call: ToolCall[ReleaseArguments]) -> Said:
+    given = call.arguments.given()
+    key = key_under_claim("release", given)
+    task_id = given.pop("task_id")
+    return ended(call.play("release", given, params={"task_id": task_id}, key=key))
+
+
+TOOL = Tool(
+    name="release",
+    description="Give your claim back, undone.",
+    arguments=ReleaseArguments,
+    answer=("state",),
+    plays=("release",),
+    handler=release,
+    of=frozenset({WORKER}),
+)

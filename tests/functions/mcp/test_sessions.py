@@ -1,0 +1,132 @@
+"""Sessions of one agent: one that lost its memory, one beside another, one whose call was cancelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.worlds.mcp_client import McpClient, Told
+from support.worlds.world import World, agent
+
+ARCHITECT, CODER = agent("architect"), agent("auto-code")
+
+
+def handed(client: McpClient, **more: Any) -> Any:
+    return client.done(ARCHITECT, "handoff", reason="It codes", summary="Build it", target="auto-code", **more)
+
+
+def held(client: McpClient, **more: Any) -> Any:
+    handed(client)
+    return client.done(CODER, "claim_next", **more)
+
+
+def in_session(client: McpClient, worker: str, tool: str, **arguments: Any) -> Told:
+    return Told(client.ask(CODER, "tools/call", query=f"worker={worker}", name=tool, arguments=arguments))
+
+
+def test_a_model_that_lost_its_claim_id_finds_what_it_holds_and_goes_on(client: McpClient) -> None:
+    lost = held(client)
+    nothing = client.call(CODER, "claim_next")
+    assert "list_tasks with held" in nothing.text
+    mine = client.call(CODER, "list_tasks", held=True)
+    (task,) = mine.data["tasks"]
+    assert (task["task_id"], task["claim"]["fence"]) == (lost["task_id"], lost["fence"])
+    assert task["claim"]["claimed_at"] in mine.text
+    assert lost["claim_id"] not in f"{mine.text} {mine.data}"
+    again = client.done(CODER, "claim_next", task_id=task["task_id"], resume_fence=task["claim"]["fence"])
+    assert again["claim_id"] != lost["claim_id"]
+    stale = client.call(CODER, "heartbeat", task_id=task["task_id"], claim_id=lost["claim_id"])
+    assert stale.code == "stale_claim"
+    given = client.done(CODER, "release", task_id=task["task_id"], claim_id=again["claim_id"], reason="Not mine")
+    assert given["state"] == "delegated"
+    assert client.done(CODER, "list_tasks", held=True)["tasks"] == []
+
+
+def test_a_refused_claim_says_truthfully_who_holds_the_task_and_how_to_go_on(client: McpClient) -> None:
+    lost = held(client)
+    refused = client.call(CODER, "claim_next", task_id=lost["task_id"])
+    assert refused.code == "already_claimed"
+    assert "another worker" not in refused.text
+    assert "your own agent holds it" in refused.text
+    assert f"resume_fence {lost['fence']}" in refused.text
+    assert client.done(CODER, "claim_next", task_id=lost["task_id"], resume_fence=lost["fence"])["claimed"]
+    late = client.call(CODER, "claim_next", task_id=lost["task_id"], resume_fence=lost["fence"])
+    assert late.code == "claim_changed"
+    assert "another session was first" in late.text
+
+
+def test_a_fence_without_its_task_is_refused_by_name(client: McpClient) -> None:
+    told = client.call(CODER, "claim_next", resume_fence=1)
+    assert told.is_error
+    assert "task_id" in told.text
+
+
+def test_one_sessions_claim_doesnt_keep_another_from_handing_over(client: McpClient) -> None:
+    handed(client)
+    claim = in_session(client, "first", "claim_next").data
+    work = {"reason": "It tests", "target": "qa"}
+    assert in_session(client, "second", "handoff", **work).data["task_id"]
+    own = in_session(client, "first", "handoff", **work)
+    assert own.code == "claim_required"
+    assert not in_session(client, "first", "handoff", **work, claim_id=claim["claim_id"]).is_error
+    unnamed = client.call(CODER, "handoff", **work)
+    assert unnamed.code == "claim_required"
+    assert "a name of your own as worker" in unnamed.text
+    assert not client.call(CODER, "handoff", **work, worker="third").is_error
+
+
+def test_a_session_has_its_name_in_the_trail(client: McpClient, world: World) -> None:
+    handed(client)
+    claim = in_session(client, "laptop-7", "claim_next").data
+    task = world.task(claim["task_id"])
+    assert task.claim is not None
+    assert task.claim.worker == "laptop-7"
+
+
+@pytest.mark.parametrize("waits", [(0, 5), (5, 0)])
+def test_a_request_id_is_the_same_request_whether_it_waits_or_not(client: McpClient, waits: tuple[int, int]) -> None:
+    handed(client)
+    handed(client)
+    first, second = (client.done(CODER, "claim_next", request_id="r-1", wait_seconds=seconds) for seconds in waits)
+    assert (first["task_id"], first["claim_id"]) == (second["task_id"], second["claim_id"])
+
+
+def test_a_claim_that_was_waited_for_is_short_until_the_first_word_and_says_so(
+    client: McpClient, world: World
+) -> None:
+    world.clock.meanwhile = lambda: handed(client)
+    told = client.call(CODER, "claim_next", wait_seconds=10)
+    assert "call heartbeat now" in told.data["next"]
+    world.clock.advance(30)
+    ids = {"task_id": told.data["task_id"], "claim_id": told.data["claim_id"]}
+    client.done(CODER, "heartbeat", **ids)
+    world.clock.advance(200)
+    client.done(CODER, "complete", **ids, output="done")
+
+
+def test_a_claim_made_for_a_call_that_was_cancelled_costs_a_minute_and_no_attempt(
+    client: McpClient, world: World
+) -> None:
+    world.clock.meanwhile = lambda: handed(client)
+    client.done(CODER, "claim_next", wait_seconds=10)
+    world.clock.advance(60)
+    taken = client.done(CODER, "claim_next")
+    assert taken["fence"] == 2
+    assert world.task(taken["task_id"]).attempt == 1
+
+
+def test_work_that_is_there_at_once_is_claimed_for_the_whole_lease(client: McpClient) -> None:
+    assert "call heartbeat now" not in held(client, wait_seconds=10)["next"]
+
+
+def test_a_twining_handoff_that_is_sent_again_is_one(client: McpClient) -> None:
+    def sent(request_id: str | None) -> str:
+        results = [{"description": "Done", "status": "completed"}]
+        more = {} if request_id is None else {"request_id": request_id}
+        arguments = {"source_agent": "architect", "target_agent": "qa", "summary": "Look", "results": results, **more}
+        found = client.ask(ARCHITECT, "tools/call", query="tools=all", name="twining_handoff", arguments=arguments)
+        return str(found["structuredContent"]["id"])
+
+    assert sent("t-1") == sent("t-1") != sent("t-2")
+    assert sent(None) != sent(None)
