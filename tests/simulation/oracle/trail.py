@@ -26,7 +26,7 @@ EDGES: dict[str, Edge] = {
     "handoff_initiated": ({None}, {"needs"}, "any"),
     "handoff_imported": ({None}, {"needs"}, "human"),
     "approved": ({"needs"}, {"delegated", "next"}, "approver"),
-    "approval_undone": ({"delegated"}, {"needs"}, "human"),
+    "approval_undone": ({"delegated"}, {"needs"}, "human or sweeper"),
     "deferred": ({"needs"}, {"needs"}, "human"),
     "dismissed": ({"needs"}, {"cancelled"}, "human"),
     "split": ({"needs"}, {"cancelled"}, "human"),
@@ -113,6 +113,8 @@ class TrailRules:
                 return is_human or (by == holder and self._is_under_its_claim(fold))
             case "sweeper":
                 return by == SWEEPER
+            case "human or sweeper":
+                return is_human or (by == SWEEPER and data.get("reason") == "agent_changed")
             case "claim or sweeper":
                 return by == SWEEPER or (by == holder and self._is_under_its_claim(fold))
             case "system":
@@ -148,7 +150,7 @@ class TrailRules:
             self._let_act(fold, entry)
         elif kind in ("checkpoint_saved", "handoff_transferred", "handoff_rejected", "waiting"):
             self._let_act(fold, entry)
-        elif kind == "approval_undone":
+        elif kind == "approval_undone" and "reason" not in entry["data"]:
             self._must(at < to_ms(fold["undo_until"]), "undone after its window")
         elif kind == "resumed":
             self._resumed(tx, fold, entry["data"], at)

@@ -208,7 +208,7 @@ def test_what_a_trail_leaves_unsaid_means_what_it_meant_on_the_first_day() -> No
         "has_output",
         "has_failure",
     }
-    zeros = {"depth", "attempt", "releases", "fence", "recoveries", "checkpoints", "waits"}
+    zeros = {"depth", "attempt", "releases", "fence", "recoveries", "checkpoints", "waits", "approved_as"}
     assert {name for name in unsaid if unsaid[name] == 0 and unsaid[name] is not False} == zeros
     nones = {"effort", "due_date", "deadline", "parent_id", "ready_at", "undo_until", "origin", "claim"}
     nones |= {"work_type", "dispatch_rank", "not_before", "deferred_until", "join_parent", "call_id", "retry_of"}

@@ -66,6 +66,7 @@ cancel       cancelled    cancelled    cancelled      cancelled  cancelled      
 join         NotAllowed   NotAllowed   NotAllowed     NotAllowed NotAllowed     NotAllowed     delegated    delegated
 callback     NotAllowed   NotAllowed   NotAllowed     NotAllowed NotAllowed     NotAllowed     delegated    delegated
 overtake     cancelled    NotAllowed   NotAllowed     NotAllowed NotAllowed     NotAllowed     NotAllowed   NotAllowed
+send-back    NotAllowed   needs        needs          NotAllowed NotAllowed     NotAllowed     NotAllowed   NotAllowed
 bot          needs        delegated    delegated      next       claimed        claimed        waiting      waiting
 sweep        needs        delegated    delegated      next       delegated      next           waiting      waiting
 """
@@ -93,6 +94,7 @@ cancel       TaskEnded
 join         TaskEnded
 callback     TaskEnded
 overtake     TaskEnded
+send-back    TaskEnded
 bot          TaskEnded
 sweep        unchanged
 """
@@ -202,6 +204,7 @@ VERBS: dict[str, Callable[[Life, Principal], object]] = {
     "cancel": lambda life, by: life.cancel(by),
     "join": lambda life, _: resume(life, JOINER),
     "callback": lambda life, _: resume(life, CALLBACK),
+    "send-back": lambda life, _: life.do(commands.SendBack(by=system(WORKSPACE, SWEEPER), target=life.agent)),
     "overtake": lambda life, _: overtake(life, system(WORKSPACE, SWEEPER)),
     "bot": lambda life, _: life.do(commands.FlagClosedByBot(by=system(WORKSPACE, SYNC_TRACKER))),
     "sweep": lambda life, _: life.later(300).sweep(),
@@ -247,7 +250,7 @@ STATES = {"needs", "undoable", "delegated", "next", "claimed", "at-next", "waiti
 
 
 def test_the_tables_cover_every_state_verb_and_caller() -> None:
-    asked, by_itself = 19, 5
+    asked, by_itself = 19, 6
     assert len(VERBS) == asked + by_itself
     assert len(CASES) == len(STATES) * (asked * (len(CALLERS) - 1) + by_itself)
     assert {state for _, state, _, _ in CASES} == STATES

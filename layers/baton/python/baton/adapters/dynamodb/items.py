@@ -157,7 +157,7 @@ def _without(implied: Item, values: Item) -> Item:
 _BOOKKEEPING = ("version", "seq", "rings", "alert_after_seconds")
 _COUNTS = {
     *("depth", "revision", "max_attempts", "attempt", "releases", "fence", "recoveries", "checkpoints", "waits"),
-    "dispatch_rank",
+    *("dispatch_rank", "approved_as"),
 }
 _STATE_FIELDS = {f.name for f in fields(Task)} - {
     *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "wakes_first", "runtime", "mirrored", "parked", "tail"),
@@ -350,8 +350,9 @@ def review_from(item: Item) -> Review:
 def agent_item(agent: Agent) -> Item:
     """Returns the agent without its key in the queue index, which only the latest version has."""
     values = {f.name: _plain(getattr(agent, f.name)) for f in fields(Agent)}
-    if not agent.limit_was_lowered:
-        del values["limit_was_lowered"]
+    for name in ("limit_was_lowered", "off_by"):
+        if not values[name]:
+            del values[name]
     return {**keys.agent(agent.workspace, agent.slug)._asdict(), **values}
 
 
@@ -384,6 +385,7 @@ def agent_from(item: Item) -> Agent:
         service_version=int(item.get("service_version", 0)),
         service_by=item.get("service_by", ""),
         service_fields=tuple(item.get("service_fields", ())),
+        off_by=item.get("off_by", ""),
     )
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from baton.domain import errors, hidden
-from baton.domain.access.principal import Principal
+from baton.domain.access.principal import Kind, Principal
 from baton.domain.agents.look_alikes import look, mixes_alphabets
 
 MAX_AGENTS = 500
@@ -80,6 +80,7 @@ class Agent:
     service_version: int = 0
     service_by: str = ""
     service_fields: tuple[str, ...] = ()
+    off_by: str = ""  # who switched it off; empty for one that is on, and for one of an earlier release
 
     @property
     def is_run(self) -> bool:
@@ -117,18 +118,20 @@ class Agent:
 
     def changed(self, by: Principal, at: datetime, of_profile: Iterable[str] = (), **values: Any) -> Agent:
         """Returns the next version. ``of_profile``: the fields of its run profile that change with it. A standing
-        approval covers the agent as a human saw it (invariant 8): a change by a service ends it, and a service that
-        gives one raises ``HumanNeeded``."""
+        approval covers the agent as a human saw it (invariant 8): a change by a service ends it. Raises ``HumanNeeded``
+        for a service that gives one, or that switches on what a human switched off."""
         if not by.is_human:
             if values.get("approval") is Approval.AUTO:
                 raise errors.HumanNeeded("give a standing approval (approval: auto)")
             if values.get("root_handoffs_per_hour", self.root_handoffs_per_hour) != self.root_handoffs_per_hour:
                 raise errors.HumanNeeded("say how many workflows an agent may begin (root_handoffs_per_hour)")
             values["approval"] = Approval.MANUAL
+            self._must_be_theirs_to_switch_on(values.get("active", self.active))
         after = replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
         after = replace(
             after,
             limit_was_lowered=_was_lowered(self, after),
+            off_by=self._off_by(by, values),
             name=canonical(after.name),
             aliases=distinct(after.aliases),
             accepts=distinct(after.accepts),
@@ -138,6 +141,16 @@ class Agent:
         if by.is_human or not fields:
             return after
         return replace(after, service_version=after.version, service_by=by.key, service_fields=fields)
+
+    def _must_be_theirs_to_switch_on(self, active: bool) -> None:
+        if active and not self.active and not self.off_by.startswith(f"{Kind.SERVICE}:"):
+            raise errors.HumanNeeded("switch on an agent that a human switched off")
+
+    def _off_by(self, by: Principal, values: Mapping[str, Any]) -> str:
+        """A human who says that it is off holds it off, whoever was first."""
+        if values.get("active", self.active):
+            return ""
+        return by.key if self.active or (by.is_human and "active" in values) else self.off_by
 
 
 def _was_lowered(before: Agent, after: Agent) -> bool:

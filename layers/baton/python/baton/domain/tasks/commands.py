@@ -43,6 +43,14 @@ class Undo(TaskCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SendBack(TaskCommand):
+    """Takes an approval back that was given for the target as it was: a service has changed it since."""
+
+    name: ClassVar[str] = "send-back"
+    target: Agent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Defer(TaskCommand):
     """Hides the task from the queue until a time."""
 

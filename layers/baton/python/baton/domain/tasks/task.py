@@ -10,7 +10,7 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.agents.agent import Runtime
+from baton.domain.agents.agent import Agent, Runtime
 from baton.domain.escalations.marker import Priority
 from baton.domain.newer import is_known
 
@@ -222,6 +222,8 @@ class Task:
     updated_at: datetime
     max_attempts: int = DEFAULT_MAX_ATTEMPTS
 
+    # The target's ``service_version`` when it was approved: what a service had made of it that the approver saw.
+    approved_as: int = 0
     ready_at: datetime | None = None
     undo_until: datetime | None = None
     origin: State | None = None
@@ -312,6 +314,12 @@ class Task:
         if self.state is State.NEXT:
             return self.attempt == 0 or self.ready_at is None or self.ready_at <= now
         return self.is_ready(now)
+
+    def is_approved_for(self, target: Agent) -> bool:
+        """False if a service has changed since what approvers see of the target. A task of a release before digests
+        tells nothing of that."""
+        is_told = self.state is State.DELEGATED and self.digest is not None and self.target_agent == target.slug
+        return not is_told or target.service_version <= self.approved_as
 
     def takers_with(self, agent: str) -> tuple[str, ...]:
         """Returns ``takers`` after a claim by ``agent``."""

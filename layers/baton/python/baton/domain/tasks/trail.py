@@ -68,6 +68,7 @@ _IMPLIED: dict[str, Any] = {
     "started_at": None,
     "takers": [],
     "digest": None,
+    "approved_as": 0,
 }
 _TIMES = {
     *("created_at", "deadline", "not_before", "deferred_until", "ready_at", "undo_until", "claimed_at", "heartbeat_at"),

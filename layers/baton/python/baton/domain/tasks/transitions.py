@@ -126,6 +126,7 @@ def _delegate(
         attempt=0,
         releases=0,
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
+        approved_as=0 if agent is None else agent.service_version,
         rings=0,
         alert_after_seconds=settings.unclaimed_alert_seconds,
         runtime=recorder.task.runtime if agent is None else agent.runtime,
@@ -167,6 +168,15 @@ def _undo(task: Task, command: commands.Undo, at: datetime) -> Change:
         raise errors.UndoWindowOver(task.id)
     recorder = EventRecorder(task, task, command.by, at)
     recorder.record("approval_undone", state=State.NEEDS, ready_at=None, undo_until=None)
+    return recorder.end()
+
+
+def _send_back(task: Task, command: commands.SendBack, at: datetime) -> Change:
+    _must_be(task, command, State.DELEGATED)
+    target, recorder = command.target, EventRecorder(task, task, command.by, at)
+    data = {"reason": "agent_changed", "agent": target.slug, "version": target.service_version}
+    data |= {"changed_by": target.service_by, "fields": list(target.service_fields)}
+    recorder.record("approval_undone", data, **TO_HUMAN, undo_until=None)
     return recorder.end()
 
 
@@ -468,6 +478,7 @@ _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]
     commands.Approve: _approve,
     commands.ApproveNext: _approve_next,
     commands.Undo: _undo,
+    commands.SendBack: _send_back,
     commands.Defer: _defer,
     commands.Dismiss: _dismiss,
     commands.Split: _split,

@@ -64,7 +64,7 @@ class Claimer:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A task as it was read for a claim at ``now``. ``swept``: what the sweeper would change first, as the lease of the
-    agent's own claim is over."""
+    agent's own claim is over, or as the task was approved for the agent as it was before a service changed it."""
 
     details: TaskDetails
     agent: Agent | None
@@ -93,8 +93,9 @@ def take_task(
     known: TaskDetails | None = None,
 ) -> Claimed:
     """Claims a task by its id, or as a queue has shown it. A task whose lease is over is swept and claimed in one
-    commit. If the sweep leaves nothing to claim, it is committed alone, and the refusal of the claim is raised.
-    ``known``: a task that was just read for a claim; if it is another one, the wanted one is read."""
+    commit. One that was approved for the agent before a service changed it is swept to a human. If the sweep leaves
+    nothing to claim, it is committed alone, and the refusal of the claim is raised. ``known``: a task that was just
+    read for a claim; if it is another one, the wanted one is read."""
     task_id = wanted if isinstance(wanted, str) else wanted.task_id
     found = _read(deps, claimer, task_id, known)
     try:
@@ -113,11 +114,15 @@ def _read(deps: Deps, claimer: Claimer, task_id: str, known: TaskDetails | None)
         details, agent = known, deps.store.agent(workspace, claimer.agent)
     else:
         details, agent = deps.store.read_for_claim(workspace, task_id, claimer.agent)
-    task, now = details.task, deps.clock.now()
-    if claimer.resumes is not None or not task.is_lapsed(claimer.agent, now):
-        return _Candidate(details, agent, now, None)
-    sweep = commands.Sweep(by=system(task.workspace, SWEEPER), agent=agent)
-    return _Candidate(details, agent, now, transition(task, sweep, now))
+    task, now, sweeper = details.task, deps.clock.now(), system(workspace, SWEEPER)
+    swept: Change | None = None
+    if claimer.resumes is None and task.is_lapsed(claimer.agent, now):
+        swept = transition(task, commands.Sweep(by=sweeper, agent=agent), now)
+        task = swept.task
+    if agent is not None and not task.is_approved_for(agent):
+        back = transition(task, commands.SendBack(by=sweeper, target=agent), now)
+        swept = back if swept is None else swept.followed_by(back)
+    return _Candidate(details, agent, now, swept)
 
 
 def _must_be_in_queue(found: _Candidate, ready: ReadyTask) -> None:
