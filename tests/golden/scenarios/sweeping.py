@@ -49,6 +49,21 @@ def switched_off_agent(play: Play) -> None:
     play("human:alice", "GET /alerts")
 
 
+def agent_that_a_service_changed(play: Play) -> None:
+    """What was approved for it as it was waits for a human; what is approved again names the version that was seen."""
+    play.crew("scout", "auditor")
+    task = handed(play, by="agent:scout")
+    play("human:alice", f"POST /tasks/{task}/approve", {})
+    play.wait(60)
+    play("service:ci", "PUT /agents/auditor", {"system_prompt": "Another one"})
+    play("agent:auditor", "POST /agents/auditor/claims", {})
+    looked_at(play, task)
+    play("human:alice", f"POST /tasks/{task}/approve", {})
+    play.wait(60)
+    play("agent:auditor", "POST /agents/auditor/claims", {})
+    looked_at(play, task)
+
+
 def stale_next(play: Play) -> None:
     """What was put off to be next, and isn't begun."""
     play.crew("scout", "auditor")
