@@ -92,9 +92,7 @@ def test_a_request_id_is_the_same_request_whether_it_waits_or_not(client: McpCli
     assert (first["task_id"], first["claim_id"]) == (second["task_id"], second["claim_id"])
 
 
-def test_a_claim_that_was_waited_for_is_short_until_the_first_word_and_says_so(
-    client: McpClient, world: World
-) -> None:
+def test_a_claim_that_was_waited_for_is_short_until_the_first_word_and_says_so(client: McpClient, world: World) -> None:
     world.clock.meanwhile = lambda: handed(client)
     told = client.call(CODER, "claim_next", wait_seconds=10)
     assert "call heartbeat now" in told.data["next"]

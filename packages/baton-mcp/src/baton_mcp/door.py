@@ -40,17 +40,24 @@ def connection(profile: Profile) -> httpx2.AsyncClient:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """``tools``: whose are shown: ``worker``, ``sender``, ``usual`` or ``all``."""
+    """``tools``: whose are shown: ``worker``, ``sender``, ``usual`` or ``all``. ``worker``: the session's
+    name, in trails and for its own claims."""
 
     http: httpx2.AsyncClient
     tools: str
+    worker: str = ""
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Returns the method's result. Raises ``MCPError`` for what the door calls an error of the protocol, and
         ``Unanswered``. A request that fails leaves nothing behind: the next one is asked as if it was the first."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         try:
-            response = await self.http.post("/mcp", params={"tools": self.tools}, json=message, headers=VERSION)
+            response = await self.http.post(
+                "/mcp",
+                params={"tools": self.tools} | ({"worker": self.worker} if self.worker else {}),
+                json=message,
+                headers=VERSION,
+            )
         except httpx2.HTTPError as exc:
             raise Unanswered(f"Baton doesn't answer ({type(exc).__name__}).", AGAIN) from exc
         return _result(response)

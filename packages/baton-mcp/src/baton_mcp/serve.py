@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
@@ -16,6 +18,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
+from baton_mcp.claims import Claims
 from baton_mcp.door import ASK, Door, Unanswered, connection
 from baton_mcp.news import News
 from baton_mcp.profile import Profile
@@ -81,8 +84,8 @@ async def serve(profile: Profile, options: Options) -> None:
         stdio_server() as (read, write),
         anyio.create_task_group() as tasks,
     ):
-        door, listing = Door(http, options.tools), Listing()
-        server = proxy(door, listing, has_channel=options.channel)
+        door, listing = Door(http, options.tools, f"{socket.gethostname()}-{os.getpid()}"[:100]), Listing()
+        server = proxy(door, listing, Claims(door, tasks), has_channel=options.channel)
 
         async def notify(method: str, params: dict[str, Any] | None = None) -> None:
             message = types.JSONRPCNotification(jsonrpc="2.0", method=method, params=params)
@@ -120,7 +123,7 @@ def instructions(tools: str) -> str:
     )
 
 
-def proxy(door: Door, listing: Listing, *, has_channel: bool) -> Server[Any]:
+def proxy(door: Door, listing: Listing, claims: Claims, *, has_channel: bool) -> Server[Any]:
     async def list_tools(
         _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
@@ -134,7 +137,7 @@ def proxy(door: Door, listing: Listing, *, has_channel: bool) -> Server[Any]:
         _context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         try:
-            found = await door.ask("tools/call", {"name": params.name, "arguments": params.arguments})
+            found = await claims.call(params.name, params.arguments or {})
         except Unanswered as exc:  # a result, so that the model learns of it
             return types.CallToolResult(content=[types.TextContent(text=exc.text)], is_error=True)
         return types.CallToolResult.model_validate(found, by_name=False)

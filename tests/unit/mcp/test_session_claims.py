@@ -1,0 +1,109 @@
+"""baton-mcp keeps its session's claims alive, for a while, and gives back what a cancelled call has claimed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+
+from baton_mcp import claims as module
+from baton_mcp.claims import Claims
+from baton_mcp.door import Door
+
+CLAIMED = {"structuredContent": {"task_id": "task_1", "claim_id": "clm_1", "lease_seconds": 300}, "isError": False}
+ENDED = {"structuredContent": {"task_id": "task_1", "state": "done"}, "isError": False}
+
+
+class Api:
+    """Answers tool calls after ``wait``, and notes what else it is sent."""
+
+    def __init__(self, status: int = 200) -> None:
+        self.said: list[tuple[str, Any]] = []
+        self.status, self.wait = status, anyio.Event()
+
+    async def answer(self, request: httpx2.Request) -> httpx2.Response:
+        body = json.loads(request.content)
+        if request.url.path != "/mcp":
+            self.said.append((request.url.path, body))
+            return httpx2.Response(self.status, json={})
+        if body["params"]["name"] == "claim_next":
+            await self.wait.wait()
+            return httpx2.Response(200, json={"result": CLAIMED})
+        return httpx2.Response(200, json={"result": ENDED})
+
+    @property
+    def door(self) -> Door:
+        http = httpx2.AsyncClient(base_url="http://baton.test", transport=httpx2.MockTransport(self.answer))
+        return Door(http, "usual")
+
+
+async def settled() -> None:
+    for _ in range(50):
+        await anyio.lowlevel.checkpoint()
+
+
+def test_a_claim_gets_heartbeats_until_it_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHORTEST_PAUSE_SECONDS", 0.0)
+
+    async def play() -> None:
+        api = Api()
+        api.wait.set()
+        async with anyio.create_task_group() as tasks:
+            claims = Claims(api.door, tasks)
+            await claims.call("claim_next", {})
+            await settled()
+            assert api.said == [("/tasks/task_1/heartbeat", {"claim_id": "clm_1"})], "at once"
+            await claims.call("complete", {"task_id": "task_1", "claim_id": "clm_1"})
+            assert not claims._live
+            tasks.cancel_scope.cancel()
+
+    anyio.run(play)
+
+
+@pytest.mark.parametrize("status", sorted(module.OVER))
+def test_a_claim_that_is_over_gets_no_more_heartbeats(status: int) -> None:
+    async def play() -> None:
+        api = Api(status)
+        api.wait.set()
+        async with anyio.create_task_group() as tasks:  # ends by itself: nothing goes on
+            await Claims(api.door, tasks).call("claim_next", {})
+        assert len(api.said) == 1
+
+    anyio.run(play)
+
+
+def test_a_claim_is_kept_for_an_hour_after_the_last_call_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT_SECONDS", 0.0)
+
+    async def play() -> None:
+        api = Api()
+        api.wait.set()
+        async with anyio.create_task_group() as tasks:
+            await Claims(api.door, tasks).call("claim_next", {})
+        assert api.said == []
+
+    anyio.run(play)
+
+
+def test_what_a_cancelled_call_claims_after_all_is_given_back() -> None:
+    async def play() -> None:
+        api = Api()
+        async with anyio.create_task_group() as tasks:
+            claims = Claims(api.door, tasks)
+            with anyio.CancelScope() as scope:
+                tasks.start_soon(_cancel, scope)
+                await claims.call("claim_next", {"wait_seconds": 20})
+            assert scope.cancelled_caught
+            api.wait.set()
+        ((path, body),) = api.said
+        assert (path, body["claim_id"]) == ("/tasks/task_1/release", "clm_1")
+        assert not claims._live
+
+    async def _cancel(scope: anyio.CancelScope) -> None:
+        await settled()
+        scope.cancel()
+
+    anyio.run(play)
