@@ -278,15 +278,6 @@ SIGHTS = (
         habits=IN_VIEW,
     ),
     bug(
-        "a list from an index that lags counts as settled",
-        (
-            "domain/tasks/watch.py",
-            "return self.holds(now) and now - latest >= SETTLED_AFTER",
-            "return self.holds(now) and now >= latest",
-        ),
-        habits=IN_VIEW,
-    ),
-    bug(
         "nobody is told what has ended since a handoff",
         ("steps/memory/snapshots.py", "each in found and not found[each].is_active]", "each not in found]"),
         habits={"focus": Focus.BOARD},
@@ -301,11 +292,6 @@ SESSIONS = (
             "return self.session_id is None",
         ),
         habits={"has_stewards": True, "is_hot": False, "skew_ms": 1_000},
-    ),
-    bug(
-        "a renewal leads beyond a session's end",
-        ("domain/access/session.py", "max(expires_at, min(wanted, ends_at))", "max(expires_at, wanted)"),
-        habits={"has_stewards": True, "is_hot": False, "tempo": 10, "steps": 2_000},
     ),
     bug(
         "a session that was revoked is renewed",
@@ -329,15 +315,6 @@ SESSIONS = (
             "put(session_items.open_sessions_item(sessions))",
         ),
         habits={"has_stewards": True, "crowd": 3},
-    ),
-    bug(
-        "a token is good after its end",
-        (
-            "domain/access/token.py",
-            "return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)",
-            "return self.revoked_at is None",
-        ),
-        habits={"has_stewards": True, "is_hot": False, "skew_ms": 1_000, "tempo": 100},
     ),
 )
 BROKEN_RULES = (*MOMENTS, *WORDS, *ACCEPTED, *LIMITS, *LISTS, *SIGHTS, *SESSIONS)

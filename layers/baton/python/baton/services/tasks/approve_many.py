@@ -60,15 +60,21 @@ def _approved(
             return ApprovalResult(approval.task_id, approve(deps, by, approval.task_id, approval.seen, idempotency_key))
         except errors.Busy:
             raise  # it says nothing about the task, and isn't saved for a repeat
-        except errors.BatonError as refusal:
-            if idempotency_key and idempotency.saved_so_far(deps, idempotency_key) is None:
-                deps.store.commit(by.workspace, *idempotency.save_refusal(idempotency_key, refusal))
-            return ApprovalResult(approval.task_id, refusal=refusal)
+        except errors.BatonError as exc:
+            return ApprovalResult(approval.task_id, refusal=_saved_refusal(deps, idempotency_key, exc))
 
     try:
         return retry_on_conflict(deps.clock, attempt)
     except errors.Busy as refusal:
         return ApprovalResult(approval.task_id, refusal=refusal)
+
+
+def _saved_refusal(deps: Deps, idempotency_key: IdempotencyKey | None, refusal: errors.BatonError) -> errors.BatonError:
+    """Returns the refusal that a repeat gets: another call at the same time may have saved its own first."""
+    saved = idempotency.saved_so_far(deps, idempotency_key)
+    if idempotency_key and saved is None:
+        deps.store.commit(idempotency_key.principal.workspace, *idempotency.save_refusal(idempotency_key, refusal))
+    return errors.refusal_from(**saved[idempotency.REFUSED]) if saved and idempotency.REFUSED in saved else refusal
 
 
 def _for_item(idempotency_key: IdempotencyKey | None, number: int) -> IdempotencyKey | None:
