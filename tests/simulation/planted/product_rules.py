@@ -63,8 +63,8 @@ MOMENTS = (
         "a takeover doesn't ask what the agent wants of lost work",
         (
             "steps/claims/take_task.py",
-            "sweep = commands.Sweep(by=system(task.workspace, SWEEPER), agent=agent)",
-            "sweep = commands.Sweep(by=system(task.workspace, SWEEPER), agent=None)",
+            "swept = transition(task, commands.Sweep(by=sweeper, agent=agent), now)",
+            "swept = transition(task, commands.Sweep(by=sweeper, agent=None), now)",
         ),
     ),
     bug(
