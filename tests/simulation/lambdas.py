@@ -73,7 +73,7 @@ class Lambdas:
                 break
             sim.sleep(sim.draw(8 if sim.draw(4) else 400) + 1)
             outcome = self._send(request)
-        is_kept = is_keyed and isinstance(outcome, Answered) and outcome.value is not None and name not in GOING_ON
+        is_kept = is_keyed and isinstance(outcome, Answered) and _is_kept(name, outcome.value)
         if is_kept and sim.draw(12) == 11:
             self._misuse(request)
         return outcome
@@ -221,8 +221,13 @@ class Lambdas:
         return self._sim.now_ms + self._sim.habits.time_limit * after_ms
 
 
+def _is_kept(name: str, value: object) -> bool:
+    """Under the request's key, which is then taken."""
+    return value is not None and name not in GOING_ON and not _is_all_busy(value)
+
+
 def _is_all_busy(value: object) -> bool:
-    """Of many approvals: none was looked at."""
+    """Of many approvals: none was looked at, and it may be that the key was not saved either."""
     results = value if isinstance(value, tuple) else (None,)
     return all(isinstance(each, ApprovalResult) and isinstance(each.refusal, Busy) for each in results)
 

@@ -70,11 +70,17 @@ def _approved(
 
 
 def _saved_refusal(deps: Deps, idempotency_key: IdempotencyKey | None, refusal: errors.BatonError) -> errors.BatonError:
-    """Returns the refusal that a repeat gets: another call at the same time may have saved its own first."""
+    """Returns the refusal that a repeat gets: another call at the same time may have saved its own first. Raises
+    ``Conflict`` if that one has approved the task; the next attempt answers like it."""
+    if idempotency_key is None:
+        return refusal
     saved = idempotency.saved_so_far(deps, idempotency_key)
-    if idempotency_key and saved is None:
+    if saved is None:
         deps.store.commit(idempotency_key.principal.workspace, *idempotency.save_refusal(idempotency_key, refusal))
-    return errors.refusal_from(**saved[idempotency.REFUSED]) if saved and idempotency.REFUSED in saved else refusal
+        return refusal
+    if idempotency.REFUSED not in saved:
+        raise errors.Conflict("idempotency key")
+    return errors.refusal_from(**saved[idempotency.REFUSED])
 
 
 def _for_item(idempotency_key: IdempotencyKey | None, number: int) -> IdempotencyKey | None:
