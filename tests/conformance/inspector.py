@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.node import Node
-from mcp_door.tools.catalogue import TOOLS
+from mcp_door.tools.catalogue import USUAL, tools_of
 from support.worlds.stdio_program import environment
 
 PACKAGE = "@modelcontextprotocol/inspector@2.12.0"
@@ -54,7 +54,7 @@ def found_by_inspector(inspector: Inspector) -> Iterator[str]:
 
 def _wrong(inspector: Inspector, way: str, era: str) -> Iterator[str]:
     listed = inspector.ask(way, era, "tools/list", "--strict")
-    if [each["name"] for each in _result(listed).get("tools", [])] != [each.name for each in TOOLS]:
+    if [each["name"] for each in _result(listed).get("tools", [])] != list(tools_of(USUAL)):
         yield f"the list isn't the tools: {_end(listed)}"
     kept = inspector.call(way, era, "remember", entry_type="finding", summary=f"It calls over {way}, {era}")
     entry_id = _data(kept).get("entry_id")

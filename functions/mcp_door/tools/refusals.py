@@ -15,7 +15,8 @@ from mcp_door.tools.steps import known_step
 MAX_LISTED = 50
 # By code; what isn't here goes by its class.
 STEPS = {
-    "stale_claim": "stop this work: the claim is over, and maybe another worker's; claim_next gets you work",
+    "stale_claim": "stop this work, unless the claim_id is misspelled or lost: list_tasks with held shows what your "
+    "agent holds; claim_next gets you work",
     "claim_over": "this claim has ended; call claim_next without that request_id",
     "already_claimed": "another worker has it; claim_next gets you other work",
     "not_claimable": "it can't be taken now; claim_next gets you what can; get_task shows its state",
@@ -23,13 +24,13 @@ STEPS = {
     "task_ended": "it has ended; get_task shows how",
     "criteria_unreported": "call complete again with a report in criteria for each of them, by its exact text",
     "claim_required": "add the claim_id of the task that this work belongs to; or, if the claims are other sessions', "
-    "a name of your own as worker",
+    "a name of your own as worker; if you lost the claim_id, list_tasks with held shows the task",
     "claim_changed": "another session was first; claim_next gets you other work; list_tasks with held shows who has it",
     "nobody_holds": "that claim is over; claim_next with this task_id takes it, if it is ready",
     "capability_mismatch": "name one of the able agents as target, or ask for another deliverable",
     "unknown_agent": "name one of these agents, or leave the target out for any able agent",
     "inactive_agent": "this agent is switched off: name another, or ask a human to switch it on",
-    "loop_guard": "don't hand this on again; finish it yourself; or fail it; a human may release it",
+    "loop_guard": "don't hand this on again; finish it yourself; or fail it; a human may let it through",
     "own_handoff": "leave it to another agent: this one handed it off itself",
     "guardrail": "take the refused text out, say where it is kept instead, and call again",
     "idempotency_key_reused": "use a new request_id for a new request, or the very same arguments",
@@ -50,7 +51,7 @@ CLASSES: tuple[tuple[type[errors.BatonError], str], ...] = (
     (errors.TooMany, "wait, then call again with the same arguments"),
     (errors.Refused, "get_task shows the present state; decide by that"),
 )
-ROOT_STEP = "begin no more of these within the hour; ask a human to raise the limit that is named, or to release it"
+ROOT_STEP = "begin no more of these within the hour; ask a human to raise the limit that is named, or to let it through"
 _LATER = "call again with the same arguments in a few seconds"
 
 

@@ -41,6 +41,13 @@ def test_no_step_names_a_tool_that_the_client_lacks_and_each_says_something(step
     assert said
 
 
+@pytest.mark.parametrize("who", SETS)
+@pytest.mark.parametrize("step", [each for each in (*STEPS, refusals.ROOT_STEP) if "human" in each])
+def test_no_set_of_tools_takes_the_human_out_of_a_step(step: str, who: str) -> None:
+    """A verb that is also the name of a tool, like release, takes its clause along where the tool is missing."""
+    assert "human" in steps.known_step(step, missing_in(who))
+
+
 def test_a_step_of_which_nothing_is_left_sends_to_the_user() -> None:
     assert steps.known_step("call complete again", {"complete"}) == "tell your user"
     assert steps.known_step("check the id; list_tasks shows some", {"list_tasks"}) == "check the id"

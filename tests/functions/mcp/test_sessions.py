@@ -56,6 +56,25 @@ def test_a_refused_claim_says_truthfully_who_holds_the_task_and_how_to_go_on(cli
     assert "another session was first" in late.text
 
 
+@pytest.mark.parametrize(
+    ("tool", "more"), [("complete", {"output": "done"}), ("heartbeat", {}), ("release", {}), ("handoff", {})]
+)
+def test_a_wrong_claim_id_leads_to_what_the_agent_holds(client: McpClient, tool: str, more: dict[str, Any]) -> None:
+    lost = held(client)
+    ids = {"reason": "It tests", "target": "qa"} if tool == "handoff" else {"task_id": lost["task_id"]}
+    told = client.call(CODER, tool, **ids, claim_id="clm_1", **more)
+    assert told.code == "stale_claim"
+    assert "list_tasks with held" in told.text
+    assert "another worker" not in told.text
+
+
+def test_who_hands_over_without_its_lost_claim_id_is_told_where_the_claim_is(client: McpClient) -> None:
+    held(client)
+    told = client.call(CODER, "handoff", reason="It tests", target="qa")
+    assert told.code == "claim_required"
+    assert "list_tasks with held" in told.text
+
+
 def test_a_fence_without_its_task_is_refused_by_name(client: McpClient) -> None:
     told = client.call(CODER, "claim_next", resume_fence=1)
     assert told.is_error
