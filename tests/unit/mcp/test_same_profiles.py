@@ -40,6 +40,21 @@ def by_the_server(environment: dict[str, str]) -> tuple[str, str, str] | None:
         (HOME, {"BATON_TOKEN": "t"}, ("https://work.example", "t", "qa")),
         (HOME, {"BATON_URL": "https://work.example/mcp/"}, ("https://work.example", "t-work", "qa")),
         (HOME, NAMED, None),
+        *(
+            (HOME.replace("https://work.example", address), {}, (address, "t-work", "qa"))
+            for address in (
+                "http://abc.localhost:5000",
+                "http://localhost:5000",
+                "http://127.0.0.1:5000",
+                "http://[::1]",
+            )
+        ),
+        # What isn't encrypted stays on this machine: everybody on the way could read the token.
+        *(
+            (HOME.replace("https://work.example", address), {}, None)
+            for address in ("http://work.example", "http://127.0.0.1.work.example", "http://localhost.work.example")
+        ),
+        (HOME, {"BATON_URL": "http://work.example", "BATON_TOKEN": "t"}, None),
         (HOME, {**NAMED, "BATON_TOKEN": "t"}, ("https://other.example", "t", "qa")),
         (NOWHERE, NAMED, ("https://other.example", "t-work", "")),
         (NOWHERE, {}, None),
