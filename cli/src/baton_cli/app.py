@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from baton_cli.client import Client
 
 
-def _note(answer: object) -> None:
+def _note(answer: object, is_whole: bool) -> None:
     from baton_cli import recent
 
-    recent.note(answer)
+    recent.note(answer, is_whole=is_whole)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any
 
 from baton_cli import given
 from baton_cli.app import App
-from baton_cli.deciding import Desk, Look, approve_all, digest_of, output_of, seen
+from baton_cli.deciding import Desk, Look, approve_all, digest_of, happened, output_of, seen
 from baton_cli.exits import Misused, Refused
 from baton_cli.likeness import Item, apart, differences, like, lookalikes
 from baton_cli.wire import Request
@@ -28,20 +28,20 @@ x      dismiss, with a reason that the source is told
 s      split into parts, each with an approval of its own
 v      show it whole
 space  later: it goes to the end of the queue
-u      undo the last approval
+u      take back the last decision, if it was a or A
 Enter  show it again
 q      quit"""
 
 
 @dataclass
 class Queue:
-    """``decided``: how many; ``last``: what was approved last, and can be taken back."""
+    """``decided``: how many; ``last``: what the last decision was for, if it can be taken back."""
 
     app: App
     desk: Desk
     items: list[Item]
     decided: int = 0
-    last: Item | None = None
+    last: list[Item] = field(default_factory=list)
     _steps: int = field(default=0, repr=False)
     _unseen: int = field(default=0, repr=False)  # characters that weren't shown, until the person was told
 
@@ -56,7 +56,7 @@ class Queue:
         self.desk.say(f"{self.decided} decided, {len(self.items)} left.")
 
     def _look(self, item: Item) -> Look:
-        return Look(item, self._handoff(item), self._late(item), self._place())
+        return Look(item, self._handoff(item), self._late(item), self._place(), happened(self.app, item))
 
     def _place(self) -> str:
         item = self.items[0]
@@ -144,7 +144,7 @@ class Queue:
     def _done_with(self, *items: Item) -> bool:
         ids = {each["id"] for each in items}
         self.items = [each for each in self.items if each["id"] not in ids]
-        self.decided += len(items)
+        self.decided, self.last = self.decided + len(items), []
         return True
 
     def _approve(self, look: Look, verb: str) -> bool:
@@ -155,7 +155,7 @@ class Queue:
 
     def approve(self, look: Look) -> bool:
         if is_approved := self._approve(look, "approve"):
-            self.last = look.item
+            self.last = [look.item]
         return is_approved
 
     def approve_next(self, look: Look) -> bool:
@@ -181,7 +181,9 @@ class Queue:
                 f"✓ {each['task_id']} is approved" if problem is None else f"✗ {each['task_id']}: {problem['detail']}"
             )
         self._done_with(*alike)
-        self.decided -= sum(each["problem"] is not None for each in answers)
+        approved = {each["task_id"] for each in answers if each["problem"] is None}
+        self.last = [each for each in alike if each["id"] in approved]
+        self.decided -= len(alike) - len(self.last)
         return True
 
     def _tell_lookalikes(self, look: Look) -> None:
@@ -253,12 +255,21 @@ class Queue:
         return True
 
     def undo(self, _look: Look) -> bool:
-        if self.last is None:
-            self.desk.say("Nothing was approved yet.")
+        """Of the last decision alone: an earlier one isn't what the person means."""
+        if not self.last:
+            self.desk.say("There is no approval to take back: u takes back the last decision, if it was a or A.")
             return False
-        self._send(self.last, "undo", {})
-        self.items.insert(0, self.last)
-        self.last, self.decided = None, self.decided - 1
+        taken = [each for each in self.last if self._took_back(each)]
+        self.items[:0] = taken
+        self.last, self.decided = [], self.decided - len(taken)
+        return bool(taken)
+
+    def _took_back(self, item: Item) -> bool:
+        try:
+            self._send(item, "undo", {})
+        except Refused as refusal:
+            self.desk.say(f"✗ {item['id']} stays approved: {refusal.what}: {refusal.why}")
+            return False
         return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from baton_cli.app import App
@@ -10,16 +10,19 @@ from baton_cli.likeness import Item
 from baton_cli.wire import Request
 
 MOST_AT_ONCE = 25
+_LATEST = 50  # entries of a trail that are looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is on the screen. ``handoff``: None if it can't be read. ``late``: results that came too late."""
+    """What is on the screen. ``handoff``: None if it can't be read. ``late``: results that came too late.
+    ``trail``: the latest entries, of a task that something has happened to."""
 
     item: Item
     handoff: Item | None
     late: list[Item]
     place: str
+    trail: list[Item] = field(default_factory=list)
 
 
 class Desk(Protocol):
@@ -45,6 +48,15 @@ def seen(view: Item) -> dict[str, Any]:
 def digest_of(handoff: Item) -> dict[str, Any]:
     """Of what was shown: what has become another since it was listed is refused."""
     return {"digest": handoff["digest"]} if handoff.get("digest") else {}
+
+
+def happened(app: App, item: Item) -> list[Item]:
+    """The latest entries of its trail; nothing has happened to most."""
+    if item["version"] <= 1:
+        return []
+    query = {"after": max(0, item["version"] - _LATEST), "limit": 100}
+    found: list[Item] = app.client.get(f"/tasks/{item['id']}/events", query)["events"]
+    return found
 
 
 def approve_all(app: App, items: list[Item], purpose: str = "dispatch", key: str = "") -> list[Item]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -68,7 +69,8 @@ def differences(one: Item, other: Item) -> str:
     """In what two handoffs differ: each place with both values, as far as they are short."""
     first, second = dict(_leaves(one)), dict(_leaves(other))
     places = [place for place in {**first, **second} if first.get(place) != second.get(place)]
-    named = [f"{place}: {_short(first.get(place))} ↔ {_short(second.get(place))}" for place in places[:MOST_NAMED]]
+    pairs = [(place, first.get(place), second.get(place)) for place in places[:MOST_NAMED]]
+    named = [f"{place}: {_short(value, other)} ↔ {_short(other, value)}" for place, value, other in pairs]
     return "; ".join(named) + (f"; and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else "")
 
 
@@ -78,7 +80,13 @@ def _leaves(handoff: Item) -> Iterator[tuple[str, str]]:
     yield from message.leaves(message.content(handoff))
 
 
-def _short(value: str | None) -> str:
+def _short(value: str | None, other: str | None) -> str:
+    """Where it differs from the other; a letter that another one may look like is named."""
     if value is None:
         return "nothing"
-    return value if len(value) <= LONGEST_VALUE else f"{value[: LONGEST_VALUE - 1]}…"
+    at = next((at for at, (one, two) in enumerate(zip(value, other or "", strict=False)) if one != two), 0)
+    start = max(0, at - LONGEST_VALUE // 2) if len(value) > LONGEST_VALUE else 0
+    end = len(value) if len(value) <= LONGEST_VALUE else start + LONGEST_VALUE - 1
+    odd = value[at : at + 1] if other else ""
+    named = "" if odd.isascii() else f" (U+{ord(odd):04X} {unicodedata.name(odd, 'without a name')})"
+    return f"{'…' if start else ''}{value[start:end]}{'…' if end < len(value) else ''}{named}"

@@ -27,7 +27,7 @@ class ReaderGone(Exception):
 
 class Output:
     """``wants``: "json", "text" or "name" as the flags say, else empty. ``query``: what to pick of the document.
-    ``noted`` is told of each answer."""
+    ``noted`` is told of each answer, and whether all of it is printed."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Output:
         query: str = "",
         utc: bool = False,
         clock: Callable[[], datetime] = times.now,
-        noted: Callable[[Any], None] = lambda _answer: None,
+        noted: Callable[[Any, bool], None] = lambda _answer, _is_whole: None,
     ) -> None:
         self.is_terminal = is_terminal(sys.stdout)
         self.is_json = wants in {"json", "name"} or bool(query) or (wants != "text" and not self.is_terminal)
@@ -46,7 +46,7 @@ class Output:
 
     def show(self, document: Any, draw: Callable[[Screen], None]) -> None:
         """Prints the document as JSON, or draws its screen."""
-        self._noted(document)
+        self._noted(document, not self._query and self._wants != "name")
         if self.is_json:
             self.document(document)
         else:

@@ -35,9 +35,14 @@ _KINDS = {
 _NAMES = ("id", "handoff_id", "task_id", "workflow_id", "claim_id", "conversation_id")
 
 
-def note(answer: Any) -> None:
-    """Remembers the ids of an answer that is one thing. Where nothing can be written, nothing is remembered."""
+def note(answer: Any, *, is_whole: bool) -> None:
+    """Remembers the ids of an answer that is one thing. Where nothing can be written, nothing is remembered.
+    ``is_whole``: not only something of it is printed."""
     found = _ids(answer)
+    # A view of a task or handoff has what is asked, and only who had that before their eyes has seen it.
+    if is_whole and isinstance(answer, dict) and answer.get("digest") and "context" in answer:
+        task_id = answer["task_id"] if "task_id" in answer else answer.get("id")
+        found["seen"] = {"id": task_id, "revision": answer["revision"], "digest": answer["digest"]}
     if not found:
         return
     path = _path()
@@ -73,7 +78,7 @@ def _resolved(name: str, value: Any) -> Any:
 
 
 def _ids(answer: Any) -> dict[str, Any]:
-    """By kind, as an id begins; and the content of the task that was shown."""
+    """By kind, as an id begins."""
     if not isinstance(answer, dict) or "items" in answer:
         return {}
     found: dict[str, Any] = {}
@@ -82,9 +87,6 @@ def _ids(answer: Any) -> dict[str, Any]:
             said = {name: each[name] for name in _NAMES if isinstance(each.get(name), str)}
             said |= {"wf": (each.get("metadata") or {}).get("workflow_id")} if "handoff_id" in said else {}
             found |= {str(value).partition("_")[0]: value for value in said.values() if value}
-            if each.get("digest"):
-                task_id = each["task_id"] if "task_id" in each else each.get("id")
-                found["seen"] = {"id": task_id, "revision": each["revision"], "digest": each["digest"]}
     return found
 
 

@@ -25,7 +25,7 @@ from baton_cli.screens.message import Cut
 from functions.cli.conftest import Terminal
 from support.pseudo_terminal import pseudo_terminal
 from support.worlds.http_agents import message
-from support.worlds.world import agent, human
+from support.worlds.world import agent, human, service
 
 ALICE, ARCHITECT = human(), agent("architect")
 
@@ -265,6 +265,17 @@ def test_the_trail_says_what_the_person_had_before_their_eyes(terminal: Terminal
     assert [each["data"]["seen"] for each in events if "seen" in each["data"]] == [shown["digest"]]
 
 
+@pytest.mark.parametrize("command", ["list", "tail"])
+def test_a_trail_on_the_screen_says_by_which_token_and_what_was_seen(terminal: Terminal, command: str) -> None:
+    task = asked(terminal)
+    digest = terminal.json("tasks", "show", task)["digest"]
+    terminal.json("tasks", "approve", task, "--digest", digest)
+    token = terminal.json("events", "list", task)["events"][-1]["data"]["token"]
+    said = terminal.screen("events", command, task)
+    assert token in said
+    assert digest[:12] in said
+
+
 def test_a_content_that_is_another_one_than_was_shown_is_not_approved(terminal: Terminal) -> None:
     task = asked(terminal)
     served = terminal.api.gateway.handle
@@ -343,6 +354,43 @@ def test_what_was_decided_is_said_in_words(terminal: Terminal, needs: dict[str, 
     assert said[1:] == ["delegated", "waiting for approval", "approved for its worker"]
     terminal.json("tasks", "approve", needs["Same 3"])
     assert terminal.screen("tasks", "undo", needs["Same 3"]) == f"{needs['Same 3']} is waiting for approval\n"
+
+
+def test_all_that_were_approved_at_once_are_taken_back_at_once(terminal: Terminal, needs: dict[str, str]) -> None:
+    made, desk = queue(terminal, "a  Auq", "y")
+    assert states(terminal, needs) == ["delegated", "needs", "needs", "needs", "needs"]
+    assert (made.decided, len(made.items)) == (1, 4)
+    assert desk.shown[-1].startswith("Same: 4 left, 1 more")
+
+
+@pytest.mark.parametrize(("keys", "lines"), [("anu", []), ("axu", ["Not needed"]), ("adu", ["2h"])])
+def test_an_undo_of_what_can_not_be_taken_back_takes_back_nothing_else(
+    terminal: Terminal, needs: dict[str, str], keys: str, lines: list[str]
+) -> None:
+    made, desk = queue(terminal, keys, *lines)
+    assert states(terminal, needs)[0] == "delegated"
+    assert made.decided == 2
+    assert any("no approval to take back" in each for each in desk.said)
+
+
+def test_letters_that_look_alike_are_told_apart(terminal: Terminal) -> None:
+    asked(terminal, context={"variables": {"to": "ACME"}})
+    asked(terminal, context={"variables": {"to": "AC\u041cE"}})
+    _, desk = queue(terminal, "A")
+    assert any('variables.to: "ACME" ↔ "AC\u041cE" (U+041C CYRILLIC CAPITAL LETTER EM)' in each for each in desk.said)
+
+
+def test_what_came_back_since_a_service_changed_its_agent_says_so(terminal: Terminal) -> None:
+    task = asked(terminal)
+    terminal.json("tasks", "approve", task)
+    terminal.world.clock.advance(60)
+    changed = {"name": "Another", "runtime": "pull"}
+    assert terminal.api.gateway.put(service(), "/agents/reviewer", changed).status == 200
+    assert terminal.api.gateway.post(agent("reviewer"), f"/tasks/{task}/claim", {}).status == 409
+    _, desk = queue(terminal, "")
+    assert re.search(
+        r"was approved by human:alice, \w+ ago; since then service:ci changed reviewer: name\n", desk.drawn[0]
+    )
 
 
 @pytest.mark.parametrize("keys", ["x", "d", "s", "?", "z", "v", "t", "\n"])

@@ -8,7 +8,7 @@ import click
 
 from baton_cli import approvals
 from baton_cli.app import App
-from baton_cli.deciding import Look, approve_all, digest_of
+from baton_cli.deciding import Look, approve_all, digest_of, happened
 from baton_cli.exits import Exit, Failure, Misused
 from baton_cli.lazy import Nouns
 from baton_cli.leaf import Leaf, common
@@ -94,7 +94,8 @@ def _looked_over(app: App, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for item in whole:
         if content_of(item) not in shown:
             handoff = shown[content_of(item)] = app.client.get(f"/handoffs/{item['handoff_id']}")
-            look = Look(item, handoff, [], f"{sum(content_of(each) == content_of(item) for each in whole)} of these")
+            place = f"{sum(content_of(each) == content_of(item) for each in whole)} of these"
+            look = Look(item, handoff, [], place, happened(app, item))
             drawn.append(app.out.drawn(lambda screen: approval.looked_at(screen, look, Cut())))  # noqa: B023 - called at once
     app.out.paged("".join(drawn))
     if not click.confirm(f"Approve {len(whole)}, of {len(shown)} contents", err=True):

@@ -42,6 +42,7 @@ def looked_at(screen: Screen, look: Look, cut: message.Cut) -> None:
     age = screen.ago(item["created_at"])
     screen.line(f"{item['id']} · {item['priority']} · {item['kind']} · {age} · {look.place}", "dim")
     _history(screen, item)
+    _taken_back(screen, look.trail)
     if handoff is None:
         screen.line("Its content can't be read with this profile: it can't be approved here.", "red")
     else:
@@ -61,6 +62,17 @@ def _history(screen: Screen, item: dict[str, Any]) -> None:
     said += [f"deadline {screen.ago(item['deadline'])}"] if item["deadline"] else []
     if said:
         screen.line(", ".join(said), "yellow")
+
+
+def _taken_back(screen: Screen, trail: list[dict[str, Any]]) -> None:
+    """An approval that no longer holds: whoever gave it hasn't seen what its agent is by now."""
+    last = [each for each in trail if each["type"] in {"approved", "approval_undone"}][-2:]
+    if len(last) < 2 or last[1]["data"].get("reason") != "agent_changed":
+        return
+    (approved, undone), by = last, last[0]["principal"]
+    when, what = screen.ago(approved["at"]), undone["data"]
+    change = f"{what['changed_by']} changed {what['agent']}: {', '.join(what['fields'])}"
+    screen.line(one_line(f"was approved by {by['kind']}:{by['id']}, {when}; since then {change}"), "yellow")
 
 
 def _late(screen: Screen, late: list[dict[str, Any]], cut: message.Cut) -> None:
