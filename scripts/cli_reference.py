@@ -88,8 +88,9 @@ further attempts, with growing pauses that vary, and after as many seconds as `R
 
 `@last` in place of an id is the one that this terminal's last answer had: the task, handoff, workflow, claim, review,
 alert, entry or conversation that was made or shown last, within twelve hours. `baton tasks approve @last` approves what
-was shown of it whole, by `show`: if that has changed since, it is refused. `baton completion` prints what has a shell complete
-commands, options, agents, tasks, states and profiles. ([Decision 079](decisions/079-the-command-picks-and-remembers.md))
+was shown of it whole, by `show`: if that has changed since, it is refused. `baton completion` prints what has a shell
+complete commands, options, agents, tasks, states and profiles. ([Decision
+079](decisions/079-the-command-picks-and-remembers.md))
 
 `TEXT` of a summary, a reason, a description or a note may be `@FILE`, or `-` for standard input; so may `JSON`.
 `TIME` is as `2h` or `3d`, or RFC 3339. `TEXT …` may be given several times. `--data` takes the rest of a body: what
