@@ -23,6 +23,7 @@ RARE = (
     "alert",
     "transfer",
     "wait",
+    "roll back",
 )
 TRACKER_SHARE, READERS_SHARE, STEWARDS_SHARE = 0.2, 0.3, 0.2
 
@@ -90,6 +91,11 @@ class Habits:
     raised: tuple[str, ...] = ()
     late_ms: int = 400_000
     has_strangers: bool = False
+
+    @property
+    def do_failures_roll_back(self) -> bool:
+        """More than usual, and are tried again by humans."""
+        return "roll back" in self.raised
 
     @property
     def is_in_time(self) -> bool:

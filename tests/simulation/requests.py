@@ -25,6 +25,7 @@ class Request:
     by: Principal
     send: Callable[[IdempotencyKey | None], Any]
     idempotency_key: IdempotencyKey | None
+    # None: its key is an earlier request's.
     most_effects: int = 1
     attempts: int = 0
     began_at: int = 0
@@ -55,6 +56,12 @@ class Request:
 def replace_request(request: Request, idempotency_key: IdempotencyKey, most_effects: int) -> Request:
     """The same, as a request of its own."""
     return Request(request.name, request.by, request.send, idempotency_key, most_effects)
+
+
+def body_of(verb: str, idempotency_key: IdempotencyKey | None) -> str:
+    """The same whenever a worker says it, but where its key is sent with another body."""
+    is_changed = idempotency_key is not None and idempotency_key.body_hash.startswith("not ")
+    return f"not {verb}" if is_changed else verb
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from baton.services.tasks.approve_task import approve_task, approve_task_next, u
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
 from simulation.cast.actor_context import ActorContext, NothingThere
-from simulation.cast.people import ALL, RUN, SERVICE, agent, human
+from simulation.cast.people import ALL, REPORT, RUN, SERVICE, agent, human
 from simulation.habits import Focus
 from simulation.ports import SUMMARY, WORKSPACE
 from simulation.requests import Answered
@@ -60,6 +60,8 @@ CHANGES: tuple[dict[str, Any], ...] = (
     {"max_concurrent": None},
     {"requeue": Requeue.NEEDS},
     {"requeue": Requeue.SAME},
+    {"produces": (REPORT, "plan")},
+    {"produces": (REPORT,)},
 )
 
 
@@ -112,6 +114,7 @@ class Client:
             "agent": self._change_agent,
             "alert": self._handle_alert,
             "off": self._switch_off,
+            "roll back": self._retry,
         }
         raised = [rare.get(each, self._decide) for each in self._context.habits.raised]
         return usual + more.get(self._focus, []) + raised * 5
@@ -346,4 +349,6 @@ class Client:
     def _change_agent(self) -> None:
         sim, values = self._sim, self._sim.pick(CHANGES)
         by, slug = sim.pick([human(), human(), SERVICE]), sim.pick(ALL)
+        if self._draw(2):  # whom work was approved for
+            slug = self._context.ledger.heads[self._context.some_task("delegated")].get("target_agent") or slug
         self._context.look(lambda: register_agent(sim.deps, by, slug, values))

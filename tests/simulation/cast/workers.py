@@ -27,7 +27,7 @@ from simulation.cast.people import ALL, SERVICE, agent
 from simulation.habits import Focus
 from simulation.oracle.ledger import ENDED
 from simulation.oracle.writes import BEGIN_MS
-from simulation.requests import Answered, EndedAndNext, Outcome, Refused
+from simulation.requests import Answered, EndedAndNext, Outcome, Refused, body_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -253,7 +253,8 @@ class Worker:
 
     def _verbs(self, task: Task) -> tuple[str, ...]:
         raised = [each for each in self._context.habits.raised if each in ENDED_BY]
-        return (*self._usual_verbs(task), *raised * 4)
+        failing = ("fail", "reject") * 3 if self._context.habits.do_failures_roll_back else ()
+        return (*self._usual_verbs(task), *raised * 4, *failing)
 
     def _usual_verbs(self, task: Task) -> tuple[str, ...]:
         """Those that end its claim, as often as they are likely."""
@@ -295,35 +296,40 @@ class Worker:
         """What it does is chosen here, so that it is the same however often it is sent."""
         sim, draw, pick = self._sim, self._draw, self._sim.pick
         who = (hold.by, hold.task.id, hold.claim_id)
-        back = {"target_agent": pick(ALL), "reason": "back"} if draw(4) == 3 else None
+        does_roll_back = draw(2 if self._context.habits.do_failures_roll_back else 4) == 1
+        back = {"target_agent": pick(ALL), "reason": "back"} if does_roll_back else None
         if verb == "complete":
             onward = {"continuation": {"suggested_next": pick(ALL), "reason": "on"}} if draw(4) == 3 else {}
             onward |= self._context.report_on(hold.task.id, 1 if draw(4) == 3 else 0)
             output = {"by": hold.task.fence, **({"text": "large " * 200} if draw(2) else {})}
             return lambda idempotency_key: complete_task(
-                sim.deps, WorkerCall(*who, verb, idempotency_key), CompletedWork(output=output, completion=onward)
+                sim.deps,
+                WorkerCall(*who, body_of(verb, idempotency_key), idempotency_key),
+                CompletedWork(output=output, completion=onward),
             )
         if verb == "fail":
             progress = {"partial_progress": {"completed": ["x"], "incomplete": []}} if draw(2) else {}
             failure, retryable = {"type": "error", "description": "broke", **progress}, draw(3) > 0
             return lambda idempotency_key: fail_task(
                 sim.deps,
-                WorkerCall(*who, verb, idempotency_key),
+                WorkerCall(*who, body_of(verb, idempotency_key), idempotency_key),
                 FailedWork(failure=failure, retryable=retryable, rollback_request=back),
             )
         if verb == "reject":
             return lambda idempotency_key: reject_task(
-                sim.deps, WorkerCall(*who, verb, idempotency_key), "no", rollback_request=back
+                sim.deps, WorkerCall(*who, body_of(verb, idempotency_key), idempotency_key), "no", rollback_request=back
             )
         if verb == "release":
             again_at = sim.clock.now() + timedelta(seconds=600 + draw(86_400)) if draw(3) == 0 else None
             return lambda idempotency_key: release_task(
-                sim.deps, WorkerCall(*who, verb, idempotency_key), ReleasedWork(reason="no", again_at=again_at)
+                sim.deps,
+                WorkerCall(*who, body_of(verb, idempotency_key), idempotency_key),
+                ReleasedWork(reason="no", again_at=again_at),
             )
         if verb == "transfer":
             asked = self._context.message(self._context.target_beside(hold.slug))
             return lambda idempotency_key: transfer_task(
-                sim.deps, WorkerCall(*who, verb, idempotency_key), message_from(asked)
+                sim.deps, WorkerCall(*who, body_of(verb, idempotency_key), idempotency_key), message_from(asked)
             )
         if verb == "delegate":
             return self._delegation(hold, verb)
@@ -341,14 +347,14 @@ class Worker:
         by, task_id, claim_id = hold.by, hold.task.id, hold.claim_id
         return lambda idempotency_key: delegate_task(
             sim.deps,
-            WorkerCall(by, task_id, claim_id, verb, idempotency_key),
+            WorkerCall(by, task_id, claim_id, body_of(verb, idempotency_key), idempotency_key),
             list(map(branch_from, branches)),
             JoinRule(policy, quorum),
         )
 
     def _await_call(self, hold: Hold, until: Any, verb: str, idempotency_key: IdempotencyKey | None) -> Any:
-        details, token = wait_for_callback(
-            self._sim.deps, WorkerCall(hold.by, hold.task.id, hold.claim_id, verb, idempotency_key), "i", until
-        )
+        body_hash = body_of(verb, idempotency_key)
+        call = WorkerCall(hold.by, hold.task.id, hold.claim_id, body_hash, idempotency_key)
+        details, token = wait_for_callback(self._sim.deps, call, "i", until)
         self._context.callbacks.setdefault(token, (details.task.id, details.task.waits))
         return details, token

@@ -119,7 +119,7 @@ class Answers:
         self._must(name not in INTERNAL, "{} was refused with {}, which is to be decided again", request.name, name)
         was_answered = request.is_keyed and request.was_answered_by(self._sim.current.process.began_at)
         self._must(not was_answered or name in INSTEAD, "{}: a repeat was refused with {}", request.name, name)
-        if name == "StaleClaim" and request.word:
+        if name == "StaleClaim" and request.word and request.most_effects:
             is_own = self._ended_by(request) & request.word[2]
             self._must(not is_own, "{}: refused as stale, though it is what ended the claim", request.name)
 

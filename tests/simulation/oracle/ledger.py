@@ -133,6 +133,19 @@ class Ledger:
         origin, retries = self.origin(attempt), (each for many in self.retries.values() for each in many)
         return [each for each in retries if each != attempt and self.origin(each) == origin]
 
+    def rollbacks_before(self, retry: str, since: int) -> list[str]:
+        """Of the other attempts at the same work, those that have waited for a human since then."""
+        return [
+            each
+            for each, head in self.heads.items()
+            if head["state"] == "needs"
+            and head.get("kind") == "rollback"
+            and "join_parent" not in head
+            and head["parent_id"] != retry
+            and self.origin(head["parent_id"]) == self.origin(retry)
+            and self.told_at[each][head["seq"]] < since
+        ]
+
     def claims_of(self, task_id: str) -> list[ClaimSeen]:
         fences = range(1, self.heads[task_id].get("fence", 0) + 1)
         return [self.claims[task_id, fence] for fence in fences]

@@ -9,7 +9,7 @@ from simulation.oracle.alerts import Alerts
 from simulation.oracle.answers import Answers
 from simulation.oracle.board import Board
 from simulation.oracle.items import item_of, whole
-from simulation.oracle.ledger import Ledger, Transaction
+from simulation.oracle.ledger import ENDED, Ledger, Transaction
 from simulation.oracle.lists import Lists
 from simulation.oracle.pages import Pages
 from simulation.oracle.quiet import Quiet
@@ -26,6 +26,7 @@ from simulation.oracle.writes import Writes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulation.oracle.ledger import Item
     from simulation.simulation import Simulation
     from support.fakes.fake_dynamo import Change
 
@@ -66,14 +67,24 @@ class Oracle:
         must(not tx.entries, "entries of a trail without a change of their task: {}", list(tx.entries))
         for task_id in {**tx.heads, **dict.fromkeys(sorted(tx.held))}:
             self._slot_held_once(task_id, self.ledger.heads[task_id])
-        for _, after in tx.heads.values():
+        for was, after in tx.heads.values():
             self.talks.is_let(after)
+            self._is_nothing_left_behind(tx, was, after)
         self.sessions.are_listed(tx)
         for task_id, next_id in tx.followed.items():
             self.talks.is_followed(task_id, next_id)
         for workflow in tx.workflows:
             self._counted(tx, workflow)
         self._one_effect(tx)
+
+    def _is_nothing_left_behind(self, tx: Transaction, was: Item | None, head: Item) -> None:
+        """By the end of a retry that was done, or is rolled back itself: whoever ended it could see all that waited."""
+        if was is None or "retry_of" not in head or was["state"] == head["state"] or head["state"] not in ENDED:
+            return
+        own = [new for old, new in tx.heads.values() if old is None and new.get("parent_id") == head["id"]]
+        if head["state"] == "done" or any(each["kind"] == "rollback" for each in own):
+            left = self.ledger.rollbacks_before(head["id"], self._sim.current.process.began_at)
+            self.verdict.must(not left, "{}: has ended, and the rollbacks {} wait on", head["id"], left)
 
     def _slot_held_once(self, task_id: str, head: dict[str, object]) -> None:
         """A claim holds its slot as long as it lives, and no other; the last ones are looked at."""

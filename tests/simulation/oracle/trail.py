@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from simulation.oracle.items import to_ms
@@ -21,6 +22,8 @@ OPEN: set[str | None] = {"needs", "delegated", "next", "claimed", "waiting"}
 BACK = {"delegated", "next", "needs"}
 STAYS: set[str] = set()
 SWEEPER = "service:sweeper"
+# What approvers see of an agent.
+SEEN = ("name", "accepts", "produces", "runtime")
 # From which states an entry may lead to which (``STAYS``: it doesn't change it), and by whom.
 EDGES: dict[str, Edge] = {
     "handoff_initiated": ({None}, {"needs"}, "any"),
@@ -54,6 +57,8 @@ class TrailRules:
         self._sim, self._verdict, self._ledger = sim, verdict, ledger
         self._moments = Moments(sim, verdict, ledger)
         self._task_id = ""
+        # By task: since when its last approver looked, and when the approval was written.
+        self._approved: dict[str, tuple[int, int]] = {}
 
     def told(self, tx: Transaction, task_id: str, fold: Item, entries: list[Item]) -> Item:
         """What the trail comes to with them."""
@@ -122,7 +127,7 @@ class TrailRules:
             case "approver":
                 return is_human or self._stands(fold, data)
             case "canceller":
-                if by == SWEEPER:
+                if by == SWEEPER and not data.get("ancestor"):
                     return fold.get("state") == "needs" and self._ledger.is_overtaken(fold, data)
                 above = self._ledger.heads.get(data.get("ancestor", ""), {}).get("state")
                 return is_human or by == fold.get("created_by") or above == "cancelled"
@@ -150,8 +155,12 @@ class TrailRules:
             self._let_act(fold, entry)
         elif kind in ("checkpoint_saved", "handoff_transferred", "handoff_rejected", "waiting"):
             self._let_act(fold, entry)
-        elif kind == "approval_undone" and "reason" not in entry["data"]:
+        elif kind == "approval_undone" and "reason" in entry["data"]:
+            self._sent_back(fold, entry["data"])
+        elif kind == "approval_undone":
             self._must(at < to_ms(fold["undo_until"]), "undone after its window")
+        elif kind == "approved":
+            self._approved[self._task_id] = self._sim.current.process.began_at, self._sim.steps
         elif kind == "resumed":
             self._resumed(tx, fold, entry["data"], at)
         elif entry["principal_id"].startswith(BY_PERSON) and not entry["data"].get("ancestor"):
@@ -161,6 +170,23 @@ class TrailRules:
         if kind == "released" or (kind == "resumed" and entry["data"]["by"] == "timeout"):
             after, releases = changes.get("state"), changes.get("releases", fold.get("releases", 0))
             self._must(after == "needs" or releases < MAX_RELEASES, "given back for nothing more than ten times")
+
+    def _sent_back(self, fold: Item, data: Item) -> None:
+        """As a service has changed what the approver saw of its agent."""
+        changed = self._changes_by_services(fold, self._approved[self._task_id][0], self._sim.steps + 1)
+        self._must(data["version"] in changed, "sent back for version {}, of {}", data["version"], changed)
+        self._ledger.seen["sent back"] += 1
+
+    def _changes_by_services(self, fold: Item, after: int, before: int) -> list[int]:
+        """The versions of its agent, written between these steps, in which a service changed what approvers see."""
+        versions = self._ledger.agents[str(fold.get("target_agent"))]
+        return [
+            now["version"]
+            for (_, was), (at, now) in pairwise(versions)
+            if after < at < before
+            and str(now["updated_by"]).startswith("service:")
+            and any(was.get(name) != now.get(name) for name in SEEN)
+        ]
 
     def _let_act(self, fold: Item, entry: Item) -> None:
         """Nobody in the name of an agent that is switched off, but Baton's own parts and the agent, which is asked at
@@ -186,6 +212,10 @@ class TrailRules:
             self._must(is_seen, "claimed over {}", held)
             self._must(data["changes"].keys() == {"claim", "fence"}, "resumed as {}", data["changes"].keys())
             return
+        if fold["state"] == "delegated" and "digest" in fold:
+            approved_at, began = self._approved[self._task_id][1], self._sim.current.process.began_at
+            changed = self._changes_by_services(fold, approved_at, began)
+            self._must(not changed, "claimed, and a service has changed its agent since: {}", changed)
         attempt, most, target = fold.get("attempt", 0), fold.get("max_attempts", 3), fold.get("target_agent")
         is_due = at >= to_ms(fold["ready_at"]) or (fold["state"] == "next" and not attempt)
         self._must(is_due, "claimed before {}", fold["ready_at"])

@@ -317,4 +317,38 @@ SESSIONS = (
         habits={"has_stewards": True, "crowd": 3},
     ),
 )
-BROKEN_RULES = (*MOMENTS, *WORDS, *ACCEPTED, *LIMITS, *LISTS, *SIGHTS, *SESSIONS)
+DECIDED = (
+    bug(
+        "work is claimed that was approved before a service changed its agent",
+        ("steps/claims/take_task.py", "if agent is not None and not task.is_approved_for(agent):", "if False:"),
+        habits={"raised": ("agent", "agent")},
+    ),
+    bug(
+        "an approval doesn't tell what it has seen of the agent",
+        (
+            "domain/tasks/transitions.py",
+            "approved_as=0 if agent is None else agent.service_version,",
+            "approved_as=0,",
+        ),
+        habits={"raised": ("agent", "agent")},
+    ),
+    bug(
+        "what a retry has overtaken waits on",
+        (
+            "steps/tasks/overtaken.py",
+            "return closed + (_earlier_rollbacks(deps, change) if task.retry_of is not None else [])",
+            "return closed",
+        ),
+        habits={"focus": Focus.RETRIES, "raised": ("roll back", "roll back")},
+    ),
+    bug(
+        "a retry that is rolled back itself leaves the rollback before it",
+        (
+            "steps/tasks/overtaken.py",
+            'by = task.id if task.is_done else back.get("task_id") or back.get("review_id")',
+            "by = task.id if task.is_done else None",
+        ),
+        habits={"focus": Focus.RETRIES, "raised": ("roll back", "roll back")},
+    ),
+)
+BROKEN_RULES = (*DECIDED, *MOMENTS, *WORDS, *ACCEPTED, *LIMITS, *LISTS, *SIGHTS, *SESSIONS)
