@@ -28,12 +28,14 @@ def await_task(call: ToolCall[AwaitArguments]) -> Said:
         {"state": given["state"]} if "state" in given else {}
     )
     task = call.play("await_a_task", params={"task_id": given["task_id"]}, query=query)
-    said = f"Not yet; state: {task['state']}" if task["timed_out"] else f"State: {task['state']}"
+    state = f"{task['state']}{tasks_shown.holder(task)}"
+    said = f"Not yet; state: {state}" if task["timed_out"] else f"State: {state}"
     lines = [said, *tasks_shown.head_lines(task), *tasks_shown.outcome_lines(task)]
     data = {**tasks_shown.brief(task), "timed_out": task["timed_out"], "output": task["output"]}
     data["failure"] = task.get("failure")
     again = task["timed_out"] and task["state"] != "needs"
-    return Said(lines, AGAIN if again else tasks_shown.next_step(call, task), data, tasks_shown.OTHERS)
+    step = tasks_shown.own_claim(call, task) + AGAIN if again else tasks_shown.next_step(call, task)
+    return Said(lines, step, data, tasks_shown.OTHERS)
 
 
 TOOL = Tool(

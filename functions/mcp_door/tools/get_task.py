@@ -19,7 +19,11 @@ class TaskArguments(Arguments):
 
 def get_task(call: ToolCall[TaskArguments]) -> Said:
     task = call.play("get_task", params={"task_id": call.arguments.task_id})
-    lines = [f"State: {task['state']}", *tasks_shown.head_lines(task), *tasks_shown.outcome_lines(task)]
+    lines = [
+        f"State: {task['state']}{tasks_shown.holder(task)}",
+        *tasks_shown.head_lines(task),
+        *tasks_shown.outcome_lines(task),
+    ]
     data = {**tasks_shown.brief(task), "output": task["output"], "failure": task["failure"], "url": task["url"]}
     if call.arguments.given().get("chain"):
         params = {"workflow_id": task["workflow_id"]}

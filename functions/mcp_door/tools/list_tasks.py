@@ -16,6 +16,7 @@ from rest.errors import InvalidFields
 USUAL = 10
 # A page may hold nothing that the caller may read, and the next one something.
 MOST_PAGES = 5
+FREE = "claim_next gets you work; sent shows what you handed off"
 
 
 class ListArguments(Arguments):
@@ -40,6 +41,10 @@ def _asked(call: ToolCall[ListArguments], given: dict[str, Any]) -> tuple[str, d
     """Returns the route and its query. Raises ``InvalidFields``."""
     query = {name: value for name, value in given.items() if name not in {"sent", "held"}}
     if given.get("held"):
+        if others := sorted({"sent", "day", "state"} & given.keys()):
+            raise InvalidFields([(name, "isn't for held") for name in others])
+        if call.caller.by.kind is not Kind.AGENT and "agent" not in given:
+            raise InvalidFields([("agent", "is required: this token isn't an agent's")])
         return "list_held", {name: query[name] for name in ("limit", "cursor") if name in query}
     if not given.get("sent"):
         return "list_tasks", query
@@ -82,7 +87,7 @@ def _next_step(query: dict[str, Any], page: dict[str, Any]) -> str:
     more = f"there may be more: call again with cursor {page['next_cursor']}" if page["next_cursor"] else ""
     if query.get("held"):
         goes_on = "claim_next with task_id and resume_fence goes on with one whose claim_id you lost"
-        return "; ".join(each for each in (goes_on if page["items"] else "claim_next gets you work", more) if each)
+        return "; ".join(each for each in (goes_on if page["items"] else FREE, more) if each)
     if not page["items"]:
         return (
             f"nothing so far that you may read; {more}" if more else "ask for another agent, day or state; or for sent"

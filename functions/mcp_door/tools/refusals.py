@@ -9,14 +9,15 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.handoffs.workflow import ROOT_RATE
 from baton.domain.numbers import dumps
-from mcp_door.tools import texts
+from mcp_door.tools import steps, texts
 from mcp_door.tools.steps import known_step
 
 MAX_LISTED = 50
 # By code; what isn't here goes by its class.
 STEPS = {
-    "stale_claim": "stop this work, unless the claim_id is misspelled or lost: list_tasks with held shows what your "
-    "agent holds; claim_next gets you work",
+    "stale_claim": "stop, unless the claim_id is misspelled or lost: list_tasks with held shows what your agent holds; "
+    "claim_next with the task_id takes the task again if it is free, so that finished work isn't lost; claim_next "
+    "alone gets you other work",
     "claim_over": "this claim has ended; call claim_next without that request_id",
     "already_claimed": "another worker has it; claim_next gets you other work",
     "not_claimable": "it can't be taken now; claim_next gets you what can; get_task shows its state",
@@ -40,14 +41,11 @@ STEPS = {
     "claim_full": "end the claim: it has stored as much as one may",
     "too_many_waits": "complete it with what there is; or fail it; or hand the rest on",
 }
-OWN_CLAIM = (
-    "your own agent holds it: if that was you and you lost its claim_id, claim_next with this task_id and resume_fence "
-    "{resume_fence} goes on with it; claim_next without them gets you other work"
-)
+OWN_CLAIM = f"{steps.OWN_CLAIM}claim_next without them gets you other work"
 CLASSES: tuple[tuple[type[errors.BatonError], str], ...] = (
     (errors.InvalidInput, "correct the named argument and call again"),
     (errors.Forbidden, "you may not do this; ask a human who may"),
-    (errors.Unknown, "check the id; list_tasks shows those that you may read; claim_next those of what you claim"),
+    (errors.Unknown, "check the id; list_tasks shows tasks that you may read; recall finds entries"),
     (errors.TooMany, "wait, then call again with the same arguments"),
     (errors.Refused, "get_task shows the present state; decide by that"),
 )
@@ -105,7 +103,7 @@ def step_after(exc: errors.BatonError) -> str:
     if exc.fields.get("rule") == ROOT_RATE:
         return ROOT_STEP
     if "resume_fence" in exc.fields:
-        return OWN_CLAIM.format(**exc.fields)
+        return OWN_CLAIM.format(fence=exc.fields["resume_fence"])
     if exc.code in STEPS:
         return STEPS[exc.code]
     return next((step for kind, step in CLASSES if isinstance(exc, kind)), _LATER)

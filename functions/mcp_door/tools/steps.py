@@ -7,6 +7,10 @@ from collections.abc import Set as AbstractSet
 
 # What is left to do where no tool of the client's is.
 ASK = "tell your user"
+OWN_CLAIM = (
+    "your own agent holds it: if that was you and you lost its claim_id, claim_next with this task_id and resume_fence "
+    "{fence} goes on with it; "
+)
 _WORDS = re.compile(r"\w+")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_door.tools import texts
-from mcp_door.tools.steps import ASK
+from mcp_door.tools.steps import ASK, OWN_CLAIM
 from mcp_door.tools.tool import ToolCall
 
 NEXT_STEPS = {
@@ -27,9 +27,15 @@ _BRIEF = ("state", "kind", "title", "source_agent", "target_agent", "priority", 
 def next_step(call: ToolCall[Any], task: dict[str, Any]) -> str:
     """Returns what there is to do about a task in its state. For one that waits for a human, who decides and where."""
     if task["state"] != "needs":
-        return NEXT_STEPS[task["state"]]
+        return own_claim(call, task) + NEXT_STEPS[task["state"]]
     page = f"{call.caller.deps.public_url}/console/#/tasks/{task['id']}"
     return f"a human has to decide on it, at {page} or with the command baton approvals: {ASK}; await_task waits"
+
+
+def own_claim(call: ToolCall[Any], task: dict[str, Any]) -> str:
+    """Returns how to go on with a claim that the caller may have forgotten: it would wait for itself."""
+    claim = task.get("claim")
+    return OWN_CLAIM.format(**claim) if claim and claim["agent"] == call.agent else ""
 
 
 def brief(task: dict[str, Any]) -> dict[str, Any]:
@@ -64,10 +70,10 @@ def row(task: dict[str, Any]) -> str:
     """Returns a task in one line of a list."""
     to = texts.line(task["target_agent"] or "any able agent")
     by = texts.line(task["source_agent"])
-    return f"{task['id']} {task['state']} {task['priority']} {by} → {to} {texts.quoted(task['title'])}{_holder(task)}"
+    return f"{task['id']} {task['state']} {task['priority']} {by} → {to} {texts.quoted(task['title'])}{holder(task)}"
 
 
-def _holder(task: dict[str, Any]) -> str:
+def holder(task: dict[str, Any]) -> str:
     """Returns who holds a claimed task. The worker's name is its own word."""
     claim = task.get("claim")
     if not claim:

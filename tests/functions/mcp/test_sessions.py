@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from baton.services.tasks.sweep import sweep
 from support.worlds.mcp_client import McpClient, Told
-from support.worlds.world import World, agent
+from support.worlds.world import World, agent, human
 
 ARCHITECT, CODER = agent("architect"), agent("auto-code")
 
@@ -73,6 +74,49 @@ def test_who_hands_over_without_its_lost_claim_id_is_told_where_the_claim_is(cli
     told = client.call(CODER, "handoff", reason="It tests", target="qa")
     assert told.code == "claim_required"
     assert "list_tasks with held" in told.text
+
+
+def test_who_looks_at_a_task_that_its_own_agent_holds_is_told_how_to_go_on(client: McpClient) -> None:
+    """It would wait for itself otherwise."""
+    lost = held(client)
+    for tool, more in (("get_task", {}), ("await_task", {"timeout_seconds": 0})):
+        told = client.call(CODER, tool, task_id=lost["task_id"], **more)
+        assert f"resume_fence {lost['fence']}" in told.data["next"]
+        assert f"fence {lost['fence']}" in told.text
+    assert "resume_fence" not in client.call(ARCHITECT, "get_task", task_id=lost["task_id"]).text
+
+
+@pytest.mark.parametrize("other", [{"sent": True}, {"day": "2026-01-31"}, {"state": "needs"}])
+def test_what_is_held_is_no_list_of_anything_else(client: McpClient, other: dict[str, Any]) -> None:
+    told = client.call(CODER, "list_tasks", held=True, **other)
+    (name,) = other
+    assert told.is_error
+    assert f"{name}: isn't for held" in told.text
+
+
+def test_who_is_no_agent_names_the_agent_that_holds(client: McpClient) -> None:
+    told = client.call(human(), "list_tasks", held=True)
+    assert told.is_error
+    assert "agent: is required" in told.text
+
+
+def test_an_unknown_entry_is_looked_for_with_recall(client: McpClient) -> None:
+    told = client.call(CODER, "withdraw_entry", entry_id="ent_1")
+    assert told.code == "not_found"
+    assert "recall finds entries" in told.text
+
+
+def test_finished_work_is_handed_in_after_the_lease_where_nobody_took_the_task(client: McpClient, world: World) -> None:
+    lost = held(client, lease_seconds=15)
+    world.clock.advance(60)
+    sweep(world.deps)
+    ids = {"task_id": lost["task_id"], "claim_id": lost["claim_id"]}
+    late = client.call(CODER, "complete", **ids, output="An hour's work")
+    assert late.code == "stale_claim"
+    assert "claim_next with the task_id takes the task again" in late.text
+    again = client.done(CODER, "claim_next", task_id=lost["task_id"])
+    ended = client.done(CODER, "complete", task_id=lost["task_id"], claim_id=again["claim_id"], output="An hour's work")
+    assert ended["state"] == "done"
 
 
 def test_a_fence_without_its_task_is_refused_by_name(client: McpClient) -> None:

@@ -13,16 +13,19 @@ from baton_mcp import claims as module
 from baton_mcp.claims import Claims
 from baton_mcp.door import Door
 
-CLAIMED = {"structuredContent": {"task_id": "task_1", "claim_id": "clm_1", "lease_seconds": 300}, "isError": False}
+CLAIMED: dict[str, Any] = {
+    "structuredContent": {"task_id": "task_1", "claim_id": "clm_1", "lease_seconds": 300},
+    "isError": False,
+}
 ENDED = {"structuredContent": {"task_id": "task_1", "state": "done"}, "isError": False}
 
 
 class Api:
     """Answers tool calls after ``wait``, and notes what else it is sent."""
 
-    def __init__(self, status: int = 200) -> None:
+    def __init__(self, status: int = 200, next_claim: Any = None) -> None:
         self.said: list[tuple[str, Any]] = []
-        self.status, self.wait = status, anyio.Event()
+        self.status, self.wait, self.next_claim = status, anyio.Event(), next_claim
 
     async def answer(self, request: httpx2.Request) -> httpx2.Response:
         body = json.loads(request.content)
@@ -32,6 +35,10 @@ class Api:
         if body["params"]["name"] == "claim_next":
             await self.wait.wait()
             return httpx2.Response(200, json={"result": CLAIMED})
+        if self.next_claim:
+            await self.wait.wait()
+            ended = {**ENDED, "structuredContent": {"state": "done", "next_claim": self.next_claim}}
+            return httpx2.Response(200, json={"result": ended})
         return httpx2.Response(200, json={"result": ENDED})
 
     @property
@@ -84,6 +91,51 @@ def test_a_claim_is_kept_for_an_hour_after_the_last_call_and_no_longer(monkeypat
         async with anyio.create_task_group() as tasks:
             await Claims(api.door, tasks).call("claim_next", {})
         assert api.said == []
+
+    anyio.run(play)
+
+
+def test_a_claim_that_the_model_has_forgotten_isnt_kept_by_calls_about_other_things(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SHORTEST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setitem(CLAIMED["structuredContent"], "lease_seconds", 0)
+    now = [0.0]
+    monkeypatch.setattr(anyio, "current_time", lambda: now[0])
+
+    async def play() -> None:
+        api = Api()
+        api.wait.set()
+        async with anyio.create_task_group() as tasks:
+            claims = Claims(api.door, tasks)
+            await claims.call("claim_next", {})
+            for about, is_kept in (({"claim_id": "clm_1"}, True), ({"claim_id": "clm_2"}, False)):
+                now[0] += module.KEPT_SECONDS - 1
+                await claims.call("checkpoint", about)
+                now[0] += 2
+                await settled()
+                assert bool(claims._live) is is_kept
+            tasks.cancel_scope.cancel()
+
+    anyio.run(play)
+
+
+@pytest.mark.parametrize("tool", ["complete", "fail"])
+def test_what_a_cancelled_call_claims_next_is_given_back(tool: str) -> None:
+    async def play() -> None:
+        api = Api(next_claim=CLAIMED["structuredContent"])
+        async with anyio.create_task_group() as tasks:
+            with anyio.CancelScope() as scope:
+                tasks.start_soon(_cancel, scope)
+                await Claims(api.door, tasks).call(tool, {"claim_id": "clm_0", "claim_next": True})
+            assert scope.cancelled_caught
+            api.wait.set()
+        ((path, body),) = api.said
+        assert (path, body["claim_id"]) == ("/tasks/task_1/release", "clm_1")
+
+    async def _cancel(scope: anyio.CancelScope) -> None:
+        await settled()
+        scope.cancel()
 
     anyio.run(play)
 

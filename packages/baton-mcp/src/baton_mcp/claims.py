@@ -16,7 +16,7 @@ from baton_mcp.door import Door, Unanswered
 
 CLAIM = "claim_next"
 ENDS = frozenset({"complete", "fail", "release", "delegate", "wait_for_callback"})
-# A claim is kept for so long after the model's last call; then its lease runs out.
+# A claim is kept for so long after the model's last call that named it; then its lease runs out.
 KEPT_SECONDS = 3_600.0
 SHORTEST_PAUSE_SECONDS = 5.0
 # The claim is over, or was never this agent's: no later heartbeat is taken either.
@@ -37,20 +37,22 @@ class Claims:
 
     door: Door
     tasks: TaskGroup
-    _live: set[str] = field(default_factory=set)
-    _called_at: float = 0.0
+    _live: dict[str, float] = field(default_factory=dict)  # claim_id → when it was claimed, or named last
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Returns the tool's answer, and raises as ``Door.ask`` does. A call that claims and is cancelled goes on by
         itself: what it claims after all is given back."""
-        self._called_at = anyio.current_time()
+        named = str(arguments.get("claim_id"))
+        if named in self._live:
+            self._live[named] = anyio.current_time()
         asked = {"name": name, "arguments": arguments}
-        found = await (self._claimed(asked) if name == CLAIM else self.door.ask("tools/call", asked))
+        claims = name == CLAIM or arguments.get(CLAIM)
+        found = await (self._claimed(asked) if claims else self.door.ask("tools/call", asked))
         if not found.get("isError"):
             if name in ENDS:
-                self._live.discard(str(arguments.get("claim_id")))
+                self._live.pop(named, None)
             for task_id, claim_id, lease_seconds in _claims_in(found):
-                self._live.add(claim_id)
+                self._live[claim_id] = anyio.current_time()
                 self.tasks.start_soon(self._keep, task_id, claim_id, lease_seconds)
         return found
 
@@ -79,11 +81,11 @@ class Claims:
 
     async def _keep(self, task_id: str, claim_id: str, lease_seconds: float) -> None:
         """The first heartbeat is sent at once: it gives a claim that was waited for its whole lease."""
-        while claim_id in self._live and anyio.current_time() - self._called_at < KEPT_SECONDS:
+        while anyio.current_time() - self._live.get(claim_id, -KEPT_SECONDS) < KEPT_SECONDS:
             if await self._say(task_id, "heartbeat", {"claim_id": claim_id}) in OVER:
                 break
             await anyio.sleep(max(SHORTEST_PAUSE_SECONDS, lease_seconds / 3))
-        self._live.discard(claim_id)
+        self._live.pop(claim_id, None)
 
     async def _say(self, task_id: str, verb: str, body: dict[str, Any]) -> int:
         """Returns the status; 0 if Baton doesn't answer: the next heartbeat may be answered."""
