@@ -79,7 +79,7 @@ def refusal(
 def _told(name: str, value: Any) -> list[str]:
     """Returns a field of the refusal. Each text of a list is told whole, as it may have to be repeated exactly."""
     if not isinstance(value, list):
-        return [f"{name}: {texts.line(str(value))}"]
+        return [f"{name}: {texts.quoted(value) if name == 'worker' else texts.line(str(value))}"]
     return [f"{name}:", *(f"- {texts.exact(str(each))}" for each in value[:MAX_LISTED])]
 
 

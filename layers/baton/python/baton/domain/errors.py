@@ -304,7 +304,9 @@ class AlreadyClaimed(Refused):
     code = "already_claimed"
 
     def __init__(self, task_id: str, holder: Holder) -> None:
-        named = "" if holder.worker == holder.agent else f", worker {holder.worker},"
+        # The worker's own word, which another agent reads: in quotation marks, none of which it can end.
+        worker = " ".join(holder.worker.replace('"', "'").split())
+        named = "" if holder.worker == holder.agent else f', worker "{worker}",'
         message = f"Claimed by {holder.agent}{named} since {holder.claimed_at}, until {holder.expires_at}."
         super().__init__(message, task_id=task_id, **asdict(holder))
 
