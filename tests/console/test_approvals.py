@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from support.worlds.console_desk import Desk
+from support.worlds.console_desk import Desk, at_once
 from support.worlds.http_agents import ALICE
-from support.worlds.world import human
+from support.worlds.world import agent, human, service
 
 
 def test_one_reads_what_would_be_approved_and_approves_it_by_keyboard(signed_in: Any, desk: Desk) -> None:
@@ -142,6 +142,35 @@ def test_nothing_is_decided_before_its_content_is_on_the_screen(signed_in: Any, 
     assert _task(desk, desk.whole["id"])["state"] == "needs"
     signed_in.keyboard.press("a")
     signed_in.get_by_text("Approved: ").wait_for()
+
+
+def test_all_that_is_asked_is_on_the_screen(signed_in: Any, desk: Desk, expect: Any) -> None:
+    asked = desk.served.agents.hand_off(
+        "architect",
+        "auto-code",
+        target={"agent": "auto-code", "reason": "Try the migration"},
+        expectations={"deadline": "2099-01-01T00:00:00Z", "fail_on_deadline": True},
+        rollback={"on_failure": "architect", "checkpoint_id": "ckpt_of_last_week"},
+    )
+    signed_in.goto(f"{desk.served.url}#/approvals?task={asked['task']['id']}")
+    for text in ("the task fails then", "ckpt_of_last_week"):
+        expect(_whole(signed_in).get_by_text(text)).to_be_visible()
+
+
+def test_what_came_back_since_a_service_changed_its_agent_says_so(signed_in: Any, desk: Desk, expect: Any) -> None:
+    gateway, task = desk.served.gateway, desk.whole["id"]
+    with at_once(desk.served):
+        assert gateway.post(ALICE, f"/tasks/{task}/approve", {}).status == 200
+    assert gateway.put(service(), "/agents/auto-code", {"produces": ["reports"]}).status == 200
+    assert gateway.post(agent("auto-code"), f"/tasks/{task}/claim", {}).status == 409
+    signed_in.goto(f"{desk.served.url}#/approvals?task={task}")
+    said = _whole(signed_in).get_by_role("note")
+    expect(said).to_contain_text("It was approved by alice")
+    expect(said).to_contain_text("service:ci changed auto-code: produces")
+    signed_in.goto(f"{desk.served.url}#/tasks/{task}")
+    trail = gateway.get(ALICE, f"/tasks/{task}/events").json["events"]
+    token = next(each["data"]["token"] for each in trail if each["type"] == "approved")
+    expect(signed_in.get_by_text(f"token {token}").first).to_be_visible()
 
 
 def test_what_can_not_be_read_is_not_decided_on(signed_in: Any, desk: Desk, expect: Any) -> None:

@@ -17,6 +17,7 @@ export function Whole({ task, acts, isLive, onShown, onBack }) {
     <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
     <${Head} task=${task} />
     <${Decide} acts=${{ approve: ["Approve", "a"], next: ["Next", "n"], defer: ["Defer", "d"], split: ["Split", "s"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
+    ${task.version > 1 && html`<${TakenBack} task=${task} />`}
     <${Content} task=${task} ids=${[task.id]} onShown=${onShown} />
     ${task.version > 1 && html`<${LateResults} task=${task} />`}
     <${Facts} of=${[
@@ -42,7 +43,7 @@ export function Many({ tasks, most, acts, isLive, onShown, onBack }) {
     <${Decide} acts=${{ approve: ["Approve all", "a"], next: ["Next", "n"], defer: ["Defer", "d"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
     ${same.length > most ? html`<p class="notice">These are ${same.length} different ones. At most ${most} are decided on at once: what is decided on is on the screen.</p>`
     : same.map((group) => html`<section class="same" key=${group.map((task) => task.id).join(" ")}>
-      ${group.map((task) => html`<${Head} key=${task.id} task=${task} />`)}
+      ${group.map((task) => html`<${Head} key=${task.id} task=${task} />${task.version > 1 && html`<${TakenBack} task=${task} />`}`)}
       <${Content} task=${/** @type {ListedTask} */ (group[0])} ids=${group.map((task) => task.id)} onShown=${onShown} /></section>`)}
   </article>`;
 }
@@ -61,6 +62,19 @@ function Head({ task }) {
     <p><${Way} from=${task.source_agent} to=${task.target_agent} /> <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span>${" "}<${Flags} of=${task.flags} /></p>
     <h2 class="title"><${Said} of=${task.title} /></h2>
   </header>`;
+}
+
+const LATEST = 50;
+
+/** An approval that no longer holds: whoever gave it hasn't seen what its agent is by now. @param {{task: ListedTask}} props */
+function TakenBack({ task }) {
+  const { data } = useLive(`/tasks/${task.id}/events?after=${Math.max(0, task.version - LATEST)}&limit=100`, { everyMs: 30_000, when: task.version });
+  const trail = /** @type {import("api").Trail | null} */ (data);
+  const [approved, undone] = (trail?.events ?? []).filter((each) => each.type === "approved" || each.type === "approval_undone").slice(-2);
+  if (!approved || undone?.data.reason !== "agent_changed") return null;
+  const { changed_by: by, agent, fields } = /** @type {any} */ (undone.data);
+  return html`<p class="notice" role="note">It was approved by <${Said} of=${approved.principal.id} />, <${Ago} at=${approved.at} />.
+    Since then <${Said} of=${by} /> changed <a href=${address(`/agents/${agent}`)}><${Said} of=${agent} /></a>: <${Said} of=${fields.join(", ")} />.</p>`;
 }
 
 /** @param {{acts: Record<string, [string, string]>, run: Acts, isLive: boolean}} props */

@@ -20,16 +20,20 @@ export function Asked({ handoff, title = "", isWhole = false }) {
     <${Results} of=${handoff.results} />
     <${Criteria} handoff=${handoff} />
     <${Context} of=${context} isWhole=${isWhole} />
-    ${handoff.snapshot && html`<section><h3>Memory taken along</h3><ul>${handoff.snapshot.summaries.map((each) => html`<li><${Said} of=${each} /></li>`)}</ul></section>`}
+    ${handoff.snapshot && html`<section><h3>Memory taken along</h3><ul>${handoff.snapshot.summaries.map((each, at) => html`<li><${Said} of=${each} />${handoff.snapshot?.posted_by?.[at] && html` <span class="faint">by <${Said} of=${handoff.snapshot.posted_by[at]} /></span>`}</li>`)}</ul></section>`}
     <${Budget} of=${budget} />
     ${rollback && html`<section><h3>If it fails</h3><${Facts} of=${[
     ["Goes to", rollback.on_failure && html`<${Said} of=${rollback.on_failure} />`],
     ["With", rollback.failure_context && html`<${Said} of=${rollback.failure_context.join(", ")} />`],
+    ["From", isOthers(rollback.checkpoint_id, handoff) && html`<${Said} of=${rollback.checkpoint_id} />`],
   ]} /></section>`}
     <${Data} of=${labels} title="Labels" open=${isWhole} />
     ${isWhole && html`<${Data} of=${{ ...alsoSaid(handoff), ...about }} title="Also said" open />`}
   </div>`;
 }
+
+/** A checkpoint that isn't that of the handoff's own beginning. @param {string | null | undefined} checkpoint @param {HandoffView} handoff */
+const isOthers = (checkpoint, handoff) => checkpoint && checkpoint.split("_").slice(1).join("_") !== handoff.task_id.split("_").slice(1).join("_");
 
 /** @param {HandoffView} handoff */
 function alsoSaid(handoff) {
@@ -51,7 +55,7 @@ function Results({ of }) {
 /** The expectations as a list to check off, with the evidence that a completion gave.
  * @param {{handoff: HandoffView}} props */
 export function Criteria({ handoff }) {
-  const { deliverables = [], constraints = [], estimated_duration: estimated, deadline } = /** @type {any} */ (handoff.expectations ?? {});
+  const { deliverables = [], constraints = [], estimated_duration: estimated, deadline, fail_on_deadline: isFailing } = /** @type {any} */ (handoff.expectations ?? {});
   const reports = new Map((/** @type {any} */ (handoff.completion)?.verification?.acceptance_criteria_met ?? []).map((/** @type {any} */ each) => [each.criterion, each]));
   if (!deliverables.length && !constraints.length && !estimated && !deadline) return null;
   return html`<section class="criteria"><h3>What is expected</h3>
@@ -60,7 +64,7 @@ export function Criteria({ handoff }) {
       ${each.files?.length ? html`<p class="faint"><${Said} of=${each.files.join(", ")} /></p>` : null}
       <ul class="checks">${(each.acceptance_criteria ?? []).map((/** @type {string} */ criterion) => html`<${Check} criterion=${criterion} report=${reports.get(criterion)} />`)}</ul></div>`)}
     ${constraints.length > 0 && html`<h4>Constraints</h4><ul>${constraints.map((/** @type {string} */ each) => html`<li><${Said} of=${each} /></li>`)}</ul>`}
-    <${Facts} of=${[["Estimated", estimated && html`<${Said} of=${estimated} />`], ["Deadline", deadline && html`<${Ago} at=${deadline} />`]]} /></section>`;
+    <${Facts} of=${[["Estimated", estimated && html`<${Said} of=${estimated} />`], ["Deadline", deadline && html`<${Ago} at=${deadline} />${isFailing && "; the task fails then"}`]]} /></section>`;
 }
 
 /** @param {{criterion: string, report: any}} props */

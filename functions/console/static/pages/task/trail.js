@@ -33,9 +33,11 @@ async function verdictOf(id, cursor) {
 function Entry({ of }) {
   const line = html`<span class="seq">${of.seq}</span> <strong>${of.type.replaceAll("_", " ")}</strong>${" "}
     <span class="faint">by</span> <${Said} of=${of.principal.id} />${" "}<span class="faint">(${of.principal.kind}) · <${Ago} at=${of.at} /></span>`;
+  const { token, session, seen } = of.data;
+  const by = [token && `token ${token}`, session && `session ${session}`, typeof seen === "string" && `saw ${seen.slice(0, 12)}`].filter(Boolean).join(" · ");
   const what = JSON.stringify(of.data, null, 2);
   if (what === "{}") return html`<p>${line}</p>`;
-  return html`<details class="data"><summary>${line}</summary><pre tabindex="0" aria-label=${`What entry ${of.seq} set`}><${Said} of=${what} /></pre></details>`;
+  return html`<details class="data"><summary>${line}${by && html` <span class="faint">· <${Said} of=${by} /></span>`}</summary><pre tabindex="0" aria-label=${`What entry ${of.seq} set`}><${Said} of=${what} /></pre></details>`;
 }
 
 /** @param {{of: import("api").TrailVerdict}} props */
