@@ -440,7 +440,7 @@ def _is_time(name: str) -> bool:
 def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
     """What the table holds: one text per item. Two effects instead of one show as one item more, or another version.
     The version of what processes keep is left out: raised once more, it costs them a reading."""
-    skipped = {"written_by", "hash", "prev_hash", "chain"} | (set() if versions else {"version", "answer"})
+    skipped = {"written_by", "hash", "prev_hash", "chain", "digest"} | (set() if versions else {"version", "answer"})
     texts = []
     items = rig.items()
     heads = {item["pk"]["S"]: item for item in items if item["sk"]["S"] == "HEAD"}

@@ -228,6 +228,7 @@ def test_an_alert_names_whose_doing_it_was(world: World) -> None:
             WorkerCall(AUDITOR, claimed.details.task.id, claimed.claim_id, "hash"),
             ReleasedWork(reason="can't"),
         )
+        world.clock.advance(300)
     (alert,) = found(world)
     assert (alert.kind, alert.raised_by) == (Flag.RELEASED_TOO_OFTEN, "agent:auditor")
 

@@ -44,6 +44,7 @@ SLUGS = ("scout", "auditor", "runner")
 PAIRS = [("scout", "auditor"), ("auditor", "scout"), ("scout", "runner")]
 ENDS = {"done", "failed", "cancelled"}
 BACKOFF = {1: 5, 2: 20}
+RELEASE_PAUSES = (0, 5, 20, 80, 300)
 numbers = st.integers(0, 10_000)
 
 
@@ -296,7 +297,7 @@ class TaskMachine(RuleBasedStateMachine):
         else:
             task.releases += 1
             task.attempt -= 1
-            task.give_back(self.now)
+            task.give_back(self.now, RELEASE_PAUSES[min(task.releases, len(RELEASE_PAUSES)) - 1])
             if task.releases >= 10:
                 task.state = "needs"
 
