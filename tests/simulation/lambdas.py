@@ -203,7 +203,7 @@ class Lambdas:
         """What the table's stream brings; some of it is never brought."""
         sim = self._sim
         while not sim.is_stopping:
-            sim.sleep(1 + sim.draw(5))
+            sim.sleep((1 + sim.draw(50)) / 10)
             batch, sim.stream[:BATCH] = sim.stream[:BATCH], []
             if batch and not (sim.habits.is_bus_shaky and sim.chance.happens(0.3)):
                 records = [{"dynamodb": {"NewImage": item}} for item in batch]

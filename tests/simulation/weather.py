@@ -55,7 +55,9 @@ class StormyWeather:
         if self.is_calm or not self._habits.lag_ms:
             return 0
         dice = self._chance.draw(20)
-        return self._chance.draw(200 if dice < 12 else 5_000 if dice < 18 else self._habits.lag_ms)
+        return self._chance.draw(
+            200 if dice < 12 else min(5_000, self._habits.lag_ms) if dice < 18 else self._habits.lag_ms
+        )
 
     def skew_ms(self) -> int:
         """Of a new process' clock."""

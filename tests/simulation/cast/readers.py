@@ -169,9 +169,9 @@ class Reader:
     def _again_and_again(self) -> None:
         """As a page that shows the tasks of today, and takes an answer that is half a minute old."""
         sim = self._sim
-        for _ in range(2 + self._draw(8)):
+        for _ in range(2 + self._draw(40 if sim.habits.is_told else 8)):
             self._context.look(self._look_at_today)
-            sim.sleep(1 + self._draw(8))
+            sim.sleep((1 + self._draw(32 if self._draw(2) else 4)) / 4)
 
     def _look_at_today(self) -> None:
         sim, began = self._sim, self._sim.steps

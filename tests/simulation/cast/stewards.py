@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import Kind
@@ -27,6 +28,8 @@ from simulation.requests import Answered, Outcome
 from simulation.simulation import CONTAINERS
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from simulation.cast.actor_context import ActorContext
 
 WORK_TYPES = ("audit", "review")
@@ -94,6 +97,8 @@ class Steward:
             request.asked = frozenset(values)
             return change_settings(sim.deps, human(), values)
 
+        if self._draw(2):  # and somebody else at the same time
+            sim.spawn("settings too", self._settings)
         self._ask("settings", change)
 
     def _tool(self) -> None:
@@ -109,7 +114,7 @@ class Steward:
     # Tokens
 
     def _issue(self) -> None:
-        sim, for_bob = self._sim, TokenRequest(kind=Kind.HUMAN, subject="bob")
+        sim, for_bob = self._sim, TokenRequest(kind=Kind.HUMAN, subject="bob", expires_at=self._end())
         wanted = sim.pick([for_bob, TokenRequest(kind=Kind.AGENT, subject=sim.pick(RUN))])
         outcome = self._context.ask(
             "token", human(), lambda idempotency_key: issue_token(sim.deps, human(), wanted, idempotency_key)
@@ -118,6 +123,11 @@ class Steward:
             token, text = outcome.value
             self._tokens[token.id] = text
             self._humans += [token] if token.kind is Kind.HUMAN else []
+
+    def _end(self) -> datetime | None:
+        """Of a token: soon, or none."""
+        seconds = 1 + self._draw(3 if self._context.habits.is_hot else 300)
+        return self._sim.clock.now() + timedelta(seconds=seconds) if self._draw(2) else None
 
     def _open(self) -> None:
         """A session, by a token or by a code. No code opens two."""

@@ -106,12 +106,14 @@ class Answers:
         first = self._following.setdefault(request.word[1], following.claim_id)
         self._must(first == following.claim_id, "{}: two claims followed one", following.details.task.id)
         task_id, claim_id, _ = request.word
-        leases = next(each.leases_ms for each in self._ledger.claims_of(task_id) if each.id == claim_id)
-        got = following.details.task.claim
-        is_as_long = got is None or got.lease_seconds * 1_000 in leases
+        leases, following_leases = self._leases(task_id, claim_id), self._leases(following.details.task.id, first)
+        is_as_long = following_leases[0] in leases  # and it may have been extended since
         self._must(is_as_long, "{}: the claim that follows has another lease than {}", task_id, leases)
         self._ledger.seen["next claimed"] += 1
         self.claimed(following)
+
+    def _leases(self, task_id: str, claim_id: str) -> list[int]:
+        return next(each.leases_ms for each in self._ledger.claims_of(task_id) if each.id == claim_id)
 
     def refused(self, request: Request, exc: BatonError) -> None:
         name = type(exc).__name__

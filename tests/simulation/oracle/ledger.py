@@ -19,11 +19,11 @@ def criteria_in(body: Item) -> list[str]:
 @dataclass
 class ClaimSeen:
     """``at_step``: when it was written. ``ended_by``: the types of the entries that its holder's last word wrote, None
-    while it lives. ``leases_ms``: each length that its lease ever had."""
+    while it lives. ``leases_ms``: the lengths that its lease had, the first one first."""
 
     id: str
     at_step: int
-    leases_ms: set[int] = field(default_factory=set)
+    leases_ms: list[int] = field(default_factory=list)
     ended_by: set[str] | None = None
 
 

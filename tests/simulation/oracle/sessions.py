@@ -38,6 +38,9 @@ class Sessions:
         if "session_of" in new:
             longest = to_ms(new["expires_at"]) - to_ms(new["created_at"])
             self._must(longest <= LONGEST_MS, "session {} lasts for {} ms", token_id, longest)
+            parent = item_of(self._sim.dynamo.item((f"TOKEN#{new['session_of']}", "TOKEN"))) or {}
+            is_within = "expires_at" not in parent or to_ms(new["expires_at"]) <= to_ms(parent["expires_at"])
+            self._must(is_within, "session {} lasts longer than the token that it was opened with", token_id)
             tx.sessions += [(new["session_of"], token_id)] if old is None else []
 
     def are_listed(self, tx: Transaction) -> None:

@@ -105,7 +105,7 @@ class TaskRules:
             self._must(fence == fence_before, "its fence moved without a claim")
         if claim:
             self._moments.is_leased(self._task_id, new)
-            self._ledger.claims[self._task_id, claim["fence"]].leases_ms.add(claim["lease_ms"])
+            self._ledger.claims[self._task_id, claim["fence"]].leases_ms.append(claim["lease_ms"])
         if before and not claim:
             self._let_go(before, new, entries)
         if before and claim and before["claim_id"] == claim["claim_id"] and before != claim:

@@ -278,6 +278,32 @@ SIGHTS = (
         habits=IN_VIEW,
     ),
     bug(
+        "a list from an index that lags is said to hold",
+        ("domain/tasks/watch.py", "return self.holds(now) and now - latest >= SETTLED_AFTER", "return self.holds(now)"),
+        habits=IN_VIEW,
+    ),
+    bug(
+        "a conversation is listed for ever as it was first",
+        (
+            "adapters/dynamodb/conversations/conversation_reads.py",
+            "is_whole and len(members) <= MAX_KEPT_TASKS and all(task.is_ended for task in talk.tasks.values())",
+            "is_whole and len(members) <= MAX_KEPT_TASKS",
+        ),
+        habits={"focus": Focus.TALKS, "has_tracker": False},
+    ),
+    bug(
+        "of two changes of the settings the later wins whole",
+        (
+            "services/access/change_settings.py",
+            "    def attempt() -> Settings:\n        before = deps.store.settings(by.workspace)\n",
+            (
+                "    read = deps.store.settings(by.workspace)\n\n    def attempt() -> Settings:\n"
+                "        before = read.changed(version=deps.store.settings(by.workspace).version)\n"
+            ),
+        ),
+        habits={"has_stewards": True, "crowd": 3, "is_hot": True},
+    ),
+    bug(
         "nobody is told what has ended since a handoff",
         ("steps/memory/snapshots.py", "each in found and not found[each].is_active]", "each not in found]"),
         habits={"focus": Focus.BOARD},
@@ -292,6 +318,20 @@ SESSIONS = (
             "return self.session_id is None",
         ),
         habits={"has_stewards": True, "is_hot": False, "skew_ms": 1_000},
+    ),
+    bug(
+        "a session is renewed beyond the end of its token",
+        ("domain/access/session.py", "max(expires_at, min(wanted, ends_at))", "max(expires_at, wanted)"),
+        habits={"has_stewards": True, "crowd": 3},
+    ),
+    bug(
+        "a token is good after its end",
+        (
+            "domain/access/token.py",
+            "return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)",
+            "return self.revoked_at is None",
+        ),
+        habits={"has_stewards": True, "crowd": 3, "skew_ms": 1_000},
     ),
     bug(
         "a session that was revoked is renewed",
