@@ -14,6 +14,7 @@ from infra.template import (
     Properties,
     Template,
     as_list,
+    environment,
     events,
     functions,
     grants,
@@ -79,7 +80,7 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("secretsmanager:GetSecretValue", SECRETS): {"AllRoutes", "CreateHandoffMarker", "Api", "McpDoor", "SyncTracker"},
     ("secretsmanager:CreateSecret", SECRETS): {"AllRoutes", "Api"},
     ("secretsmanager:PutSecretValue", SECRETS): {"AllRoutes", "Api"},
-    ("secretsmanager:GetSecretValue", CALLBACK_KEY): {"AllRoutes", "Api"},
+    ("secretsmanager:GetSecretValue", CALLBACK_KEY): {"AllRoutes", "Api", "McpDoor"},
     ("secretsmanager:GetSecretValue", MODEL_KEY): {"ProcessTask"},
     ("kms:Decrypt", MODEL_KEY_KMS): {"ProcessTask"},
     ("bedrock:InvokeModel", BEDROCK): {"ProcessTask"},
@@ -287,6 +288,14 @@ def nobody_deletes_items(template: Template) -> Problems:
         for action, _ in grants(template, function):
             if fnmatch("dynamodb:DeleteItem", action) or fnmatch("dynamodb:BatchWriteItem", action):
                 yield f"{function} may delete items: {action}"
+
+
+@check
+def those_who_may_read_the_callback_key_know_where_it_is(template: Template) -> Problems:
+    """Without it each wait for an answer is refused as busy, for ever."""
+    for function in GRANTED_ONLY_TO["secretsmanager:GetSecretValue", CALLBACK_KEY] & functions(template).keys():
+        if environment(template, function).get("BATON_CALLBACKS_SEALED_BY") != {"Ref": "CallbackKey"}:
+            yield f"{function} doesn't know the callback key"
 
 
 @check

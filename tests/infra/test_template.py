@@ -307,6 +307,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "wait deletes",
         grant("Wait", "dynamodb:DeleteItem", TABLE),
     ),
+    (
+        data_checks.those_who_may_read_the_callback_key_know_where_it_is,
+        "no key's name",
+        drop("McpDoor/Environment/Variables/BATON_CALLBACKS_SEALED_BY"),
+    ),
     (data_checks.only_those_who_issue_tokens_write_them, "all do", drop("SyncTrackerRole/" + STATEMENTS + "/1")),
     (
         data_checks.only_those_who_issue_tokens_write_them,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from typing import Any
 
 import pytest
 from mcp import Client as McpClient
@@ -85,6 +86,19 @@ def test_of_many_workers_that_claim_by_their_tool_one_gets_the_task(tenant: Tena
             return not (await client.call_tool("claim_next", {"task_id": task_id})).is_error
 
     assert at_once(4, lambda: asyncio.run(claimed())).count(True) == 1
+
+
+def test_a_worker_waits_for_an_answer_from_outside_by_its_tool(tenant: Tenant) -> None:
+    task_id = tenant.approved()
+    tenant.deployed.age(tenant.name, task_id, 60)
+
+    async def waited() -> dict[str, Any]:
+        async with connected(tenant.deployed, tenant.reviewer, "http 2026-07-28") as client:
+            claim = await done(client, "claim_next", task_id=task_id)
+            ids = {"task_id": task_id, "claim_id": claim["claim_id"]}
+            return await done(client, "wait_for_callback", **ids, interaction_id="lab-7")
+
+    assert "/callbacks/" in asyncio.run(waited())["callback"]["url"]
 
 
 def test_clients_find_no_authorization_server_and_a_real_401(deployed: Deployed) -> None:
