@@ -11,6 +11,7 @@ import pytest
 from baton.adapters.stems import stem
 from baton.domain.memory.entry import Entry
 from baton.domain.memory.entry_index import EntryIndex, Question
+from baton.domain.memory.entry_words import words_of
 from baton.domain.memory.forms import is_one_off
 from support.clock import NOON
 from support.values.records import a_board_entry
@@ -146,6 +147,28 @@ def test_beyond_its_bytes_an_index_forgets_the_oldest_of_who_takes_most() -> Non
     kept = [each.entry_id for each in index.find(Question(text="junk", limit=500), NOON)]
     assert hostile(299).id in kept
     assert hostile(0).id not in kept
+
+
+def test_of_more_than_it_keeps_an_index_is_made_of_little_more_than_what_it_would_keep() -> None:
+    ordinary = [a_board_entry(number, summary=f"the queue number{number}") for number in range(50)]
+    posted = [words_of(each) for each in (*ordinary, *(hostile(number) for number in range(300)))]
+    index, begun = EntryIndex(100_000, stem, 500_000), EntryIndex(100_000, stem, 500_000)
+    for each in posted:
+        index.put_words(each)
+    fitting = begun.fitting(posted)
+    for each in fitting:
+        begun.put_words(each)
+    assert not begun.is_whole
+    assert len(begun) <= len(fitting) <= 150
+    for asked in ("queue", "junk"):
+        assert begun.find(Question(text=asked, limit=40), NOON) == index.find(Question(text=asked, limit=40), NOON)
+
+
+def test_an_index_that_has_room_is_made_of_all() -> None:
+    posted = [words_of(hostile(number)) for number in range(40)]
+    index = EntryIndex(100_000, stem)
+    assert index.fitting(posted) == posted
+    assert index.is_whole
 
 
 def test_what_is_removed_gives_its_words_back() -> None:

@@ -170,7 +170,7 @@ class _Board:
         changes = self._changes_from(read.packs.merged_at - _LATE) if read.contents else {}
         with self._lock:
             self._index.is_whole = not read.after
-            self._apply([*read.entries(), *entries], changes)
+            self._apply(self._index.fitting([*read.entries(), *entries]), changes)
             self._looked_back = self._read_at = now
             self._forget_before(now - _LATE - _LOOK_BACK)
         may_go_on()  # the next question is answered without what follows

@@ -6,8 +6,8 @@ from __future__ import annotations
 import heapq
 import sys
 from bisect import bisect_left, bisect_right, insort
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -143,6 +143,29 @@ class EntryIndex:
         self.size += facts.size
         self._make_room()
 
+    def fitting(self, entries: Sequence[EntryWords]) -> list[EntryWords]:
+        """Returns those of all entries that an empty index would keep, as far as their words tell, in the same order:
+        to put the others would take most of the time, and only make room for these."""
+        size = sum(map(_least_size, entries))
+        if size <= self._most_bytes:
+            return list(entries)
+        self.is_whole = False
+        newest_first = defaultdict[str, list[EntryWords]](list)
+        sizes = Counter[str]()
+        for each in sorted(entries, key=lambda each: each.entry_id, reverse=True):
+            newest_first[each.posted_by].append(each)
+            sizes[each.posted_by] += _least_size(each)
+        largest = [(-taken, poster) for poster, taken in sizes.items()]
+        heapq.heapify(largest)
+        gone = set[str]()
+        while size > self._most_bytes:
+            taken, poster = largest[0]
+            oldest = newest_first[poster].pop()
+            gone.add(oldest.entry_id)
+            size -= _least_size(oldest)
+            heapq.heapreplace(largest, (taken + _least_size(oldest), poster))
+        return [each for each in entries if each.entry_id not in gone]
+
     def _make_room(self) -> None:
         while len(self) > self._most or self.size > self._most_bytes:
             self.is_whole = False
@@ -224,6 +247,11 @@ class EntryIndex:
             return near * facts.weight * ranking.weight_of_age(now_ms - facts.posted_ms)
 
         return rank
+
+
+def _least_size(entry: EntryWords) -> int:
+    """In bytes, about: if others have all its words."""
+    return len(entry.weights) * _WORD_BYTES
 
 
 def _size_of(share: _Share) -> int:
