@@ -54,6 +54,8 @@ def test_a_result_is_passed_on() -> None:
         (error(429, -32600, PROBLEM, **{"Retry-After": "-1"}), "rate_limited", "call again"),
         (error(429, -32600, PROBLEM, **{"Retry-After": "9" * 6}), "rate_limited", "call again"),
         (httpx2.Response(503, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}), "HTTP 503", "call again"),
+        (error(413, -32600, PROBLEM | {"code": "too_large"}), "too_large", "shorten"),
+        (error(400, -32700, PROBLEM | {"code": "invalid_input"}), "invalid_input", "correct"),
         (error(401, -32600, PROBLEM | {"code": "token_refused"}), "token_refused", ASK),
     ],
 )

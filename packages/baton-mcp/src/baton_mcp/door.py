@@ -17,6 +17,12 @@ MOST_DIGITS = 5
 VERSION = {"MCP-Protocol-Version": "2025-11-25"}
 AGAIN = "call again with the same arguments in a few seconds; a request_id that you gave keeps it from happening twice"
 ASK = "ask a human to check BATON_URL and BATON_TOKEN, and to start this program again"
+# By status: the same call would be refused again.
+STEPS = {
+    400: "correct the arguments, then call again",
+    413: "shorten what is largest, or keep it elsewhere and say where; then call again",
+    **dict.fromkeys((401, 403, 404), ASK),
+}
 
 
 class Unanswered(Exception):
@@ -82,8 +88,8 @@ def _json(response: httpx2.Response) -> Any:
 
 
 def _step(response: httpx2.Response) -> str:
-    if response.status_code in {401, 403, 404}:
-        return ASK
+    if response.status_code in STEPS:
+        return STEPS[response.status_code]
     seconds = response.headers.get("Retry-After", "")
     is_number = seconds.isascii() and seconds.isdigit() and len(seconds) <= MOST_DIGITS
     return f"wait {int(seconds)} seconds, then {AGAIN}" if is_number else AGAIN
