@@ -140,6 +140,21 @@ def test_what_a_cancelled_call_claims_next_is_given_back(tool: str) -> None:
     anyio.run(play)
 
 
+def test_a_claim_that_is_told_again_and_again_gets_the_heartbeats_of_one() -> None:
+    async def play() -> None:
+        api = Api()
+        api.wait.set()
+        async with anyio.create_task_group() as tasks:
+            claims = Claims(api.door, tasks)
+            for _ in range(5):  # a repeat with its request_id
+                await claims.call("claim_next", {"request_id": "one"})
+            await settled()
+            assert len(api.said) == 1
+            tasks.cancel_scope.cancel()
+
+    anyio.run(play)
+
+
 def test_what_a_cancelled_call_claims_after_all_is_given_back() -> None:
     async def play() -> None:
         api = Api()

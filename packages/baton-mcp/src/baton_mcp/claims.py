@@ -52,8 +52,10 @@ class Claims:
             if name in ENDS:
                 self._live.pop(named, None)
             for task_id, claim_id, lease_seconds in _claims_in(found):
+                is_kept = claim_id in self._live
                 self._live[claim_id] = anyio.current_time()
-                self.tasks.start_soon(self._keep, task_id, claim_id, lease_seconds)
+                if not is_kept:
+                    self.tasks.start_soon(self._keep, task_id, claim_id, lease_seconds)
         return found
 
     async def _claimed(self, asked: dict[str, Any]) -> dict[str, Any]:
