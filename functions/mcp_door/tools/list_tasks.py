@@ -86,7 +86,10 @@ def _next_step(query: dict[str, Any], page: dict[str, Any]) -> str:
     """A page that is full may be the last one: only its cursor tells."""
     more = f"there may be more: call again with cursor {page['next_cursor']}" if page["next_cursor"] else ""
     if query.get("held"):
-        goes_on = "claim_next with task_id and resume_fence goes on with one whose claim_id you lost"
+        goes_on = (
+            "claim_next with task_id and resume_fence goes on with one whose claim_id you lost, unless another session "
+            "is at work on it"
+        )
         return "; ".join(each for each in (goes_on if page["items"] else FREE, more) if each)
     if not page["items"]:
         return (

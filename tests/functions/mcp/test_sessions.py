@@ -35,6 +35,7 @@ def test_a_model_that_lost_its_claim_id_finds_what_it_holds_and_goes_on(client: 
     (task,) = mine.data["tasks"]
     assert (task["task_id"], task["claim"]["fence"]) == (lost["task_id"], lost["fence"])
     assert task["claim"]["claimed_at"] in mine.text
+    assert "unless another session is at work on it" in mine.text, "two sessions would take it from each other"
     assert lost["claim_id"] not in f"{mine.text} {mine.data}"
     again = client.done(CODER, "claim_next", task_id=task["task_id"], resume_fence=task["claim"]["fence"])
     assert again["claim_id"] != lost["claim_id"]
