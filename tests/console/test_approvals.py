@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from support.worlds.console_desk import Desk, at_once
-from support.worlds.http_agents import ALICE
+from support.worlds.http_agents import ALICE, message
 from support.worlds.world import agent, human, service
 
 
@@ -157,6 +157,18 @@ def test_all_that_is_asked_is_on_the_screen(signed_in: Any, desk: Desk, expect: 
         expect(_whole(signed_in).get_by_text(text)).to_be_visible()
 
 
+def test_a_review_of_what_names_a_checkpoint_is_read(signed_in: Any, desk: Desk, expect: Any) -> None:
+    back = {"on_failure": "architect", "checkpoint_id": "ckpt_of_last_week"}
+    asked = message("architect", "architect", target={"agent": "architect", "reason": "Once more"}, rollback=back)
+    assert desk.served.gateway.post(agent("architect"), "/handoffs", asked).status == 409
+    reviews = desk.served.gateway.get(ALICE, "/manual-reviews").json["items"]
+    review = next(each for each in reviews if each["source_agent"] == "architect")
+    signed_in.goto(f"{desk.served.url}#/reviews/{review['id']}")
+    expect(
+        signed_in.get_by_role("region", name="What a release lets through").get_by_text("ckpt_of_last_week").first
+    ).to_be_visible()
+
+
 def test_what_came_back_since_a_service_changed_its_agent_says_so(signed_in: Any, desk: Desk, expect: Any) -> None:
     gateway, task = desk.served.gateway, desk.whole["id"]
     with at_once(desk.served):
@@ -171,6 +183,27 @@ def test_what_came_back_since_a_service_changed_its_agent_says_so(signed_in: Any
     trail = gateway.get(ALICE, f"/tasks/{task}/events").json["events"]
     token = next(each["data"]["token"] for each in trail if each["type"] == "approved")
     expect(signed_in.get_by_text(f"token {token}").first).to_be_visible()
+
+
+def test_what_goes_on_for_screens_below_is_approved_only_by_who_was_told(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    long = {"state": {f"line{number}": "as it was" for number in range(400)}}
+    for number, reason in enumerate(("Archive the log", "Archive the rest")):
+        target = {"agent": "auto-code", "reason": reason}
+        task = desk.served.agents.hand_off("architect", "auto-code", target=target, context=long)["task"]["id"]
+        signed_in.goto(f"{desk.served.url}#/approvals?task={task}")
+        expect(_whole(signed_in).get_by_text("line399")).to_be_attached()
+        _until_live(signed_in)
+        if number == 0:
+            signed_in.keyboard.press("a")
+            expect(signed_in.get_by_text("more screens below")).to_be_visible()
+            assert _task(desk, task)["state"] == "needs"
+        else:
+            signed_in.get_by_text(task).scroll_into_view_if_needed()
+        signed_in.keyboard.press("a")
+        expect(signed_in.get_by_text(f"Approved: {reason}")).to_be_visible()
+        assert _task(desk, task)["state"] == "delegated"
 
 
 def test_what_can_not_be_read_is_not_decided_on(signed_in: Any, desk: Desk, expect: Any) -> None:

@@ -1,5 +1,5 @@
 /** What waits for a person: grouped by direction and reason, with what exactly would be approved. */
-import { html, useEffect, useState } from "../lib.js";
+import { html, useEffect, useRef, useState } from "../lib.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
 import { decided } from "../core/pending.js";
@@ -45,6 +45,7 @@ export default function Approvals({ query }) {
     for (const id of ids) handoff ? after.set(id, handoff) : after.delete(id);
     return after;
   });
+  const told = useRef(""); // of which long ones the person was told that they go on below
   const isLive = meant.length > 0 && meant.every((task) => shown.has(task.id));
   const decide = (/** @type {(tasks: Seen[], then: () => void) => void} */ how) => {
     if (meant.length === 0) return;
@@ -53,6 +54,12 @@ export default function Approvals({ query }) {
       return;
     }
     const ids = new Set(meant.map((task) => task.id));
+    const [below, which] = [how === approve || how === next ? screensBelow() : 0, [...ids].join(" ")];
+    if (below >= LONG_SCREENS && told.current !== which) {
+      told.current = which;
+      toast(`It goes on for ${below} more screens below: the same again goes on without.`);
+      return;
+    }
     const following = order.slice(at ? order.indexOf(at) : 0).find((task) => !ids.has(task.id)) ?? order.find((task) => !ids.has(task.id));
     how(meant.map((task) => seenOf(task, shown.get(task.id))), () => { setChosen(new Set()); setQuery({ task: following?.id ?? null }); });
   };
@@ -96,6 +103,11 @@ export default function Approvals({ query }) {
     </section>
   </div>`;
 }
+
+/** What is longer than what is read at a glance and a turn of the wheel: nobody approves it by its beginning, untold. */
+const LONG_SCREENS = 3;
+
+const screensBelow = () => Math.floor((document.querySelector(".desk > .one article")?.getBoundingClientRect().bottom ?? 0) / innerHeight) - 1;
 
 /** On a phone the list or what was chosen is there, not both. */
 const isOnScreen = () => (document.querySelector(".desk > .one")?.getClientRects().length ?? 0) > 0;

@@ -14,7 +14,7 @@ const ELSEWHERE = new Set(["handoff_id", "task_id", "kind", "status", "state", "
 export function Asked({ handoff, title = "", isWhole = false }) {
   const { context, rollback, budget } = /** @type {any} */ (handoff);
   const { labels, ...about } = handoff.metadata ?? {};
-  return html`<div class="asked">
+  return html`<div class=${isWhole ? "asked whole" : "asked"}>
     <${Said} of=${handoff.target.reason} block />
     ${handoff.summary && handoff.summary !== handoff.target.reason && handoff.summary !== title && html`<${Said} of=${handoff.summary} block />`}
     <${Results} of=${handoff.results} />
@@ -32,8 +32,8 @@ export function Asked({ handoff, title = "", isWhole = false }) {
   </div>`;
 }
 
-/** A checkpoint that isn't that of the handoff's own beginning. @param {string | null | undefined} checkpoint @param {HandoffView} handoff */
-const isOthers = (checkpoint, handoff) => checkpoint && checkpoint.split("_").slice(1).join("_") !== handoff.task_id.split("_").slice(1).join("_");
+/** A checkpoint that isn't that of the handoff's own beginning; a request that was stopped has none yet. @param {string | null | undefined} checkpoint @param {HandoffView} handoff */
+const isOthers = (checkpoint, handoff) => checkpoint && checkpoint !== handoff.task_id?.replace("task_", "chk_");
 
 /** @param {HandoffView} handoff */
 function alsoSaid(handoff) {
