@@ -310,6 +310,7 @@ QUERIES = {
     "produces": ["x" * 101],
     "cursor": [],
     "tools": ["", "nonsense", "worker,sender"],
+    "worker": ["", "x" * 101],
 }
 # Handoffs are listed day by day, not from any day on.
 TOO_EARLY = ("/handoffs", "since", "2020-01-01T00:00:00Z")

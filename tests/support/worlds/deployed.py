@@ -264,7 +264,7 @@ class Deployed:
         def earlier(at: datetime | None) -> Any:
             return None if at is None else at - timedelta(seconds=seconds)
 
-        names = ("claimed_at", "heartbeat_at", "expires_at")
+        names = ("claimed_at", "heartbeat_at", "expires_at", "marked_at")
         claim = task.claim and replace(task.claim, **{name: earlier(getattr(task.claim, name)) for name in names})
         aged = task.changed(
             ready_at=earlier(task.ready_at),

@@ -219,6 +219,7 @@ class OperationsWorld:
         schema = resolved(schema)
         marker = marker_body()
         known = {**marker, "claim_id": self.claim["claim_id"], "subject": "reviewer", "agent": "reviewer", "agents": {}}
+        known["posted_by"] = "agent:nobody"
         if name in known:
             return known[name]
         if "anyOf" in schema:

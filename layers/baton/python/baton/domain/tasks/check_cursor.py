@@ -44,4 +44,4 @@ def check_at(cursor: str) -> TrailCheck:
 
 
 def _refused() -> errors.InvalidInput:
-    return errors.InvalidInput("cursor", "isn't the next_cursor of a verification: leave it out to begin anew")
+    return errors.InvalidInput("cursor", "is not the next_cursor of a verification: leave it out to begin anew")
