@@ -73,11 +73,13 @@ class Quiet:
         self._verdict.must(above is None, "{} goes on though {} above it was cancelled", task_id, above)
 
     def _has_something_to_decide(self, task_id: str, head: Item) -> None:
-        """A rollback that nobody ever approved doesn't wait any more once a retry has done the work."""
+        """A rollback that nobody ever approved doesn't wait any more once a retry has done the work. What a human
+        tried again though it was done is theirs to decide."""
         is_untouched = set(self._ledger.states[task_id].values()) == {"needs"}
         if head.get("kind") == "rollback" and is_untouched and not head.get("join_parent"):
             retries = self._ledger.retries_beside(head["parent_id"])
-            done = [each for each in retries if self._ledger.heads[each]["state"] == "done"]
+            since = [each for each in retries if self._ledger.ended_at.get(each, -1) > self._ledger.born[task_id]]
+            done = [each for each in since if self._ledger.heads[each]["state"] == "done"]
             self._verdict.must(not done, "{} waits though {} has done the work", task_id, done)
 
     def _spent_is_the_sum(self) -> None:
