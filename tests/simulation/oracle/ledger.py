@@ -139,6 +139,7 @@ class Ledger:
             each
             for each, head in self.heads.items()
             if head["state"] == "needs"
+            and not head.get("fence")
             and head.get("kind") == "rollback"
             and "join_parent" not in head
             and head["parent_id"] != retry

@@ -124,6 +124,22 @@ def test_what_a_human_has_approved_goes_on_and_what_is_put_off_is_closed() -> No
     assert closed(team, rollback)["overtaken_by"] == leg.task.id
 
 
+def test_what_somebody_had_claimed_stays_for_a_human() -> None:
+    """Work may have been handed on from it, which a close would cancel."""
+    team = crew()
+    first, rollback = begun(team)
+    approve_task(team.deps, human(), rollback.id, None)
+    for _ in range(3):
+        team.later(600)
+        team.take(A, rollback.id)
+        team.later(3_600)
+        sweep(team.deps)
+    assert (is_waiting(team, rollback), team.task(rollback.id).fence) == (True, 3)
+    team.complete(again(team, first))
+    assert is_waiting(team, rollback)
+    team.check()
+
+
 def test_an_approval_that_is_undone_after_the_retry_was_done_waits_again() -> None:
     team = crew()
     first, rollback = begun(team)

@@ -37,7 +37,7 @@ def overtaken(deps: Deps, change: Change) -> list[Write]:
 def unneeded(leaves: Iterable[Task], parent: Task, has: str, at: datetime) -> list[Change]:
     """Closes the branches that nobody has approved yet, and whose results nobody waits for."""
     reason = f"Overtaken: {parent.id}, which had asked for this, {has}."
-    return [_closed(leaf, parent.id, reason, at) for leaf in leaves if leaf.state is State.NEEDS][:MOST]
+    return [_closed(leaf, parent.id, reason, at) for leaf in leaves if _is_undecided(leaf)][:MOST]
 
 
 def leaves_of(deps: Deps, workspace: str, wait: Wait) -> dict[str, list[Task]]:
@@ -71,7 +71,7 @@ def _earlier_rollbacks(deps: Deps, change: Change) -> list[Write]:
     reason = f"Overtaken: the work was tried again in {task.id}, which {how}."
     attempts, children = _attempts_before(deps, task)
     rollbacks = [each for each in children if each.kind == Kind.ROLLBACK and each.join_parent is None]
-    waiting = [each for each in rollbacks if each.state is State.NEEDS]
+    waiting = [each for each in rollbacks if _is_undecided(each)]
     closed: list[Write] = [_closed(each, by, reason, at) for each in waiting[:MOST]]
     answered = {each.parent_id for each in rollbacks}
     stopped = [each.id for each in attempts if each.has_failure and each.id not in answered]
@@ -120,6 +120,11 @@ def _reviews_in_their_place(deps: Deps, workspace: str, attempts: list[str], rea
     reviews = (deps.store.review(workspace, each) for each in dict.fromkeys(ids[:MOST]))
     still = (each for each in reviews if each.is_open and each.request.get("kind") == Kind.ROLLBACK)
     return [Save(each.overtaken(system(workspace, SWEEPER), at, reason)) for each in still]
+
+
+def _is_undecided(task: Task) -> bool:
+    """Nobody has begun on it: what somebody had claimed may have handed work on, and is a human's to close."""
+    return task.state is State.NEEDS and not task.fence
 
 
 def _closed(task: Task, by: str, reason: str, at: datetime) -> Change:
