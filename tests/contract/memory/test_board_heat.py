@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -18,6 +19,7 @@ from bench_keys import WRITES_A_SECOND, KeyTracer
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE
+from support.ids import CountingIds
 from support.worlds.world import World, agent
 
 POSTS = 200
@@ -35,6 +37,7 @@ def posts_a_second(kind: EntryType, texts: dict[str, Any]) -> float:
     dynamo, clock, numbers = FakeDynamo(), FakeClock(), count()
     tracer = KeyTracer(dynamo)
     world = World(store=DynamoStore(Table(tracer, TABLE, clock.sleep)), clock=clock).settle()
+    world.deps = replace(world.deps, ids=CountingIds())  # spread alike in every run
     tracer.forget()
     for _ in range(POSTS):
         once = IdempotencyKey(agent("scout"), "POST /blackboard", f"key-{next(numbers)}", "hash")
