@@ -152,6 +152,11 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def follow(found: list[tuple[str, str, dict[str, str]]], folder: Path) -> None:
+    # Before the first block: a page that is left half-way leaves what it had changed. ``call`` is a curl.
+    if shutil.which("curl") is None and any(
+        re.search(r"^(curl|call) ", command, re.MULTILINE) for command, _, _ in found
+    ):
+        pytest.skip("this page uses curl, which isn't on this machine")
     known = ""
     for command, told, names in found:
         finished = subprocess.run(
@@ -165,8 +170,6 @@ def follow(found: list[tuple[str, str, dict[str, str]]], folder: Path) -> None:
         )
         if "Could not resolve" in finished.stderr:
             pytest.fail("this machine's resolver doesn't know *.localhost; the README says what to do then")
-        if shutil.which("curl") is None and "curl: command not found" in finished.stderr:
-            pytest.skip("this page uses curl, which isn't on this machine")
         assert finished.returncode == 0, finished.stderr
         answered = json.loads(finished.stdout)
         assert differences(json.loads(told), answered) == [], command
