@@ -23,8 +23,9 @@ class Crash(BaseException):  # not an error: the process is gone, and no handler
 class Process:
     """Something that can die: a request's function, an invocation. ``request``: whose it serves, at which ``attempt``;
     ``claim_id``: under which claim it works; ``failing``: how many of its next calls fail; ``meets_itself``: its next
-    write meets an earlier one of its own that is still on its way; ``container``: in which it runs;
-    ``failing_watch``: it couldn't tell a watch of a change; ``began_at`` and ``began_ms``: at which step, and when."""
+    write meets an earlier one of its own that is still on its way; ``has_lost``: a write of its own met another one;
+    ``container``: in which it runs; ``failing_watch``: it couldn't tell a watch of a change; ``began_at`` and
+    ``began_ms``: at which step, and when."""
 
     def __init__(self, skew_ms: int = 0, deadline_ms: int = FOREVER, request: Request | None = None) -> None:
         self.skew_ms, self.deadline_ms, self.request = skew_ms, deadline_ms, request
@@ -32,6 +33,7 @@ class Process:
         self.is_dead = False
         self.failing = 0
         self.meets_itself = False
+        self.has_lost = False
         self.claim_id: str | None = None
         self.container: int | None = None
         self.began_at = 0

@@ -95,6 +95,7 @@ class StormyWeather:
         process = self._scheduler.current.process
         fault = self._fault(process, writes=writes) if may_fail else None
         dies = self._chance.happens(self._habits.crash_share)
+        process.has_lost = process.has_lost or fault == "conflict"
         self._note(operation, key, self.happened("crash" if dies else fault))
         if dies:
             process.is_dead = True

@@ -29,6 +29,18 @@ class ContentSeen(models.Body):
         return Seen(self.revision, self.digest)
 
 
+class ApprovalSeen(ContentSeen):
+    """``revision``, ``digest``: of the content that the human has read, from the task; left out, the current one.
+    ``agent_version``: the target's ``version``, once they have looked at it. Needed beside a ``digest`` where a service
+    has changed the agent since the task came."""
+
+    agent_version: Revision | None = None
+
+    @property
+    def seen(self) -> Seen:
+        return Seen(self.revision, self.digest, self.agent_version)
+
+
 class ClaimSeen(models.Body):
     """``fence``: of the claim that the human has seen, from the task's ``claim``."""
 
@@ -80,9 +92,9 @@ class SplitRequest(ContentSeen):
     parts: Annotated[tuple[PartRequest, ...], models.few(MAX_PARTS, MIN_PARTS)]
 
 
-class ApprovalItem(ContentSeen):
-    """``revision``, ``digest``: of the content that the human has read; left out, the current one. ``for``:
-    ``dispatch`` to the agent, or ``next`` for the worker that claims it by its id."""
+class ApprovalItem(ApprovalSeen):
+    """``revision``, ``digest``, ``agent_version``: as of an approval. ``for``: ``dispatch`` to the agent, or ``next``
+    for the worker that claims it by its id."""
 
     task_id: models.Id
     purpose: Annotated[Literal["dispatch", "next"], Field(alias="for")] = "dispatch"

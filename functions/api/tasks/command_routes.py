@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.handoffs import views
 from api.tasks.command_requests import (
+    ApprovalSeen,
     Cancellation,
     ClaimSeen,
     ContentSeen,
@@ -26,11 +27,11 @@ routes = routing.Routes()
 
 @routes.post(
     "/tasks/{task_id}/approve",
-    body=models.strict(ContentSeen),
+    body=models.strict(ApprovalSeen),
     answers={200: task_views.ChangedTask},
     only=routing.human("approve a task"),
 )
-def approve(deps: Deps, call: routing.Call[ContentSeen, None]) -> answers.Answer:
+def approve(deps: Deps, call: routing.Call[ApprovalSeen, None]) -> answers.Answer:
     """Approve a task for its agent; it can be claimed once the undo window is over."""
     return answers.ok(
         task_views.changed_task(deps, approve_task(deps, call.by, call.task_id, call.body.seen, call.idempotency_key))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -198,9 +199,12 @@ class Client:
             sim.oracle.accepted.is_approved_as_seen(task_id, seen)
 
     def _seen(self, task_id: str) -> Seen | None:
-        head, digest = self._context.ledger.heads[task_id], self._context.ledger.folds[task_id].get("digest")
-        revision = head.get("revision", 1)
-        return self._sim.pick([None, None, Seen(revision), Seen(revision, digest), Seen(7), Seen(revision, "0" * 64)])
+        ledger = self._context.ledger
+        head, digest = ledger.heads[task_id], ledger.folds[task_id].get("digest")
+        revision, agents = head.get("revision", 1), ledger.agents.get(str(head.get("target_agent"))) or [(0, {})]
+        read = Seen(revision, digest)
+        looked = replace(read, agent_version=agents[-1][1].get("version"))
+        return self._sim.pick([None, Seen(revision), read, read, looked, Seen(7), Seen(revision, "0" * 64)])
 
     def _approve_many(self) -> None:
         """Each has an answer of its own, and a repeat is answered alike."""

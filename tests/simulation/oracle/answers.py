@@ -46,8 +46,8 @@ class Answers:
         self._must, self._fail = verdict.must, verdict.fail
         # Of claims that were ended by a request for the next one: which one that was.
         self._following: dict[str, str] = {}
-        # By task: at which step its model last replied.
-        self._replied_at: dict[str, int] = {}
+        # By task and claim: at which step its model last replied.
+        self._replied_at: dict[tuple[str, str | None], int] = {}
 
     def answered(self, request: Request, value: Any) -> None:
         """Of another workspace only the walls are looked at, where it is asked."""
@@ -82,7 +82,8 @@ class Answers:
 
     def _is_first(self, request: Request, task: Task) -> None:
         """Nothing that was ready before the request, and that nobody has touched since, is more urgent; or as urgent
-        and ready before it, where nobody else has been at the queue."""
+        and ready before it, where nobody else has been at the queue. After a lost race, or what looks like one, those
+        of one priority come in any order."""
         sim, ledger, habits = self._sim, self._ledger, self._sim.habits
         if habits.lag_ms or habits.skew_ms or task.target_agent is None or sim.current.process.attempt > 1:
             return
@@ -93,7 +94,8 @@ class Answers:
             if own and is_there and not head.get("parked") and ledger.changed_at[task_id] < began:
                 place = (head["priority"], to_ms(head["ready_at"]))
                 is_due = place[1] <= began_ms
-                is_before = place[0] < own[0] or (place < own and ledger.taken_at.get(task.target_agent, 0) < began)
+                is_alone = ledger.taken_at.get(task.target_agent, 0) < began and not sim.current.process.has_lost
+                is_before = place[0] < own[0] or (place < own and is_alone)
                 self._must(
                     not (is_due and is_before), "{} was claimed at {}, and {} waits at {}", task.id, own, task_id, place
                 )
@@ -149,7 +151,8 @@ class Answers:
         if (head.get("claim") or {}).get("claim_id") != self._sim.current.process.claim_id:
             return
         newest = ledger.agents[request.agent][-1:]
-        is_off = any(not each["active"] and at < self._replied_at.get(task_id, -1) for at, each in newest)
+        replied_at = self._replied_at.get((task_id, self._sim.current.process.claim_id), -1)
+        is_off = any(not each["active"] and at < replied_at for at, each in newest)
         self._must(not is_off, "{}: the model is asked for {}, which is switched off", task_id, request.agent)
         calls = ledger.usage.get(head["workflow_id"], {}).get("model_calls", 0)
         self._must(calls > 0, "{}: the model is asked, and nobody has counted it", task_id)
@@ -160,7 +163,7 @@ class Answers:
 
     def model_replies(self, request: ModelRequest) -> None:
         """What was to be seen before it is seen before the next call."""
-        self._replied_at[request.task_id] = self._sim.steps
+        self._replied_at[request.task_id, self._sim.current.process.claim_id] = self._sim.steps
 
     def logged(self, _message: str, action: str = "", error: str = "", **fields: object) -> None:
         """The product's log: some lines tell of what never may happen."""

@@ -59,6 +59,7 @@ class TrailRules:
         self._task_id = ""
         # By task: since when its last approver looked, and when the approval was written.
         self._approved: dict[str, tuple[int, int]] = {}
+        self._came_at: dict[str, int] = {}  # the step of a task's first entry
 
     def told(self, tx: Transaction, task_id: str, fold: Item, entries: list[Item]) -> Item:
         """What the trail comes to with them."""
@@ -148,6 +149,7 @@ class TrailRules:
 
     def _by_type(self, tx: Transaction, fold: Item, entry: Item) -> None:
         kind, changes, at = entry["type"], entry["data"]["changes"], to_ms(entry["at"])
+        self._came_at.setdefault(self._task_id, self._sim.steps)
         if kind == "handoff_received":
             self._received(fold, entry["data"], at)
         elif kind == "handoff_completed":
@@ -160,6 +162,7 @@ class TrailRules:
         elif kind == "approval_undone":
             self._must(at < to_ms(fold["undo_until"]), "undone after its window")
         elif kind == "approved":
+            self._seen_whole(fold, entry["data"])
             self._approved[self._task_id] = self._sim.current.process.began_at, self._sim.steps
         elif kind == "resumed":
             self._resumed(tx, fold, entry["data"], at)
@@ -170,6 +173,15 @@ class TrailRules:
         if kind == "released" or (kind == "resumed" and entry["data"]["by"] == "timeout"):
             after, releases = changes.get("state"), changes.get("releases", fold.get("releases", 0))
             self._must(after == "needs" or releases < MAX_RELEASES, "given back for nothing more than ten times")
+
+    def _seen_whole(self, fold: Item, data: Item) -> None:
+        """Who says what they read has seen its agent, too, as it was when the task came or was last approved."""
+        if not data.get("seen") or data["for"] != "dispatch":
+            return
+        since = self._approved.get(self._task_id, (0, self._came_at[self._task_id]))[1]
+        changed = self._changes_by_services(fold, since, self._sim.current.process.began_at)
+        is_seen = not changed or data.get("agent_version", 0) >= changed[-1]
+        self._must(is_seen, "approved as read, and a service has changed its agent since: {}", changed)
 
     def _sent_back(self, fold: Item, data: Item) -> None:
         """As a service has changed what the approver saw of its agent."""

@@ -367,10 +367,15 @@ DECIDED = (
         "an approval doesn't tell what it has seen of the agent",
         (
             "domain/tasks/transitions.py",
-            "approved_as=0 if agent is None else agent.service_version,",
-            "approved_as=0,",
+            "approved_as=_changed_as(agent),\n        rings=0,",
+            "approved_as=0,\n        rings=0,",
         ),
         habits={"raised": ("agent", "agent")},
+    ),
+    bug(
+        "what was read is approved for an agent that a service has changed since",
+        ("domain/tasks/transitions.py", "if not agent.service_version <= known <= agent.version:", "if False:"),
+        habits={"raised": ("agent", "agent", "approve", "approve")},
     ),
     bug(
         "what a retry has overtaken waits on",

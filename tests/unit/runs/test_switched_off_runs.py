@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from baton.domain.agents.tool import ToolMode
+from baton.domain.errors import ModelThrottled
 from baton.domain.runs.transcript import TaskEntry
 from baton.ports.runs import Reply, Request, StopReason
 from baton.services.agents.register_agent import register_agent
@@ -90,6 +91,21 @@ def test_the_next_call_of_its_model_is_not_made(monkeypatch: pytest.MonkeyPatch)
     assert len(agent_runs.model.requests) == 1
     assert agent_runs.task(task.id).state == "delegated"
     assert agent_runs.task(task.id).releases == 0, "something was done"
+
+
+def test_a_provider_that_was_waited_for_is_not_asked_again() -> None:
+    def throttled(_: Request) -> Reply:
+        switch(RUNS[0], on=False)
+        raise ModelThrottled("slowly")
+
+    agent_runs = runs_of(throttled, says("On again."))
+    task = agent_runs.start("anna")
+    assert (task.state, task.attempt, len(agent_runs.model.requests)) == ("delegated", 0, 1)
+    mine, _ = agent_runs.world.store.usage("acme", task.workflow_id, task.id)
+    assert mine.model_calls == 0, "there was no reply"
+    switch(agent_runs, on=True)
+    agent_runs.run()
+    assert agent_runs.task(task.id).state == "done"
 
 
 def test_no_notice_is_answered_with_another_while_it_is_off() -> None:

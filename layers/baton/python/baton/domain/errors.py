@@ -20,7 +20,7 @@ BatonError
 │   └── InactiveAgent     the calling agent, or the agent that is acted for, is switched off
 ├── Unknown               the workspace has no such thing
 ├── Refused               the state doesn't allow it
-│   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
+│   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged · AgentChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · NobodyHolds · ClaimChanged
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
 │   ├── ClaimFull         the claim has stored as many bytes as one may
@@ -277,6 +277,19 @@ class RevisionChanged(Refused):
         else:
             message = "What was seen isn't what the task asks for: look at the task again, and send its digest."
         super().__init__(message, task_id=task_id, seen=seen, revision=revision, digest=digest)
+
+
+class AgentChanged(Refused):
+    """Whoever approves hasn't seen what the target is now. ``change``: the service that has changed it since the task
+    came, and the fields; None if a version was named that it never had."""
+
+    code = "agent_changed"
+
+    def __init__(self, task_id: str, agent: str, version: int, change: tuple[str, tuple[str, ...]] | None) -> None:
+        by, fields = change or ("", ())
+        what = f"{by} changed {agent} ({', '.join(fields)}) since this task came" if change else f"{agent} is another"
+        message = f"{what}: look at the agent, and send its version as agent_version."
+        super().__init__(message, task_id=task_id, agent=agent, version=version, changed_by=by, fields=list(fields))
 
 
 class StaleClaim(Refused):

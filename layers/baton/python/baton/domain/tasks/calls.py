@@ -26,10 +26,12 @@ class WorkerCall:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The content of a task that a human had before their eyes. What is None isn't compared."""
+    """The content of a task that a human had before their eyes. What is None isn't compared. ``agent_version``: of the
+    target, for who has looked at it since a service changed it."""
 
     revision: int | None = None
     digest: str | None = None
+    agent_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,7 @@ class Task:
     updated_at: datetime
     max_attempts: int = DEFAULT_MAX_ATTEMPTS
 
-    # The target's ``service_version`` when it was approved: what a service had made of it that the approver saw.
+    # The target's ``service_version`` when the task came, then when it was approved: what a service had made of it.
     approved_as: int = 0
     ready_at: datetime | None = None
     undo_until: datetime | None = None

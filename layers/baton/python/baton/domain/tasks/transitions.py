@@ -53,7 +53,7 @@ def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change
     """Returns the change that creates ``new``, a task in ``needs``. A request by a human, ``standing`` or the target's
     standing approval approves it at once (invariant 8), for dispatch or for ``next`` as its mode says."""
     agent, settings, standing = dispatch.agent, dispatch.settings, dispatch.standing
-    recorder = EventRecorder(None, new, by, at)
+    recorder = EventRecorder(None, new.changed(approved_as=_changed_as(agent)), by, at)
     recorder.record("handoff_initiated")
     if dispatch.mode is Mode.MANUAL or not is_known(dispatch.mode):
         return recorder.end()
@@ -104,7 +104,7 @@ def release_pause(releases: int) -> timedelta:
 def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
     command.by.must_be_human("approve a task")
     _must_be(task, command, State.NEEDS)
-    seen = _as_seen(task, command.seen)
+    seen = _as_seen(task, command.seen) | _agent_as_seen(task, command.seen, command.agent)
     recorder = EventRecorder(task, task, command.by, at)
     _delegate(recorder, seen, command.agent, command.settings, undo=command.settings.undo_window)
     return recorder.end()
@@ -126,7 +126,7 @@ def _delegate(
         attempt=0,
         releases=0,
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
-        approved_as=0 if agent is None else agent.service_version,
+        approved_as=_changed_as(agent),
         rings=0,
         alert_after_seconds=settings.unclaimed_alert_seconds,
         runtime=recorder.task.runtime if agent is None else agent.runtime,
@@ -472,6 +472,24 @@ def _as_seen(task: Task, seen: Seen | None) -> dict[str, Any]:
         if was_seen is not None and was_seen != present:
             raise errors.RevisionChanged(task.id, was_seen, task.revision, task.digest)
     return {"revision": task.revision, "seen": seen.digest}
+
+
+def _agent_as_seen(task: Task, seen: Seen | None, agent: Agent | None) -> dict[str, Any]:
+    """Returns what the event says of the target that was looked at. Who says what they read approves it for the agent
+    that it came for. Raises ``AgentChanged`` if a service has changed that one, and they haven't seen how."""
+    if seen is None or agent is None:
+        return {}
+    came_as = task.approved_as if seen.digest is not None else agent.service_version
+    known = came_as if seen.agent_version is None else seen.agent_version
+    if not agent.service_version <= known <= agent.version:
+        change = (agent.service_by, agent.service_fields) if known < agent.service_version else None
+        raise errors.AgentChanged(task.id, agent.slug, agent.version, change)
+    return {} if seen.agent_version is None else {"agent_version": seen.agent_version}
+
+
+def _changed_as(agent: Agent | None) -> int:
+    """The version in which a service last changed what approvers see of the target."""
+    return 0 if agent is None else agent.service_version
 
 
 _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]] = {

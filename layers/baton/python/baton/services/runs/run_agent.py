@@ -24,7 +24,6 @@ from baton.ports import runs
 from baton.ports.deps import Deps
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.runs.run_tools import RunTools, offered
-from baton.steps.agents.kill_switch import is_off
 from baton.steps.runs.model_client import ModelClient
 from baton.steps.runs.run_account import RunAccount
 from baton.steps.runs.run_context import RunContext
@@ -75,7 +74,7 @@ class _AgentRun:
             reply = self.transcript_writer.transcript.unanswered() or self._next_reply()
             if not isinstance(reply, Entry):
                 return reply
-            if self._is_off():
+            if self.run.is_off():
                 return self._give_back(SWITCHED_OFF, 0)
             outcome = self._handle(reply)
             if outcome is not None:
@@ -85,7 +84,7 @@ class _AgentRun:
         most = self.run.profile.max_turns
         if self.transcript_writer.transcript.turns >= most:
             return self.transcript_writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
-        if self._is_off():
+        if self.run.is_off():
             return self._give_back(SWITCHED_OFF, 0)
         if not self.model_client.has_time():
             return self._give_back("The function's time is up; it goes on where it was.", 0)
@@ -97,6 +96,9 @@ class _AgentRun:
             # There was no reply: an outage, however long, uses no budget of calls.
             self.transcript_writer.account.count(Usage(model_calls=-1))
             return self._give_back(f"The model is away: {away.message}", _away_seconds(away, self.run.task))
+        except errors.InactiveAgent:
+            self.transcript_writer.account.count(Usage(model_calls=-1))
+            return self._give_back(SWITCHED_OFF, 0)
         except errors.ModelRefuses as refusal:
             details = {"type": refusal.type, "description": refusal.message[:MAX_DESCRIPTION], **refusal.fields}
             return self.transcript_writer.failed(**details, retryable=refusal.retryable)
@@ -112,11 +114,6 @@ class _AgentRun:
         if problem := _broken_rule(reply, stop, self.run.profile.max_reply_tokens):
             return self._repair(reply, problem)
         return self._run_tools(reply) if reply.calls else self._complete(reply)
-
-    def _is_off(self) -> bool:
-        """True if the agent is switched off. A reply that came meanwhile is saved, and handled once the agent is on
-        again."""
-        return is_off(self.run.deps, self.run.task.workspace, self.run.work.agent.slug)
 
     def _run_tools(self, reply: Entry) -> runs.RunExit | None:
         outcome = self.tools.act(

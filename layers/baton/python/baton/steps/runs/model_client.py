@@ -43,7 +43,8 @@ class ModelClient:
 
     def ask(self) -> runs.Reply:
         """Returns the model's reply. Raises ``ModelAway`` when tries or time run out, ``ModelThrottled`` after many
-        more, and ``ModelRefuses``."""
+        more, ``ModelRefuses``, and ``InactiveAgent`` if the agent was switched off while the provider was waited
+        for."""
         provider, model_id, model = self.models.of(self.run.profile.model)
         tried = 0
         while True:
@@ -57,6 +58,8 @@ class ModelClient:
                 longest = LAST_THROTTLE_SECONDS if is_throttled else LAST_PAUSE_SECONDS
                 if tried >= most or not self._pause(tried, away, longest):
                     raise
+                if self.run.is_off():
+                    raise errors.InactiveAgent(self.run.work.agent.slug) from away
                 continue
             self._log(reply, provider, model_id)
             return reply

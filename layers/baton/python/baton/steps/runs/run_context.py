@@ -9,6 +9,7 @@ from baton.domain.runs.run_profile import RunProfile
 from baton.domain.tasks.task import Task
 from baton.ports import runs
 from baton.ports.deps import Deps
+from baton.steps.agents.kill_switch import is_off
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class RunContext:
     def is_first(self) -> bool:
         """True if no run of the task came before."""
         return self.fence == 1
+
+    def is_off(self) -> bool:
+        """True if the agent is switched off. A reply that came meanwhile is kept, and acted on once it is on again."""
+        return is_off(self.deps, self.task.workspace, self.work.agent.slug)
 
     def must_hold_claim(self) -> None:
         """Reads the task's HEAD. Raises ``StaleClaim``."""
