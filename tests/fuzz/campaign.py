@@ -61,7 +61,7 @@ class Campaign:
             feedback=NO_FEEDBACK,
         )()
 
-    def try_together(self, below: str = "/") -> None:
+    def try_together(self, below: str = "/", sequences: int = SEQUENCES) -> None:
         """Sequences by one caller, in which requests use what is in earlier answers. ``below``: where paths begin."""
         premises, callers = self.premises, self.callers
         machine = self.schema.include(path_regex=f"^{below}").as_state_machine()
@@ -82,7 +82,7 @@ class Campaign:
         if IS_LONG:
             hypothesis.seed(SEED)(Sequence)
         usual = self.schema.config.get_hypothesis_settings()
-        Sequence.run(settings=hypothesis.settings(usual, max_examples=SEQUENCES))
+        Sequence.run(settings=hypothesis.settings(usual, max_examples=sequences))
 
     def _try_known(self, operation: Operation) -> None:
         """Reads every single thing: by chance, the odd one would be missed."""

@@ -128,7 +128,8 @@ def test_fault_that_takes_what_was_made_before_is_told() -> None:
             return answer | {"statusCode": 500} if is_ours else answer
 
     with pytest.raises(FailureGroup) as failures:
-        Campaign(lambda through: Forgetful(through.gateway)).try_together(below="/tokens")
+        # Ids are drawn anew in each run, and few sequences revoke what they made: it ends with the first that does.
+        Campaign(lambda through: Forgetful(through.gateway)).try_together(below="/tokens", sequences=200)
     assert "ServerError" in {type(each).__name__ for each in failures.value.exceptions}
 
 

@@ -91,7 +91,8 @@ class Answers:
         own = ledger.queued.get((task.id, task.fence))
         for task_id, head in ledger.heads.items():
             is_there = head["state"] == "delegated" and head.get("target_agent") == task.target_agent
-            if own and is_there and not head.get("parked") and ledger.changed_at[task_id] < began:
+            is_over = bool(head.get("fail_on_deadline")) and to_ms(head["deadline"]) <= sim.now_ms + BEGIN_MS
+            if own and is_there and not is_over and not head.get("parked") and ledger.changed_at[task_id] < began:
                 place = (head["priority"], to_ms(head["ready_at"]))
                 is_due = place[1] <= began_ms
                 is_alone = ledger.taken_at.get(task.target_agent, 0) < began and not sim.current.process.has_lost

@@ -279,9 +279,9 @@ class TaskRules:
 
 
 def _is_only_moved(old: Item, new: Item) -> bool:
-    """A claimer has found the mark of a lease that was extended."""
+    """A claimer has found the mark of a lease that was extended, and maybe moved by then."""
     unmoved = [{**head, "queue_sk": "", "fresh": 0} for head in (old, new)]
-    return old.get("queue_sk") != new.get("queue_sk") and unmoved[0] == unmoved[1]
+    return old != new and "fresh" not in new and unmoved[0] == unmoved[1]
 
 
 def _is_only_acknowledged(old: Item, new: Item) -> bool:
