@@ -14,10 +14,12 @@ from baton_cli.app import App
 from baton_cli.deciding import Desk, Look, approve_all, digest_of, happened, output_of, seen
 from baton_cli.exits import Misused, Refused
 from baton_cli.likeness import Item, apart, differences, like, lookalikes
+from baton_cli.screens import message
 from baton_cli.wire import Request
 from baton_cli.words import said
 
 MOST_LOOKALIKES = 5
+MOST_OF_A_FIELD = 2_000  # characters of what a service has made of an agent
 SHORT_HELP = "a approve · A all like it · d defer · x dismiss · v the rest · q quit · ? more"
 HELP = """a      approve: its agent may claim it once the undo window is over
 A      approve all that have this very content, after a question
@@ -150,8 +152,26 @@ class Queue:
     def _approve(self, look: Look, verb: str) -> bool:
         if (handoff := self._shown(look)) is None:
             return False
-        self._send(look.item, verb, seen(handoff))
+        try:
+            self._send(look.item, verb, seen(handoff))
+        except Refused as refusal:
+            if refusal.code != "agent_changed":
+                raise
+            if not self._takes_as_it_is(refusal.problem):
+                return False
+            self._send(look.item, verb, seen(handoff) | {"agent_version": refusal.problem["version"]})
         return self._done_with(look.item)
+
+    def _takes_as_it_is(self, problem: dict[str, Any]) -> bool:
+        """An agent that a service has changed since the task came, once the person was shown how."""
+        agent = problem["agent"]
+        now = self.app.client.get(f"/agents/{agent}")
+        self.desk.say(f"✗ {problem['changed_by']} has changed {agent} since this came. It is now:")
+        for name in problem["fields"]:
+            for place, value in message.leaves(now.get(name), name):
+                rest = f"… ({len(value) - MOST_OF_A_FIELD:,} more: baton agents show {agent})"
+                self.desk.say(f"- {place}: {value[:MOST_OF_A_FIELD]}{rest if len(value) > MOST_OF_A_FIELD else ''}")
+        return self.desk.line(f"Approve it for {agent} as it is now (y/N)?").lower() in {"y", "yes"}
 
     def approve(self, look: Look) -> bool:
         if is_approved := self._approve(look, "approve"):
@@ -175,6 +195,12 @@ class Queue:
         self._steps += 1
         wanted = [each | digest_of(handoff) for each in alike]
         answers = approve_all(self.app, wanted, key=f"q{self._steps}-")
+        changed = [each["problem"] for each in answers if (each["problem"] or {}).get("code") == "agent_changed"]
+        if changed:
+            if not self._takes_as_it_is(changed[0]):
+                return False
+            known = [each | {"agent_version": changed[0]["version"]} for each in wanted]
+            answers = approve_all(self.app, known, key=f"q{self._steps}-agent-")
         for each in answers:
             problem = each["problem"]
             self.desk.say(

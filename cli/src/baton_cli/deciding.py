@@ -41,8 +41,8 @@ class Desk(Protocol):
 
 
 def seen(view: Item) -> dict[str, Any]:
-    """What a decision says of the content that was read."""
-    return {name: view[name] for name in ("revision", "digest") if view.get(name) is not None}
+    """What a decision says of the content that was read, and of the agent that was looked at."""
+    return {name: view[name] for name in ("revision", "digest", "agent_version") if view.get(name) is not None}
 
 
 def digest_of(handoff: Item) -> dict[str, Any]:

@@ -393,6 +393,32 @@ def test_what_came_back_since_a_service_changed_its_agent_says_so(terminal: Term
     )
 
 
+@pytest.mark.parametrize(("key", "answer"), [("a", "y"), ("A", "y"), ("a", "n"), ("A", "n")])
+def test_agent_that_a_service_changed_meanwhile_is_shown_before_it_is_approved_for(
+    terminal: Terminal, key: str, answer: str
+) -> None:
+    tasks = [asked(terminal), asked(terminal)]
+    changed = {"name": "Another", "accepts": ["money"]}
+    assert terminal.api.gateway.put(service(), "/agents/reviewer", changed).status == 200
+    made, desk = queue(terminal, key, *(["y"] if key == "A" else []), answer)
+    assert "✗ service:ci has changed reviewer since this came. It is now:" in desk.said
+    assert {'- name: "Another"', '- accepts.1: "money"'} <= {*desk.said}
+    decided = len(tasks) if key == "A" else 1
+    approved = decided if answer == "y" else 0
+    assert [state(terminal, each) for each in tasks].count("delegated") == made.decided == approved
+
+
+def test_it_is_approved_by_its_number_once_it_was_looked_at(terminal: Terminal) -> None:
+    task = asked(terminal)
+    digest = terminal.json("tasks", "show", task)["digest"]
+    assert terminal.api.gateway.put(service(), "/agents/reviewer", {"name": "Another"}).status == 200
+    exit_code, _, said = terminal.runs("tasks", "approve", task, "--digest", digest)
+    step = re.search(r"then: baton (.*)", said)
+    assert (exit_code, step is not None) == (1, True)
+    assert step
+    assert terminal.runs(*step[1].split(), "--digest", digest)[0] == 0
+
+
 @pytest.mark.parametrize("keys", ["x", "d", "s", "?", "z", "v", "t", "\n"])
 def test_what_is_not_told_decides_nothing(terminal: Terminal, needs: dict[str, str], keys: str) -> None:
     made, _ = queue(terminal, keys)

@@ -52,6 +52,10 @@ EDGES: dict[str, Edge] = {
 MAX_RELEASES = 10
 
 
+# What only an agent that is switched on has done in its name.
+ACTS = {"handoff_completed", "checkpoint_saved", "handoff_transferred", "handoff_rejected", "waiting"}
+
+
 class TrailRules:
     def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
         self._sim, self._verdict, self._ledger = sim, verdict, ledger
@@ -68,6 +72,7 @@ class TrailRules:
             self._chained(entry)
             self._allowed(fold, entry)
             self._by_type(tx, fold, entry)
+            self._let_act(fold, entry, entries[-1])
             before = dict(fold)
             fold.update(entry["data"]["changes"])
             self._moments.told(task_id, before, entry, fold)
@@ -154,9 +159,6 @@ class TrailRules:
             self._received(fold, entry["data"], at)
         elif kind == "handoff_completed":
             self._reported()
-            self._let_act(fold, entry)
-        elif kind in ("checkpoint_saved", "handoff_transferred", "handoff_rejected", "waiting"):
-            self._let_act(fold, entry)
         elif kind == "approval_undone" and "reason" in entry["data"]:
             self._sent_back(fold, entry["data"])
         elif kind == "approval_undone":
@@ -200,11 +202,11 @@ class TrailRules:
             and any(was.get(name) != now.get(name) for name in SEEN)
         ]
 
-    def _let_act(self, fold: Item, entry: Item) -> None:
+    def _let_act(self, fold: Item, entry: Item, last: Item) -> None:
         """Nobody in the name of an agent that is switched off, but Baton's own parts and the agent, which is asked at
-        the door."""
-        claim = fold.get("claim") or {}
-        if entry["principal_kind"] != "service" or entry["principal_id"] != "ci" or not claim:
+        the door. What it holds may be failed, with what it has done."""
+        claim, is_failed = fold.get("claim") or {}, last["type"] == "handoff_failed" or "failure" in last["data"]
+        if entry["principal_id"] != "ci" or not claim or is_failed or entry["type"] not in ACTS:
             return
         agents = self._ledger.agents_since(claim["agent"], self._sim.current.process.began_at)
         is_on = any(each["active"] for each in agents)

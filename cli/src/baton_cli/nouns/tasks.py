@@ -14,6 +14,9 @@ SEEN = (
     Param("revision", "What was looked at: refused if the content has changed since.", "number"),
     Param("digest", "Of what was looked at, as tasks show says it: refused for any other content."),
 )
+AGENT_VERSION = Param(
+    "agent_version", "Of its agent, that was looked at: where a service has changed it since the task came.", "number"
+)
 CLAIM_NEXT = Param("claim_next", "Claim the next task in the same request.", "yes")
 LEASE = Param("lease_seconds", "How long the claim lasts without a heartbeat.", "number", flag="lease")
 STATED = "{id} is {state}"
@@ -132,7 +135,7 @@ CALLS = (
         NEEDED_REASON,
     ),
     verb("resolve", "End it as done: the work was done elsewhere.", OUTPUT, REASON),
-    verb("approve", "Let it be dispatched.", *SEEN),
+    verb("approve", "Let it be dispatched.", *SEEN, AGENT_VERSION),
     verb("approve-next", "Approve it for a worker that is at work already.", *SEEN),
     verb("undo", "Take an approval back."),
     verb(

@@ -6,6 +6,7 @@ from typing import Any
 
 from baton_cli.deciding import Look
 from baton_cli.likeness import content_of, direction
+from baton_cli.next_steps import after
 from baton_cli.screen import Screen
 from baton_cli.screens import message
 from baton_cli.text import one_line
@@ -91,5 +92,6 @@ def answered(screen: Screen, items: list[dict[str, Any]]) -> None:
             screen.marked("✓", f"{each['task_id']} is {said(each['task']['state'])}", "green")
         else:
             screen.marked("✗", f"{each['task_id']}: {each['problem']['detail']}", "red")
+            screen.line(f"  next: {after(each['problem']['status'], each['problem']['code'], each['problem'])}", "dim")
     if not items:
         screen.line("nothing waits", "dim")
