@@ -185,6 +185,25 @@ def test_what_came_back_since_a_service_changed_its_agent_says_so(signed_in: Any
     expect(signed_in.get_by_text(f"token {token}").first).to_be_visible()
 
 
+def test_agent_that_a_service_changed_meanwhile_is_shown_before_it_is_approved_for(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    task = desk.whole["id"]
+    assert desk.served.gateway.put(service(), "/agents/auto-code", {"produces": ["reports"]}).status == 200
+    for answer, state in (("Leave it waiting", "needs"), ("Approve for it as it is now", "delegated")):
+        signed_in.goto(f"{desk.served.url}#/approvals?task={task}")
+        expect(_whole(signed_in).get_by_text("Implement sessions")).to_be_visible()
+        _until_live(signed_in)
+        signed_in.keyboard.press("a")
+        dialog = signed_in.get_by_role("dialog", name="auto-code has changed")
+        expect(dialog).to_contain_text("service:ci has changed it since this task came")
+        expect(dialog).to_contain_text("reports")
+        assert _task(desk, task)["state"] == "needs"
+        dialog.get_by_role("button", name=answer).click()
+        expect(dialog).to_have_count(0)
+        _until_state(desk, task, state)
+
+
 def test_what_goes_on_for_screens_below_is_approved_only_by_who_was_told(
     signed_in: Any, desk: Desk, expect: Any
 ) -> None:

@@ -1,5 +1,6 @@
 /** What a person decides on tasks in `needs`. An approval is sent at once, as the API takes it back while its window is open;
  * what the API can't take back waits three seconds (core/pending.js). */
+import { html } from "../../lib.js";
 import { get, post, Problem } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
 import { decideLater, hide, show, underWay } from "../../core/pending.js";
@@ -8,9 +9,11 @@ import { isLeaving } from "../../core/session.js";
 import { asField, relative } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
+import { Data, Said } from "../../ui/parts.js";
 
 /** A task, with what of it was on the screen: its revision, and the digest of all that it asks for (null of an earlier release's).
- * @typedef {{id: string, title: string, revision: number, digest: string | null}} Seen */
+ * `agent`: the version of its agent, once it was looked at because a service had changed it.
+ * @typedef {{id: string, title: string, revision: number, digest: string | null, agent?: number}} Seen */
 /** @typedef {() => void} Then */
 
 /** Of a request, and what may be marked: so much can be read. */
@@ -18,6 +21,7 @@ export const AT_ONCE = 25;
 
 /** What a decision says of what was seen: the API refuses it for anything else. @param {Seen} task */
 const read = ({ revision, digest }) => ({ revision, ...(digest && { digest }) });
+const CHANGED = "agent_changed";
 
 /** @param {Seen[]} tasks @param {Then} then */
 export async function approve(tasks, then) {
@@ -38,10 +42,11 @@ export async function approve(tasks, then) {
 
 /** @param {Seen[]} tasks @returns {Promise<import("api").ChangedTask[]>} */
 async function approvedOf(tasks) {
-  const items = tasks.map((task) => ({ task_id: task.id, ...read(task) }));
+  const items = tasks.map((task) => ({ task_id: task.id, ...read(task), ...(task.agent && { agent_version: task.agent }) }));
   try {
     const answer = /** @type {import("api").ApprovalsView} */ (await post("/approvals", { items }));
-    const wrong = answer.items.map((each) => each.problem && refused(tasks.find((task) => task.id === each.task_id), new Problem(each.problem.status, each.problem)));
+    const isAsked = isLeaving.value ? [] : await asChanged(tasks, answer.items.map((each) => each.problem));
+    const wrong = answer.items.map((each) => each.problem && !isAsked.includes(each.problem) && refused(tasks.find((task) => task.id === each.task_id), new Problem(each.problem.status, each.problem)));
     if (isLeaving.value) await Promise.all(wrong);
     return answer.items.flatMap((each) => each.task ?? []);
   } catch (error) {
@@ -49,6 +54,26 @@ async function approvedOf(tasks) {
     show(tasks.map((task) => task.id));
     return [];
   }
+}
+
+/** Asks about each agent that a service has changed since its tasks came, and shows how. Answers with what it asks about.
+ * @param {Seen[]} tasks @param {any[]} problems @returns {Promise<any[]>} */
+async function asChanged(tasks, problems) {
+  const changed = problems.filter((each) => each?.code === CHANGED);
+  for (const { agent, version, changed_by: by, fields } of new Map(changed.map((each) => [each.agent, each])).values()) {
+    const its = tasks.filter((task) => changed.some((each) => each.agent === agent && each.task_id === task.id));
+    show(its.map((task) => task.id));
+    const now = await get(`/agents/${agent}`).catch(() => ({}));
+    ask({
+      title: `${agent} has changed`,
+      text: html`<p><${Said} of=${by} /> has changed it since ${its.length === 1 ? "this task" : `these ${its.length} tasks`} came. It is now:</p>
+        ${fields.map((/** @type {string} */ name) => html`<${Data} key=${name} title=${name} of=${now[name]} open />`)}`,
+      confirm: "Approve for it as it is now",
+      keep: "Leave it waiting",
+      run: () => { void approve(its.map((task) => ({ ...task, agent: version })), () => {}); },
+    });
+  }
+  return changed;
 }
 
 /** @param {{id: string, title: string} | undefined} task @param {unknown} error */
