@@ -8,7 +8,8 @@ from typing import Any
 
 _LOOK = "look again: baton tasks show {task_id}"
 _BY_CODE = {
-    "agent_changed": "look at it: baton agents show {agent}; then: baton tasks approve {task_id} --agent-version {version}",
+    "agent_changed": "look at it: baton agents show {agent}; then: "
+    "baton tasks approve {task_id} --agent-version {version}",
     "already_claimed": "another one: baton tasks claim; who has it: baton tasks show {task_id}",
     "already_retried": "baton await {task_id}",
     "at_capacity": "end a claim of {agent}'s first: baton tasks list --agent {agent} --state claimed",
