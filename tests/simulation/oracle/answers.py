@@ -89,13 +89,15 @@ class Answers:
             return
         began, began_ms = sim.current.process.began_at, sim.current.process.began_ms + BEGIN_MS
         own = ledger.queued.get((task.id, task.fence))
+        others = [each for each, head in ledger.heads.items() if head.get("target_agent") == task.target_agent]
+        is_still = all(ledger.changed_at[each] < began for each in others if each != task.id)
+        is_alone = ledger.taken_at.get(task.target_agent, 0) < began and is_still and not sim.current.process.has_lost
         for task_id, head in ledger.heads.items():
             is_there = head["state"] == "delegated" and head.get("target_agent") == task.target_agent
             is_over = bool(head.get("fail_on_deadline")) and to_ms(head["deadline"]) <= sim.now_ms + BEGIN_MS
             if own and is_there and not is_over and not head.get("parked") and ledger.changed_at[task_id] < began:
                 place = (head["priority"], to_ms(head["ready_at"]))
                 is_due = place[1] <= began_ms
-                is_alone = ledger.taken_at.get(task.target_agent, 0) < began and not sim.current.process.has_lost
                 is_before = place[0] < own[0] or (place < own and is_alone)
                 self._must(
                     not (is_due and is_before), "{} was claimed at {}, and {} waits at {}", task.id, own, task_id, place
