@@ -82,6 +82,26 @@ def test_the_list_is_walked_by_keys_and_says_what_waits(signed_in: Any, desk: De
     expect(signed_in.get_by_role("log")).to_contain_text("Is the new sign-in safe?")
 
 
+def test_a_message_that_is_read_before_its_task_waits_for_it(signed_in: Any, desk: Desk, expect: Any) -> None:
+    """Otherwise it would stand outside of its branch, and the branch twice."""
+    with at_once(desk.served):
+        agents = TalkingAgents(desk.served).hired()
+        talk = agents.begin("Lead 123 wants a contract")
+        agents.work("sales", "sdr")
+        overview = f"**/conversations/{talk}"
+        signed_in.goto(f"{desk.served.url}#/chat/{talk}")
+        expect(signed_in.get_by_role("log").get_by_role("region", name="Branch of legal")).to_be_visible()
+        of_before = desk.served.gateway.get(ALICE, f"/conversations/{talk}").text
+        signed_in.route(overview, lambda route: route.fulfill(body=of_before, content_type="application/json"))
+        with signed_in.expect_response(lambda answer: "Counsel: the contract is sound." in answer.text()):
+            agents.work("legal", "counsel")
+        signed_in.wait_for_timeout(300)
+        assert signed_in.get_by_text("Counsel: the contract is sound.").count() == 0
+        signed_in.unroute(overview)
+        expect(signed_in.get_by_text("Counsel: the contract is sound.")).to_be_visible()
+    expect(signed_in.get_by_role("region", name="Branch of legal")).to_have_count(1)
+
+
 def test_who_has_begun_none_is_told_how(page: Any, desk: Desk, expect: Any) -> None:
     page.goto(f"{desk.served.url}#/chat")
     page.get_by_label("Your token").fill(desk.served.token(BOB))

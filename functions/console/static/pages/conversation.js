@@ -6,7 +6,7 @@ import { lookAgain, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
 import { Field } from "../ui/ask.js";
 import { Empty, Loading, Said, Trouble } from "../ui/parts.js";
-import { Blocks, blocks } from "./chat/blocks.js";
+import { Blocks, blocks, placed } from "./chat/blocks.js";
 import { useMessages } from "./chat/follow.js";
 import { TalkState } from "./chat/list.js";
 import { left } from "./task/chain.js";
@@ -14,12 +14,13 @@ import { left } from "./task/chain.js";
 /** @param {{params: Record<string, string>}} props */
 export default function Conversation({ params }) {
   const id = params.id ?? "";
-  const { data, problem, isLoading } = useLive(`/conversations/${encodeURIComponent(id)}`);
-  const { data: chain } = useLive(`/workflows/${encodeURIComponent(id)}/chain`, { everyMs: 5000 });
   const messages = useMessages(id);
-  const end = useRef(/** @type {HTMLElement | null} */ (null));
-  useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [messages.length]);
+  const { data, problem, isLoading } = useLive(`/conversations/${encodeURIComponent(id)}`, { when: messages.length });
+  const { data: chain } = useLive(`/workflows/${encodeURIComponent(id)}/chain`, { everyMs: 5000 });
   const talk = /** @type {import("api").ConversationView | null} */ (data);
+  const shown = talk?.state === "open" ? placed(messages, talk.tasks) : messages;
+  const end = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [shown.length]);
   if (isLoading) return html`<h1>Conversation</h1><${Loading} />`;
   if (!talk) return problem?.status === 404 ? html`<${Empty} isPage title="There is no such conversation"><p><a href=${address("/chat")}>Begin one</a></p><//>` : html`<h1>Conversation</h1><${Trouble} of=${problem} />`;
   const isBusy = talk.state === "open";
@@ -27,7 +28,7 @@ export default function Conversation({ params }) {
       <p class="row"><${TalkState} of=${talk.state} />
         <span class="faint">${talk.tasks.length === 1 ? "one task" : `${talk.tasks.length} tasks`}${chain ? left(/** @type {any} */ (chain)) : ""}</span></p></header>
     <${Trouble} of=${problem} />
-    <div class="messages" role="log" aria-label="Messages" tabindex="0"><${Blocks} of=${blocks(messages, talk.tasks)} /><div ref=${end}></div></div>
+    <div class="messages" role="log" aria-label="Messages" tabindex="0"><${Blocks} of=${blocks(shown, talk.tasks)} /><div ref=${end}></div></div>
     <${Composer} id=${id} isBusy=${isBusy} /></article>`;
 }
 

@@ -10,6 +10,14 @@ import { Message } from "./message.js";
 /** `task`: the one that the branch began with. @typedef {{task: ConversationTask, blocks: Block[]}} Branch */
 /** @typedef {{message: MessageView, branches?: undefined} | {message?: undefined, branches: Branch[]}} Block */
 
+/** What can be placed: a message is read before the list that has its task, and those after it wait with it.
+ * @param {MessageView[]} messages @param {ConversationTask[]} tasks @returns {MessageView[]} */
+export function placed(messages, tasks) {
+  const known = new Set(tasks.map((task) => task.id));
+  const first = messages.findIndex((message) => !known.has(message.task_id));
+  return first < 0 ? messages : messages.slice(0, first);
+}
+
 /** @param {MessageView[]} messages in the order of their reading @param {ConversationTask[]} tasks @returns {Block[]} */
 export function blocks(messages, tasks) {
   const known = new Map(tasks.map((task) => [task.id, task]));
