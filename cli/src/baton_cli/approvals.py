@@ -11,15 +11,22 @@ from typing import Any
 
 from baton_cli import given
 from baton_cli.app import App
-from baton_cli.deciding import Desk, Look, approve_all, digest_of, happened, output_of, seen
+from baton_cli.deciding import (
+    Desk,
+    Look,
+    approve_all,
+    digest_of,
+    look_at,
+    output_of,
+    seen,
+    takes_as_it_is,
+    tell_lookalikes,
+)
 from baton_cli.exits import Misused, Refused
-from baton_cli.likeness import Item, apart, differences, like, lookalikes
-from baton_cli.screens import message
+from baton_cli.likeness import Item, apart, like
 from baton_cli.wire import Request
 from baton_cli.words import said
 
-MOST_LOOKALIKES = 5
-MOST_OF_A_FIELD = 2_000  # characters of what a service has made of an agent
 SHORT_HELP = "a approve · A all like it · d defer · x dismiss · v the rest · q quit · ? more"
 HELP = """a      approve: its agent may claim it once the undo window is over
 A      approve all that have this very content, after a question
@@ -51,40 +58,11 @@ class Queue:
         """Until everything was looked at, or the person leaves."""
         self.desk.say(SHORT_HELP)
         while self.items:
-            look = self._look(self.items[0])
+            look = look_at(self.app, self.items)
             self._unseen = self.desk.show(look, is_whole=False)
             if not self._answered(look):
                 break
         self.desk.say(f"{self.decided} decided, {len(self.items)} left.")
-
-    def _look(self, item: Item) -> Look:
-        return Look(item, self._handoff(item), self._late(item), self._place(), happened(self.app, item))
-
-    def _place(self) -> str:
-        item = self.items[0]
-        same, similar = len(like(item, self.items)) - 1, len(lookalikes(item, self.items))
-        parts = [f"{len(self.items)} left"]
-        parts += [f"{same} more with this very content"] if same else []
-        parts += [f"{similar} that only look{'s' if similar == 1 else ''} like this: A says how"] if similar else []
-        return ", ".join(parts)
-
-    def _handoff(self, item: Item) -> Item | None:
-        try:
-            found: Item = self.app.client.get(f"/handoffs/{item['handoff_id']}")
-        except Refused:
-            return None
-        return found
-
-    def _late(self, item: Item) -> list[Item]:
-        """Whoever ended a claim too late; nobody did where nothing has happened to the task."""
-        if item["version"] <= 1:
-            return []
-        found: list[Item] = self.app.client.get(f"/tasks/{item['id']}/late-results", {"limit": 100})["items"]
-        return [
-            each
-            for each in found
-            if each["verb"] == "complete" and {"output", "completion"} & {*(each["content"] or ())}
-        ]
 
     def _answered(self, look: Look) -> bool:
         """Reads keys until one is a decision. False: the person leaves."""
@@ -157,21 +135,10 @@ class Queue:
         except Refused as refusal:
             if refusal.code != "agent_changed":
                 raise
-            if not self._takes_as_it_is(refusal.problem):
+            if not takes_as_it_is(self.app, self.desk, refusal.problem):
                 return False
             self._send(look.item, verb, seen(handoff) | {"agent_version": refusal.problem["version"]})
         return self._done_with(look.item)
-
-    def _takes_as_it_is(self, problem: dict[str, Any]) -> bool:
-        """An agent that a service has changed since the task came, once the person was shown how."""
-        agent = problem["agent"]
-        now = self.app.client.get(f"/agents/{agent}")
-        self.desk.say(f"✗ {problem['changed_by']} has changed {agent} since this came. It is now:")
-        for name in problem["fields"]:
-            for place, value in message.leaves(now.get(name), name):
-                rest = f"… ({len(value) - MOST_OF_A_FIELD:,} more: baton agents show {agent})"
-                self.desk.say(f"- {place}: {value[:MOST_OF_A_FIELD]}{rest if len(value) > MOST_OF_A_FIELD else ''}")
-        return self.desk.line(f"Approve it for {agent} as it is now (y/N)?").lower() in {"y", "yes"}
 
     def approve(self, look: Look) -> bool:
         if is_approved := self._approve(look, "approve"):
@@ -184,7 +151,7 @@ class Queue:
     def approve_alike(self, look: Look) -> bool:
         if (handoff := self._shown(look)) is None:
             return False
-        self._tell_lookalikes(look)
+        tell_lookalikes(self.app, self.desk, look, self.items)
         alike = like(look.item, self.items)
         if len(alike) == 1:
             self.desk.say("Nothing else that waits has this very content: a approves this one.")
@@ -197,7 +164,7 @@ class Queue:
         answers = approve_all(self.app, wanted, key=f"q{self._steps}-")
         changed = [each["problem"] for each in answers if (each["problem"] or {}).get("code") == "agent_changed"]
         if changed:
-            if not self._takes_as_it_is(changed[0]):
+            if not takes_as_it_is(self.app, self.desk, changed[0]):
                 return False
             known = [each | {"agent_version": changed[0]["version"]} for each in wanted]
             answers = approve_all(self.app, known, key=f"q{self._steps}-agent-")
@@ -211,20 +178,6 @@ class Queue:
         self.last = [each for each in alike if each["id"] in approved]
         self.decided -= len(alike) - len(self.last)
         return True
-
-    def _tell_lookalikes(self, look: Look) -> None:
-        """What a list shows alike isn't approved along, and is said."""
-        found = lookalikes(look.item, self.items)
-        for each in found[:MOST_LOOKALIKES]:
-            other = self._handoff(each)
-            how = (
-                "its content can't be read"
-                if other is None or look.handoff is None
-                else differences(look.handoff, other)
-            )
-            self.desk.say(f"- {each['id']} looks like this, and isn't: {how}")
-        if len(found) > MOST_LOOKALIKES:
-            self.desk.say(f"- and {len(found) - MOST_LOOKALIKES} more")
 
     def defer(self, look: Look) -> bool:
         said = self.desk.line("Until when (2h, 3d, a time)?")

@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from baton_cli.app import App
-from baton_cli.likeness import Item
+from baton_cli.exits import Refused
+from baton_cli.likeness import Item, differences, like, lookalikes
+from baton_cli.screens import message
 from baton_cli.wire import Request
 
 MOST_AT_ONCE = 25
+MOST_LOOKALIKES = 5
+MOST_OF_A_FIELD = 2_000  # characters of what a service has made of an agent
 _LATEST = 50  # entries of a trail that are looked at
 
 
@@ -40,6 +44,34 @@ class Desk(Protocol):
     def say(self, text: str) -> None: ...
 
 
+def look_at(app: App, items: list[Item]) -> Look:
+    """The first of what waits."""
+    item = items[0]
+    same, similar = len(like(item, items)) - 1, len(lookalikes(item, items))
+    parts = [f"{len(items)} left"]
+    parts += [f"{same} more with this very content"] if same else []
+    parts += [f"{similar} that only look{'s' if similar == 1 else ''} like this: A says how"] if similar else []
+    return Look(item, handoff_of(app, item), _late(app, item), ", ".join(parts), happened(app, item))
+
+
+def handoff_of(app: App, item: Item) -> Item | None:
+    try:
+        found: Item = app.client.get(f"/handoffs/{item['handoff_id']}")
+    except Refused:
+        return None
+    return found
+
+
+def _late(app: App, item: Item) -> list[Item]:
+    """Whoever ended a claim too late; nobody did where nothing has happened to the task."""
+    if item["version"] <= 1:
+        return []
+    found: list[Item] = app.client.get(f"/tasks/{item['id']}/late-results", {"limit": 100})["items"]
+    return [
+        each for each in found if each["verb"] == "complete" and {"output", "completion"} & {*(each["content"] or ())}
+    ]
+
+
 def seen(view: Item) -> dict[str, Any]:
     """What a decision says of the content that was read, and of the agent that was looked at."""
     return {name: view[name] for name in ("revision", "digest", "agent_version") if view.get(name) is not None}
@@ -57,6 +89,30 @@ def happened(app: App, item: Item) -> list[Item]:
     query = {"after": max(0, item["version"] - _LATEST), "limit": 100}
     found: list[Item] = app.client.get(f"/tasks/{item['id']}/events", query)["events"]
     return found
+
+
+def tell_lookalikes(app: App, desk: Desk, look: Look, items: list[Item]) -> None:
+    """What a list shows alike isn't approved along, and is said."""
+    found = lookalikes(look.item, items)
+    for each in found[:MOST_LOOKALIKES]:
+        other = handoff_of(app, each)
+        is_unread = other is None or look.handoff is None
+        how = "its content can't be read" if is_unread else differences(look.handoff or {}, other or {})
+        desk.say(f"- {each['id']} looks like this, and isn't: {how}")
+    if len(found) > MOST_LOOKALIKES:
+        desk.say(f"- and {len(found) - MOST_LOOKALIKES} more")
+
+
+def takes_as_it_is(app: App, desk: Desk, problem: dict[str, Any]) -> bool:
+    """An agent that a service has changed since the task came, once the person was shown how."""
+    agent = problem["agent"]
+    now = app.client.get(f"/agents/{agent}")
+    desk.say(f"✗ {problem['changed_by']} has changed {agent} since this came. It is now:")
+    for name in problem["fields"]:
+        for place, value in message.leaves(now.get(name), name):
+            rest = f"… ({len(value) - MOST_OF_A_FIELD:,} more: baton agents show {agent})"
+            desk.say(f"- {place}: {value[:MOST_OF_A_FIELD]}{rest if len(value) > MOST_OF_A_FIELD else ''}")
+    return desk.line(f"Approve it for {agent} as it is now (y/N)?").lower() in {"y", "yes"}
 
 
 def approve_all(app: App, items: list[Item], purpose: str = "dispatch", key: str = "") -> list[Item]:
