@@ -26,10 +26,13 @@ from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.verify_trail import EVENTS_PER_PAGE, MAX_ENTRIES, TrailFindings, verify_trail
 from support.fakes.store import InMemoryStore
 from support.faults.hooked_store import HookedStore
+from support.faults.soak import scaled
 from support.worlds.world import WORKSPACE, World, agent, human
 
 SCRIPT = Path(script.__file__)
 Public = dict[str, Any]
+
+A_CALL = scaled(MAX_ENTRIES)  # entries that a call checks
 
 
 class AlteredStore(InMemoryStore):
@@ -160,10 +163,10 @@ def test_a_trail_of_any_length_is_read_page_by_page(kept: Kept, count: int, monk
     assert said_by_script(rewritten_trail) is None
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("altered", [None, 7, MAX_ENTRIES + 7])
+@pytest.mark.parametrize("altered", [None, 7, A_CALL + 7])
 def test_a_long_trail_is_verified_in_pages(kept: Kept, altered: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    count = 2 * MAX_ENTRIES + 150
+    monkeypatch.setattr("baton.services.tasks.verify_trail.MAX_ENTRIES", A_CALL)
+    count = 2 * A_CALL + 150
     long = rewritten([*kept.exported, *({**kept.exported[-1], "seq": n} for n in range(4, count + 1))])
     task = kept.world.task(kept.task_id)
     monkeypatch.setattr(kept.store, "load", lambda *_: (replace(task, seq=count, chain=long[-1]["hash"]), None))
@@ -171,10 +174,10 @@ def test_a_long_trail_is_verified_in_pages(kept: Kept, altered: int | None, monk
         long[altered - 1] = {**long[altered - 1], "at": "2026-11-18T13:13:13.131Z"}
     verdict, pages = kept.verdict([event_of(told) for told in long]), 1
     while verdict.next_cursor is not None:
-        assert (verdict.intact, verdict.matches_task, verdict.events) == (True, False, pages * MAX_ENTRIES)
+        assert (verdict.intact, verdict.matches_task, verdict.events) == (True, False, pages * A_CALL)
         assert len(verdict.next_cursor) < MAX_CURSOR
         verdict, pages = verify_trail(kept.world.deps, human(), kept.task_id, verdict.next_cursor), pages + 1
-    expected = (3, True, None) if altered is None else (1 + altered // MAX_ENTRIES, False, altered)
+    expected = (3, True, None) if altered is None else (1 + altered // A_CALL, False, altered)
     assert (pages, verdict.intact, verdict.broken_at) == expected
     assert verdict.matches_task is (altered is None)
 
