@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 # Decided again, or told in other words: never a caller's business.
 INTERNAL = {"Conflict", "KeyTaken", "SlotTaken"}
 # What a repeat is told in place of the first answer: nobody knows it now, the claim is over, the secret was shown. The
-# repeat of an import that was cut short goes on with it, and may find the tracker away.
-INSTEAD = {"Busy", "ClaimOver", "SecretAlreadyShown", "TrackerAway"}
+# repeat of an import that was cut short goes on with it, and may find the tracker away, closed to it, or taken out.
+INSTEAD = {"Busy", "ClaimOver", "SecretAlreadyShown", "TrackerAway", "TrackerDenies", "NoTracker"}
 UNSUCCESSFUL = {"failed", "rejected"}
 FAILURES = {"sweep_failed", "runner_raised", "contact_not_marked"}
 # What a simulation breaks on purpose.

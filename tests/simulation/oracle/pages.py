@@ -90,7 +90,13 @@ class Pages:
         Baton could only tell them that the task has ended."""
         at, by, word = page.edits[-1]
         is_later = at >= self._ledger.worded_ms[page.task_id] - 2 * self._sim.habits.skew_ms
-        *_, earlier, last = [None, WORDS["needs"], *(each for _, who, each in page.edits if who == US)]
+        # Where somebody else has set what Baton would have, Baton has nothing to write.
+        ours_too = WORDS[head["state"]]
+        *_, earlier, last = [
+            None,
+            WORDS["needs"],
+            *(each for _, who, each in page.edits if who == US or each == ours_too),
+        ]
         shown = WORDS.get(self._row(page.task_id).get("shown_state", ""))
         ours = earlier if shown == earlier else last
         was_closed_before = page.is_imported and (
