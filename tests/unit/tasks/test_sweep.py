@@ -195,7 +195,7 @@ def test_the_same_agent_name_in_two_workspaces_gets_a_notice_in_each(world: Worl
     assert sorted(notice[0] for notice in world.dispatch_queue.notices) == [WORKSPACE, "other"]
 
 
-def test_work_of_an_agent_that_pulls_wakes_only_for_the_alert_which_is_raised_once(world: World) -> None:
+def test_work_of_an_agent_that_pulls_wakes_for_the_alert_which_is_raised_once_and_then_daily(world: World) -> None:
     task_id = world.ready()
     world.clock.advance(EARLY_LOOK_SECONDS)
     assert (run(world).looked_at, run(world).looked_at) == (1, 0), "the early look finds nothing due and moves it on"
@@ -205,9 +205,31 @@ def test_work_of_an_agent_that_pulls_wakes_only_for_the_alert_which_is_raised_on
     assert run(world).reasons == {"unclaimed_too_long": 1}
     assert world.task(task_id).flags == {Flag.UNCLAIMED}
     assert world.trail(task_id)[-1] == "alert_raised"
-    world.clock.advance(400 * DAY)
-    assert run(world).looked_at == 0
+    for _ in range(3):
+        world.clock.advance(DAY, milliseconds=-1)
+        assert run(world).looked_at == 0
+        world.clock.advance(milliseconds=1)
+        again = run(world)
+        assert (again.looked_at, again.reasons) == (1, {})
+    assert world.trail(task_id).count("alert_raised") == 1
     assert world.dispatch_queue.notices == []
+
+
+def test_work_that_rested_is_rung_though_the_notices_of_the_day_were_lost_when_its_agent_began_to_run(
+    world: World,
+) -> None:
+    task_id = world.ready()
+    world.clock.advance(3_600)
+    assert run(world).reasons == {"unclaimed_too_long": 1}
+    register_agent(world.deps, human(), "auditor", {"runtime": Runtime.RUN})
+    world.dispatch_queue.notices.clear()
+    world.clock.advance(DAY)
+    run(world)
+    assert [notice[2] for notice in world.dispatch_queue.notices] == [task_id]
+    world.dispatch_queue.notices.clear()
+    world.clock.advance(3_600)
+    run(world)
+    assert [notice[2] for notice in world.dispatch_queue.notices] == [task_id], "until somebody takes it"
 
 
 def test_a_claim_answers_the_alert_and_it_may_be_raised_again(world: World) -> None:

@@ -12,6 +12,7 @@ from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -180,6 +181,26 @@ def test_a_long_trail_is_verified_in_pages(kept: Kept, altered: int | None, monk
     expected = (3, True, None) if altered is None else (1 + altered // A_CALL, False, altered)
     assert (pages, verdict.intact, verdict.broken_at) == expected
     assert verdict.matches_task is (altered is None)
+
+
+@pytest.mark.parametrize("is_altered", [False, True])
+def test_a_trail_of_a_task_with_long_fields_is_verified_to_its_end(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch, *, is_altered: bool
+) -> None:
+    monkeypatch.setattr("baton.services.tasks.verify_trail.MAX_ENTRIES", 10)
+    dice = Random(1)
+    types = ["".join(chr(dice.randrange(0x4E00, 0x9FFF)) for _ in range(100)) for _ in range(100)]
+    (first, *rest), count = kept.exported, EVENTS_PER_PAGE + 5
+    first["data"]["changes"]["requires"] = types
+    long = rewritten([first, *rest, *({**rest[-1], "seq": n} for n in range(4, count + 1))])
+    requires = tuple(types[:-1] if is_altered else types)
+    task = replace(kept.world.task(kept.task_id), seq=count, chain=long[-1]["hash"], requires=requires)
+    monkeypatch.setattr(kept.store, "load", lambda *_: (task, None))
+    begun = kept.verdict([event_of(told) for told in long])
+    assert begun.next_cursor is not None
+    assert len(begun.next_cursor) < MAX_CURSOR
+    verdict = verify_trail(kept.world.deps, human(), kept.task_id, begun.next_cursor)
+    assert (verdict.intact, verdict.matches_task, verdict.next_cursor) == (True, not is_altered, None)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ import pytest
 
 from baton.domain.errors import HumanNeeded, NoTracker, TrackerAway
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.task import State
 from baton.services.access.change_settings import change_settings
+from baton.services.agents.register_agent import register_agent
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.import_tracker import Imported, import_tracker
@@ -56,6 +58,14 @@ def test_an_open_handoff_becomes_a_task_that_prevents_duplicates(world: NotionWo
     answer = world.mark(agent("scout"))
     assert (answer.duplicate_of, answer.existing_task_url) == (task.id, world.notion.pages[page_id].url)
     assert len(world.notion.pages) == 1
+
+
+def test_what_a_service_made_of_the_agent_before_the_import_is_no_change_since(world: NotionWorld) -> None:
+    register_agent(world.deps, service(), "auditor", {"system_prompt": "Another"})
+    add(world)
+    run(world)
+    (task,) = tasks(world)
+    assert approve_task(world.deps, human(), task.id, Seen(digest=task.digest)).task.state is State.DELEGATED
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ class Agent:
     created_at: datetime
     updated_at: datetime
     updated_by: str
-    # The last version in which a service changed a field of ``SEEN`` or the run profile (0: none), the service and the
-    # fields.
+    # The last version in which a service changed a field of ``SEEN`` or the run profile (0: none), the service, and all
+    # fields that services have changed so far.
     service_version: int = 0
     service_by: str = ""
     service_fields: tuple[str, ...] = ()
@@ -140,6 +140,8 @@ class Agent:
         fields = (*(name for name in SEEN if _comparable(after, name) != _comparable(self, name)), *of_profile)
         if by.is_human or not fields:
             return after
+        # All that services have ever changed: a second change doesn't hide the one before it.
+        fields = tuple(dict.fromkeys((*self.service_fields, *fields)))
         return replace(after, service_version=after.version, service_by=by.key, service_fields=fields)
 
     def _must_be_theirs_to_switch_on(self, active: bool) -> None:

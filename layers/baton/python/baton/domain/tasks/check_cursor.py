@@ -24,7 +24,7 @@ _PARTS: dict[str, tuple[type, ...]] = {
 
 
 def cursor_of(check: TrailCheck) -> str:
-    text = trail.canonical_json({name: getattr(check, name) for name in _PARTS})
+    text = trail.canonical_json({name: getattr(check.shortened(), name) for name in _PARTS})
     return urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
 
 

@@ -6,6 +6,7 @@ task.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +17,8 @@ from baton.domain.tasks.task import Task
 
 # A heartbeat changes them without an entry.
 _LEASE_FIELDS = {"lease_seconds", "heartbeat_at", "expires_at"}
+# Characters of a field's value that a cursor has as they are, and what it has in place of more.
+MAX_VALUE, _DIGEST = 300, "sha256"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +65,22 @@ class TrailCheck:
             return self._broken(self.entries, "isn't the one that the task knows as its last: its hash is another")
         return self
 
+    def shortened(self) -> TrailCheck:
+        """The same with the digests of what is long: a sender chooses how long a task's fields are."""
+        return replace(self, fields={name: _shortened(name, value) for name, value in self.fields.items()})
+
     def differences(self, task: Task) -> tuple[str, ...]:
         """Returns the names of the fields in which ``task`` differs from the replay of its trail."""
+        stored = trail.state_fields(task)
+        altered = {name for name, value in self.fields.items() if _is_digest(value) and not _is_of(value, stored, name)}
+        fields = {name: stored.get(name) if _is_digest(value) else value for name, value in self.fields.items()}
         try:
-            replayed = trail.state_fields(trail.task_from_fields(dict(self.fields), updated_at=task.updated_at))
+            replayed = trail.state_fields(trail.task_from_fields(fields, updated_at=task.updated_at))
         except (AttributeError, KeyError, TypeError, ValueError):
             return ("trail",)  # the chain is valid, but its fields make no task
-        stored = trail.state_fields(task)
-        newer = {name: value for name, value in self.fields.items() if name not in stored}
+        newer = {name: value for name, value in fields.items() if name not in stored}
         return (
-            *(name for name in stored if _comparable(stored[name]) != _comparable(replayed[name])),
+            *(name for name in stored if name in altered or _comparable(stored[name]) != _comparable(replayed[name])),
             *(name for name, value in newer.items() if task.unread.get(name) != value),
         )
 
@@ -112,3 +121,19 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: item for name, item in value.items() if name not in _LEASE_FIELDS}
     return value
+
+
+def _shortened(name: str, value: Any) -> Any:
+    """A claim is short, and compared but for its lease."""
+    text = trail.canonical_json({"of": value})
+    if name == "claim" or len(text) <= MAX_VALUE:
+        return value
+    return {_DIGEST: hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _is_digest(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {_DIGEST}
+
+
+def _is_of(digest: Any, stored: Mapping[str, Any], name: str) -> bool:
+    return name in stored and bool(_shortened(name, stored[name]) == digest)

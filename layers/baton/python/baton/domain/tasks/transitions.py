@@ -73,10 +73,10 @@ def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change
     return recorder.end()
 
 
-def imported(new: Task, by: Principal, at: datetime, page: str) -> Change:
+def imported(new: Task, by: Principal, at: datetime, page: str, target: Agent) -> Change:
     """Returns the change that creates a task from a page of the tracker; not approved. Raises ``HumanNeeded``."""
     by.must_be_human("import a task")
-    recorder = EventRecorder(None, new, by, at)
+    recorder = EventRecorder(None, new.changed(approved_as=_changed_as(target)), by, at)
     recorder.record("handoff_imported", {"page": page})
     return recorder.end()
 
@@ -382,7 +382,8 @@ def _release(task: Task, command: commands.Release, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     releases = 0 if command.has_progressed else task.releases + 1
-    _give_back(recorder, command.reason, releases, command.again_at or at + release_pause(releases))
+    named = command.again_at is not None and command.again_at > at and command.again_at
+    _give_back(recorder, command.reason, releases, named or at + release_pause(releases))
     return recorder.end()
 
 

@@ -36,7 +36,7 @@ def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetail
     request = EndClaimRequest(call=call, verb=commands.Release.name, extra_writes=work.extra_writes, while_off=True)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        # One that is over by now was on its way for too long: the task is ready at once.
+        # One that is over by now was on its way for too long, or by another clock: it names no time.
         if work.again_at is not None and work.again_at > now + LATEST:
             raise errors.InvalidInput("not_before", f"must be at most {LATEST.days} days ahead")
         # Baton's own reasons aren't a caller's content.

@@ -166,7 +166,7 @@ class Importer:
             mirrored=True,
         )
         body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
-        change = imported(new.changed(digest=message_digest(new, body)), self.by, now, seen.url)
+        change = imported(new.changed(digest=message_digest(new, body)), self.by, now, seen.url, target)
         is_closed = self.settings.meaning(seen.status) is not None
         sync = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
         counted = OpenEscalation(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
