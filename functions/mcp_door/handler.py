@@ -15,7 +15,7 @@ from mcp_door.methods import Asked, refused_call, result_of, stamped
 from mcp_door.origins import must_not_be_foreign
 from mcp_door.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError, error_body
 from mcp_door.shapes import McpAnswer, McpError, McpMessage, ToolsQuery
-from mcp_door.tools.catalogue import USUAL
+from mcp_door.tools.catalogue import SETS, USUAL
 from mcp_door.tools.inner_call import Caller
 from rest import answers, models, routing
 from rest.app import App
@@ -126,7 +126,7 @@ class Door(App):
             if message.method != "tools/call":
                 raise
             who = dict(request.query).get("tools", USUAL)
-            result = stamped(refused_call(exc, who), version_of(message, request))
+            result = stamped(refused_call(exc, who if who in SETS else USUAL), version_of(message, request))
             return answers.ok({"jsonrpc": "2.0", "id": message.id, "result": result})
 
 

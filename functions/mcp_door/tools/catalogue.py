@@ -24,9 +24,10 @@ from mcp_door.tools import (
     wait_for_callback,
     withdraw_entry,
 )
-from mcp_door.tools.tool import Tool
+from mcp_door.tools.tool import SENDER, WORKER, Tool
 
 USUAL, ALL = "usual", "all"
+SETS = frozenset({WORKER, SENDER, USUAL, ALL})
 TOOLS: tuple[Tool, ...] = (
     handoff.TOOL,
     twining_handoff.TOOL,

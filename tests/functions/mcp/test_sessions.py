@@ -166,6 +166,14 @@ def test_a_request_id_is_the_same_request_whether_it_waits_or_not(client: McpCli
     assert (first["task_id"], first["claim_id"]) == (second["task_id"], second["claim_id"])
 
 
+def test_a_client_that_began_anew_gets_the_first_answer_under_its_request_id(client: McpClient) -> None:
+    """It has another name then, and lost the answer with the old one."""
+    handed(client)
+    handed(client)
+    first, again = (in_session(client, name, "claim_next", request_id="7").data for name in ("pc-1", "pc-2"))
+    assert (first["task_id"], first["claim_id"]) == (again["task_id"], again["claim_id"])
+
+
 def test_a_claim_that_was_waited_for_is_short_until_the_first_word_and_says_so(client: McpClient, world: World) -> None:
     world.clock.meanwhile = lambda: handed(client)
     told = client.call(CODER, "claim_next", wait_seconds=10)

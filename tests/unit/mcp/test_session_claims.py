@@ -155,6 +155,30 @@ def test_a_claim_that_is_told_again_and_again_gets_the_heartbeats_of_one() -> No
     anyio.run(play)
 
 
+def test_what_a_cancelled_call_claims_under_a_request_id_is_the_repeats() -> None:
+    async def play() -> None:
+        api = Api()
+        async with anyio.create_task_group() as tasks:
+            claims = Claims(api.door, tasks)
+            asked = {"request_id": "r", "wait_seconds": 20}
+            with anyio.CancelScope() as scope:
+                tasks.start_soon(_cancelled, scope)
+                await claims.call("claim_next", asked)
+            api.wait.set()
+            again = await claims.call("claim_next", asked)
+            await settled()
+            assert again["structuredContent"]["claim_id"] == "clm_1"
+            assert {path for path, _ in api.said} <= {"/tasks/task_1/heartbeat"}
+            tasks.cancel_scope.cancel()
+
+    anyio.run(play)
+
+
+async def _cancelled(scope: anyio.CancelScope) -> None:
+    await settled()
+    scope.cancel()
+
+
 def test_what_a_cancelled_call_claims_after_all_is_given_back() -> None:
     async def play() -> None:
         api = Api()

@@ -76,10 +76,12 @@ class Claims:
         except (Unanswered, MCPError) as exc:
             answer.error = exc
         answer.done.set()
-        if not answer.is_wanted:
+        # Under a request_id a repeat gets the same claim; if none comes, its lease runs out.
+        if not answer.is_wanted and "request_id" not in asked["arguments"]:
             for task_id, claim_id, _ in _claims_in(answer.result or {}):
                 why = "the call that claimed it was cancelled"
-                await self._say(task_id, "release", {"claim_id": claim_id, "reason": why})
+                if claim_id not in self._live:
+                    await self._say(task_id, "release", {"claim_id": claim_id, "reason": why})
 
     async def _keep(self, task_id: str, claim_id: str, lease_seconds: float) -> None:
         """The first heartbeat is sent at once: it gives a claim that was waited for its whole lease."""
