@@ -15,6 +15,7 @@ from baton_cli.deciding import (
     Desk,
     Look,
     approve_all,
+    code_of,
     digest_of,
     look_at,
     output_of,
@@ -162,12 +163,13 @@ class Queue:
         self._steps += 1
         wanted = [each | digest_of(handoff) for each in alike]
         answers = approve_all(self.app, wanted, key=f"q{self._steps}-")
-        changed = [each["problem"] for each in answers if (each["problem"] or {}).get("code") == "agent_changed"]
-        if changed:
-            if not takes_as_it_is(self.app, self.desk, changed[0]):
-                return False
-            known = [each | {"agent_version": changed[0]["version"]} for each in wanted]
-            answers = approve_all(self.app, known, key=f"q{self._steps}-agent-")
+        changed = {each["task_id"]: each["problem"] for each in answers if code_of(each) == "agent_changed"}
+        if changed and takes_as_it_is(self.app, self.desk, next(iter(changed.values()))):
+            known = [
+                each | {"agent_version": changed[each["id"]]["version"]} for each in wanted if each["id"] in changed
+            ]
+            answers = [each for each in answers if each["task_id"] not in changed]
+            answers += approve_all(self.app, known, key=f"q{self._steps}-agent-")
         for each in answers:
             problem = each["problem"]
             self.desk.say(

@@ -9,12 +9,12 @@ from baton_cli.app import App
 from baton_cli.exits import Refused
 from baton_cli.likeness import Item, differences, like, lookalikes
 from baton_cli.screens import message
+from baton_cli.trails import entries_of
 from baton_cli.wire import Request
 
 MOST_AT_ONCE = 25
 MOST_LOOKALIKES = 5
 MOST_OF_A_FIELD = 2_000  # characters of what a service has made of an agent
-_LATEST = 50  # entries of a trail that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,11 @@ def _late(app: App, item: Item) -> list[Item]:
         return []
     found: list[Item] = app.client.get(f"/tasks/{item['id']}/late-results", {"limit": 100})["items"]
     return [
-        each for each in found if each["verb"] == "complete" and {"output", "completion"} & {*(each["content"] or ())}
+        each
+        for each in found
+        if each["verb"] == "complete"
+        and {"output", "completion"} & {*(each["content"] or ())}
+        and "left_out" not in each["content"]
     ]
 
 
@@ -83,12 +87,10 @@ def digest_of(handoff: Item) -> dict[str, Any]:
 
 
 def happened(app: App, item: Item) -> list[Item]:
-    """The latest entries of its trail; nothing has happened to most."""
+    """The entries of its trail; nothing has happened to most."""
     if item["version"] <= 1:
         return []
-    query = {"after": max(0, item["version"] - _LATEST), "limit": 100}
-    found: list[Item] = app.client.get(f"/tasks/{item['id']}/events", query)["events"]
-    return found
+    return list(entries_of(app.client, item["id"]))
 
 
 def tell_lookalikes(app: App, desk: Desk, look: Look, items: list[Item]) -> None:
@@ -113,6 +115,11 @@ def takes_as_it_is(app: App, desk: Desk, problem: dict[str, Any]) -> bool:
             rest = f"… ({len(value) - MOST_OF_A_FIELD:,} more: baton agents show {agent})"
             desk.say(f"- {place}: {value[:MOST_OF_A_FIELD]}{rest if len(value) > MOST_OF_A_FIELD else ''}")
     return desk.line(f"Approve it for {agent} as it is now (y/N)?").lower() in {"y", "yes"}
+
+
+def code_of(answer: Item) -> str:
+    """Of the refusal; empty for what was approved."""
+    return str((answer["problem"] or {}).get("code", ""))
 
 
 def approve_all(app: App, items: list[Item], purpose: str = "dispatch", key: str = "") -> list[Item]:

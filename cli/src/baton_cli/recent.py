@@ -39,12 +39,24 @@ def note(answer: Any, *, is_whole: bool) -> None:
     """Remembers the ids of an answer that is one thing. Where nothing can be written, nothing is remembered.
     ``is_whole``: not only something of it is printed."""
     found = _ids(answer)
-    # A view of a task or handoff has what is asked, and only who had that before their eyes has seen it.
-    if is_whole and isinstance(answer, dict) and answer.get("digest") and "context" in answer:
-        task_id = answer["task_id"] if "task_id" in answer else answer.get("id")
-        found["seen"] = {"id": task_id, "revision": answer["revision"], "digest": answer["digest"]}
-    if not found:
-        return
+    # A handoff's view has all that is asked, and only who had that before their eyes has seen it.
+    if is_whole and isinstance(answer, dict) and answer.get("digest") and "expectations" in answer:
+        found |= _seen(answer)
+    if found:
+        _keep(found)
+
+
+def note_seen(handoff: dict[str, Any]) -> None:
+    """Remembers that all of it was shown."""
+    if handoff.get("digest"):
+        _keep(_seen(handoff))
+
+
+def _seen(handoff: dict[str, Any]) -> dict[str, Any]:
+    return {"seen": {"id": handoff["task_id"], "revision": handoff["revision"], "digest": handoff["digest"]}}
+
+
+def _keep(found: dict[str, Any]) -> None:
     path = _path()
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

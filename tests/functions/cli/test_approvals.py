@@ -408,6 +408,35 @@ def test_agent_that_a_service_changed_meanwhile_is_shown_before_it_is_approved_f
     assert [state(terminal, each) for each in tasks].count("delegated") == made.decided == approved
 
 
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_those_that_came_after_the_change_are_approved_whatever_one_says_of_those_before(
+    terminal: Terminal, answer: str
+) -> None:
+    before = asked(terminal)
+    assert terminal.api.gateway.put(service(), "/agents/reviewer", {"name": "Another"}).status == 200
+    after = asked(terminal)
+    asked(terminal, context={"variables": {"it": "another"}})
+    made, desk = queue(terminal, "Au", "y", answer)
+    assert len([each for each in desk.said if each.endswith("is approved")]) == (2 if answer == "y" else 1)
+    assert (state(terminal, before), state(terminal, after)) == ("needs", "needs"), "u took back what was approved"
+    assert made.decided == 0
+
+
+def test_heartbeats_hide_nothing_of_what_came_back(terminal: Terminal) -> None:
+    task = asked(terminal)
+    terminal.json("tasks", "approve", task)
+    terminal.world.clock.advance(60)
+    gateway = terminal.api.gateway
+    claim = gateway.post(agent("reviewer"), f"/tasks/{task}/claim", {}).json["claim_id"]
+    for _ in range(120):
+        assert gateway.post(agent("reviewer"), f"/tasks/{task}/heartbeat", {"claim_id": claim}).status == 200
+    gateway.post(agent("reviewer"), f"/tasks/{task}/release", {"claim_id": claim})
+    assert gateway.put(service(), "/agents/reviewer", {"name": "Another"}).status == 200
+    assert gateway.post(agent("reviewer"), f"/tasks/{task}/claim", {}).status == 409
+    _, desk = queue(terminal, "")
+    assert "since then service:ci changed reviewer: name" in desk.drawn[0]
+
+
 def test_it_is_approved_by_its_number_once_it_was_looked_at(terminal: Terminal) -> None:
     task = asked(terminal)
     digest = terminal.json("tasks", "show", task)["digest"]

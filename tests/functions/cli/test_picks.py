@@ -125,7 +125,13 @@ def test_what_is_half_a_day_old_is_no_last_one(terminal: Terminal, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "line", ["tasks show @last --query title", "tasks show @last -o name", "tasks defer @last --until 2h"]
+    "line",
+    [
+        "tasks show @last --query title",
+        "tasks show @last -o name",
+        "tasks show @last --json",  # without criteria, budget and rollback
+        "tasks defer @last --until 2h",
+    ],
 )
 def test_what_was_not_shown_is_not_said_to_be_seen(terminal: Terminal, line: str) -> None:
     task = made(terminal)["task"]
@@ -138,7 +144,7 @@ def test_what_was_not_shown_is_not_said_to_be_seen(terminal: Terminal, line: str
 @pytest.mark.parametrize("line", ["tasks approve @last", "approvals approve @last"])
 def test_of_the_last_one_that_is_approved_which_was_shown(terminal: Terminal, line: str) -> None:
     task = made(terminal)["task"]
-    terminal.json("tasks", "show", "@last")
+    typed(terminal, "tasks show @last -o text")
     typed(terminal, line)
     events = terminal.json("events", "list", task["id"])["events"]
     assert [each["data"]["seen"] for each in events if "seen" in each["data"]] == [task["digest"]]

@@ -152,3 +152,9 @@ def test_text_without_such_a_line_is_the_output_whole(text: str) -> None:
 def test_text_may_end_with_another_verb() -> None:
     said = report(TEXTED, output=b'I can\'t.\n{"baton": "release", "not_before": "2026-11-19T00:00:00Z"}')
     assert said == Report("release", {"not_before": "2026-11-19T00:00:00Z"})
+
+
+def test_a_completion_without_output_is_kept_whole() -> None:
+    body = {"deliverables": [{"type": "code", "description": "Half a day"}], "notes": ["Mind the lock"]}
+    kept = after_refusal(Report("complete", body), {"code": "criteria_unreported"})
+    assert getattr(kept, "body", {})["failure"]["partial_progress"] == {"output": body}

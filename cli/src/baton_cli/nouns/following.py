@@ -65,9 +65,12 @@ def show(app: App, task: str) -> None:
     found = app.client.get(f"/tasks/{task}")
 
     def draw(screen: Screen) -> None:
+        from baton_cli import recent
         from baton_cli.screens import task as screens
 
-        screens.show(screen, found, _handoff(app, found))
+        if (handoff := _handoff(app, found)) is not None:
+            recent.note_seen(handoff)
+        screens.show(screen, found, handoff)
 
     app.out.show(found, draw)
 

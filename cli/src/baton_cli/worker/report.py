@@ -82,7 +82,8 @@ def after_refusal(report: Report, problem: Any) -> Report | None:
         said, kind = f"Baton refused the program's answer, {report.verb} ({code}): {_told(told)}", "validation"
     failure = {"type": kind, "description": _fitting(said)}
     body = {"failure": failure, **({"retryable": report.body.get("retryable") is True} if kind == "error" else {})}
-    answer = report.body.get("output") if report.verb == "complete" else report.body
+    is_output_alone = report.verb == "complete" and report.body.keys() <= {"output", "verification"}
+    answer = report.body.get("output") if is_output_alone else report.body
     if answer is None or code == GUARDRAIL:  # what a guardrail refuses is kept nowhere
         return Report("fail", body, is_plain=report.verb == "fail")
     return _keeping(body, answer)

@@ -64,12 +64,16 @@ function Head({ task }) {
   </header>`;
 }
 
-const LATEST = 50;
+const PAGE = 100;
 
 /** An approval that no longer holds: whoever gave it hasn't seen what its agent is by now. @param {{task: ListedTask}} props */
 function TakenBack({ task }) {
-  const { data } = useLive(`/tasks/${task.id}/events?after=${Math.max(0, task.version - LATEST)}&limit=100`, { everyMs: 30_000, when: task.version });
-  const trail = /** @type {import("api").Trail | null} */ (data);
+  const path = `/tasks/${task.id}/events?limit=${PAGE}&after=`;
+  const latest = useLive(`${path}${Math.max(0, task.version - PAGE)}`, { everyMs: 30_000, when: task.version });
+  // A heartbeat raises the version, and leaves no entry: then the trail is shorter.
+  const isBeyond = latest.data !== null && task.version > PAGE && latest.data.events.length < 2;
+  const first = useLive(isBeyond ? `${path}0` : null, { everyMs: 30_000, when: task.version });
+  const trail = /** @type {import("api").Trail | null} */ (isBeyond ? first.data : latest.data);
   const [approved, undone] = (trail?.events ?? []).filter((each) => each.type === "approved" || each.type === "approval_undone").slice(-2);
   if (!approved || undone?.data.reason !== "agent_changed") return null;
   const { changed_by: by, agent, fields } = /** @type {any} */ (undone.data);

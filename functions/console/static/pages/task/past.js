@@ -7,7 +7,7 @@ import { takeLate } from "../approvals/decisions.js";
 import { isOpen } from "./tree.js";
 
 /** What was kept is whole, and is a result. @param {LateResult} late */
-const isResult = (late) => late.verb === "complete" && late.content !== null && !("left_out" in late.content);
+const isResult = (late) => late.verb === "complete" && late.content !== null && !("left_out" in late.content) && ("output" in late.content || "completion" in late.content);
 
 const FEW = 25, MOST = 100;
 
