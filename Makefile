@@ -151,7 +151,7 @@ simulate: setup ## play schedules and faults by seeds (MINUTES, STEPS, SEED, PRO
 planted: setup ## plant known bugs, one after the other: the simulation must find each (STEPS; PLANTED=number)
 	@PYTHONPATH=tests $(bin)/python -m simulation.planted $(PLANTED)
 
-check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can be reached), import contracts, template, drift of docs/openapi.json and docs/cli.md
+check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can be reached), import contracts, template, drift of what make openapi writes
 	@$(bin)/ruff check .
 	@$(bin)/ruff format --check .
 	@$(bin)/mypy
@@ -160,15 +160,17 @@ check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can 
 	@AWS_DEFAULT_REGION=us-east-1 $(sam) validate --lint
 	@$(bin)/python scripts/openapi.py --check
 	@$(bin)/python scripts/cli_reference.py --check
+	@$(bin)/python scripts/event_types.py --check
 	@$(bin)/python scripts/check_console.py
 
 fmt: setup ## format the code and mend what ruff can mend
 	@$(bin)/ruff check --fix-only --quiet .
 	@$(bin)/ruff format .
 
-openapi: setup ## write docs/openapi.json and docs/cli.md from the code
+openapi: setup ## write docs/openapi.json, docs/cli.md and the lists of event types from the code
 	@$(bin)/python scripts/openapi.py
 	@$(bin)/python scripts/cli_reference.py
+	@$(bin)/python scripts/event_types.py
 
 # ---- the cloud -------------------------------------------------------------------------------------------------------
 

@@ -28,6 +28,8 @@ from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, gateway_event, route_of
+from support.published import PublishedEvents
+from support.values.changes import then
 from support.worlds.team import Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -208,6 +210,20 @@ def test_a_field_of_a_newer_release_in_a_trail_matches_what_the_task_has_kept(te
     done = in_state(team, "done")
     assert verify_trail(team.deps, human(), done.id).matches_task
     assert done.unread == {"of_a_newer_release": {"deep": [1.5, "kept"]}}
+
+
+def test_an_event_of_a_newer_release_is_shown_and_published_and_the_task_goes_on(team: Team) -> None:
+    """Its type is one that this release doesn't know."""
+    ready = in_state(team, "delegated", "human")
+    team.world.store.commit(WORKSPACE, then(ready, "of_a_newer_release", team.world.clock.now(), title="renamed"))
+    team.complete(team.take(LIMITED, ready.id))
+    shown = Gateway(team.deps).get(human(), f"/tasks/{ready.id}/events").json["events"]
+    types = ["of_a_newer_release", "handoff_received", "handoff_completed"]
+    assert [each["type"] for each in shown[-3:]] == types
+    assert verify_trail(team.deps, human(), ready.id).matches_task
+    outside = PublishedEvents(team.world)
+    outside.stream()
+    assert [each["type"] for each in outside.details() if each["task"]["id"] == ready.id][-3:] == types
 
 
 @pytest.mark.parametrize("attribute", ["approval", "requeue", "runtime"])

@@ -11,6 +11,7 @@ from typing import Any
 from infra.citations import PACKAGE, ROOT
 
 README = ROOT / "README.md"
+DECISIONS = ROOT / "docs/decisions/README.md"
 MOST_LINES = 200
 LIMITS = ROOT / "docs/limits.md"
 
@@ -23,7 +24,7 @@ def linked(page: Path, text: str) -> set[Path]:
 
 
 def pages() -> set[Path]:
-    """Every page that a reader may look for; decisions have an index of their own, their folder."""
+    """Every page that a reader may look for; decisions have an index of their own."""
     return {*(ROOT / "docs").glob("*.md"), *(ROOT / "docs/guides").glob("*.md"), *(ROOT / "docs/spec").glob("*.md")}
 
 

@@ -9,7 +9,7 @@ import pytest
 from baton.domain.access.settings import SETTING_NAMES
 from baton.domain.tasks.task import Flag
 from infra.citations import ROOT
-from infra.docs import LIMITS, MOST_LINES, README, linked, pages, rows, wrong_limits
+from infra.docs import DECISIONS, LIMITS, MOST_LINES, README, linked, pages, rows, wrong_limits
 from infra.template import FRONT_DOORS, load, of_type, shaped
 
 COST = (ROOT / "docs/cost.md").read_text(encoding="utf-8")
@@ -27,6 +27,12 @@ def test_the_readme_is_short_and_its_map_names_every_page() -> None:
     assert len(text.splitlines()) <= MOST_LINES
     table = text.split("\n## Map of the docs\n")[1]
     assert sorted(str(page.relative_to(ROOT)) for page in pages() - linked(README, table)) == []
+
+
+def test_every_decision_is_in_their_index() -> None:
+    text = DECISIONS.read_text(encoding="utf-8")
+    indexed = [cells[0][1:4] for cells in rows(text, 3)[1:]]
+    assert indexed == sorted(page.name[:3] for page in DECISIONS.parent.glob("0*.md"))
 
 
 def test_the_readme_begins_with_two_commands() -> None:

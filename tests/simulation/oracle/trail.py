@@ -24,7 +24,8 @@ STAYS: set[str] = set()
 SWEEPER = "service:sweeper"
 # What approvers see of an agent.
 SEEN = ("name", "accepts", "produces", "runtime")
-# From which states an entry may lead to which (``STAYS``: it doesn't change it), and by whom.
+# From which states an entry may lead to which (``STAYS``: it doesn't change it), and by whom. Each type has a row. What
+# only the claim may do, nobody does in the name of an agent that is switched off.
 EDGES: dict[str, Edge] = {
     "handoff_initiated": ({None}, {"needs"}, "any"),
     "handoff_imported": ({None}, {"needs"}, "human"),
@@ -52,10 +53,6 @@ EDGES: dict[str, Edge] = {
 MAX_RELEASES = 10
 
 
-# What only an agent that is switched on has done in its name.
-ACTS = {"handoff_completed", "checkpoint_saved", "handoff_transferred", "handoff_rejected", "waiting"}
-
-
 class TrailRules:
     def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
         self._sim, self._verdict, self._ledger = sim, verdict, ledger
@@ -70,9 +67,8 @@ class TrailRules:
         self._task_id = task_id
         for entry in entries:
             self._chained(entry)
-            self._allowed(fold, entry)
+            self._allowed(fold, entry, entries[-1])
             self._by_type(tx, fold, entry)
-            self._let_act(fold, entry, entries[-1])
             before = dict(fold)
             fold.update(entry["data"]["changes"])
             self._moments.told(task_id, before, entry, fold)
@@ -102,16 +98,21 @@ class TrailRules:
         self._must(entry["hash"] == own, "an entry's hash is wrong")
         hashes[self._task_id] = entry["hash"]
 
-    def _allowed(self, fold: Item, entry: Item) -> None:
+    def _allowed(self, fold: Item, entry: Item, last: Item) -> None:
         kind, data, state = entry["type"], entry["data"], fold.get("state")
         self._ledger.seen[f"{kind} {data['by']}" if kind == "resumed" else kind] += 1
         self._ledger.seen["overtaken"] += "overtaken_by" in data
-        froms, tos, who = EDGES.get(kind, (set(), STAYS, "any"))
+        if kind not in EDGES:
+            self._verdict.fail(f"{self._task_id}: {kind} has no row in EDGES")
+            return
+        froms, tos, who = EDGES[kind]
         after = data["changes"].get("state", state)
         leads = after == state if tos is STAYS else after in tos
         self._must(state in froms and leads, "{} led from {} to {}", kind, state, after)
         by = f"{entry['principal_kind']}:{entry['principal_id']}"
         self._must(self._may(who, by, fold, data), "{} by {}, who may not", kind, by)
+        if who == "claim":
+            self._let_act(fold, entry, last)
 
     def _may(self, who: str, by: str, fold: Item, data: Item) -> bool:
         is_human, holder = by.startswith("human:"), (fold.get("claim") or {}).get("principal")
@@ -137,7 +138,7 @@ class TrailRules:
                     return fold.get("state") == "needs" and self._ledger.is_overtaken(fold, data)
                 above = self._ledger.heads.get(data.get("ancestor", ""), {}).get("state")
                 return is_human or by == fold.get("created_by") or above == "cancelled"
-        return True
+        return who == "any"
 
     def _is_under_its_claim(self, fold: Item) -> bool:
         """Not under an earlier one of the same agent's."""
@@ -172,9 +173,9 @@ class TrailRules:
             self._ledger.ended_in_tracker.add(self._task_id)
             by = entry["principal_id"].removeprefix(BY_PERSON)
             self._sim.oracle.pages.is_ended_there(self._task_id, by, changes["state"])
-        if kind == "released" or (kind == "resumed" and entry["data"]["by"] == "timeout"):
-            after, releases = changes.get("state"), changes.get("releases", fold.get("releases", 0))
-            self._must(after == "needs" or releases < MAX_RELEASES, "given back for nothing more than ten times")
+        if changes.get("releases", 0) > fold.get("releases", 0):
+            is_bounded = changes.get("state") == "needs" or changes["releases"] < MAX_RELEASES
+            self._must(is_bounded, "given back for nothing more than ten times")
 
     def _seen_whole(self, fold: Item, data: Item) -> None:
         """Who says what they read has seen its agent, too, as it was when the task came or was last approved."""
@@ -206,7 +207,7 @@ class TrailRules:
         """Nobody in the name of an agent that is switched off, but Baton's own parts and the agent, which is asked at
         the door. What it holds may be failed, with what it has done."""
         claim, is_failed = fold.get("claim") or {}, last["type"] == "handoff_failed" or "failure" in last["data"]
-        if entry["principal_id"] != "ci" or not claim or is_failed or entry["type"] not in ACTS:
+        if entry["principal_id"] != "ci" or not claim or is_failed:
             return
         agents = self._ledger.agents_since(claim["agent"], self._sim.current.process.began_at)
         is_on = any(each["active"] for each in agents)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from baton.domain.access.principal import Principal
 from baton.domain.tasks.change import Change
+from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.task import Claim, State, Task
 from baton.domain.tasks.trail import EventCause, record
 from baton.domain.times import seconds
@@ -19,14 +20,14 @@ from support.worlds.world import agent, human
 
 def new(id_: str = "task_1", **values: Any) -> Change:
     task = a_new_task(id=id_, master_task_id=id_, **values)
-    event = record(None, task, EventCause("handoff_initiated", human(task.workspace), task.created_at, {}))
+    event = record(None, task, EventCause(EventType.HANDOFF_INITIATED, human(task.workspace), task.created_at, {}))
     return Change(before=None, task=task.changed(version=1, seq=1, chain=event.hash), events=(event,))
 
 
 def then(task: Task, type_: str = "changed", at: datetime = NOON, **changes: Any) -> Change:
-    """The next change, with one event."""
+    """The next change, with one event. ``type_`` may be one that this release doesn't know."""
     after = task.changed(**changes)
-    event = record(task, after, EventCause(type_, human(task.workspace), at, {}))
+    event = record(task, after, EventCause(cast(EventType, type_), human(task.workspace), at, {}))
     after = after.changed(version=task.version + 1, seq=event.seq, chain=event.hash)
     return Change(before=task, task=after, events=(event,))
 
@@ -34,7 +35,7 @@ def then(task: Task, type_: str = "changed", at: datetime = NOON, **changes: Any
 def ended(task: Task, state: State = State.DONE, **data: Any) -> Change:
     """The task's end, by its worker; with what a completion's event says, or by a human."""
     after = task.changed(state=state, claim=None, has_output=True, updated_at=NOON)
-    type_ = "handoff_completed" if data else "resolved"
+    type_ = EventType.HANDOFF_COMPLETED if data else EventType.RESOLVED
     event = record(task, after, EventCause(type_, agent("auditor"), NOON, data))
     after = after.changed(version=task.version + 1, seq=event.seq, chain=event.hash)
     return Change(before=task, task=after, events=(event,), by_holder=True)

@@ -29,6 +29,7 @@ from baton.domain.ids import made_at
 from baton.domain.newer import deciding, member
 from baton.domain.numbers import loads
 from baton.domain.tasks import trail
+from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.task import Claim, Recovery, Task
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.tracker_settings import from_public
@@ -134,7 +135,7 @@ def _first_claim_at(item: Item) -> str | None:
     """Returns when the task was claimed first, if HEAD still has that event and nobody damaged it."""
     for entry in trail_items.entries_of(item):
         with suppress(*trail_items.UNREADABLE):
-            if entry["type"] == "handoff_received" and int(entry["fence"]) == 1:
+            if entry["type"] == EventType.HANDOFF_RECEIVED and int(entry["fence"]) == 1:
                 times.parse_rfc3339(entry["at"])
                 return str(entry["at"])
     return None

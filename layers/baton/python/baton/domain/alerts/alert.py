@@ -18,8 +18,6 @@ MAX_MESSAGE = 2_000
 # Per caller and hour of the clock: one agent out of control must not bury the alerts of others.
 MAX_PER_HOUR = 60
 _HOUR_MS = 3_600_000
-# The type of an alert's event.
-ALERT_RAISED = "alert_raised"
 
 
 class Severity(StrEnum):

@@ -8,6 +8,7 @@ from typing import Any
 
 from baton.domain.access.principal import Principal
 from baton.domain.tasks import tail, trail
+from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.receipts import Asked
 from baton.domain.tasks.task import Claim, Flag, Recovery, State, Task
 from baton.domain.tasks.wake import wake_entry
@@ -93,7 +94,7 @@ class EventRecorder:
         self.events: list[trail.Event] = []
         self.extras: dict[str, Any] = {}
 
-    def record(self, type_: str, data: dict[str, Any] | None = None, **changes: Any) -> None:
+    def record(self, type_: EventType, data: dict[str, Any] | None = None, **changes: Any) -> None:
         after = self.task.changed(updated_at=self.at, **changes)
         previous = self.task if self.events else self.before
         event = trail.record(previous, after, trail.EventCause(type_, self.by, self.at, data or {}))
@@ -102,7 +103,7 @@ class EventRecorder:
 
     def alert(self, flag: Flag) -> None:
         if flag not in self.task.flags:
-            self.record("alert_raised", {"flag": str(flag)}, flags=self.task.flags | {flag})
+            self.record(EventType.ALERT_RAISED, {"flag": str(flag)}, flags=self.task.flags | {flag})
 
     def end(self, **extras: Any) -> Change:
         version = 1 if self.before is None else self.before.version + 1
@@ -113,7 +114,9 @@ class EventRecorder:
         return Change(before=self.before, task=task, events=tuple(self.events), **self.extras, **extras)
 
 
-def requeue(recorder: EventRecorder, type_: str, data: dict[str, Any], *, ready_at: datetime, **changes: Any) -> None:
+def requeue(
+    recorder: EventRecorder, type_: EventType, data: dict[str, Any], *, ready_at: datetime, **changes: Any
+) -> None:
     """Requeues the task in the state that it was claimed from. Delegated work that Baton runs gets a dispatch
     notice."""
     origin = recorder.task.origin or State.DELEGATED

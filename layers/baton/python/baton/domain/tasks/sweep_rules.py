@@ -8,6 +8,7 @@ from baton.domain import times
 from baton.domain.agents.agent import Requeue
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
+from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Claim, Flag, Recovery, State, Task
 from baton.domain.tasks.wake import is_early, unclaimed_since
 
@@ -34,7 +35,7 @@ def _deadline_passed(recorder: EventRecorder) -> bool:
     recorder.alert(Flag.DEADLINE_PASSED)
     if task.fail_on_deadline:
         failure = {"type": "timeout", "description": f"The deadline {times.rfc3339(task.deadline)} passed."}
-        recorder.record("handoff_failed", {"failure": failure}, state=State.FAILED, **CLEARED, has_failure=True)
+        recorder.record(EventType.HANDOFF_FAILED, {"failure": failure}, state=State.FAILED, **CLEARED, has_failure=True)
         recorder.extras["failure"] = failure
     return True
 
@@ -64,12 +65,12 @@ def _sweep_claimed(recorder: EventRecorder, command: commands.Sweep) -> list[str
         last_checkpoint_id=task.last_checkpoint_id,
         action=action,
     )
-    recorder.record("heartbeat_lost", {"agent": claim.agent, "worker": claim.worker, "reason": recovery.reason})
+    recorder.record(EventType.HEARTBEAT_LOST, {"agent": claim.agent, "worker": claim.worker, "reason": recovery.reason})
     changes = {"recoveries": recovery.number, **counts}
     if gives_up:
-        recorder.record("requeued", {"action": action}, **TO_HUMAN, **changes)
+        recorder.record(EventType.REQUEUED, {"action": action}, **TO_HUMAN, **changes)
     else:
-        requeue(recorder, "requeued", {"action": action}, ready_at=recorder.at, **changes)
+        requeue(recorder, EventType.REQUEUED, {"action": action}, ready_at=recorder.at, **changes)
     if flag is not None:
         recorder.alert(flag)
     recorder.extras["recovery"] = recovery
@@ -106,10 +107,10 @@ def _sweep_waiting(recorder: EventRecorder, command: commands.Sweep) -> list[str
         data = {"by": "timeout", "wait": wait.number}
         releases = recorder.task.releases + 1
         if releases >= MAX_RELEASES:
-            recorder.record("resumed", data, **TO_HUMAN, wait=None, releases=releases)
+            recorder.record(EventType.RESUMED, data, **TO_HUMAN, wait=None, releases=releases)
             recorder.alert(Flag.RELEASED_TOO_OFTEN)
         else:
-            requeue(recorder, "resumed", data, ready_at=recorder.at, wait=None, releases=releases)
+            requeue(recorder, EventType.RESUMED, data, ready_at=recorder.at, wait=None, releases=releases)
         recorder.extras["resume_payload"] = {
             "wait": wait.number,
             "callback": None,

@@ -19,6 +19,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.escalations.marker import Priority
 from baton.domain.newer import member
 from baton.domain.numbers import dumps
+from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.task import Branch, Claim, Flag, Policy, State, Task, Wait
 
 GENESIS = "0" * 64
@@ -115,7 +116,7 @@ def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:
 class EventCause:
     """What an event tells besides the changes."""
 
-    type: str
+    type: EventType
     by: Principal
     at: datetime
     data: dict[str, Any]  # the request
@@ -128,7 +129,7 @@ def record(before: Task | None, after: Task, cause: EventCause) -> Event:
     entry: dict[str, Any] = {
         "seq": 1 if before is None else before.seq + 1,
         "at": times.rfc3339(at),
-        "type": cause.type,
+        "type": str(cause.type),
         "principal": {"kind": str(by.kind), "id": by.id},
         "fence": after.fence,
         "data": {**{k: v for k, v in cause.data.items() if v is not None}, **by.credential, "changes": changes},
@@ -136,7 +137,7 @@ def record(before: Task | None, after: Task, cause: EventCause) -> Event:
     return Event(
         seq=entry["seq"],
         at=at,
-        type=cause.type,
+        type=entry["type"],
         principal_kind=str(by.kind),
         principal_id=by.id,
         fence=after.fence,

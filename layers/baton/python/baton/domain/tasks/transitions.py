@@ -20,6 +20,7 @@ from baton.domain.newer import is_known
 from baton.domain.tasks import commands, tail
 from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
+from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.failure import failure_in
 from baton.domain.tasks.sweep_rules import sweep
 from baton.domain.tasks.task import (
@@ -54,7 +55,7 @@ def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change
     standing approval approves it at once (invariant 8), for dispatch or for ``next`` as its mode says."""
     agent, settings, standing = dispatch.agent, dispatch.settings, dispatch.standing
     recorder = EventRecorder(None, new.changed(approved_as=_changed_as(agent)), by, at)
-    recorder.record("handoff_initiated")
+    recorder.record(EventType.HANDOFF_INITIATED)
     if dispatch.mode is Mode.MANUAL or not is_known(dispatch.mode):
         return recorder.end()
     data: dict[str, Any] | None = None
@@ -77,7 +78,7 @@ def imported(new: Task, by: Principal, at: datetime, page: str, target: Agent) -
     """Returns the change that creates a task from a page of the tracker; not approved. Raises ``HumanNeeded``."""
     by.must_be_human("import a task")
     recorder = EventRecorder(None, new.changed(approved_as=_changed_as(target)), by, at)
-    recorder.record("handoff_imported", {"page": page})
+    recorder.record(EventType.HANDOFF_IMPORTED, {"page": page})
     return recorder.end()
 
 
@@ -117,7 +118,7 @@ def _delegate(
     if recorder.task.not_before is not None:
         ready_at = max(ready_at, recorder.task.not_before)
     recorder.record(
-        "approved",
+        EventType.APPROVED,
         {"for": "dispatch", **data},
         state=State.DELEGATED,
         ready_at=ready_at,
@@ -149,7 +150,7 @@ def _approve_next(task: Task, command: commands.ApproveNext, at: datetime) -> Ch
 
 def _set_next(recorder: EventRecorder, data: dict[str, Any]) -> None:
     recorder.record(
-        "approved",
+        EventType.APPROVED,
         {"for": "next", **data},
         state=State.NEXT,
         ready_at=recorder.at,
@@ -167,7 +168,7 @@ def _undo(task: Task, command: commands.Undo, at: datetime) -> Change:
     if task.undo_until is None or at >= task.undo_until:
         raise errors.UndoWindowOver(task.id)
     recorder = EventRecorder(task, task, command.by, at)
-    recorder.record("approval_undone", state=State.NEEDS, ready_at=None, undo_until=None)
+    recorder.record(EventType.APPROVAL_UNDONE, state=State.NEEDS, ready_at=None, undo_until=None)
     return recorder.end()
 
 
@@ -176,7 +177,7 @@ def _send_back(task: Task, command: commands.SendBack, at: datetime) -> Change:
     target, recorder = command.target, EventRecorder(task, task, command.by, at)
     data = {"reason": "agent_changed", "agent": target.slug, "version": target.service_version}
     data |= {"changed_by": target.service_by, "fields": list(target.service_fields)}
-    recorder.record("approval_undone", data, **TO_HUMAN, undo_until=None)
+    recorder.record(EventType.APPROVAL_UNDONE, data, **TO_HUMAN, undo_until=None)
     return recorder.end()
 
 
@@ -187,7 +188,7 @@ def _defer(task: Task, command: commands.Defer, at: datetime) -> Change:
     if not at < command.until <= at + MAX_DEFERRAL:
         raise errors.InvalidInput("until", f"must be in the future, and at most {MAX_DEFERRAL.days} days ahead")
     recorder = EventRecorder(task, task, command.by, at)
-    recorder.record("deferred", seen, deferred_until=command.until)
+    recorder.record(EventType.DEFERRED, seen, deferred_until=command.until)
     return recorder.end()
 
 
@@ -195,7 +196,7 @@ def _dismiss(task: Task, command: commands.Dismiss, at: datetime) -> Change:
     command.by.must_be_human("dismiss a task")
     _must_be(task, command, State.NEEDS)
     recorder = EventRecorder(task, task, command.by, at)
-    recorder.record("dismissed", {"reason": command.reason}, state=State.CANCELLED, deferred_until=None)
+    recorder.record(EventType.DISMISSED, {"reason": command.reason}, state=State.CANCELLED, deferred_until=None)
     return recorder.end()
 
 
@@ -205,7 +206,7 @@ def _split(task: Task, command: commands.Split, at: datetime) -> Change:
     seen = _as_seen(task, command.seen)
     recorder = EventRecorder(task, task, command.by, at)
     data = {**seen, "parts": list(command.parts)}
-    recorder.record("split", data, state=State.CANCELLED, deferred_until=None, successors=command.parts)
+    recorder.record(EventType.SPLIT, data, state=State.CANCELLED, deferred_until=None, successors=command.parts)
     return recorder.end()
 
 
@@ -224,7 +225,7 @@ def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
     claim = _new_claim(task, command, at)
     recorder = EventRecorder(task, task, command.by, at)
     recorder.record(
-        "handoff_received",
+        EventType.HANDOFF_RECEIVED,
         {"agent": command.agent, "worker": command.worker},
         state=State.CLAIMED,
         origin=task.state,
@@ -272,7 +273,7 @@ def _resume_claim(task: Task, command: commands.ClaimTask, fence: int, at: datet
     claim = replace(_new_claim(task, command, at), slot=held.slot, kept_bytes=held.kept_bytes)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"agent": command.agent, "worker": command.worker, "resumed": fence}
-    recorder.record("handoff_received", data, claim=claim, fence=claim.fence)
+    recorder.record(EventType.HANDOFF_RECEIVED, data, claim=claim, fence=claim.fence)
     return recorder.end()
 
 
@@ -289,7 +290,7 @@ def _record_checkpoint(recorder: EventRecorder, checkpoint_id: str, step_name: s
     """Records the checkpoint. It is progress, so it sets the count of releases back to 0."""
     data = {"checkpoint_id": checkpoint_id, "step_name": step_name}
     fields = {"last_checkpoint_id": checkpoint_id, "checkpoints": recorder.task.checkpoints + 1, "releases": 0}
-    recorder.record("checkpoint_saved", data, **fields)
+    recorder.record(EventType.CHECKPOINT_SAVED, data, **fields)
 
 
 def _complete(task: Task, command: commands.Complete, at: datetime) -> Change:
@@ -305,7 +306,7 @@ def _complete(task: Task, command: commands.Complete, at: datetime) -> Change:
         data["unmet"] = len(unmet)
     data["output_digest"] = command.output_digest
     recorder = EventRecorder(task, task, command.by, at)
-    recorder.record("handoff_completed", data, state=State.DONE, claim=None, has_output=command.has_output)
+    recorder.record(EventType.HANDOFF_COMPLETED, data, state=State.DONE, claim=None, has_output=command.has_output)
     return recorder.end()
 
 
@@ -323,18 +324,22 @@ def _fail(task: Task, command: commands.Fail, at: datetime) -> Change:
         "attempt": task.attempt,
     }
     if command.retryable and task.attempt < task.max_attempts:
-        requeue(recorder, "requeued", data, ready_at=at + backoff(task.attempt), has_failure=True)
+        requeue(recorder, EventType.REQUEUED, data, ready_at=at + backoff(task.attempt), has_failure=True)
     else:
-        _end_unsuccessfully(recorder, "handoff_failed", data, State.FAILED, command)
+        _end_unsuccessfully(recorder, EventType.HANDOFF_FAILED, data, State.FAILED, command)
     return recorder.end(failure=command.failure)
 
 
 def _end_unsuccessfully(
-    recorder: EventRecorder, type_: str, data: dict[str, Any], state: State, command: commands.Fail | commands.Reject
+    recorder: EventRecorder,
+    type_: EventType,
+    data: dict[str, Any],
+    state: State,
+    command: commands.Fail | commands.Reject,
 ) -> None:
     """Ends the task without success. A rollback that continues a branch is recorded as the task's successor."""
     if command.rollback is not None:
-        recorder.record("rollback_initiated", command.rollback)
+        recorder.record(EventType.ROLLBACK_INITIATED, command.rollback)
     fields: dict[str, Any] = {"state": state, "claim": None, "has_failure": True}
     recorder.record(type_, data, **fields, successors=() if command.successor is None else (command.successor,))
 
@@ -343,7 +348,7 @@ def _reject(task: Task, command: commands.Reject, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"reason": command.reason, "failure_id": command.failure_id}
-    _end_unsuccessfully(recorder, "handoff_rejected", data, State.REJECTED, command)
+    _end_unsuccessfully(recorder, EventType.HANDOFF_REJECTED, data, State.REJECTED, command)
     return recorder.end(failure=command.failure)
 
 
@@ -351,9 +356,8 @@ def _transfer(task: Task, command: commands.Transfer, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"to": command.target, "new_task_id": command.successor, "output_digest": command.output_digest}
-    recorder.record(
-        "handoff_transferred", data, state=State.DONE, claim=None, has_output=True, successors=(command.successor,)
-    )
+    fields = {"state": State.DONE, "claim": None, "has_output": True, "successors": (command.successor,)}
+    recorder.record(EventType.HANDOFF_TRANSFERRED, data, **fields)
     return recorder.end()
 
 
@@ -364,7 +368,7 @@ def _wait_for(task: Task, command: commands.WaitFor, at: datetime) -> Change:
     wait = command.wait
     data: dict[str, Any] = {"for": "callback" if wait.is_for_callback else "branches", "wait": wait.number}
     fields = {"state": State.WAITING, "claim": None, "ready_at": None, "attempt": task.attempt - 1}
-    recorder.record("waiting", data, **fields, wait=wait, waits=wait.number)
+    recorder.record(EventType.WAITING, data, **fields, wait=wait, waits=wait.number)
     return recorder.end()
 
 
@@ -374,7 +378,7 @@ def _resume(task: Task, command: commands.Resume, at: datetime) -> Change:
     if task.wait is None or task.wait.number != command.wait:
         raise errors.NotAllowed(task.id, command.name, task.state)
     recorder = EventRecorder(task, task, command.by, at)
-    requeue(recorder, "resumed", {"by": command.how, "wait": command.wait}, ready_at=at, wait=None)
+    requeue(recorder, EventType.RESUMED, {"by": command.how, "wait": command.wait}, ready_at=at, wait=None)
     return recorder.end(resume_payload=command.resume_payload)
 
 
@@ -410,10 +414,10 @@ def _give_back(recorder: EventRecorder, reason: str | None, releases: int, ready
     """Ends the claim. The attempt doesn't count; a task that comes back again and again goes to a human."""
     counts = {"attempt": recorder.task.attempt - 1, "releases": releases}
     if releases >= MAX_RELEASES:
-        recorder.record("released", {"reason": reason}, **TO_HUMAN, **counts)
+        recorder.record(EventType.RELEASED, {"reason": reason}, **TO_HUMAN, **counts)
         recorder.alert(Flag.RELEASED_TOO_OFTEN)
     else:
-        requeue(recorder, "released", {"reason": reason}, ready_at=ready_at, **counts)
+        requeue(recorder, EventType.RELEASED, {"reason": reason}, ready_at=ready_at, **counts)
 
 
 def _resolve(task: Task, command: commands.Resolve, at: datetime) -> Change:
@@ -421,7 +425,7 @@ def _resolve(task: Task, command: commands.Resolve, at: datetime) -> Change:
     _must_not_be_ended(task)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"reason": command.reason, "output_digest": command.output_digest}
-    recorder.record("resolved", data, state=State.DONE, **CLEARED, has_output=command.has_output)
+    recorder.record(EventType.RESOLVED, data, state=State.DONE, **CLEARED, has_output=command.has_output)
     return recorder.end()
 
 
@@ -431,7 +435,7 @@ def _cancel(task: Task, command: commands.Cancel, at: datetime) -> Change:
     _must_not_be_ended(task)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"reason": command.reason, "ancestor": command.ancestor}
-    recorder.record("cancelled", data, state=State.CANCELLED, **CLEARED)
+    recorder.record(EventType.CANCELLED, data, state=State.CANCELLED, **CLEARED)
     return recorder.end()
 
 
@@ -442,7 +446,7 @@ def _overtake(task: Task, command: commands.Overtake, at: datetime) -> Change:
     _must_be(task, command, State.NEEDS)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"reason": command.reason, "ancestor": None, "overtaken_by": command.overtaken_by}
-    recorder.record("cancelled", data, state=State.CANCELLED, **CLEARED)
+    recorder.record(EventType.CANCELLED, data, state=State.CANCELLED, **CLEARED)
     return recorder.end()
 
 

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors
-from baton.domain.alerts.alert import ALERT_RAISED, system_alert
+from baton.domain.alerts.alert import system_alert
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.ids import is_slug
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import Change
+from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.transitions import transition
@@ -181,7 +182,7 @@ def new_job(deps: Deps, kind: JobKind, task_id: str, at: datetime, **data: Any) 
 
 def _alerts(deps: Deps, change: Change) -> list[Write]:
     """Alerts for humans, saved in the same transaction as their cause."""
-    raised = [event for event in change.events if event.type == ALERT_RAISED]
+    raised = [event for event in change.events if event.type == EventType.ALERT_RAISED]
     return [Save(system_alert(change.task, event, deps.ids.new("alert", event.at))) for event in raised]
 
 

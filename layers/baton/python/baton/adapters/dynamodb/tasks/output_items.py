@@ -12,6 +12,7 @@ from baton.adapters.dynamodb import keys, trail_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain.numbers import loads
 from baton.domain.tasks import tail, trail
+from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import TaskOutput
 
@@ -73,7 +74,7 @@ def _told(task: Task) -> dict[str, Any]:
     damaged the event: the check of the trail tells of it, and the task stays readable."""
     with suppress(IndexError, *trail_items.UNREADABLE):
         last = task.tail[-1]
-        if last["type"] == "handoff_completed":
+        if last["type"] == EventType.HANDOFF_COMPLETED:
             data, ended = loads(last["data"]), tail.ended_in(last, task)
             return {
                 "completion_id": data["completion_id"],
