@@ -166,10 +166,10 @@ page_syncs = st.builds(
     since=moments,
     version=st.integers(1, 10**9),
 )
-gates = st.builds(
+circuits = st.builds(
     TrackerCircuit,
     workspace=ids,
-    closed_until=st.none() | moments,
+    open_until=st.none() | moments,
     failures=counts,
     status=st.sampled_from(Sync),
     message=texts,
@@ -365,8 +365,8 @@ def test_a_row_of_the_outbox_survives_its_item_and_is_where_it_is_looked_for(pag
 
 
 @settings(max_examples=scaled(100), derandomize=True, deadline=None)
-@given(gates)
-def test_a_gate_survives_its_item_and_is_woken_in_time(circuit: TrackerCircuit) -> None:
+@given(circuits)
+def test_a_circuit_survives_its_item_and_is_woken_in_time(circuit: TrackerCircuit) -> None:
     item = wired(tracker_items.tracker_circuit_item(circuit))
     assert tracker_items.tracker_circuit_from(circuit.workspace, item) == circuit
     assert ("wake_pk" in item) == (circuit.wake_at is not None)
@@ -427,11 +427,11 @@ def test_a_head_stays_small_enough_to_be_written_with_every_commit() -> None:
     assert size(to_wire(items.head_item(task))) < 2_000
 
 
-def test_a_row_and_a_gate_stay_small_whatever_the_tracker_said() -> None:
+def test_a_row_and_a_circuit_stay_small_whatever_the_tracker_said() -> None:
     said = "\N{ROCKET}" * MAX_MESSAGE
     row = a_page_sync(page=a_page(), page_status="x" * 100, message=said, sender="send_" + "0" * 26, held_until=NOON)
     assert size(to_wire(tracker_items.page_sync_item(row))) < 3_000
-    assert size(to_wire(tracker_items.tracker_circuit_item(a_circuit(message=said, closed_until=NOON)))) < 3_000
+    assert size(to_wire(tracker_items.tracker_circuit_item(a_circuit(message=said, open_until=NOON)))) < 3_000
 
 
 def test_an_alert_stays_small_whatever_was_said() -> None:
