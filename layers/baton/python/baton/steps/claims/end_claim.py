@@ -138,7 +138,7 @@ def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Wri
     writes += [write for child in outcome.children for write in child.writes]
     if outcome.output is not None or outcome.completion:
         writes.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
-    return [*writes, *answers.marker_beside(request.call.idempotency_key)]
+    return [*writes, *answers.empty_response_beside(request.call.idempotency_key)]
 
 
 def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any]) -> Change:

@@ -54,6 +54,6 @@ def key_beside(idempotency_key: IdempotencyKey | None) -> IdempotencyKey | None:
     return idempotency_key if idempotency_key is not None and idempotency_key.saves_refusals else None
 
 
-def marker_beside(idempotency_key: IdempotencyKey | None) -> tuple[SaveResponse, ...]:
+def empty_response_beside(idempotency_key: IdempotencyKey | None) -> tuple[SaveResponse, ...]:
     """Returns the write that keeps a refusal from being saved under the key. The answer itself is in the trail."""
     return idempotency.save_response(key_beside(idempotency_key), {})

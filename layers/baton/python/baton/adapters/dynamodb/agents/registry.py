@@ -12,7 +12,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, kept_version, version_of
 from baton.adapters.dynamodb.agents.configs import Configs, config_raises
-from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, Marker
+from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
 from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_items import profile_item
@@ -127,7 +127,7 @@ class Registry(Configs):
         bar = KeyBar(keys.token(token.id))
         self._table.write(
             [
-                put(items.token_item(token), NOT_THERE_YET, lambda: errors.Conflict("token"), Marker.LASTING, bar),
+                put(items.token_item(token), NOT_THERE_YET, lambda: errors.Conflict("token"), Fitness.LASTING, bar),
                 put(items.listed_token_item(token)),
                 *([response_put(idempotency_key, {"token_id": token.id})] if idempotency_key else []),
             ]
@@ -137,7 +137,7 @@ class Registry(Configs):
         """Revokes the token in both items that show it. A second revocation keeps the first one's time and principal,
         so this needs no condition on it. The token item's ``written_by`` keeps the token of its creation."""
         listed = keys.Key(keys.tokens(token.workspace), token.id)
-        revoked = [_revocation(keys.token(token.id), token), _revocation(listed, token, Marker.CHANGING)]
+        revoked = [_revocation(keys.token(token.id), token), _revocation(listed, token, Fitness.CHANGING)]
         self._table.write([*revoked, *config_raises(token.workspace)])
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
@@ -188,11 +188,11 @@ def _under_its_parent(token: Token, found: Mapping[keys.Key, Item]) -> Token | N
     return None if parent is None else token.under(items.token_from(parent))
 
 
-def _revocation(key: keys.Key, token: Token, marker: Marker = Marker.NONE) -> ItemWrite:
+def _revocation(key: keys.Key, token: Token, fitness: Fitness = Fitness.NONE) -> ItemWrite:
     at = "" if token.revoked_at is None else times.rfc3339(token.revoked_at)
     sets = "SET #at = if_not_exists(#at, :at), #by = if_not_exists(#by, :by)"
     names = {"#at": "revoked_at", "#by": "revoked_by", "#pk": "pk"}
-    if marker is not Marker.NONE:
+    if fitness is not Fitness.NONE:
         sets, names = f"{sets}, #written_by = :written_by", {**names, "#written_by": "written_by"}
     request = {
         "Key": to_wire(key._asdict()),
@@ -201,4 +201,4 @@ def _revocation(key: keys.Key, token: Token, marker: Marker = Marker.NONE) -> It
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": to_wire({":at": at, ":by": token.revoked_by}),
     }
-    return ItemWrite("Update", request, lambda: errors.Conflict("token"), marker)
+    return ItemWrite("Update", request, lambda: errors.Conflict("token"), fitness)
