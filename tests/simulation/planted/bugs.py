@@ -269,7 +269,7 @@ CALLERS = (
     bug(
         "a revocation raises no version",
         (
-            "adapters/dynamodb/agents/registry.py",
+            "adapters/dynamodb/access/tokens.py",
             "self._table.write([*revoked, *config_raises(token.workspace)])",
             "self._table.write(revoked)",
         ),
@@ -278,7 +278,7 @@ CALLERS = (
     bug(
         "a token is judged by the version of an earlier request",
         (
-            "adapters/dynamodb/agents/registry.py",
+            "adapters/dynamodb/access/token_checks.py",
             "if seen is not None and seen[1] == version:",
             "if seen is not None and seen[1] == before:",
         ),

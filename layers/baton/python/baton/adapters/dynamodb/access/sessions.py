@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access import session_items
-from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.item_writes import Fitness, ItemWrite, KeyBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.table import ConditionFailed, to_wire
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import errors, times
 from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.token import Token
@@ -16,7 +16,7 @@ NOT_REVOKED_AND_SOONER = "attribute_exists(#pk) AND attribute_not_exists(#revoke
 NOT_USED = "attribute_exists(#pk) AND attribute_not_exists(#session_id)"
 
 
-class Sessions(Registry):
+class Sessions(TableReader):
     def open_sessions(self, workspace: str, token_id: str) -> OpenSessions:
         found = self._table.get(keys.open_sessions(workspace, token_id))
         return session_items.open_sessions_from(workspace, token_id, found)
