@@ -9,6 +9,7 @@ from typing import Any
 
 import botocore.session
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadGroupScheduling
 
 from support.fakes.fake_dynamo.client import UNLAWFUL
@@ -25,6 +26,13 @@ def pytest_configure() -> None:
     botocore.session.create_loader = cache(botocore.session.create_loader)
     gc.set_threshold(100_000, 20, 20)
     hear_interrupts()
+    measure_no_property()
+
+
+def measure_no_property() -> None:
+    """Hypothesis fails an example that takes 200 ms, and one that is made slowly: on a busy machine any does."""
+    settings.register_profile("baton", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("baton")
 
 
 def hear_interrupts() -> None:

@@ -43,7 +43,7 @@ class TrackerNoticeHandler:
         logger().info("tracker synced", extra={"action": "tracker_synced", **log_fields(synced), **ids})
         self.metrics.add_metric("TrackerSent", MetricUnit.Count, synced.sent)
         self.metrics.add_metric("TrackerFailed", MetricUnit.Count, synced.failed)
-        self.metrics.add_metric("TrackerGateClosed", MetricUnit.Count, not synced.gate_open)
+        self.metrics.add_metric("TrackerGateClosed", MetricUnit.Count, synced.circuit_open)
 
 
 def log_fields(synced: SyncReport) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def log_fields(synced: SyncReport) -> dict[str, Any]:
         "failed": synced.failed,
         "looked": synced.looked,
         "reconciled": synced.reconciled,
-        "gate_open": synced.gate_open,
+        "circuit_open": synced.circuit_open,
         "complete": synced.complete,
     }
 

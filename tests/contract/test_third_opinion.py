@@ -43,7 +43,7 @@ LONG = (
     "test_a_long_trail_is_told_in_parts",
     "test_a_reader_goes_on_from_the_last_id_that_it_knows",
     "test_a_run_whose_account_has_moved_goes_on_counting",
-    "test_a_saved_row_gate_or_webhook_leaves_the_neighbours",
+    "test_a_saved_row_circuit_or_webhook_leaves_the_neighbours",
     "test_a_used_key_says_more_than_a_full_hour",
     "test_an_account_that_goes_on_while_it_is_moved_stays",
     "test_an_agents_many_claims_are_all_told",

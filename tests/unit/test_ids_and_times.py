@@ -17,7 +17,7 @@ from support.values.tasks import MS
 from support.worlds.world import agent, human, service
 
 instants = st.datetimes(datetime(1970, 1, 1), datetime(2999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
-many = settings(max_examples=200, derandomize=True, database=None, deadline=None)
+many = settings(max_examples=200, derandomize=True, database=None)
 
 
 # Ids

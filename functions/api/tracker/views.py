@@ -164,7 +164,7 @@ def health_view(health: TrackerReport, now: datetime) -> TrackerHealth:
         "configured": health.is_configured,
         "status": status,
         "message": circuit.message,
-        "closed_until": None if health.is_open else task_views.when(circuit.closed_until),
+        "closed_until": task_views.when(circuit.open_until) if health.is_open else None,
         "waiting": health.waiting,
         "dead": [_dead_page(sync) for sync in health.dead],
         "webhook": {

@@ -225,7 +225,7 @@ def test_a_page_may_be_a_tasks_in_each_of_two_workspaces(store: Store) -> None:
     assert store.page_holders(THEIRS, [PAGE_ID]) == {PAGE_ID: "task_2"}
 
 
-def test_a_saved_row_gate_or_webhook_leaves_the_neighbours(store: Store) -> None:
+def test_a_saved_row_circuit_or_webhook_leaves_the_neighbours(store: Store) -> None:
     fill(store, THEIRS)
     before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
     ours = [

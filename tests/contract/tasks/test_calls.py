@@ -40,7 +40,7 @@ from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
 from bench_meter import Meter
 from support.clock import NOON
-from support.values.changes import a_claim, new, stored, then
+from support.values.changes import a_claim, new, queued, stored, then
 from support.values.runs import fill_runs
 from support.values.task_items import a_job, fill_task_items, freed, told
 from support.values.tasks import an_agent
@@ -160,6 +160,12 @@ def test_claim_next_takes_three(rig: Rig, key: IdempotencyKey | None) -> None:
 
 def test_claim_next_that_finds_nothing_takes_two(rig: Rig) -> None:
     """Its own queue and open work. The agent, which may have been switched off, is known under the version."""
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == ["query", "query"]
+
+
+def test_claim_next_reads_none_of_its_agents_own_offers(rig: Rig) -> None:
+    queued(rig.store, "task_1", target_agent=None, source_agent="auditor")
     claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
     assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == ["query", "query"]
 

@@ -166,10 +166,10 @@ page_syncs = st.builds(
     since=moments,
     version=st.integers(1, 10**9),
 )
-gates = st.builds(
+circuits = st.builds(
     TrackerCircuit,
     workspace=ids,
-    closed_until=st.none() | moments,
+    open_until=st.none() | moments,
     failures=counts,
     status=st.sampled_from(Sync),
     message=texts,
@@ -246,7 +246,7 @@ routes = st.builds(
 )
 
 
-@settings(max_examples=scaled(300), derandomize=True, deadline=None)
+@settings(max_examples=scaled(300), derandomize=True)
 @given(tasks)
 def test_a_task_survives_its_item(task: Task) -> None:
     wire = to_wire(items.head_item(task))
@@ -311,7 +311,7 @@ def test_a_task_is_readable_whatever_became_of_its_latest_event(tail: tuple[Any,
     assert items.task_from(from_wire(wire)).updated_at == NOON
 
 
-@settings(max_examples=scaled(200), derandomize=True, deadline=None)
+@settings(max_examples=scaled(200), derandomize=True)
 @given(tasks)
 def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
     item = items.head_item(task)
@@ -330,7 +330,7 @@ def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
     assert (item["queue_sk"] is not None) == (is_queued or (task.state is State.NEEDS and not task.parked))
 
 
-@settings(max_examples=scaled(200), derandomize=True, deadline=None)
+@settings(max_examples=scaled(200), derandomize=True)
 @given(tasks)
 def test_a_task_survives_the_answer_that_is_kept_of_it(task: Task) -> None:
     """Without its hints to the dispatcher and its secrets, which no answer shows."""
@@ -348,7 +348,7 @@ def wired(item: dict[str, Any]) -> dict[str, Any]:
     return from_wire(wire)
 
 
-@settings(max_examples=scaled(200), derandomize=True, deadline=None)
+@settings(max_examples=scaled(200), derandomize=True)
 @given(page_syncs)
 def test_a_row_of_the_outbox_survives_its_item_and_is_where_it_is_looked_for(page_sync: PageSync) -> None:
     item = wired(tracker_items.page_sync_item(page_sync))
@@ -364,9 +364,9 @@ def test_a_row_of_the_outbox_survives_its_item_and_is_where_it_is_looked_for(pag
         assert "queue_pk" not in item
 
 
-@settings(max_examples=scaled(100), derandomize=True, deadline=None)
-@given(gates)
-def test_a_gate_survives_its_item_and_is_woken_in_time(circuit: TrackerCircuit) -> None:
+@settings(max_examples=scaled(100), derandomize=True)
+@given(circuits)
+def test_a_circuit_survives_its_item_and_is_woken_in_time(circuit: TrackerCircuit) -> None:
     item = wired(tracker_items.tracker_circuit_item(circuit))
     assert tracker_items.tracker_circuit_from(circuit.workspace, item) == circuit
     assert ("wake_pk" in item) == (circuit.wake_at is not None)
@@ -376,13 +376,13 @@ def test_a_gate_survives_its_item_and_is_woken_in_time(circuit: TrackerCircuit) 
         assert item["wake_sk"] > keys.wake_until(circuit.wake_at - timedelta(milliseconds=1))
 
 
-@settings(max_examples=scaled(100), derandomize=True, deadline=None)
+@settings(max_examples=scaled(100), derandomize=True)
 @given(webhooks)
 def test_a_webhook_survives_its_item(webhook: Webhook) -> None:
     assert tracker_items.webhook_from(wired(tracker_items.webhook_item(webhook))) == webhook
 
 
-@settings(max_examples=scaled(200), derandomize=True, deadline=None)
+@settings(max_examples=scaled(200), derandomize=True)
 @given(board_entries)
 def test_an_entry_survives_its_item_and_is_where_it_is_looked_for(entry: Entry) -> None:
     item = wired(entry_items.entry_item(entry))
@@ -407,7 +407,7 @@ def test_an_alert_survives_its_item_and_is_where_it_is_looked_for(alert: Alert) 
         assert item["queue_sk"] == item["sk"] == alert.id
 
 
-@settings(max_examples=scaled(100), derandomize=True, deadline=None)
+@settings(max_examples=scaled(100), derandomize=True)
 @given(routes)
 def test_a_route_survives_its_item_and_a_removed_one_is_none(route: Route) -> None:
     item = wired(route_items.route_item(route))
@@ -415,7 +415,7 @@ def test_a_route_survives_its_item_and_a_removed_one_is_none(route: Route) -> No
     assert route_items.route_from(item) == (None if route.removed else route)
 
 
-@settings(max_examples=scaled(100), derandomize=True, deadline=None)
+@settings(max_examples=scaled(100), derandomize=True)
 @given(slugs, slugs, slugs, slugs)
 def test_no_two_directions_share_a_key(a: str, b: str, c: str, d: str) -> None:
     assert (keys.direction("w", a, b) == keys.direction("w", c, d)) == ((a, b) == (c, d))
@@ -427,11 +427,11 @@ def test_a_head_stays_small_enough_to_be_written_with_every_commit() -> None:
     assert size(to_wire(items.head_item(task))) < 2_000
 
 
-def test_a_row_and_a_gate_stay_small_whatever_the_tracker_said() -> None:
+def test_a_row_and_a_circuit_stay_small_whatever_the_tracker_said() -> None:
     said = "\N{ROCKET}" * MAX_MESSAGE
     row = a_page_sync(page=a_page(), page_status="x" * 100, message=said, sender="send_" + "0" * 26, held_until=NOON)
     assert size(to_wire(tracker_items.page_sync_item(row))) < 3_000
-    assert size(to_wire(tracker_items.tracker_circuit_item(a_circuit(message=said, closed_until=NOON)))) < 3_000
+    assert size(to_wire(tracker_items.tracker_circuit_item(a_circuit(message=said, open_until=NOON)))) < 3_000
 
 
 def test_an_alert_stays_small_whatever_was_said() -> None:

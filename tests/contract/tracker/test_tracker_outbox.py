@@ -1,4 +1,4 @@
-"""The outbox to the tracker: its rows, whose page is whose, gates and webhooks."""
+"""The outbox to the tracker: its rows, whose page is whose, circuits and webhooks."""
 
 from __future__ import annotations
 
@@ -392,18 +392,16 @@ def test_a_row_that_is_tried_again_leaves_the_list(store: Store, kind: str) -> N
     assert dead(store) == [["task_1"]]
 
 
-# Gates and webhooks
+# Circuits and webhooks
 
 
-def test_a_gate_that_nobody_saved_is_open(store: Store) -> None:
+def test_a_circuit_that_nobody_saved_is_closed(store: Store) -> None:
     assert store.circuit(WORKSPACE) == TrackerCircuit(workspace=WORKSPACE)
     assert list(store.tracker_circuits_due(NOON)) == []
 
 
-def test_a_gate_is_saved_by_version(store: Store) -> None:
-    full = a_circuit(
-        closed_until=LATER, failures=2, status=Sync.DENIED, message="no", reconciled_at=NOON, wake_at=LATER
-    )
+def test_a_circuit_is_saved_by_version(store: Store) -> None:
+    full = a_circuit(open_until=LATER, failures=2, status=Sync.DENIED, message="no", reconciled_at=NOON, wake_at=LATER)
     store.commit(WORKSPACE, Save(full))
     assert store.circuit(WORKSPACE) == full
     with pytest.raises(Conflict):
@@ -414,7 +412,7 @@ def test_a_gate_is_saved_by_version(store: Store) -> None:
     assert store.circuit(WORKSPACE) == after
 
 
-def test_gates_are_due_by_their_times_and_without_one_never(store: Store) -> None:
+def test_circuits_are_due_by_their_times_and_without_one_never(store: Store) -> None:
     for n, workspace in enumerate(["w-c", "w-b", "w-a"]):
         store.commit(workspace, Save(a_circuit(workspace=workspace, wake_at=NOON + n * MS)))
     assert list(store.tracker_circuits_due(NOON - MS)) == []
@@ -490,7 +488,7 @@ COMMITS: dict[str, Callable[[Store], Any]] = {
     "saved with its page": lambda store: save(
         store, row_of(store), Insert(PageLink(PAGE_ID, "task_1"), PageHeld), page=a_page()
     ),
-    "gate": lambda store: store.commit(WORKSPACE, Save(store.circuit(WORKSPACE).waking(NOON))),
+    "circuit": lambda store: store.commit(WORKSPACE, Save(store.circuit(WORKSPACE).waking(NOON))),
     "webhook": lambda store: store.commit(WORKSPACE, Save(a_webhook())),
 }
 

@@ -91,7 +91,7 @@ MARKER = ["batch_get_item", "get_item", "put_item", "put_item", "transact_write_
 
 
 def test_a_marker_with_its_page_takes_two_calls_more_and_one_request(world: CountedNotionWorld) -> None:
-    """It reads the gate, and notes the page. A process's first page needs the database's columns too."""
+    """It reads the circuit, and notes the page. A process's first page needs the database's columns too."""
     calls, asked, notices = world.spent(marked(world))
     assert calls == MARKER
     assert asked == ["GET databases", "GET data_sources", "POST pages"]
@@ -102,12 +102,12 @@ def test_a_marker_with_its_page_takes_two_calls_more_and_one_request(world: Coun
     assert notices == 0
 
 
-def test_a_marker_behind_a_closed_gate_asks_the_tracker_for_nothing(world: CountedNotionWorld) -> None:
+def test_a_marker_behind_an_open_circuit_asks_the_tracker_for_nothing(world: CountedNotionWorld) -> None:
     closed(world)
     assert world.spent(marked(world)) == (MARKER[:-1], [], 1)
 
 
-def test_a_marker_whose_tracker_fails_notes_that_and_closes_the_gate(world: CountedNotionWorld) -> None:
+def test_a_marker_whose_tracker_fails_notes_that_and_opens_the_circuit(world: CountedNotionWorld) -> None:
     world.notion.fault = lambda _method, _path: Fault(status=429, retry_after=30)
     calls, _, notices = world.spent(marked(world))
     assert calls == [*MARKER[:-1], "get_item", "put_item", "put_item"]
@@ -169,8 +169,8 @@ def test_a_sweep_of_a_task_takes_no_call_more() -> None:
 
 
 def test_sending_a_changed_row_takes_three_calls_and_two_requests(world: CountedNotionWorld) -> None:
-    """Reads it, holds it, notes it; looks before it writes. The other three are a sync's own: settings, gate, and what
-    else is due. (A process's first request asks who it is, too.)"""
+    """Reads it, holds it, notes it; looks before it writes. The other three are a sync's own: settings, circuit, and
+    what else is due. (A process's first request asks who it is, too.)"""
     task_id = world.needing()
     world.rested()
     approve_task(world.deps, human(), task_id, None)
@@ -219,14 +219,14 @@ def test_a_page_that_a_person_closed_takes_no_transaction_that_is_refused(
     assert asked == ["GET pages", "GET users"]
 
 
-def test_a_sync_with_a_closed_gate_reads_twice_and_asks_for_nothing(world: CountedNotionWorld) -> None:
+def test_a_sync_with_an_open_circuit_reads_twice_and_asks_for_nothing(world: CountedNotionWorld) -> None:
     task_id = world.needing()
     cancel_task(world.deps, human(), task_id, None)
     closed(world)
     assert world.spent(lambda: world.sent(None)) == (["get_item"] * 2, [], 0)
 
 
-def test_a_notice_that_meets_a_closed_gate_is_kept_with_one_call_more(world: CountedNotionWorld) -> None:
+def test_a_notice_that_meets_an_open_circuit_is_kept_with_one_call_more(world: CountedNotionWorld) -> None:
     task_id = world.needing()
     cancel_task(world.deps, human(), task_id, None)
     closed(world)
@@ -255,7 +255,7 @@ def test_a_sync_where_no_tracker_is_reads_twice() -> None:
     assert rig.count(lambda: sync_tracker(rig.world.deps, WORKSPACE, None, lambda: ENOUGH_SECONDS)) == ["get_item"] * 2
 
 
-def test_listening_to_people_costs_two_gates_and_one_report_each(world: CountedNotionWorld) -> None:
+def test_listening_to_people_costs_two_circuits_and_one_report_each(world: CountedNotionWorld) -> None:
     """Besides one reading of whose pages they are. After ten minutes the database's columns are read again."""
     task_id = world.needing()
     world.rested()
@@ -307,6 +307,6 @@ def test_no_transaction_comes_near_the_limit(world: CountedNotionWorld) -> None:
 
 
 def closed(world: CountedNotionWorld) -> None:
-    circuit = world.store.circuit(WORKSPACE).closed(TrackerAway("silence", retry_after=300), world.clock.now())
+    circuit = world.store.circuit(WORKSPACE).opened(TrackerAway("silence", retry_after=300), world.clock.now())
     world.store.commit(WORKSPACE, Save(circuit))
-    assert not circuit.is_open(world.clock.now() + seconds(299))
+    assert circuit.is_open(world.clock.now() + seconds(299))

@@ -38,7 +38,7 @@ HEADERS = st.fixed_dictionaries(
         "mcp_name": TEXTS | st.just("=?base64?eA==?="),
     },
 )
-often = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+often = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def _must_be_told(reply: Reply) -> None:
@@ -84,7 +84,7 @@ def _arguments(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 def test_any_arguments_are_answered(http_agents: HttpAgents, tool: Any) -> None:
     client = McpClient(http_agents.gateway)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(arguments=_arguments(tool.shown["inputSchema"]))
     def played(arguments: Any) -> None:
         params = {"name": tool.name, "arguments": arguments, "_meta": META}

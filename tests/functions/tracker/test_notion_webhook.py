@@ -462,7 +462,7 @@ signatures = st.none() | st.text(max_size=80) | st.just(f"sha256={'0' * 64}")
 
 
 @given(bodies, signatures)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_no_bytes_and_no_signature_are_a_fault(edge: Gateway, body: bytes | str, signature: str | None) -> None:
     line = opened(edge)
     headers = {} if signature is None else {"x-notion-signature": signature}

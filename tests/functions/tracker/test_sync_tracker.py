@@ -25,7 +25,7 @@ from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.tracker.set_tracker_token import set_tracker_token
-from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, trip_tracker_circuit
+from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, open_tracker_circuit
 from fake_notion import FakeNotion, Fault
 from fake_notion.server import serve
 from support.context import FakeContext
@@ -98,7 +98,7 @@ def test_notice_of_a_task_sends_its_page(consumer: TrackerConsumer, capsys: pyte
     logged = lines(capsys)
     (synced,) = [line for line in logged if line.get("action") == "tracker_synced"]
     assert (synced["message_id"], synced["workspace"], synced["task_id"]) == ("message-0", WORKSPACE, task_id)
-    assert (synced["sent"], synced["failed"], synced["gate_open"], synced["complete"]) == (1, 0, True, True)
+    assert (synced["sent"], synced["failed"], synced["circuit_open"], synced["complete"]) == (1, 0, False, True)
     assert metrics(logged) == {"TrackerSent": 1, "TrackerFailed": 0, "TrackerGateClosed": 0}
 
 
@@ -130,7 +130,7 @@ def test_a_tracker_that_does_not_answer_is_told_and_the_message_may_go(
     assert (counts["TrackerFailed"], counts["TrackerGateClosed"]) == (1, 1)
 
 
-def test_closed_gate_is_counted(consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_open_circuit_is_counted(consumer: TrackerConsumer, capsys: pytest.CaptureFixture[str]) -> None:
     task_id = consumer.waiting()
     consumer.world.notion.fault = lambda _method, _path: Fault(status=503)
     assert consumer.answer([notice(task_id), notice(task_id)]) == []
@@ -256,9 +256,9 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None, dynamo:
             register_agent(deps, human(DEMO), slug, {"name": slug})
         set_tracker_token(deps, human(DEMO), "ntn_secret")
         change_settings(deps, human(DEMO), {"tracker": {"database": database.id}})
-        trip_tracker_circuit(deps, DEMO, TrackerAway("It is away."))
+        open_tracker_circuit(deps, DEMO, TrackerAway("It is away."))
         create_handoff_marker(deps, human(DEMO), marker_body())
-        change_tracker_circuit(deps, DEMO, lambda circuit: circuit.opened(deps.clock.now()))
+        change_tracker_circuit(deps, DEMO, lambda circuit: circuit.closed(deps.clock.now()))
         yield Account(notion, urls[1])
     forget_connections()
 

@@ -269,7 +269,7 @@ CALLERS = (
     bug(
         "a revocation raises no version",
         (
-            "adapters/dynamodb/agents/registry.py",
+            "adapters/dynamodb/access/tokens.py",
             "self._table.write([*revoked, *config_raises(token.workspace)])",
             "self._table.write(revoked)",
         ),
@@ -278,7 +278,7 @@ CALLERS = (
     bug(
         "a token is judged by the version of an earlier request",
         (
-            "adapters/dynamodb/agents/registry.py",
+            "adapters/dynamodb/access/token_checks.py",
             "if seen is not None and seen[1] == version:",
             "if seen is not None and seen[1] == before:",
         ),
@@ -315,11 +315,11 @@ CALLERS = (
 )
 REPEATS = (
     bug(
-        "the witness isn't looked at",
+        "the commit proof isn't looked at",
         (
             "adapters/dynamodb/table.py",
-            "        item, event = self.get(commit_marker.key), commit_marker.event\n",
-            "        item, event = None, commit_marker.event\n",
+            "        item, event = self.get(commit_proof.key), commit_proof.event\n",
+            "        item, event = None, commit_proof.event\n",
         ),
         habits={"fault_share": 0.1, "knows_tokens": False},
     ),
@@ -376,8 +376,8 @@ REPEATS = (
         "a key may be taken twice",
         (
             "adapters/dynamodb/access/idempotency_writes.py",
-            "return put(item, NOT_THERE_YET, errors.KeyTaken, Marker.LASTING, Exclusive())",
-            "return put(item, marker=Marker.LASTING, bar=Exclusive())",
+            "return put(item, NOT_THERE_YET, errors.KeyTaken, Fitness.LASTING, Exclusive())",
+            "return put(item, fitness=Fitness.LASTING, bar=Exclusive())",
         ),
     ),
     bug(
@@ -678,8 +678,8 @@ FAMILIES = (
         ),
         (
             "adapters/dynamodb/writes.py",
-            "return put(item, NOT_THERE_YET, lambda: errors.Conflict(stored.name), stored.marker)",
-            "return put(item, marker=stored.marker)",
+            "return put(item, NOT_THERE_YET, lambda: errors.Conflict(stored.name), stored.fitness)",
+            "return put(item, fitness=stored.fitness)",
         ),
         habits={"focus": Focus.RETRIES},
     ),

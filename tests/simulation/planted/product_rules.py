@@ -202,7 +202,7 @@ ACCEPTED = (
         "a change's key is good for another body",
         (
             "steps/tasks/answers.py",
-            "if receipt.key_asked != receipts.asked(idempotency_key.body_hash, verb):",
+            "if receipt.key_asked != receipts.asked(idempotency_key.body_hash, command_name):",
             "if False:",
         ),
     ),

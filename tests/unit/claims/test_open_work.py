@@ -9,10 +9,13 @@ import pytest
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
+from baton.domain.escalations.marker import Priority
 from baton.domain.tasks import commands
 from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import MAX_CANDIDATES
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.sweep import sweep
+from support.values.changes import queued
 from support.values.tasks import ACTING_SERVICE, BARE_HUMAN, HUMAN, SERVICE, Life, an_agent
 from support.worlds.team import Team
 from support.worlds.world import agent, human
@@ -126,6 +129,15 @@ def test_what_an_agent_has_handed_off_is_not_for_itself() -> None:
     with pytest.raises(errors.OwnHandoff):
         team.taken(B, task.id)
     assert team.take(A).task.id == task.id
+
+
+def test_an_agents_own_offers_however_many_hide_no_work_of_others() -> None:
+    """A search tries 200 candidates at most, and its own offers are none of them."""
+    team = crew()
+    for number in range(MAX_CANDIDATES):
+        queued(team.world.store, f"task_{number:03d}", target_agent=None, source_agent=A, priority=Priority.P0)
+    queued(team.world.store, "task_of_another", target_agent=None, priority=Priority.P2)
+    assert team.take(A).task.id == "task_of_another"
 
 
 def test_work_that_nobody_could_take_is_refused_and_nobody_else_than_its_source_is_nobody() -> None:

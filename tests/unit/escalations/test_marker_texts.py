@@ -43,7 +43,7 @@ def test_no_value_forges_a_line(world: World, breaker: str) -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=300, derandomize=True, database=None, deadline=None)
+@settings(max_examples=300, derandomize=True, database=None)
 def test_one_line_is_one_line_whatever_is_in_it(text: str) -> None:
     assert len(f"a{one_line(text)}b".splitlines()) == 1
     assert len(one_line(text)) == len(text)

@@ -261,7 +261,7 @@ def around(secret: str) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize(("name", "secret"), [(name, secret) for name, secret in SECRETS if name != "private_key"])
-@settings(max_examples=scaled(100, 25), deadline=None)
+@settings(max_examples=scaled(100, 25))
 @given(data=st.data())
 def test_wherever_it_is_it_is_found_and_never_told(name: str, secret: str, data: st.DataObject) -> None:
     content = data.draw(around(secret))
@@ -332,7 +332,7 @@ def met_slowly(pattern: str, text: str) -> bool:
     return bool(text) and pattern[0] in {"?", text[0]} and met_slowly(pattern[1:], text[1:])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.text("ab*?", min_size=1, max_size=6), min_size=1, max_size=4), st.text("abc", max_size=10))
 def test_many_patterns_at_once_say_what_each_says_alone(patterns: list[str], text: str) -> None:
     wanted = tuple(pattern for pattern in patterns if set(pattern) - {"*", "?"})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from baton.domain.errors import InvalidInput
@@ -24,7 +24,6 @@ values = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*NAMES, "hops", "conversation", "text"]), values))
 def test_any_json_is_kept_as_it_is(plain: dict[str, Any]) -> None:
     assert message_from(plain).plain() == plain

@@ -359,7 +359,6 @@ TestTheProtocolUnderAnything.settings = settings(
     max_examples=scaled(80),
     stateful_step_count=60,
     derandomize=True,
-    deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -133,7 +133,7 @@ def largest(entries: list[Entry]) -> int:
 
 
 @given(conversations(), st.booleans(), st.sampled_from([300, 2_000, 6_000, 20_000, 200_000]))
-@settings(derandomize=True, max_examples=scaled(500), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True, max_examples=scaled(500), suppress_health_check=list(HealthCheck))
 def test_any_history_is_one_that_providers_take(made: Any, has_tools: bool, most: int) -> None:
     conversation, earlier, own = made
     before = deepcopy(made)

@@ -83,7 +83,7 @@ def test_a_key_that_is_no_name_is_quoted(key: str) -> None:
 
 
 @given(st.dictionaries(ODD, st.recursive(ODD | st.integers() | st.none(), lambda inner: st.lists(inner, max_size=3))))
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=200)
 def test_any_context_is_one_line_per_variable(context: dict[str, Any]) -> None:
     prompt = system_prompt("Own.", context, "anna", "")
     visible = [key for key in context if not key.startswith("_")]
@@ -94,7 +94,7 @@ def test_any_context_is_one_line_per_variable(context: dict[str, Any]) -> None:
 
 
 @given(ODD)
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(derandomize=True, max_examples=100)
 def test_a_short_value_is_still_json(text: str) -> None:
     shown = one_line_json(text, 1_000_000)
     assert json.loads(shown) == text

@@ -107,7 +107,7 @@ def test_a_table_that_did_not_answer_is_told_of() -> None:
 
 
 @given(ODD, ODD, ODD)
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=200)
 def test_no_text_of_an_entry_begins_a_line(summary: str, detail: str, author: str) -> None:
     entry = a_board_entry(entry_type=DECISION, summary=summary, detail=detail, posted_by=author)
     snapshot = snapshot_of("src", NOON, {DECISION: (entry,)})

@@ -381,7 +381,6 @@ TestTasksUnderAnything.settings = settings(
     max_examples=scaled(100),
     stateful_step_count=60,
     derandomize=True,
-    deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -22,7 +22,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.services.tracker.sync_tracker import sync_tracker
 from baton.steps.claims.take_task import Claimed
-from baton.steps.tracker.change_tracker_circuit import trip_tracker_circuit
+from baton.steps.tracker.change_tracker_circuit import open_tracker_circuit
 from baton.steps.tracker.send_page import send_page
 from fake_notion import Fault
 from support.fakes.store import InMemoryStore
@@ -235,7 +235,7 @@ def test_a_notice_that_comes_again_after_its_sender_died_is_kept_until_the_lease
 
 def test_a_change_during_an_outage_is_counted_as_waiting_and_sent_when_that_is_over(world: NotionWorld) -> None:
     task_id = shown(world).claimed().details.task.id
-    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=120))
+    open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=120))
     assert world.store.count_waiting_page_syncs(WORKSPACE, 10) == 0
     world.sync()
     assert world.store.count_waiting_page_syncs(WORKSPACE, 10) == 1

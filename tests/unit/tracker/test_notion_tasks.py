@@ -199,7 +199,7 @@ def test_trouble_costs_the_answer_only_its_page_and_the_page_comes_later(fault: 
     assert (trouble["capability"], trouble["status"]) == ("tracker", status)
     before = len(world.notion.requests)
     assert world.mark(agent("auditor"), source_agent="auditor", target_agent="scout").degraded_capabilities
-    assert asked(world, before) == []  # the gate is closed: the next marker doesn't wait in vain
+    assert asked(world, before) == []  # the circuit is open: the next marker doesn't wait in vain
     world.notion.fault = None
     world.minutes(20)
     assert len(world.notion.pages) == 2

@@ -1,5 +1,5 @@
-"""What the outbox promises between two calls: rows that change hands, pages that are somebody else's, gates that open
-again, and people whose word stays."""
+"""What the outbox promises between two calls: rows that change hands, pages that are somebody else's, circuits that
+close again, and people whose word stays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from baton.services.tracker.open_webhook import open_webhook, webhook_of
 from baton.services.tracker.receive_webhook import Received, receive_webhook
 from baton.services.tracker.set_tracker_token import set_tracker_token
 from baton.services.tracker.sync_tracker import sync_tracker
-from baton.steps.tracker.change_tracker_circuit import trip_tracker_circuit
+from baton.steps.tracker.change_tracker_circuit import open_tracker_circuit
 from baton.steps.tracker.send_page import send_page
 from fake_notion import Fault
 from notion_webhook.delivery import NotionEvent
@@ -68,7 +68,7 @@ def no_creation(world: NotionWorld) -> None:
     world.notion.fault = lambda method, path: lost if (method, path) == ("POST", "/v1/pages") else None
 
 
-def gate_failures(world: NotionWorld) -> int:
+def circuit_failures(world: NotionWorld) -> int:
     return world.store.circuit(WORKSPACE).failures
 
 
@@ -259,15 +259,15 @@ def test_what_one_workspace_has_learnt_of_notion_is_not_known_to_another(world: 
     assert (trouble["status"], len(world.notion.pages)) == ("denied", made)
 
 
-# The gate, and when the sweeper notifies
+# The circuit, and when the sweeper notifies
 
 
-def test_with_the_gate_closed_a_notice_asks_nobody(world: NotionWorld) -> None:
-    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=300))
+def test_with_the_circuit_open_a_notice_asks_nobody(world: NotionWorld) -> None:
+    open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=300))
     task_id = world.needing()
     before = len(world.notion.requests)
     for notice in (task_id, None):
-        assert sync_tracker(world.deps, WORKSPACE, notice, lambda: 120.0).gate_open is False
+        assert sync_tracker(world.deps, WORKSPACE, notice, lambda: 120.0).circuit_open is True
     assert world.notion.requests[before:] == []
     assert world.row(task_id).attempts == 0
     world.minutes(7)
@@ -278,16 +278,16 @@ def test_once_the_tracker_answers_its_next_trouble_is_a_new_one(world: NotionWor
     world.notion.fault = lambda _method, _path: Fault(status=503)
     task_id = world.needing()
     world.minutes(10)
-    assert gate_failures(world) > 2
+    assert circuit_failures(world) > 2
     world.notion.fault = None
     world.minutes(10)
     assert world.row(task_id).status is Sync.OK
     circuit = world.store.circuit(WORKSPACE)
-    assert (circuit.failures, circuit.status, circuit.message, circuit.closed_until) == (0, Sync.OK, "", None)
+    assert (circuit.failures, circuit.status, circuit.message, circuit.open_until) == (0, Sync.OK, "", None)
 
 
 def test_what_one_run_has_no_time_for_is_announced_and_sent_by_the_next(world: NotionWorld) -> None:
-    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=30))
+    open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=30))
     tasks = [world.needing(), world.needing(by=agent("auditor"), source_agent="auditor", target_agent="scout")]
     world.clock.advance(60)
     world.tracker_queue.notices.clear()
@@ -329,37 +329,37 @@ def test_nobody_is_woken_for_a_workspace_without_a_tracker(world: NotionWorld) -
     assert list(world.store.tracker_circuits_due(world.clock.now())) == []
 
 
-def test_who_rests_does_not_wake_a_gate_that_another_sender_has_closed_meanwhile(world: NotionWorld) -> None:
+def test_who_rests_does_not_wake_a_circuit_that_another_sender_has_opened_meanwhile(world: NotionWorld) -> None:
     """Its notice would be answered in vain, minute after minute, for as long as the tracker asked to be left alone."""
     world.needing()
     world.clock.advance(700)
     until: list[Any] = []
 
     def trouble() -> None:
-        until.append(trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=1_800)).closed_until)
+        until.append(open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=1_800)).open_until)
 
     called = at_call(world, "POST", "/v1/data_sources/", trouble)
     sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0)
     assert called
     circuit = world.store.circuit(WORKSPACE)
-    assert (circuit.closed_until, circuit.wake_at) == (until[0], until[0])
+    assert (circuit.open_until, circuit.wake_at) == (until[0], until[0])
 
 
 def test_one_trouble_that_several_meet_at_once_counts_once_and_is_announced(world: NotionWorld) -> None:
     world.tracker_queue.notices.clear()
     for _ in range(5):
-        trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away."))
-    assert gate_failures(world) == 1
+        open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away."))
+    assert circuit_failures(world) == 1
     assert set(world.tracker_queue.notices) == {(WORKSPACE, None, 5)}
 
 
-def test_trouble_while_reconciling_closes_the_gate_like_any_other(world: NotionWorld) -> None:
+def test_trouble_while_reconciling_opens_the_circuit_like_any_other(world: NotionWorld) -> None:
     world.needing()
     world.clock.advance(700)
     world.notion.fault = lambda _method, path: Fault(status=503) if path.endswith("/query") else None
-    assert sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0).gate_open is False
+    assert sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0).circuit_open is True
     circuit = world.store.circuit(WORKSPACE)
-    assert not circuit.is_open(world.clock.now())
+    assert circuit.is_open(world.clock.now())
     assert circuit.status is Sync.PENDING
 
 
@@ -369,7 +369,7 @@ def test_trouble_while_reconciling_closes_the_gate_like_any_other(world: NotionW
 def test_a_notices_own_row_is_sent_though_the_index_does_not_show_it_yet(
     world: NotionWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=1))
+    open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=1))
     task_id = world.needing()
     world.clock.advance(2)
     monkeypatch.setattr(world.store, "page_syncs_due", lambda *_: iter(()))
@@ -481,7 +481,7 @@ def test_a_new_token_is_tried_at_once(world: NotionWorld) -> None:
     world.notion.fault = None
     world.tracker_queue.notices.clear()
     set_tracker_token(world.deps, human(), TOKEN)
-    assert world.store.circuit(WORKSPACE).is_open(world.clock.now())
+    assert not world.store.circuit(WORKSPACE).is_open(world.clock.now())
     assert world.tracker_queue.notices == [(WORKSPACE, None, 0)]
     world.minutes(16)  # its own pause
     assert world.row(task_id).status is Sync.OK

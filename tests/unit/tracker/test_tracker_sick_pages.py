@@ -25,7 +25,7 @@ from baton.services.tasks.sweep import sweep
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.services.tracker.set_tracker_token import set_tracker_token
 from baton.services.tracker.sync_tracker import sync_tracker
-from baton.steps.tracker.change_tracker_circuit import trip_tracker_circuit
+from baton.steps.tracker.change_tracker_circuit import open_tracker_circuit
 from baton.steps.tracker.send_page import send_page
 from fake_notion import Fault
 from support.clock import FakeClock
@@ -66,7 +66,7 @@ def tasks_of(world: NotionWorld, many: int) -> list[str]:
     [(1, DENIED), (1, FAILING), (3, DENIED), (3, FAILING), (3, Fault(status=409)), (3, Fault.timeout_before())],
     ids=["403", "500", "403s", "500s", "409s", "silences"],
 )
-def test_sick_pages_keep_the_gate_closed_for_no_others(
+def test_sick_pages_keep_the_circuit_open_for_no_others(
     world: NotionWorld, many: int, fault: Fault, method: str
 ) -> None:
     changed, closed, *sick = tasks_of(world, many + 2)
@@ -83,7 +83,7 @@ def test_sick_pages_keep_the_gate_closed_for_no_others(
     shut = 0
     for _ in range(120):
         world.minutes()
-        shut += not world.store.circuit(WORKSPACE).is_open(world.clock.now())
+        shut += world.store.circuit(WORKSPACE).is_open(world.clock.now())
     assert shut <= 2
     reconciled_at = world.store.circuit(WORKSPACE).reconciled_at
     assert reconciled_at is not None
@@ -163,7 +163,7 @@ def test_a_found_page_that_goes_before_it_is_read_is_none_of_the_task(world: Not
 def test_a_page_that_turns_out_to_be_anothers_stops_no_others(
     world: NotionWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("later", retry_after=1))
+    open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("later", retry_after=1))
     tasks = [world.needing(), world.needing(agent("auditor"), source_agent="auditor", target_agent="scout")]
     world.clock.advance(5)
     commit, taken = world.store.commit, list[str]()
@@ -189,7 +189,7 @@ def test_a_page_that_turns_out_to_be_anothers_stops_no_others(
 
 
 def test_a_page_that_a_newer_version_has_written_stops_no_others(world: NotionWorld) -> None:
-    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("later", retry_after=1))
+    open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("later", retry_after=1))
     first, second = tasks_of(world, 2)
     assert isinstance(world.store, InMemoryStore)
     mirror = keys.task_item(WORKSPACE, first, keys.MIRROR)
@@ -241,18 +241,18 @@ def test_retrying_a_page_that_is_gone_does_not_make_it_well(world: NotionWorld, 
     assert world.notion.pages == {}
 
 
-# The gate, and who wakes it
+# The circuit, and who wakes it
 
 
 @pytest.mark.parametrize(("asked", "waited"), [(120, 120), (40, 60), (59, 60), (None, 60)])
-def test_a_closed_gate_stays_closed_for_the_longest_that_was_asked_for(
+def test_an_open_circuit_stays_open_for_the_longest_that_was_asked_for(
     world: NotionWorld, asked: float | None, waited: int
 ) -> None:
-    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("slower", retry_after=60))
-    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("slower still", retry_after=asked))
+    open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("slower", retry_after=60))
+    open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("slower still", retry_after=asked))
     circuit = world.store.circuit(WORKSPACE)
     until = world.clock.now() + timedelta(seconds=waited)
-    assert (circuit.closed_until, circuit.wake_at, circuit.failures) == (until, until, 1)
+    assert (circuit.open_until, circuit.wake_at, circuit.failures) == (until, until, 1)
 
 
 def test_a_new_token_hurries_what_was_denied(world: NotionWorld) -> None:
@@ -274,7 +274,7 @@ def test_tasks_are_swept_whatever_becomes_of_ringing_for_trackers(
     world.clock.advance(60)
 
     def tracker_circuits_due(now: datetime) -> Any:
-        raise KeyError("a gate that can't be read")
+        raise KeyError("a circuit that can't be read")
 
     monkeypatch.setattr(world.store, "tracker_circuits_due", tracker_circuits_due)
     this = sweep(world.deps)

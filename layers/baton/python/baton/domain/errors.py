@@ -658,7 +658,7 @@ class ModelAway(ModelTrouble):
 
 
 class ModelThrottled(ModelAway):
-    """No outage: it is waited for, and trips no circuit."""
+    """No outage: it is waited for, and opens no circuit."""
 
     code = "model_throttled"
 

@@ -44,7 +44,7 @@ class TrackerStore(Protocol):
         """Returns the task id by page id, for the pages that belong to a task. At most 100."""
 
     def circuit(self, workspace: str) -> TrackerCircuit:
-        """Returns the tracker circuit; one that allows calls, at version 0, if none was saved."""
+        """Returns the tracker circuit; a closed one, at version 0, if none was saved."""
 
     def tracker_circuits_due(self, now: datetime) -> Iterator[str]:
         """Yields workspaces whose tracker is due for a check. Lags."""

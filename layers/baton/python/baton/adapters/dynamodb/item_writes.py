@@ -1,4 +1,4 @@
-"""One item of a commit: how fit it is as the commit marker, and how it fences the transaction off."""
+"""One item of a commit: how fit it is as the commit proof, and how it fences the transaction off."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from baton.domain import errors
 Item = dict[str, Any]
 
 
-class Marker(IntEnum):
-    """How fit an item is as the commit marker. Every fit item carries the transaction's token."""
+class Fitness(IntEnum):
+    """How fit an item is as the commit proof. Every fit item carries the transaction's token."""
 
     NONE = 0
-    CHANGING = 1  # a later commit rewrites it: the marker only where the commit has no better one
+    CHANGING = 1  # a later commit rewrites it: the proof only where the commit has no better one
     LASTING = 2  # nobody changes it afterwards
 
 
@@ -39,8 +39,8 @@ class VersionBar:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkerBar:
-    """Fences off a transaction that requires the item, its commit marker, not to have the attribute ``barred(token)``:
+class TokenBar:
+    """Fences off a transaction that requires the item, its commit proof, not to have the attribute ``barred(token)``:
     the attribute is set."""
 
     key: keys.Key
@@ -51,11 +51,11 @@ class Exclusive:
     """Nothing has to be fenced off: every other decision of the caller writes this item too, and is refused by it."""
 
 
-Bar = KeyBar | VersionBar | MarkerBar
+Bar = KeyBar | VersionBar | TokenBar
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedEvent:
+class StampedEvent:
     """The event of a HEAD that carries the transaction's token in place of HEAD itself: later commits rewrite HEAD, and
     hand the event on as it is."""
 
@@ -76,17 +76,17 @@ class ItemWrite:
     kind: str
     request: Item
     refused: Callable[[], errors.BatonError]  # makes the error that a failed condition stands for
-    marker: Marker = Marker.NONE
+    fitness: Fitness = Fitness.NONE
     bar: Bar | Exclusive | None = None  # how this item fences off the whole transaction
-    event: MarkedEvent | None = None  # what carries the token; None: the item itself
+    event: StampedEvent | None = None  # what carries the token; None: the item itself
     # Once it was applied, its condition refuses it for ever: the item is there, or in a later version.
     refuses_a_repeat: bool = False
     # Put by itself before the others: nobody finds it before they are written. With a condition it also takes its key
     # for this commit alone.
     comes_first: bool = False
     # Nobody else may put this item, as another one that came first has taken its id: its being there, in any version,
-    # is the commit marker.
-    is_proof: bool = False
+    # is the commit proof.
+    proves_by_presence: bool = False
 
     @property
     def key(self) -> keys.Key:
@@ -97,13 +97,13 @@ class ItemWrite:
         """Returns the write of the same item in its shards."""
         name = "Item" if self.kind == "Put" else "Key"
         bar = self.bar
-        if isinstance(bar, KeyBar | VersionBar | MarkerBar):
+        if isinstance(bar, KeyBar | VersionBar | TokenBar):
             bar = replace(bar, key=shards.placed_key(bar.key))
         return replace(self, request={**self.request, name: shards.placed(self.request[name])}, bar=bar)
 
     def stamped(self, token: str) -> ItemWrite:
         """Returns the write with the transaction's token. An update has a place for ``:written_by``."""
-        if self.marker is Marker.NONE or self.is_proof:
+        if self.fitness is Fitness.NONE or self.proves_by_presence:
             return self
         if self.event is not None:
             return replace(self, request={**self.request, "Item": self.event.stamp(self.request["Item"], token)})
@@ -112,7 +112,7 @@ class ItemWrite:
             return replace(self, request={**self.request, "Item": {**self.request["Item"], "written_by": stamp}})
         values = {**self.request["ExpressionAttributeValues"], ":written_by": stamp}
         names = self.request["ExpressionAttributeNames"]
-        if isinstance(self.bar, MarkerBar):
+        if isinstance(self.bar, TokenBar):
             names = {**names, "#barred": barred(token)}
         return replace(
             self,
@@ -134,10 +134,10 @@ def short(token: str) -> str:
     return token[-16:]
 
 
-def marker_of(writes: Sequence[ItemWrite]) -> ItemWrite:
-    """Returns the write of the commit marker: the first item that nobody changes, else the first that has the token."""
-    best = max(writes, key=lambda write: write.marker)
-    if best.marker is Marker.NONE:
+def proof_of(writes: Sequence[ItemWrite]) -> ItemWrite:
+    """Returns the write of the commit proof: the first item that nobody changes, else the first that has the token."""
+    best = max(writes, key=lambda write: write.fitness)
+    if best.fitness is Fitness.NONE:
         raise ValueError("a transaction needs an item that can be recognised")
     return best
 

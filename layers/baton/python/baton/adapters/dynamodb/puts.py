@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from baton.adapters.dynamodb.item_writes import Bar, Exclusive, Item, ItemWrite, Marker
+from baton.adapters.dynamodb.item_writes import Bar, Exclusive, Fitness, Item, ItemWrite
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors
 
@@ -24,7 +24,7 @@ def put(
     item: Item,
     condition: str | None = None,
     refused: Callable[[], errors.BatonError] = lambda: errors.Conflict("task"),
-    marker: Marker = Marker.NONE,
+    fitness: Fitness = Fitness.NONE,
     bar: Bar | Exclusive | None = None,
     **values: Any,
 ) -> ItemWrite:
@@ -37,7 +37,7 @@ def put(
         }
     if values:
         request["ExpressionAttributeValues"] = to_wire({f":{name}": value for name, value in values.items()})
-    return ItemWrite("Put", request, refused, marker, bar, refuses_a_repeat=condition in REFUSE_A_REPEAT)
+    return ItemWrite("Put", request, refused, fitness, bar, refuses_a_repeat=condition in REFUSE_A_REPEAT)
 
 
 def put_first(item: Item) -> ItemWrite:
@@ -49,11 +49,13 @@ def put_first(item: Item) -> ItemWrite:
 def take_first(item: Item) -> ItemWrite:
     """The same for an item that takes the id of a new task: whoever finds that another commit has taken it is refused.
     It carries the token of its commit."""
-    return replace(put(item, NOT_THERE_YET, marker=Marker.LASTING), comes_first=True)
+    return replace(put(item, NOT_THERE_YET, fitness=Fitness.LASTING), comes_first=True)
 
 
-def put_version(item: Item, version: int, what: str, marker: Marker = Marker.NONE, bar: Bar | None = None) -> ItemWrite:
+def put_version(
+    item: Item, version: int, what: str, fitness: Fitness = Fitness.NONE, bar: Bar | None = None
+) -> ItemWrite:
     """Puts an item into its next version: it must be in the version before, or not exist if this is the first."""
     if version == 1:
-        return put(item, NOT_THERE_YET, lambda: errors.Conflict(what), marker, bar)
-    return put(item, VERSION_UNCHANGED, lambda: errors.Conflict(what), marker, bar, seen=version - 1)
+        return put(item, NOT_THERE_YET, lambda: errors.Conflict(what), fitness, bar)
+    return put(item, VERSION_UNCHANGED, lambda: errors.Conflict(what), fitness, bar, seen=version - 1)

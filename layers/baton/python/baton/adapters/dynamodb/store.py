@@ -7,7 +7,10 @@ from contextlib import suppress
 from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.access.token_checks import TokenChecks
 from baton.adapters.dynamodb.access.uses import Uses
+from baton.adapters.dynamodb.access.workspace_settings import WorkspaceSettings
+from baton.adapters.dynamodb.agents.contacts import Contacts
 from baton.adapters.dynamodb.agents.routing import Routing
 from baton.adapters.dynamodb.agents.tools import Tools
 from baton.adapters.dynamodb.alerts.alerts import Alerts
@@ -38,7 +41,20 @@ STILL_THE_SAME = "#stamp = :stamp"
 
 
 class DynamoStore(
-    QueueReads, ConversationReads, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox, Watches, Entries
+    QueueReads,
+    ConversationReads,
+    TrackerReads,
+    Alerts,
+    Routing,
+    Tools,
+    Runs,
+    Uses,
+    EventOutbox,
+    Watches,
+    Entries,
+    WorkspaceSettings,
+    TokenChecks,
+    Contacts,
 ):
     # Writing
 

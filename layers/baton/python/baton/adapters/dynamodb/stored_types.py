@@ -9,7 +9,7 @@ from typing import Any
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.alerts.alert_items import alert_item
 from baton.adapters.dynamodb.handoffs import handoff_items
-from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, Marker
+from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
 from baton.adapters.dynamodb.memory import entry_items
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
 from baton.adapters.dynamodb.tasks import task_items
@@ -38,7 +38,7 @@ class StoredType:
 
     item: Callable[[str, Any], Item]  # with its key, from workspace and value
     name: str = "task"  # in a ``Conflict``
-    marker: Marker = Marker.NONE  # how fit the item is as the commit marker
+    fitness: Fitness = Fitness.NONE  # how fit the item is as the commit proof
     # The key is of a new id, which nothing else will ever use: the item can be barred.
     has_new_id: bool = False
     seen_by: str = ""  # the attribute that ``Replace`` compares
@@ -52,7 +52,7 @@ def _alert_listing(workspace: str, alert: Alert) -> list[ItemWrite]:
     if alert.version > 1:
         return []
     key = keys.Key(keys.alerts_of_task(workspace, alert.task_id), alert.id)
-    return [put(key._asdict(), NOT_THERE_YET, lambda: errors.Conflict("alert"), Marker.LASTING, KeyBar(key))]
+    return [put(key._asdict(), NOT_THERE_YET, lambda: errors.Conflict("alert"), Fitness.LASTING, KeyBar(key))]
 
 
 def _latest_checkpoint(workspace: str, checkpoint: Checkpoint) -> list[ItemWrite]:
@@ -67,31 +67,33 @@ def _entry_rows(_workspace: str, entry: Entry) -> list[ItemWrite]:
 STORED: dict[type, StoredType] = {
     # of a task
     TaskBody: StoredType(task_items.body_item),
-    ClaimLateResult: StoredType(task_items.late_result_item, marker=Marker.LASTING),
+    ClaimLateResult: StoredType(task_items.late_result_item, fitness=Fitness.LASTING),
     Retry: StoredType(task_items.retry_item, "retry", seen_by="retry_id"),
-    NextTask: StoredType(task_items.next_task_item, "conversation", Marker.CHANGING, seen_by="next_id"),
-    Note: StoredType(items.note_item, "note", Marker.LASTING, has_new_id=True),
-    TaskEntry: StoredType(task_items.entry_item, "transcript", Marker.LASTING, owner="fence"),
+    NextTask: StoredType(task_items.next_task_item, "conversation", Fitness.CHANGING, seen_by="next_id"),
+    Note: StoredType(items.note_item, "note", Fitness.LASTING, has_new_id=True),
+    TaskEntry: StoredType(task_items.entry_item, "transcript", Fitness.LASTING, owner="fence"),
     # around tasks
-    Checkpoint: StoredType(task_items.listed_checkpoint_item, marker=Marker.LASTING, beside=_latest_checkpoint),
-    BackgroundJob: StoredType(handoff_items.job_item, marker=Marker.CHANGING),
-    RootHandoffs: StoredType(handoff_items.roots_item, "root handoffs", Marker.CHANGING),
+    Checkpoint: StoredType(task_items.listed_checkpoint_item, fitness=Fitness.LASTING, beside=_latest_checkpoint),
+    BackgroundJob: StoredType(handoff_items.job_item, fitness=Fitness.CHANGING),
+    RootHandoffs: StoredType(handoff_items.roots_item, "root handoffs", Fitness.CHANGING),
     # for humans
-    Alert: StoredType(lambda _, alert: alert_item(alert), "alert", Marker.CHANGING, beside=_alert_listing),
-    Review: StoredType(lambda _, review: items.review_item(review), "manual review", Marker.CHANGING),
+    Alert: StoredType(lambda _, alert: alert_item(alert), "alert", Fitness.CHANGING, beside=_alert_listing),
+    Review: StoredType(lambda _, review: items.review_item(review), "manual review", Fitness.CHANGING),
     ReviewRequest: StoredType(task_items.review_request_item),
     # of the shared memory
     Entry: StoredType(
-        lambda _, entry: entry_items.entry_item(entry), "entry", Marker.CHANGING, has_new_id=True, beside=_entry_rows
+        lambda _, entry: entry_items.entry_item(entry), "entry", Fitness.CHANGING, has_new_id=True, beside=_entry_rows
     ),
     ChangedEntry: StoredType(
-        lambda _, changed: entry_items.changed_item(changed), marker=Marker.LASTING, has_new_id=True
+        lambda _, changed: entry_items.changed_item(changed), fitness=Fitness.LASTING, has_new_id=True
     ),
-    PackList: StoredType(lambda _, packs: entry_items.pack_list_item(packs), "packs", Marker.CHANGING),
+    PackList: StoredType(lambda _, packs: entry_items.pack_list_item(packs), "packs", Fitness.CHANGING),
     EntryPack: StoredType(lambda _, pack: entry_items.pack_item(pack)),
     # of the tracker
-    PageSync: StoredType(lambda _, sync: tracker_items.page_sync_item(sync), "mirror", Marker.CHANGING),
+    PageSync: StoredType(lambda _, sync: tracker_items.page_sync_item(sync), "mirror", Fitness.CHANGING),
     PageLink: StoredType(tracker_items.page_link_item, owner="task"),
-    TrackerCircuit: StoredType(lambda _, circuit: tracker_items.tracker_circuit_item(circuit), "gate", Marker.CHANGING),
-    Webhook: StoredType(lambda _, webhook: tracker_items.webhook_item(webhook), "webhook", Marker.CHANGING),
+    TrackerCircuit: StoredType(
+        lambda _, circuit: tracker_items.tracker_circuit_item(circuit), "tracker circuit", Fitness.CHANGING
+    ),
+    Webhook: StoredType(lambda _, webhook: tracker_items.webhook_item(webhook), "webhook", Fitness.CHANGING),
 }

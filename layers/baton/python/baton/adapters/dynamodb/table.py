@@ -1,8 +1,8 @@
 """All calls to DynamoDB: how they are made, when they are retried, and which error each failure becomes.
 
 A reply can be lost after the write was applied: the SDK's own retry then fails its condition although our write won. So
-every transaction writes its token into a commit marker, an item that nobody changes afterwards. After an unclear or
-refused attempt the marker is read; if it carries our token, the write is ours (docs/spec/requests.md §3).
+every transaction writes its token into a commit proof, an item that nobody changes afterwards. After an unclear or
+refused attempt the proof is read; if it carries our token, the write is ours (docs/spec/requests.md §3).
 
 A request may rest on a check: items that are judged before anything is done, and before any item that was read is
 used. No call but a query reaches the client otherwise than through ``_client``, which settles the check.
@@ -33,12 +33,12 @@ from baton.adapters.dynamodb.item_writes import (
     Item,
     ItemWrite,
     KeyBar,
-    MarkedEvent,
-    MarkerBar,
+    StampedEvent,
+    TokenBar,
     VersionBar,
     bar_of,
     barred,
-    marker_of,
+    proof_of,
     short,
 )
 from baton.adapters.dynamodb.pending_check import PendingCheck
@@ -270,7 +270,7 @@ class Table:
         return self.schema.read(from_wire(self._applied(send, attempts)["Attributes"]))
 
     def put(self, write: ItemWrite) -> None:
-        """Puts one item under its condition, without a commit marker: the put must be safe to apply twice. Raises
+        """Puts one item under its condition, without a commit proof: the put must be safe to apply twice. Raises
         ``ConditionFailed``, ``TooLarge``, or ``Busy`` after the last attempt."""
         request = self._as_sent(write).request
         must_fit(request["Item"])
@@ -293,16 +293,16 @@ class Table:
 
     def write(self, writes: Sequence[ItemWrite]) -> None:
         """Puts the items that come first; then applies all other writes or none, exactly once. A single item is put
-        without a transaction, at half the price. The commit marker is the fittest of the items. An attempt that could
+        without a transaction, at half the price. The commit proof is the fittest of the items. An attempt that could
         arrive after a refusal was reported is fenced off by the bar of the first item that has one.
 
         Raises the error of the first refused write, ``Conflict``, or ``Busy``. Before anything is sent it raises
         ``TooLarge`` for an item above DynamoDB's limit, and ``ValueError`` for more writes than a transaction takes,
-        for two writes of one item, or if no item can be the commit marker.
+        for two writes of one item, or if no item can be the commit proof.
         """
         token, placed = uuid4().hex, [self._as_sent(write) for write in writes]
         first, rest = [each for each in placed if each.comes_first], [each for each in placed if not each.comes_first]
-        commit_marker, bar = marker_of(rest), bar_of(rest)
+        commit_proof, bar = proof_of(rest), bar_of(rest)
         first, stamped = [each.stamped(token) for each in first], [each.stamped(token) for each in rest]
         _must_fit([*first, *stamped])
         self._settle()
@@ -316,10 +316,10 @@ class Table:
                 refusal = _refusal(exc, rest)
                 if refusal is None and not _is_unclear(exc):
                     raise
-                if self._is_ours(commit_marker, token):
+                if self._is_ours(commit_proof, token):
                     return
                 if refusal is not None:
-                    if may_arrive and bar is not None and self._was_applied(bar, commit_marker, token):
+                    if may_arrive and bar is not None and self._was_applied(bar, commit_proof, token):
                         return
                     self.read_anew()
                     raise refusal from exc
@@ -361,7 +361,7 @@ class Table:
         items = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
         return partial(self._client.transact_write_items, TransactItems=items, ClientRequestToken=token)
 
-    def _was_applied(self, bar: Bar, commit_marker: ItemWrite, token: str) -> bool:
+    def _was_applied(self, bar: Bar, commit_proof: ItemWrite, token: str) -> bool:
         """True if the transaction was applied after all. If it wasn't, it never will be. Raises ``Busy`` if it can't be
         fenced off: then nothing else may be decided."""
         match bar:
@@ -369,25 +369,25 @@ class Table:
                 request = _void_update(key)
             case VersionBar(key, version):
                 request = _version_update(key, version)
-            case MarkerBar(key):
-                request = _mark_update(key, token)
+            case TokenBar(key):
+                request = _token_update(key, token)
         try:
             self.update(**request)
         except ConditionFailed:
-            return self._is_ours(commit_marker, token)
+            return self._is_ours(commit_proof, token)
         return False
 
-    def _is_ours(self, commit_marker: ItemWrite, token: str) -> bool:
-        """True if the commit marker carries the token. Raises ``Busy`` if it can't be read: then nothing else may be
+    def _is_ours(self, commit_proof: ItemWrite, token: str) -> bool:
+        """True if the commit proof carries the token. Raises ``Busy`` if it can't be read: then nothing else may be
         decided as if the transaction had not been applied."""
-        item, event = self.get(commit_marker.key), commit_marker.event
-        if commit_marker.is_proof:
+        item, event = self.get(commit_proof.key), commit_proof.event
+        if commit_proof.proves_by_presence:
             return item is not None
         if event is None or item is None:
             return item is not None and item.get("written_by") == token
         return bool(self._writer_of(event, item) == short(token))
 
-    def _writer_of(self, event: MarkedEvent, head: Item) -> Any:
+    def _writer_of(self, event: StampedEvent, head: Item) -> Any:
         """Returns the token of the commit that wrote the event. It is in HEAD or, since later commits, in a chunk."""
         if int(head["seq"]) - len(entries_of(head)) < event.seq:
             return written_by(head, event.seq)
@@ -466,7 +466,7 @@ def _version_update(key: keys.Key, version: int) -> Item:
     }
 
 
-def _mark_update(key: keys.Key, token: str) -> Item:
+def _token_update(key: keys.Key, token: str) -> Item:
     return {
         "key": key,
         "UpdateExpression": "SET #barred = :barred, #written_by = :nobody",

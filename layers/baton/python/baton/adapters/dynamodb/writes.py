@@ -110,7 +110,7 @@ def item_writes(workspace: str, write: Write) -> list[ItemWrite]:
             return _inserted(workspace, write)
         case Put(value):
             stored = _stored(value)
-            return [put(stored.item(workspace, value), marker=stored.marker), *stored.beside(workspace, value)]
+            return [put(stored.item(workspace, value), fitness=stored.fitness), *stored.beside(workspace, value)]
         case Replace():
             return [_replaced(workspace, write)]
         case Add():
@@ -145,7 +145,7 @@ def _stored(value: object) -> StoredType:
 def _saved(workspace: str, save: Save) -> list[ItemWrite]:
     stored, value = _stored(save.value), save.value
     item = stored.item(workspace, value)
-    return [put_version(item, value.version, stored.name, stored.marker), *stored.beside(workspace, value)]
+    return [put_version(item, value.version, stored.name, stored.fitness), *stored.beside(workspace, value)]
 
 
 def _inserted(workspace: str, insert: Insert) -> list[ItemWrite]:
@@ -154,16 +154,16 @@ def _inserted(workspace: str, insert: Insert) -> list[ItemWrite]:
     bar = KeyBar(key_of(item)) if stored.has_new_id else None
     taken = insert.taken or (lambda: errors.Conflict(stored.name))
     if item.get(stored.owner) is not None:
-        ours = put(item, IS_OURS.format(stored.owner), taken, stored.marker, bar, **{stored.owner: item[stored.owner]})
+        ours = put(item, IS_OURS.format(stored.owner), taken, stored.fitness, bar, **{stored.owner: item[stored.owner]})
         return [ours, *stored.beside(workspace, value)]
-    return [put(item, NOT_THERE_YET, taken, stored.marker, bar), *stored.beside(workspace, value)]
+    return [put(item, NOT_THERE_YET, taken, stored.fitness, bar), *stored.beside(workspace, value)]
 
 
 def _replaced(workspace: str, replace: Replace) -> ItemWrite:
     stored = _stored(replace.value)
     item = stored.item(workspace, replace.value)
     if replace.seen is None:
-        return put(item, NOT_THERE_YET, lambda: errors.Conflict(stored.name), stored.marker)
+        return put(item, NOT_THERE_YET, lambda: errors.Conflict(stored.name), stored.fitness)
     seen = stored.item(workspace, replace.seen)[stored.seen_by]
     condition = IS_AS_READ.format(stored.seen_by)
-    return put(item, condition, lambda: errors.Conflict(stored.name), stored.marker, seen=seen)
+    return put(item, condition, lambda: errors.Conflict(stored.name), stored.fitness, seen=seen)

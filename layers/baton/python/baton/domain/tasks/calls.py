@@ -19,7 +19,7 @@ class WorkerCall:
     idempotency_key: IdempotencyKey | None = None
 
     def saving_refusals(self) -> WorkerCall:
-        """Returns the call of a verb whose refusal may be saved under its idempotency key."""
+        """Returns the call of a command whose refusal may be saved under its idempotency key."""
         key = self.idempotency_key
         return self if key is None else replace(self, idempotency_key=replace(key, saves_refusals=True))
 

@@ -67,9 +67,10 @@ class Receipt:
         return now is not None and response_expires_at(self.at) <= now
 
 
-def asked(body_hash: str, verb: str = "") -> str:
-    """Returns the digest of what was asked. ``verb``: for a request that isn't found by its route, but by its claim."""
-    return _digest(f"{verb} {body_hash}", _REQUEST_BYTES)
+def asked(body_hash: str, command_name: str = "") -> str:
+    """Returns the digest of what was asked. ``command_name``: for a request that isn't found by its
+    route, but by its claim."""
+    return _digest(f"{command_name} {body_hash}", _REQUEST_BYTES)
 
 
 def name_of(idempotency_key: IdempotencyKey | None) -> str | None:

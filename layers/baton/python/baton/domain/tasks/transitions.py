@@ -1,6 +1,6 @@
 """The state machine of a task (docs/spec/lifecycle.md §1). Nothing else sets ``Task.state``.
 
-``transition(task, verb, at)`` raises (see ``errors.py``; nothing has changed then) or returns a ``Change``: the new
+``transition(task, command, at)`` raises (see ``errors.py``; nothing has changed then) or returns a ``Change``: the new
 task and its events. The store commits it on the condition that the stored task is still ``change.before``.
 """
 

@@ -1,5 +1,6 @@
-"""The circuit between a workspace and its tracker. A throttle or an outage concerns every page of the workspace: it
-trips the circuit for all of them, so that they aren't tried in vain one after the other."""
+"""The circuit between a workspace and its tracker: while it is open, calls are refused. A throttle or an outage
+concerns every page of the workspace, so it opens the circuit for all of them, and they aren't tried in vain one after
+the other."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ class TrackerCircuit:
     """The circuit's state."""
 
     workspace: str
-    closed_until: datetime | None = None  # no calls before then, if it is tripped
+    open_until: datetime | None = None  # no calls before then; None while it is closed
     failures: int = 0
     status: Sync = Sync.OK
     message: str = ""
@@ -31,13 +32,14 @@ class TrackerCircuit:
     version: int = 0
 
     def is_open(self, now: datetime) -> bool:
-        return self.closed_until is None or self.closed_until <= now
+        """Whether calls are refused. Once the pause is over the next call is let through."""
+        return self.open_until is not None and now < self.open_until
 
     def is_reconcile_due(self, now: datetime) -> bool:
         return self.reconciled_at is None or now - self.reconciled_at >= times.seconds(RECONCILE_SECONDS)
 
-    def closed(self, trouble: errors.TrackerTrouble, now: datetime) -> TrackerCircuit:
-        """Returns the circuit tripped: for as long as the tracker asked, else for a pause that doubles each time and is
+    def opened(self, trouble: errors.TrackerTrouble, now: datetime) -> TrackerCircuit:
+        """Returns the circuit open: for as long as the tracker asked, else for a pause that doubles each time and is
         longer after a denial."""
         status = Sync(trouble.status)
         pause: float = min(FIRST_PAUSE_SECONDS[status] * 2 ** min(self.failures, 10), LAST_PAUSE_SECONDS[status])
@@ -45,7 +47,7 @@ class TrackerCircuit:
             pause = min(max(trouble.retry_after, 1), MAX_RETRY_AFTER_SECONDS)
         until = now + times.seconds(pause)
         return self._next(
-            closed_until=until,
+            open_until=until,
             failures=self.failures + 1,
             status=status,
             message=trouble.message[:MAX_MESSAGE],
@@ -53,22 +55,22 @@ class TrackerCircuit:
         )
 
     def extended(self, trouble: errors.TrackerTrouble, now: datetime) -> TrackerCircuit | None:
-        """Returns a tripped circuit that stays tripped for longer, or None if the tracker doesn't ask for that."""
+        """Returns an open circuit that stays open for longer, or None if the tracker doesn't ask for that."""
         if trouble.retry_after is None:
             return None
         until = now + times.seconds(min(max(trouble.retry_after, 1), MAX_RETRY_AFTER_SECONDS))
-        if self.closed_until is not None and until <= self.closed_until:
+        if self.open_until is not None and until <= self.open_until:
             return None
-        return self._next(closed_until=until, wake_at=until)
+        return self._next(open_until=until, wake_at=until)
 
-    def opened(self, now: datetime) -> TrackerCircuit:
-        """Returns the circuit reset and due at once."""
+    def closed(self, now: datetime) -> TrackerCircuit:
+        """Returns the circuit closed and due at once."""
         since = self.reconciled_at or now - times.seconds(RECONCILE_SECONDS)  # the period before a first reconciliation
-        return self._next(closed_until=None, failures=0, status=Sync.OK, message="", reconciled_at=since, wake_at=now)
+        return self._next(open_until=None, failures=0, status=Sync.OK, message="", reconciled_at=since, wake_at=now)
 
     def answered(self) -> TrackerCircuit:
-        """Returns the circuit reset after an answer of the tracker."""
-        return self._next(closed_until=None, failures=0, status=Sync.OK, message="")
+        """Returns the circuit closed after an answer of the tracker."""
+        return self._next(open_until=None, failures=0, status=Sync.OK, message="")
 
     def reconciled(self, up_to: datetime) -> TrackerCircuit:
         return self._next(reconciled_at=up_to, failures=0, status=Sync.OK, message="")

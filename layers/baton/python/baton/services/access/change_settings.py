@@ -25,11 +25,11 @@ def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_
         opens = after.tracker is not None and after.tracker != before.tracker
         if opens:
             # Before the settings: a wake-up without a tracker is harmless, a tracker that is never woken isn't.
-            change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.opened(deps.clock.now()))
+            change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(deps.clock.now()))
         deps.store.save_settings(by.workspace, after, by, deps.clock.now())
         if opens:
             # And after them: a process that looked in between saw no tracker, and is about to clear the wake-up.
-            change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.opened(deps.clock.now()))
+            change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(deps.clock.now()))
         return after
 
     return retry_on_conflict(deps.clock, attempt)

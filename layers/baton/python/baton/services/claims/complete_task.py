@@ -36,7 +36,9 @@ def complete_task(deps: Deps, call: WorkerCall, work: CompletedWork) -> TaskDeta
     """Completes the task, with its output and the completion message. Raises ``InvalidInput`` if the envelope isn't
     true. Also raises ``CriteriaUnreported``, ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     payload = {"output": work.output, "completion": work.completion or {}}
-    request = EndClaimRequest(call=call, verb=commands.Complete.name, payload=payload, extra_writes=work.extra_writes)
+    request = EndClaimRequest(
+        call=call, command_name=commands.Complete.name, payload=payload, extra_writes=work.extra_writes
+    )
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         return _completed(deps, request, inputs, now, work.envelope or {})
@@ -74,7 +76,7 @@ def _completed(
     next_ = _next(deps, request.by, inputs, record, now)
     if next_.outcome:
         record["continuation"] = {**completion["continuation"], **next_.outcome}
-    return ClaimOutcome(verb=command, output=output, completion=record, children=next_.children, extras=next_.extras)
+    return ClaimOutcome(command=command, output=output, completion=record, children=next_.children, extras=next_.extras)
 
 
 def _next(deps: Deps, by: Principal, inputs: HandoffInputs, completion: dict[str, Any], now: datetime) -> FollowUp:

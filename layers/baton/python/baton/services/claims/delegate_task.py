@@ -52,14 +52,14 @@ def delegate_task(deps: Deps, call: WorkerCall, branches: Sequence[BranchMessage
     if len({each.call_id for each in branches}) < len(branches):
         raise errors.InvalidInput("branches", "must each have a call_id of their own")
     by, call = call.by, call.saving_refusals()
-    request = EndClaimRequest(call=call, verb=commands.WaitFor.name)
+    request = EndClaimRequest(call=call, command_name=commands.WaitFor.name)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned = [_planned(deps, by, each, number, inputs) for number, each in enumerate(branches)]
         begun = begin_children(deps, call, planned, inputs, now)
         wait = wait_for(_claimed(inputs).task, begun.handoffs, join, inputs.settings, now)
         command = commands.WaitFor(by=by, claim_id=call.claim_id, wait=wait)
-        return ClaimOutcome(verb=command, children=begun.handoffs, extras=begun.extras)
+        return ClaimOutcome(command=command, children=begun.handoffs, extras=begun.extras)
 
     names = [each.message.target.agent for each in branches]
     return end_claim(deps, request, decide, HandoffQuery(agents=resolve_agents.slugs_among(*names)))

@@ -39,7 +39,7 @@ def fail_task(deps: Deps, call: WorkerCall, work: FailedWork) -> TaskDetails:
     ``InvalidInput`` if the envelope isn't true. Also raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     by, payload = call.by, _payload(work.failure, work.rollback_request)
     request = EndClaimRequest(
-        call=call, verb=commands.Fail.name, payload=payload, extra_writes=work.extra_writes, while_off=True
+        call=call, command_name=commands.Fail.name, payload=payload, extra_writes=work.extra_writes, while_off=True
     )
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
@@ -63,7 +63,7 @@ def fail_task(deps: Deps, call: WorkerCall, work: FailedWork) -> TaskDetails:
         )
         extras = (*([Put(checkpoint)] if checkpoint else []), *back.extras)
         return ClaimOutcome(
-            verb=command,
+            command=command,
             failure=record,
             computed={name: value for name, value in record.items() if name not in payload},
             children=back.children,
@@ -79,7 +79,7 @@ def reject_task(
     """Rejects the task: the agent can't or won't do it. Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     by = call.by
     payload = _payload({"type": "capability", "description": reason}, rollback_request)
-    request = EndClaimRequest(call=call, verb=commands.Reject.name, payload=payload)
+    request = EndClaimRequest(call=call, command_name=commands.Reject.name, payload=payload)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         task = _task(inputs)
@@ -95,7 +95,7 @@ def reject_task(
             rollback=_initiated(back),
             successor=_successor(task, back),
         )
-        return ClaimOutcome(verb=command, failure=record, children=back.children, extras=back.extras)
+        return ClaimOutcome(command=command, failure=record, children=back.children, extras=back.extras)
 
     return end_claim(deps, request, decide)
 

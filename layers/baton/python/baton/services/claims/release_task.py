@@ -33,7 +33,9 @@ def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetail
     """Ends the claim, and makes the task ready again. Raises ``StaleClaim``, ``GuardrailRefused``, ``Unknown``, and
     ``InvalidInput`` for a time that is too late."""
     by, reason = call.by, work.reason
-    request = EndClaimRequest(call=call, verb=commands.Release.name, extra_writes=work.extra_writes, while_off=True)
+    request = EndClaimRequest(
+        call=call, command_name=commands.Release.name, extra_writes=work.extra_writes, while_off=True
+    )
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         # One that is over by now was on its way for too long, or by another clock: it names no time.
@@ -51,6 +53,6 @@ def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetail
             again_at=work.again_at,
             has_progressed=work.has_progressed,
         )
-        return ClaimOutcome(verb=command)
+        return ClaimOutcome(command=command)
 
     return end_claim(deps, request, decide)

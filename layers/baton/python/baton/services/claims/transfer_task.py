@@ -27,14 +27,14 @@ def transfer_task(deps: Deps, call: WorkerCall, transfer: handoff_message.Handof
     """Ends the task as done; its child takes its place in a branch. ``transfer``: ``{target, summary, results, context,
     metadata}``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it was."""
     by, call = call.by, call.saving_refusals()
-    request = EndClaimRequest(call=call, verb=commands.Transfer.name, payload={"transfer": transfer.plain()})
+    request = EndClaimRequest(call=call, command_name=commands.Transfer.name, payload={"transfer": transfer.plain()})
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         begun = begin_children(deps, call, [_planned(deps, by, transfer, inputs)], inputs, now)
         task = begun.only.task
         command = commands.Transfer(by=by, claim_id=call.claim_id, successor=task.id, target=task.target_agent)
         return ClaimOutcome(
-            verb=command, output=transfer_output(begun.only), children=begun.handoffs, extras=begun.extras
+            command=command, output=transfer_output(begun.only), children=begun.handoffs, extras=begun.extras
         )
 
     query = HandoffQuery(agents=resolve_agents.slugs_among(transfer.target.agent))

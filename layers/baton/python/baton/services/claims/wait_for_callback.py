@@ -35,7 +35,7 @@ def wait_for_callback(
 ) -> tuple[TaskDetails, str]:
     """Returns the task, and the token of the address that takes the one answer. ``until``: at most 30 days ahead, 7 by
     default; after it the task continues without an answer. Raises ``StaleClaim`` and ``TooManyWaits``."""
-    by, request = call.by, EndClaimRequest(call=call, verb=commands.WaitFor.name)
+    by, request = call.by, EndClaimRequest(call=call, command_name=commands.WaitFor.name)
     key = deps.callback_key.get()  # before any write: without the key there is no address for the answer
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
@@ -47,7 +47,7 @@ def wait_for_callback(
             raise errors.TooManyWaits(call.task_id, MAX_WAITS)
         name = checked({"interaction_id": interaction_id}, inputs.settings.guardrails, "")["interaction_id"]
         wait = Wait(number=waits + 1, since=now, alert_at=ends, interaction_id=name, until=ends)
-        return ClaimOutcome(verb=commands.WaitFor(by=by, claim_id=call.claim_id, wait=wait))
+        return ClaimOutcome(command=commands.WaitFor(by=by, claim_id=call.claim_id, wait=wait))
 
     details = end_claim(deps, request, decide)
     callback = Callback(by.workspace, call.task_id, details.task.waits)

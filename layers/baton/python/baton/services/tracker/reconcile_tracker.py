@@ -13,7 +13,7 @@ from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.writes import MakePageDue
 from baton.steps import idempotency
-from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, trip_tracker_circuit
+from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, open_tracker_circuit
 
 BUDGET_SECONDS = 30.0
 # The tracker's times are by the minute, and its index lags.
@@ -23,7 +23,7 @@ BATCH = 100
 
 def reconcile(deps: Deps, settings: TrackerSettings, workspace: str, circuit: TrackerCircuit) -> int:
     """Returns how many of our pages others have changed since the last time; each is due for a look now. Raises
-    ``TrackerTrouble``, after the tracker circuit is tripped."""
+    ``TrackerTrouble``, after the tracker circuit is opened."""
     started = deps.clock.now()
     read_to: datetime | None = None
     since = (circuit.reconciled_at or started) - times.seconds(OVERLAP_SECONDS)
@@ -44,7 +44,7 @@ def reconcile(deps: Deps, settings: TrackerSettings, workspace: str, circuit: Tr
         up_to = None if read_to is None else min(read_to + times.seconds(OVERLAP_SECONDS), started)
         if up_to is not None and circuit.reconciled_at is not None and up_to > circuit.reconciled_at:
             change_tracker_circuit(deps, workspace, lambda circuit: circuit.reconciled(up_to))
-        trip_tracker_circuit(deps, workspace, trouble)
+        open_tracker_circuit(deps, workspace, trouble)
         raise
     change_tracker_circuit(deps, workspace, lambda circuit: circuit.reconciled(started))
     return found

@@ -53,7 +53,7 @@ def retry_tracker(
     if task_id is not None and not ReadRights(deps, by).readable_among([task_id]):
         raise errors.Unknown("task with a page")
     now = deps.clock.now()
-    change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.opened(now))
+    change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(now))
     retried = _retry_one(deps, by.workspace, task_id) if task_id else _retry_all(deps, by.workspace)
     deps.tracker_queue.notify(by.workspace, task_id)
     return (

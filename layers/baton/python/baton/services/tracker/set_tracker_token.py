@@ -18,6 +18,6 @@ def set_tracker_token(deps: Deps, by: Principal, token: str) -> None:
         raise errors.InvalidInput("token", f"must be 1 to {MAX_TOKEN} printable characters without spaces")
     deps.secrets.put(by.workspace, token)
     if deps.store.settings(by.workspace).tracker is not None:
-        change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.opened(deps.clock.now()))
+        change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(deps.clock.now()))
         hurry(deps, by.workspace)
         deps.tracker_queue.notify(by.workspace)

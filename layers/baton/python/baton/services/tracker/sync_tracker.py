@@ -30,7 +30,7 @@ class SyncReport:
     failed: int = 0  # of the pages handled: those without a page in the task's state
     looked: int = 0  # pages whose changes the reconciliation found
     reconciled: int = 0
-    gate_open: bool = True
+    circuit_open: bool = False
     complete: bool = True  # False if time ran out
 
 
@@ -45,10 +45,10 @@ def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Cal
                 deps, workspace, lambda circuit: None if _has_tracker(deps, workspace) else circuit.waking(None)
             )
         return synced
-    if not circuit.is_open(now):
+    if circuit.is_open(now):
         if task_id:
             put_back(deps, workspace, task_id)
-        synced.gate_open = False
+        synced.circuit_open = True
         return synced
     try:
         others = [] if task_id else _overtaken(deps, workspace, now)
@@ -63,7 +63,7 @@ def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Cal
             synced.reconciled = 1
     except errors.TrackerTrouble:
         synced.failed += 1
-        synced.gate_open = False
+        synced.circuit_open = True
         return synced
     _schedule_next(deps, workspace, circuit, now)
     return synced
@@ -124,5 +124,5 @@ def _schedule_next(deps: Deps, workspace: str, circuit: TrackerCircuit, now: dat
     wake_at = deps.clock.now() + times.seconds(BACKLOG_SECONDS if waiting else RECONCILE_SECONDS)
     # Unless another process met trouble meanwhile.
     change_tracker_circuit(
-        deps, workspace, lambda circuit: circuit.waking(wake_at) if circuit.is_open(deps.clock.now()) else None
+        deps, workspace, lambda circuit: None if circuit.is_open(deps.clock.now()) else circuit.waking(wake_at)
     )

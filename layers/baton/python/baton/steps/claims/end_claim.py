@@ -41,7 +41,7 @@ class EndClaimRequest:
     """A worker's request to end its claim."""
 
     call: WorkerCall
-    verb: str
+    command_name: str
     payload: dict[str, Any] = field(default_factory=dict)  # the part that is kept if the request comes too late
     extra_writes: tuple[Write, ...] = ()  # writes, committed with whatever the outcome is
     while_off: bool = False  # also accepted from an agent that is switched off
@@ -60,14 +60,14 @@ class EndClaimRequest:
 
     @property
     def digest(self) -> str:
-        return receipts.asked(self.call.body_hash, self.verb)
+        return receipts.asked(self.call.body_hash, self.command_name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimOutcome:
     """The outcome of a request to end a claim."""
 
-    verb: commands.WorkerCommand
+    command: commands.WorkerCommand
     output: Json = None  # saved, and part of the answer
     completion: dict[str, Any] | None = None  # saved, and part of the answer
     failure: dict[str, Any] | None = None  # saved, and part of the answer
@@ -93,7 +93,7 @@ def end_claim(
 
     def decide_and_commit(inputs: HandoffInputs) -> TaskDetails:
         task = _task(inputs).task
-        receipt = answers.first_receipt(deps, task, idempotency_key, request.verb)
+        receipt = answers.first_receipt(deps, task, idempotency_key, request.command_name)
         if receipt is not None:
             return _replayed(deps, request, task, receipt)
         claim = task.current_claim(request.claim_id, by)
@@ -127,9 +127,9 @@ def end_claim(
 
 def _with_digest(outcome: ClaimOutcome) -> commands.WorkerCommand:
     """Returns the command with the digest of what is saved with it."""
-    if isinstance(outcome.verb, commands.Complete | commands.Transfer):
-        return replace(outcome.verb, output_digest=outcome_digest(outcome.output, outcome.completion))
-    return outcome.verb
+    if isinstance(outcome.command, commands.Complete | commands.Transfer):
+        return replace(outcome.command, output_digest=outcome_digest(outcome.output, outcome.completion))
+    return outcome.command
 
 
 def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Write]:
@@ -138,7 +138,7 @@ def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Wri
     writes += [write for child in outcome.children for write in child.writes]
     if outcome.output is not None or outcome.completion:
         writes.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
-    return [*writes, *answers.marker_beside(request.call.idempotency_key)]
+    return [*writes, *answers.empty_response_beside(request.call.idempotency_key)]
 
 
 def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any]) -> Change:
@@ -148,7 +148,7 @@ def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any
     if computed and claim is not None and not change.task.is_ended:
         left = receipts.not_told(computed, change.events[-1], change.task, claim.agent)
     key = request.call.idempotency_key
-    under_key = None if key is None else receipts.asked(key.body_hash, request.verb)
+    under_key = None if key is None else receipts.asked(key.body_hash, request.command_name)
     asked = Asked(digest=request.digest, key=receipts.name_of(key), key_digest=under_key, computed=left)
     return replace(change, asked=asked)
 
@@ -193,7 +193,7 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: Ended) -> None:
         payload = checked(request.payload, Guardrails(secrets=MASK, max_items=MAX_ITEMS), "")
     except errors.GuardrailRefused as refusal:
         payload = {"left_out": refusal.rule}
-    result = LateResult(claim.fence, claim.agent, deps.clock.now(), request.verb, payload)
+    result = LateResult(claim.fence, claim.agent, deps.clock.now(), request.command_name, payload)
     extras = [Insert(ClaimLateResult(request.task_id, request.claim_id, result), errors.KeyTaken)]
 
     def attempt() -> None:

@@ -49,7 +49,7 @@ def open_escalation(
     released: Review | None = None,
 ) -> Escalation:
     """Returns the task of a marker, not committed yet. ``released``: the review that a human releases with it; without
-    one, the page synchronisation is held for the caller, if the tracker circuit allows calls."""
+    one, the page synchronisation is held for the caller, if the tracker circuit is closed."""
     now = deps.clock.now()
     task_id = deps.ids.new("task", now)
     handoff_id = handoff_id_of(task_id)
@@ -86,7 +86,7 @@ def open_escalation(
     if settings.tracker is None:
         return Escalation(change, body)
     circuit = deps.store.circuit(by.workspace) if released is None else None
-    sender = deps.ids.new("send", now) if circuit is not None and circuit.is_open(now) else None
+    sender = deps.ids.new("send", now) if circuit is not None and not circuit.is_open(now) else None
     return Escalation(change, body, opened(change.task, sender, AT_ONCE_SECONDS), circuit)
 
 

@@ -74,13 +74,15 @@ def transfer_by(
         command = commands.Transfer(by=by, claim_id=handing.run.work.claim_id, successor=task.id, target=agent.slug)
         extra = handing.insert(entry(permitted, task, agent))
         return ClaimOutcome(
-            verb=command,
+            command=command,
             output=transfer_output(begun.only),
             children=begun.handoffs,
             extras=(extra, *begun.extras),
         )
 
-    return end_claim(deps, EndClaimRequest(call=worker_call, verb=commands.Transfer.name), decide, _wanted([call]))
+    return end_claim(
+        deps, EndClaimRequest(call=worker_call, command_name=commands.Transfer.name), decide, _wanted([call])
+    )
 
 
 def delegate_by(
@@ -101,13 +103,13 @@ def delegate_by(
         pairs = zip(planned, begun.handoffs, strict=True)
         transcript_entry = entry([(call, child.task, agent) for (_, agent, call), child in pairs])
         return ClaimOutcome(
-            verb=commands.WaitFor(by=handing.run.work.by, claim_id=handing.run.work.claim_id, wait=wait),
+            command=commands.WaitFor(by=handing.run.work.by, claim_id=handing.run.work.claim_id, wait=wait),
             children=begun.handoffs,
             extras=(handing.insert(transcript_entry), *begun.extras),
         )
 
     return end_claim(
-        handing.run.deps, EndClaimRequest(call=worker_call, verb=commands.WaitFor.name), decide, _wanted(calls)
+        handing.run.deps, EndClaimRequest(call=worker_call, command_name=commands.WaitFor.name), decide, _wanted(calls)
     )
 
 

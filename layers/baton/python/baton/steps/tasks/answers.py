@@ -23,14 +23,16 @@ def asked_under(idempotency_key: IdempotencyKey | None) -> Asked | None:
     return Asked(digest=receipts.asked(idempotency_key.body_hash), key=receipts.name_of(idempotency_key))
 
 
-def first_receipt(deps: Deps, task: Task, idempotency_key: IdempotencyKey | None, verb: str = "") -> Receipt | None:
-    """Returns the receipt of the first request under the key; None for a first call. ``verb``: as in
-    ``receipts.asked``. Raises ``KeyReused`` if the first one asked for something else."""
+def first_receipt(
+    deps: Deps, task: Task, idempotency_key: IdempotencyKey | None, command_name: str = ""
+) -> Receipt | None:
+    """Returns the receipt of the first request under the key; None for a first call. ``command_name``: as
+    in ``receipts.asked``. Raises ``KeyReused`` if the first one asked for something else."""
     name = receipts.name_of(idempotency_key)
     receipt = None if name is None else deps.store.receipt(task, name)
     if receipt is None or idempotency_key is None or receipt.is_over(idempotency_key.at):
         return None
-    if receipt.key_asked != receipts.asked(idempotency_key.body_hash, verb):
+    if receipt.key_asked != receipts.asked(idempotency_key.body_hash, command_name):
         raise errors.KeyReused
     return receipt
 
@@ -52,6 +54,6 @@ def key_beside(idempotency_key: IdempotencyKey | None) -> IdempotencyKey | None:
     return idempotency_key if idempotency_key is not None and idempotency_key.saves_refusals else None
 
 
-def marker_beside(idempotency_key: IdempotencyKey | None) -> tuple[SaveResponse, ...]:
+def empty_response_beside(idempotency_key: IdempotencyKey | None) -> tuple[SaveResponse, ...]:
     """Returns the write that keeps a refusal from being saved under the key. The answer itself is in the trail."""
     return idempotency.save_response(key_beside(idempotency_key), {})

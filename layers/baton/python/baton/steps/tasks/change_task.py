@@ -66,7 +66,7 @@ def change_task(
         decided = transition(task, command_for(task), deps.clock.now())
         change = replace(decided, asked=answers.asked_under(idempotency_key))
         extras = [*items.also, *([Put(TaskOutput(change.task.id, items.output))] if change.task.has_output else [])]
-        commit(deps, change, *extras, *answers.marker_beside(idempotency_key))
+        commit(deps, change, *extras, *answers.empty_response_beside(idempotency_key))
         return task_details(deps, change.task, items.output)
 
     return idempotency.run_idempotently(deps, key_beside, read, decide, lambda _: decide(read()[0]))

@@ -1,4 +1,4 @@
-"""A workspace's tracker circuit: tripped when the tracker is in trouble, reset when it answers."""
+"""A workspace's tracker circuit: open while the tracker is in trouble, closed when it answers."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def change_tracker_circuit(
     return retry_on_conflict(deps.clock, attempt)
 
 
-def trip_tracker_circuit(deps: Deps, workspace: str, trouble: errors.TrackerTrouble) -> TrackerCircuit:
-    """Trips the circuit, and sends a notice for the time when the tracker may be tried again. If that notice is lost,
+def open_tracker_circuit(deps: Deps, workspace: str, trouble: errors.TrackerTrouble) -> TrackerCircuit:
+    """Opens the circuit, and sends a notice for the time when the tracker may be tried again. If that notice is lost,
     the sweeper sends one."""
     now = deps.clock.now()
 
-    def closed(circuit: TrackerCircuit) -> TrackerCircuit | None:
-        # A concurrent sender may have tripped it already: one trouble counts once.
-        return circuit.closed(trouble, now) if circuit.is_open(now) else circuit.extended(trouble, now)
+    def opened(circuit: TrackerCircuit) -> TrackerCircuit | None:
+        # A concurrent sender may have opened it already: one trouble counts once.
+        return circuit.extended(trouble, now) if circuit.is_open(now) else circuit.opened(trouble, now)
 
-    circuit = change_tracker_circuit(deps, workspace, closed)
-    delay = notice_delay(circuit.closed_until or now, now)
+    circuit = change_tracker_circuit(deps, workspace, opened)
+    delay = notice_delay(circuit.open_until or now, now)
     deps.tracker_queue.notify(workspace, None, delay)
     deps.log("the tracker is in trouble", action="tracker_trouble", reason=trouble.code, delay_seconds=delay)
     return circuit

@@ -14,7 +14,7 @@ from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Save
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tracker.change_tracker_circuit import trip_tracker_circuit
+from baton.steps.tracker.change_tracker_circuit import open_tracker_circuit
 from baton.steps.tracker.page_delivery import PageResult, PageSender, RowLost
 
 SEND_SECONDS = 20.0
@@ -24,7 +24,7 @@ REACH_SECONDS = 5.0
 def send_page(deps: Deps, settings: TrackerSettings, workspace: str, task_id: str) -> PageResult | None:
     """Returns None if there is nothing to send, or if another sender holds the page synchronisation, which then learns
     of the task's change. Raises ``TrackerTrouble`` for trouble that concerns all pages, after the page is put off and
-    the tracker circuit is tripped; and ``Busy``."""
+    the tracker circuit is opened; and ``Busy``."""
 
     def attempt() -> PageResult | TaskDetails | None:
         details, sync = _read(deps, workspace, task_id, with_body=True)
@@ -124,7 +124,7 @@ def _may_concern_one_page(trouble: errors.TrackerTrouble) -> bool:
 
 
 def _is_reachable(deps: Deps, settings: TrackerSettings, workspace: str) -> bool:
-    """True if the tracker answers for other pages. Asked when a page has failed before, so that one page trips the
+    """True if the tracker answers for other pages. Asked when a page has failed before, so that one page opens the
     circuit for all only once."""
     try:
         deps.trackers.of(workspace, settings, REACH_SECONDS).reach()
@@ -150,11 +150,11 @@ def _without_page(deps: Deps, delivery: PageSender) -> PageResult:
 
 
 def _requeue(deps: Deps, delivery: PageSender, trouble: errors.TrackerTrouble) -> None:
-    """Puts the page off, and trips the circuit. Rate limiting isn't the page's fault. Any other error may be this
+    """Puts the page off, and opens the circuit. Rate limiting isn't the page's fault. Any other error may be this
     page's, which then goes behind the others."""
     now, status = deps.clock.now(), Sync(trouble.status)
-    circuit = trip_tracker_circuit(deps, delivery.workspace, trouble)
-    until = circuit.closed_until or now
+    circuit = open_tracker_circuit(deps, delivery.workspace, trouble)
+    until = circuit.open_until or now
     if not _may_concern_one_page(trouble):  # the circuit's notice covers this page too
         delivery.save(lambda held: held.put_off(until, status, trouble.message))
     else:

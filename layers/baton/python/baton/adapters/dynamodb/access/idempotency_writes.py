@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.item_writes import Exclusive, ItemWrite, Marker
+from baton.adapters.dynamodb.item_writes import Exclusive, Fitness, ItemWrite
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
 from baton.domain import errors, times
 from baton.domain.idempotency import IdempotencyKey
@@ -26,12 +26,12 @@ def response_put(
         keys.idempotency_key(idempotency_key.principal.workspace, idempotency_key.digest), saved_response
     )
     if idempotency_key.at is None:
-        return put(item, NOT_THERE_YET, errors.KeyTaken, Marker.LASTING, Exclusive())
+        return put(item, NOT_THERE_YET, errors.KeyTaken, Fitness.LASTING, Exclusive())
     return put(
         item,
         NOT_THERE_OR_OVER,
         errors.KeyTaken,
-        Marker.LASTING,
+        Fitness.LASTING,
         Exclusive(),
         now=times.to_ms(idempotency_key.at) // 1_000,
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access import session_items
-from baton.adapters.dynamodb.agents.registry import Registry
-from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, Marker
+from baton.adapters.dynamodb.item_writes import Fitness, ItemWrite, KeyBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.table import ConditionFailed, to_wire
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import errors, times
 from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.token import Token
@@ -16,7 +16,7 @@ NOT_REVOKED_AND_SOONER = "attribute_exists(#pk) AND attribute_not_exists(#revoke
 NOT_USED = "attribute_exists(#pk) AND attribute_not_exists(#session_id)"
 
 
-class Sessions(Registry):
+class Sessions(TableReader):
     def open_sessions(self, workspace: str, token_id: str) -> OpenSessions:
         found = self._table.get(keys.open_sessions(workspace, token_id))
         return session_items.open_sessions_from(workspace, token_id, found)
@@ -26,7 +26,7 @@ class Sessions(Registry):
             session_items.session_item(session),
             NOT_THERE_YET,
             lambda: errors.Conflict("session"),
-            Marker.LASTING,
+            Fitness.LASTING,
             KeyBar(keys.token(session.id)),
         )
         listed = put(session_items.listed_session_item(session))
@@ -51,7 +51,7 @@ class Sessions(Registry):
 
     def add_session_code(self, code: SessionCode) -> None:
         refused, key = (lambda: errors.Conflict("session code")), keys.session_code(code.digest)
-        self._table.write([put(session_items.code_item(code), NOT_THERE_YET, refused, Marker.LASTING, KeyBar(key))])
+        self._table.write([put(session_items.code_item(code), NOT_THERE_YET, refused, Fitness.LASTING, KeyBar(key))])
 
     def session_code(self, digest: str) -> SessionCode | None:
         item = self._table.get(keys.session_code(digest))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.item_writes import Item, ItemWrite, Marker
+from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.table import Table
 from baton.domain import errors
@@ -59,6 +59,6 @@ def version_of(head: Item | None) -> int:
 
 
 def kept_version(entry: EntryVersion) -> ItemWrite:
-    """Keeps one version for good: part of the trail of human settings, and the commit marker."""
+    """Keeps one version for good: part of the trail of human settings, and the commit proof."""
     item = {**entry.item, **entry.kept_at._asdict()}
-    return put(item, NOT_THERE_YET, lambda: errors.Conflict(entry.what), Marker.LASTING)
+    return put(item, NOT_THERE_YET, lambda: errors.Conflict(entry.what), Fitness.LASTING)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import read_catalogue, version_of
-from baton.adapters.dynamodb.agents.contacts import Contacts
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite
 from baton.adapters.dynamodb.table import Table, to_wire
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import errors
 from baton.domain.access.settings import Settings
 from baton.domain.access.token import Token
@@ -35,7 +35,7 @@ class Config:
     settings: Settings
 
 
-class Configs(Contacts):
+class Configs(TableReader):
     def __init__(self, table: Table) -> None:
         super().__init__(table)
         self._rosters: OrderedDict[str, Roster] = OrderedDict()

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import ConditionFailed, Table
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import times
 
 # The contact wasn't marked lately.
@@ -14,9 +15,9 @@ NOT_LATELY = "attribute_not_exists(#at) OR #at <= :lately"
 MAX_REMEMBERED = 10_000
 
 
-class Contacts:
+class Contacts(TableReader):
     def __init__(self, table: Table) -> None:
-        self._table = table
+        super().__init__(table)
         self._tried: dict[tuple[str, str], datetime] = {}
 
     def mark_contact(self, workspace: str, agent: str, now: datetime, every: timedelta) -> None:

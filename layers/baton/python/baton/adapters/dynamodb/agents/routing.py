@@ -5,11 +5,11 @@ from __future__ import annotations
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents import route_items
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, read_catalogue
-from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain.agents.route import Route, RoutingTable
 
 
-class Routing(Registry):
+class Routing(TableReader):
     def route(self, workspace: str, work_type: str) -> Route | None:
         return route_items.route_from(self._table.get(keys.route(workspace, work_type)))
 

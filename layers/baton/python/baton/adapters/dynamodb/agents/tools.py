@@ -7,12 +7,12 @@ from collections.abc import Collection
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents import tool_items
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, read_catalogue
-from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain.agents.tool import Tool, Toolbox
 from baton.ports.paging import Page
 
 
-class Tools(Registry):
+class Tools(TableReader):
     def toolbox(self, workspace: str) -> Toolbox:
         found, version = read_catalogue(self._table, keys.toolbox(workspace))
         return Toolbox(tuple(map(tool_items.tool_from, found)), version)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.alerts import alert_items
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import errors
 from baton.domain.alerts.alert import Alert, AlertState
 from baton.ports.paging import Page
 
 
-class Alerts(Registry):
+class Alerts(TableReader):
     def alert(self, workspace: str, alert_id: str) -> Alert:
         item = self._table.get(keys.alert(workspace, alert_id))
         if item is None:

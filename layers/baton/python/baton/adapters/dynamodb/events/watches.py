@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import MAX_BATCH, ConditionFailed, from_wire
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import times
 from baton.domain.tasks.watch import ASKED_AGAIN_AFTER, FORGOTTEN_AFTER, Watch
 
@@ -29,7 +29,7 @@ _NAMES = {
 }
 
 
-class Watches(Registry):
+class Watches(TableReader):
     def watch(self, workspace: str) -> Watch | None:
         item = self._table.get(keys.watch(workspace))
         return None if item is None else _watch_from(item)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from baton.adapters.dynamodb import items, keys, trail_items
-from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import ConditionFailed
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain.handoffs.workflow import InboxItem, inbox_item
 from baton.ports.paging import Page
 from baton.ports.writes import MAX_ITEMS
@@ -21,7 +21,7 @@ TASKS_AT_ONCE = 100
 IS_IN_THIS_PLACE = "#partition = :inbox AND #place = :id"
 
 
-class Inboxes(Registry):
+class Inboxes(TableReader):
     def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
         entries = self._index_page(keys.QUEUE_INDEX, keys.inbox(workspace, agent), cursor or keys.EARLIEST, limit + 1)
         shown = entries[:limit]

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.item_writes import Item, ItemWrite, Marker, MarkerBar
+from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, TokenBar
 from baton.adapters.dynamodb.puts import put
 from baton.adapters.dynamodb.runs.run_items import account_map, entry_item
 from baton.adapters.dynamodb.table import to_wire
@@ -141,7 +141,7 @@ def usage_writes(workspace: str, spent: AddUsage) -> list[ItemWrite]:
 
 
 def _by_task(workspace: str, spent: AddUsage) -> ItemWrite:
-    """Counts the task's usage. This item is the commit marker where the commit has no better one. The task's next
+    """Counts the task's usage. This item is the commit proof where the commit has no better one. The task's next
     spending rewrites it; until then nothing is counted twice, and after that DynamoDB itself still knows the
     transaction by its token, for ten minutes."""
     key = keys.usage_of_task(workspace, spent.task_id)
@@ -152,7 +152,7 @@ def _by_task(workspace: str, spent: AddUsage) -> ItemWrite:
         "ExpressionAttributeNames": {**_NAMES, "#written_by": "written_by"},
         "ExpressionAttributeValues": to_wire(_added(spent.usage)),
     }
-    return ItemWrite("Update", request, lambda: errors.Conflict("task"), Marker.CHANGING, MarkerBar(key))
+    return ItemWrite("Update", request, lambda: errors.Conflict("task"), Fitness.CHANGING, TokenBar(key))
 
 
 def _by_workflow(workspace: str, spent: AddUsage) -> ItemWrite:

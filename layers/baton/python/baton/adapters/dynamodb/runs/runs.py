@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.runs import run_items, run_writes
 from baton.adapters.dynamodb.table import ConditionFailed
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import errors
 from baton.domain.runs.account import Account, Accounts, Spending
 from baton.domain.runs.run_profile import RunProfile
@@ -22,7 +22,7 @@ _IN_RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
 FIRST = 1
 
 
-class Runs(Registry):
+class Runs(TableReader):
     def profile(self, workspace: str, agent: str) -> RunProfile:
         return run_items.profile_from(workspace, agent, self._table.get(keys.profile(workspace, agent)))
 

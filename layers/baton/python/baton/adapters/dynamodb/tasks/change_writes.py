@@ -7,7 +7,7 @@ from dataclasses import replace
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.conversations.conversation_items import begun_item
 from baton.adapters.dynamodb.handoffs import handoff_items
-from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, MarkedEvent, Marker, VersionBar
+from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar, StampedEvent, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version, take_first
 from baton.adapters.dynamodb.tasks.output_items import output_parts
 from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item, pointer_items
@@ -54,7 +54,7 @@ def change_writes(
 
 def _head(change: Change, more: Item) -> ItemWrite:
     """``more``: attributes that only the HEAD of an ended task has. Nothing puts that HEAD again, so nothing loses
-    them. The commit marker is the first of the new events. A sweep that changes nothing but its next wake time has only
+    them. The commit proof is the first of the new events. A sweep that changes nothing but its next wake time has only
     HEAD, and may safely be done again."""
     task, before = change.task, change.before
     if before is not None and before.is_ended:
@@ -64,10 +64,10 @@ def _head(change: Change, more: Item) -> ItemWrite:
         return put_version(item, task.version, "task")
     bar, head = VersionBar(keys.head(task.workspace, task.id), before.version), put_version(item, task.version, "task")
     if not change.events:
-        return replace(head, marker=Marker.CHANGING, bar=bar)
+        return replace(head, fitness=Fitness.CHANGING, bar=bar)
     index = len(task.tail) - len(change.events)
-    event = MarkedEvent(keys.trail(task.workspace, task.id), change.events[0].seq, index)
-    return replace(head, marker=Marker.LASTING, bar=bar, event=event)
+    event = StampedEvent(keys.trail(task.workspace, task.id), change.events[0].seq, index)
+    return replace(head, fitness=Fitness.LASTING, bar=bar, event=event)
 
 
 def _inbox_place(change: Change) -> Item:
@@ -79,8 +79,8 @@ def _inbox_place(change: Change) -> Item:
 
 
 def _proving(head: ItemWrite) -> ItemWrite:
-    """The HEAD of a task whose beginning has taken its id: it is the commit marker itself, and the bar."""
-    return replace(head, marker=Marker.LASTING, bar=KeyBar(head.key), is_proof=True)
+    """The HEAD of a task whose beginning has taken its id: it is the commit proof itself, and the bar."""
+    return replace(head, fitness=Fitness.LASTING, bar=KeyBar(head.key), proves_by_presence=True)
 
 
 def _beginning(change: Change, *, comes_first: bool) -> list[ItemWrite]:
@@ -89,7 +89,7 @@ def _beginning(change: Change, *, comes_first: bool) -> list[ItemWrite]:
     if not change.events:
         return []
     item, bar = beginning_item(change), KeyBar(keys.beginning(change.task.workspace, change.task.id))
-    return [take_first(item) if comes_first else put(item, NOT_THERE_YET, marker=Marker.LASTING, bar=bar)]
+    return [take_first(item) if comes_first else put(item, NOT_THERE_YET, fitness=Fitness.LASTING, bar=bar)]
 
 
 def _member(task: Task, conversation: BegunConversation | None) -> list[ItemWrite]:

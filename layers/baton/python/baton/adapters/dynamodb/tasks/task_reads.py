@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys, trail_items
-from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.agents.agents import Agents
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.tasks.output_items import output_from, output_named
@@ -30,7 +30,7 @@ TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE, WHOLE_AT_ONCE = 100
 PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
 
 
-class TaskReads(Registry):
+class TaskReads(Agents):
     # One task
 
     def load(

@@ -74,7 +74,7 @@ def tracker_circuit_item(circuit: TrackerCircuit) -> Item:
     index_key = keys.tracker_circuit_index_key(circuit)
     return {
         **keys.tracker_circuit(circuit.workspace)._asdict(),
-        "closed_until_ms": _ms(circuit.closed_until),
+        "closed_until_ms": _ms(circuit.open_until),
         "failures": circuit.failures,
         "status": str(circuit.status),
         "message": circuit.message or None,
@@ -91,7 +91,7 @@ def tracker_circuit_from(workspace: str, item: Item | None) -> TrackerCircuit:
         return TrackerCircuit(workspace=workspace)
     return TrackerCircuit(
         workspace=workspace,
-        closed_until=_time(item, "closed_until_ms"),
+        open_until=_time(item, "closed_until_ms"),
         failures=int(item["failures"]),
         status=member(Sync, item["status"]),
         message=item.get("message", ""),

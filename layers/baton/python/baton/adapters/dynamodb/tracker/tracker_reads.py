@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.table_reader import TableReader
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.adapters.dynamodb.trail_items import UNREADABLE
 from baton.domain.tasks.task import Task
@@ -21,7 +21,7 @@ ROWS_PAGE = 100
 OPEN_AT_ONCE = 50
 
 
-class TrackerReads(Registry):
+class TrackerReads(TableReader):
     def page_sync(self, workspace: str, task_id: str) -> PageSync | None:
         return tracker_items.page_sync_from(self._table.get(keys.task_item(workspace, task_id, keys.MIRROR)))
 

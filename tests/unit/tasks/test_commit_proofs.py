@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.item_writes import KeyBar, MarkerBar, VersionBar, bar_of, marker_of
+from baton.adapters.dynamodb.item_writes import KeyBar, TokenBar, VersionBar, bar_of, proof_of
 from baton.adapters.dynamodb.table import from_wire
 from baton.adapters.dynamodb.writes import item_writes, transaction
 from baton.domain.alerts.alert import AlertCount
@@ -35,7 +35,7 @@ SECOND = keys.head(WORKSPACE, "task_2")
 
 
 @pytest.mark.parametrize(
-    ("writes", "marker", "bar"),
+    ("writes", "proof", "bar"),
     [
         ([CHANGE], HEAD, VersionBar(HEAD, TASK.version)),
         ([looked_at(TASK)], HEAD, VersionBar(HEAD, TASK.version)),
@@ -52,25 +52,25 @@ SECOND = keys.head(WORKSPACE, "task_2")
         (
             [AddUsage("wf_1", "task_1", Usage(1, 2, 3))],
             keys.usage_of_task(WORKSPACE, "task_1"),
-            MarkerBar(keys.usage_of_task(WORKSPACE, "task_1")),
+            TokenBar(keys.usage_of_task(WORKSPACE, "task_1")),
         ),
     ],
 )
-def test_marker_and_bar_follow_from_the_writes(writes: list[Any], marker: keys.Key, bar: object) -> None:
+def test_proof_and_bar_follow_from_the_writes(writes: list[Any], proof: keys.Key, bar: object) -> None:
     items = transaction(WORKSPACE, writes)
-    assert (marker_of(items).key, bar_of(items)) == (marker, bar)
+    assert (proof_of(items).key, bar_of(items)) == (proof, bar)
 
 
-def test_the_token_is_in_the_marker() -> None:
+def test_the_token_is_in_the_proof() -> None:
     for writes in ([looked_at(TASK)], [Insert(a_note())], [new("task_2"), new("task_3")]):
-        marked = marker_of(transaction(WORKSPACE, writes)).stamped("token")
+        marked = proof_of(transaction(WORKSPACE, writes)).stamped("token")
         assert marked.request["Item"]["written_by"] == {"S": "token"}
 
 
 def test_the_token_is_in_the_first_new_event_of_a_change() -> None:
     second = then(CHANGE.task, title="y")
     both = replace(CHANGE, task=second.task.changed(version=2), events=(*CHANGE.events, *second.events))
-    marked = marker_of(transaction(WORKSPACE, [both])).stamped("token")
+    marked = proof_of(transaction(WORKSPACE, [both])).stamped("token")
     assert "written_by" not in marked.request["Item"]
     stamped = [from_wire(each["M"]).get("write") for each in marked.request["Item"]["events"]["L"]]
     assert stamped == ["token", None]
@@ -79,7 +79,7 @@ def test_the_token_is_in_the_first_new_event_of_a_change() -> None:
 @pytest.mark.parametrize("writes", [[CloseEscalation("a", "b", "task_0")], [Add(AlertCount("human:x", NOON), 1, 60)]])
 def test_a_commit_that_could_not_be_recognised_is_none(writes: list[Any]) -> None:
     with pytest.raises(ValueError, match="recognised"):
-        marker_of(transaction(WORKSPACE, writes))
+        proof_of(transaction(WORKSPACE, writes))
 
 
 def test_a_value_without_a_row_is_not_stored() -> None:

@@ -1,0 +1,86 @@
+"""The store's tokens. A session is read with its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.access.idempotency_writes import response_put
+from baton.adapters.dynamodb.agents.configs import config_raises
+from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
+from baton.adapters.dynamodb.table import to_wire
+from baton.adapters.dynamodb.table_reader import TableReader
+from baton.domain import errors, times
+from baton.domain.access.token import Token
+from baton.domain.idempotency import IdempotencyKey
+from baton.ports.paging import Page
+
+
+class Tokens(TableReader):
+    def token(self, token_id: str) -> Token | None:
+        item = self._table.get(keys.token(token_id))
+        token = None if item is None else items.token_from(item)
+        if token is None or token.session_of is None:
+            return token
+        parent_key = keys.token(token.session_of)
+        return under_its_parent(token, {parent_key: item} if (item := self._table.get(parent_key)) else {})
+
+    def tokens_of(self, ids: Sequence[str]) -> dict[str, Token]:
+        """Parents are read after their sessions: a revocation before that is seen."""
+        found = self._table.get_many([keys.token(each) for each in ids]) if ids else {}
+        tokens = [items.token_from(item) for item in found.values()]
+        parents = [keys.token(each.session_of) for each in tokens if each.session_of is not None]
+        of_parents = self._table.get_many(parents) if parents else {}
+        present = (under_its_parent(each, of_parents) for each in tokens)
+        return {each.id: each for each in present if each is not None}
+
+    def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
+        bar = KeyBar(keys.token(token.id))
+        self._table.write(
+            [
+                put(items.token_item(token), NOT_THERE_YET, lambda: errors.Conflict("token"), Fitness.LASTING, bar),
+                put(items.listed_token_item(token)),
+                *([response_put(idempotency_key, {"token_id": token.id})] if idempotency_key else []),
+            ]
+        )
+
+    def save_revocation(self, token: Token) -> None:
+        """Revokes the token in both items that show it. A second revocation keeps the first one's time and principal,
+        so this needs no condition on it. The token item's ``written_by`` keeps the token of its creation."""
+        listed = keys.Key(keys.tokens(token.workspace), token.id)
+        revoked = [_revocation(keys.token(token.id), token), _revocation(listed, token, Fitness.CHANGING)]
+        self._table.write([*revoked, *config_raises(token.workspace)])
+
+    def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """A session's own item says how long it lasts."""
+        found, cursor = self._newest(keys.tokens(workspace), limit, cursor)
+        listed = [items.token_from(item) for item in found]
+        sessions = self.tokens_of([each.id for each in listed if each.is_session])
+        return Page(tuple(replace(sessions.get(each.id, each), digest="") for each in listed), cursor)
+
+
+def under_its_parent(token: Token, found: Mapping[keys.Key, Item]) -> Token | None:
+    """Returns the session as its parent leaves it: None if that is gone. ``found``: the parent's item, if there is
+    one."""
+    if token.session_of is None:
+        return token
+    parent = found.get(keys.token(token.session_of))
+    return None if parent is None else token.under(items.token_from(parent))
+
+
+def _revocation(key: keys.Key, token: Token, fitness: Fitness = Fitness.NONE) -> ItemWrite:
+    at = "" if token.revoked_at is None else times.rfc3339(token.revoked_at)
+    sets = "SET #at = if_not_exists(#at, :at), #by = if_not_exists(#by, :by)"
+    names = {"#at": "revoked_at", "#by": "revoked_by", "#pk": "pk"}
+    if fitness is not Fitness.NONE:
+        sets, names = f"{sets}, #written_by = :written_by", {**names, "#written_by": "written_by"}
+    request = {
+        "Key": to_wire(key._asdict()),
+        "UpdateExpression": sets,
+        "ConditionExpression": "attribute_exists(#pk)",
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": to_wire({":at": at, ":by": token.revoked_by}),
+    }
+    return ItemWrite("Update", request, lambda: errors.Conflict("token"), fitness)

@@ -1,0 +1,25 @@
+"""The store's settings of workspaces."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.agents.catalogue import EntryVersion, kept_version
+from baton.adapters.dynamodb.agents.configs import Configs, config_raises
+from baton.adapters.dynamodb.puts import put_version
+from baton.domain import times
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
+
+
+class WorkspaceSettings(Configs):
+    def settings(self, workspace: str) -> Settings:
+        return self.config(workspace)[0].settings
+
+    def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
+        item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": times.rfc3339(at)}
+        entry = EntryVersion(what="settings", item=item, kept_at=keys.settings_version(workspace, settings.version))
+        written = [put_version(item, settings.version, entry.what), kept_version(entry)]
+        self._table.write([*written, *config_raises(workspace)])
+        self._table.read_anew()

@@ -1,0 +1,41 @@
+"""The store's agents."""
+
+from __future__ import annotations
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion
+from baton.adapters.dynamodb.agents.configs import Configs, config_raises
+from baton.adapters.dynamodb.puts import put
+from baton.adapters.dynamodb.runs.run_items import profile_item
+from baton.domain.access.settings import Settings
+from baton.domain.agents.agent import Agent, Roster
+from baton.domain.runs.run_profile import RunProfile
+
+
+class Agents(Configs):
+    def roster(self, workspace: str) -> Roster:
+        return self.config(workspace)[0].roster
+
+    def known_roster(self, workspace: str) -> Roster:
+        kept = self.kept_roster(workspace)
+        return self.roster(workspace) if kept is None else kept
+
+    def agent(self, workspace: str, slug: str) -> Agent | None:
+        return self.config(workspace)[0].roster.find(slug)
+
+    def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
+        config, _ = self.config(workspace)
+        return config.roster.find(slug), config.settings
+
+    def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
+        entry = EntryVersion(
+            what="agent",
+            item=items.agent_item(agent),
+            kept_at=keys.agent_version(agent.workspace, agent.slug, agent.version),
+            index=items.agent_queued(agent),
+        )
+        also = [] if profile is None else [put(profile_item(profile))]
+        also += config_raises(agent.workspace)
+        Catalogue("roster", keys.roster(agent.workspace), roster.version).save(self._table, entry, *also)
+        self.keep_roster(agent.workspace, roster.saved(agent))  # nobody changed another agent: the write required that
+        self._table.read_anew()
