@@ -27,7 +27,14 @@ _KEY = re.compile(r"[\x20-\x7e]{1,200}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Request:
+    """``unasked``: fields of the body that a repeat under the same key may say otherwise."""
+
     event: Mapping[str, Any]
+    unasked: frozenset[str] = frozenset()
+
+    def asked(self, body: Any) -> Any:
+        """Returns what a repeat has to say again."""
+        return {name: body[name] for name in body.keys() - self.unasked} if self.unasked else body
 
     @property
     def method(self) -> str:

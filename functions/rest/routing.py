@@ -176,7 +176,7 @@ class Endpoint:
         self._check_ids(params)
         query = self._query(request)
         body = self._body(request)
-        body_hash = fingerprint(_asked(body.value))
+        body_hash = fingerprint(request.asked(body.value))
         return Call(
             by=by,
             path=request.path,
@@ -278,8 +278,3 @@ def _pattern(path: str) -> re.Pattern[str]:
 def whole(body: JsonBody) -> Any:
     """Returns the value of a body that its use case checks itself."""
     return body.value
-
-
-def _asked(value: Any) -> Any:
-    """What a repeat has to say again. A session that began anew, after it lost the first answer, has another name."""
-    return {name: each for name, each in value.items() if name != "worker"} if isinstance(value, dict) else value

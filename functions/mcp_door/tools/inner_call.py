@@ -72,7 +72,9 @@ class Caller:
                 "headers": {"content-type": "application/json", **({"idempotency-key": key} if key else {})},
                 "requestContext": {**self.request.event["requestContext"], "http": {"method": endpoint.method}},
                 "body": None if body is None else dumps(body, ensure_ascii=False),
-            }
+            },
+            # A client that began anew, after it lost the first answer, is another session.
+            unasked=frozenset({"worker"}) if key and body else frozenset(),
         )
         answer = answered(endpoint, named, self.deps, self.by, request)
         return answer.body if answer.text is None else answer.text

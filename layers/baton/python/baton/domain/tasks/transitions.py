@@ -386,8 +386,8 @@ def _release(task: Task, command: commands.Release, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     releases = 0 if command.has_progressed else task.releases + 1
-    named = command.again_at is not None and command.again_at > at and command.again_at
-    _give_back(recorder, command.reason, releases, named or at + release_pause(releases))
+    ready_at = at + release_pause(releases) if command.again_at is None else max(command.again_at, at)
+    _give_back(recorder, command.reason, releases, ready_at)
     return recorder.end()
 
 

@@ -38,7 +38,7 @@ def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetail
     )
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        # One that is over by now was on its way for too long, or by another clock: it names no time.
+        # One that is over by now was on its way for too long: the task is ready at once.
         if work.again_at is not None and work.again_at > now + LATEST:
             raise errors.InvalidInput("not_before", f"must be at most {LATEST.days} days ahead")
         # Baton's own reasons aren't a caller's content.
