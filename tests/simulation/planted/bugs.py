@@ -59,6 +59,7 @@ CLAIMS = (
             "claim_if_any(deps, claimer, idempotency_key)",
             "claim_if_any(deps, claimer)",
         ),
+        steps=200_000,
     ),
     bug(
         "one attempt too many",
@@ -71,6 +72,7 @@ CLAIMS = (
     bug(
         "a claim is resumed whichever was seen",
         ("domain/tasks/transitions.py", "    if task.claim.fence != fence:\n", "    if False:\n"),
+        steps=200_000,
     ),
     bug(
         "a claim that nobody took up is an attempt",
@@ -192,8 +194,6 @@ CLAIMS = (
             "        if found.swept is not None:\n            commit(deps, found.swept)\n",
             "",
         ),
-        steps=30_000,
-        harmless="the sweeper comes within the minute",
     ),
     bug(
         "a mark is moved too far",
@@ -379,6 +379,7 @@ REPEATS = (
             "return put(item, NOT_THERE_YET, errors.KeyTaken, Fitness.LASTING, Exclusive())",
             "return put(item, fitness=Fitness.LASTING, bar=Exclusive())",
         ),
+        habits={"doubled_share": 0.8},
     ),
     bug(
         "a handoff's key isn't remembered",
@@ -514,6 +515,7 @@ OUTPUTS = (
             'key = keys.output(task.workspace, task.id, "0")',
         ),
         habits=_LOST_ENDS,
+        steps=200_000,
     ),
     bug(
         "an output's place follows from the fence, not from its content",
@@ -523,6 +525,7 @@ OUTPUTS = (
             "key = keys.output(task.workspace, task.id, str(task.fence))",
         ),
         habits=_LOST_ENDS,
+        steps=200_000,
     ),
     bug(
         "a large output is put after HEAD, if at all",
@@ -706,7 +709,7 @@ RUNS = (
         ),
         ("adapters/dynamodb/runs/run_writes.py", '":most_calls": limits.calls', '":most_calls": None'),
         habits={"focus": Focus.RUNS},
-        steps=200_000,
+        steps=400_000,
     ),
     # A run looks at its claim before each entry. What keeps it out in the moment after that is found without the look.
     bug(

@@ -238,6 +238,7 @@ LIMITS = (
             "if settings.loop_guard else None, draft.budget.max_handoffs]",
             "if settings.loop_guard else None]",
         ),
+        steps=200_000,
     ),
     bug(
         "a heartbeat decides by what it has read",
