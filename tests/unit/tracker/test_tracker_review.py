@@ -103,15 +103,31 @@ def test_a_task_that_changes_while_its_page_is_made_keeps_that_very_page(world: 
     assert [path for path in asked if "/pages" in path] == []  # it shows the task as it is, and nobody looks for it
 
 
+def taken_over(world: NotionWorld, task_id: str) -> None:
+    """By another sender."""
+    row, later = world.row(task_id), world.clock.now() + timedelta(minutes=2)
+    world.store.commit(WORKSPACE, Save(replace(row.held("send_other", later, 20.0), version=row.version + 1)))
+
+
+def test_a_sender_that_is_throttled_after_its_row_was_taken_over_leaves_it(world: NotionWorld) -> None:
+    task_id = world.claimed().details.task.id
+    at_call(world, "PATCH", "/v1/pages/", lambda: taken_over(world, task_id))
+    hook, throttled = world.notion.fault, Fault(status=429, retry_after=30)
+    assert hook is not None
+
+    def fault(method: str, path: str) -> Fault | None:
+        hook(method, path)
+        return throttled if (method, path[:10]) == ("PATCH", "/v1/pages/") else None
+
+    world.notion.fault = fault
+    world.sync()
+    assert world.row(task_id).sender == "send_other"
+    assert world.store.circuit(WORKSPACE).is_open(world.clock.now())
+
+
 def test_a_sender_whose_row_was_taken_over_lets_nobody_elses_go(world: NotionWorld) -> None:
     task_id = world.claimed().details.task.id
-
-    def take_over() -> None:
-        row, later = world.row(task_id), world.clock.now() + timedelta(minutes=2)
-        taken = replace(row.held("send_other", later, 20.0), version=row.version + 1)
-        world.store.commit(WORKSPACE, Save(taken))
-
-    called = at_call(world, "PATCH", "/v1/pages/", take_over)
+    called = at_call(world, "PATCH", "/v1/pages/", lambda: taken_over(world, task_id))
     world.sync()
     assert called
     row = world.row(task_id)

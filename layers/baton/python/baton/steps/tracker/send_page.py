@@ -156,6 +156,7 @@ def _requeue(deps: Deps, delivery: PageSender, trouble: errors.TrackerTrouble) -
     circuit = open_tracker_circuit(deps, delivery.workspace, trouble)
     until = circuit.open_until or now
     if not _may_concern_one_page(trouble):  # the circuit's notice covers this page too
-        delivery.save(lambda held: held.put_off(until, status, trouble.message))
+        with suppress(RowLost):  # whoever has it by now puts it off as well
+            delivery.save(lambda held: held.put_off(until, status, trouble.message))
     else:
         delivery.let_go(lambda held: held.failed(now, status, trouble.message, unclear=trouble.unclear))
