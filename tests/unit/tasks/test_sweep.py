@@ -211,6 +211,7 @@ def test_work_of_an_agent_that_pulls_wakes_for_the_alert_which_is_raised_once_an
         world.clock.advance(milliseconds=1)
         again = run(world)
         assert (again.looked_at, again.reasons) == (1, {})
+        assert again.oldest_ready_seconds == 0.0, "humans know of it: no alarm rings again each day"
     assert world.trail(task_id).count("alert_raised") == 1
     assert world.dispatch_queue.notices == []
 

@@ -51,7 +51,13 @@ def wake_entry(before: Task | None, task: Task, now: datetime) -> tuple[datetime
 def is_early(task: Task, now: datetime) -> bool:
     """True if the sweeper has found the task before anything is due."""
     due_at = next_look(task, now)
-    return not _is_rung(task) and not _is_resting(task) and (due_at is None or due_at > now)
+    return not _is_rung(task) and not is_resting(task) and (due_at is None or due_at > now)
+
+
+def is_resting(task: Task) -> bool:
+    """True for ready work that an agent pulls, once a human was told that it doesn't."""
+    is_pulled = task.state is State.DELEGATED and not task.parked and task.runtime is Runtime.PULL
+    return is_pulled and Flag.UNCLAIMED in task.flags
 
 
 def next_look(task: Task, now: datetime) -> datetime | None:
@@ -87,12 +93,6 @@ def _is_rung(task: Task) -> bool:
     return task.state is State.DELEGATED and not task.parked and task.runtime is not Runtime.PULL
 
 
-def _is_resting(task: Task) -> bool:
-    """True for ready work that an agent pulls, once a human was told that it doesn't."""
-    is_pulled = task.state is State.DELEGATED and not task.parked and task.runtime is Runtime.PULL
-    return is_pulled and Flag.UNCLAIMED in task.flags
-
-
 def _of_state(task: Task, now: datetime) -> datetime | None:
     if task.claim is not None:
         return task.claim.expires_at
@@ -109,6 +109,6 @@ def _of_state(task: Task, now: datetime) -> datetime | None:
         return None
     alert = None if Flag.UNCLAIMED in task.flags else unclaimed_since(task)
     if task.runtime is Runtime.PULL:
-        return now + times.seconds(REST_SECONDS) if _is_resting(task) else alert
+        return now + times.seconds(REST_SECONDS) if is_resting(task) else alert
     notice_at = max(now, task.ready_at) + notice_interval(task.rings)
     return notice_at if alert is None else min(notice_at, alert)

@@ -14,7 +14,7 @@ from baton.domain.handoffs.workflow import JobKind
 from baton.domain.tasks import commands
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.transitions import transition
-from baton.domain.tasks.wake import is_early
+from baton.domain.tasks.wake import is_early, is_resting
 from baton.ports.deps import Deps
 from baton.ports.system import Workers, in_turn
 from baton.services.claims.join_branches import join_branches
@@ -32,7 +32,9 @@ class SweepReport:
     reasons: Counter[str] = field(default_factory=Counter)
     looked_at: int = 0
     failed: int = 0
-    oldest_ready_seconds: float = 0.0  # of the due, approved tasks: the longest time that one could have been claimed
+    # Of the due, approved tasks: the longest time that one could have been claimed. One that humans were told of by its
+    # flag doesn't count again each day.
+    oldest_ready_seconds: float = 0.0
     complete: bool = True  # False if time ran out, or a part of what is due can't be read; the next run resumes
     notices: dict[tuple[str, str], Notice] = field(default_factory=dict)
 
@@ -165,5 +167,5 @@ def _is_takeable(round_: _Round, task: Task) -> bool:
 
 
 def _measure(look: SweepReport, task: Task, now: datetime) -> None:
-    if task.is_ready(now) and task.ready_at is not None and not is_early(task, now):
+    if task.is_ready(now) and task.ready_at is not None and not is_early(task, now) and not is_resting(task):
         look.oldest_ready_seconds = (now - task.ready_at).total_seconds()
