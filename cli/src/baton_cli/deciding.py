@@ -55,6 +55,7 @@ def look_at(app: App, items: list[Item]) -> Look:
 
 
 def handoff_of(app: App, item: Item) -> Item | None:
+    """What a task asks for; None where that may not be read."""
     try:
         found: Item = app.client.get(f"/handoffs/{item['handoff_id']}")
     except Refused:

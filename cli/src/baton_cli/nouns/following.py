@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli.app import App
-from baton_cli.exits import Exit, Refused, TimedOut
+from baton_cli.exits import Exit, TimedOut
 from baton_cli.leaf import Leaf
 from baton_cli.wire import Request
 
@@ -66,21 +66,14 @@ def show(app: App, task: str) -> None:
 
     def draw(screen: Screen) -> None:
         from baton_cli import recent
+        from baton_cli.deciding import handoff_of
         from baton_cli.screens import task as screens
 
-        if (handoff := _handoff(app, found)) is not None:
+        if (handoff := handoff_of(app, found)) is not None:
             recent.note_seen(handoff)
         screens.show(screen, found, handoff)
 
     app.out.show(found, draw)
-
-
-def _handoff(app: App, task: Any) -> Any:
-    """What the task asks for; None where that may not be read."""
-    try:
-        return app.client.get(f"/handoffs/{task['handoff_id']}")
-    except Refused:
-        return None
 
 
 @click.command("watch", cls=Leaf)

@@ -60,10 +60,14 @@ async function approvedOf(tasks) {
  * @param {Seen[]} tasks @param {any[]} problems @returns {Promise<any[]>} */
 async function asChanged(tasks, problems) {
   const changed = problems.filter((each) => each?.code === CHANGED);
+  /** @type {any[]} */
+  const asked = [];
   for (const { agent, version, changed_by: by, fields } of new Map(changed.map((each) => [each.agent, each])).values()) {
     const its = tasks.filter((task) => changed.some((each) => each.agent === agent && each.task_id === task.id));
     show(its.map((task) => task.id));
-    const now = await get(`/agents/${agent}`).catch(() => ({}));
+    const now = await get(`/agents/${agent}`).catch(() => null);
+    if (now === null) continue; // nobody decides on what they can't see
+    asked.push(...changed.filter((each) => each.agent === agent));
     ask({
       title: `${agent} has changed`,
       text: html`<p><${Said} of=${by} /> has changed it since ${its.length === 1 ? "this task" : `these ${its.length} tasks`} came. It is now:</p>
@@ -73,7 +77,7 @@ async function asChanged(tasks, problems) {
       run: () => { void approve(its.map((task) => ({ ...task, agent: version })), () => {}); },
     });
   }
-  return changed;
+  return asked;
 }
 
 /** @param {{id: string, title: string} | undefined} task @param {unknown} error */

@@ -68,8 +68,8 @@ class Receipt:
 
 
 def asked(body_hash: str, command_name: str = "") -> str:
-    """Returns the digest of what was asked. ``command_name``: for a request that isn't found by its
-    route, but by its claim."""
+    """Returns the digest of what was asked. ``command_name``: for a request that is found by its claim, not its
+    route."""
     return _digest(f"{command_name} {body_hash}", _REQUEST_BYTES)
 
 
