@@ -170,6 +170,9 @@ class Worker:
 
     def _work(self, hold: Hold) -> None:
         is_ends = self._focus is Focus.ENDS
+        if self._context.habits.is_hot and hold.task.hard_deadline:  # then two decide by what they have read
+            self._sim.spawn("beat too", lambda: self._beat(hold))
+            self._beat(hold)
         for _ in range(self._draw(2 if self._focus in HASTY else 5) + is_ends):
             self._pause(hold)
             outcome = self._do_something(hold, 4 if is_ends else self._draw(6))
@@ -205,13 +208,7 @@ class Worker:
     def _do_something(self, hold: Hold, what: int) -> Outcome | None:
         sim, by, task_id, claim_id = self._sim, hold.by, hold.task.id, hold.claim_id
         if what < 2:
-            lease_seconds = sim.pick([None, None, 15, 60, 600])
-            return self._say(
-                hold,
-                "heartbeat",
-                lambda _: renew_claim(sim.deps, by, task_id, claim_id, lease_seconds),
-                is_keyed=False,
-            )
+            return self._beat(hold)
         if what == 2:
             state = {"n": 1}
             return self._say(
@@ -236,6 +233,15 @@ class Worker:
                 sim.spawn("hand off too", lambda: self._hand_off(hold, another))
             return self._hand_off(hold, handoff)
         return None
+
+    def _beat(self, hold: Hold) -> Outcome:
+        sim, lease_seconds = self._sim, self._sim.pick([None, None, 15, 60, 600])
+        return self._say(
+            hold,
+            "heartbeat",
+            lambda _: renew_claim(sim.deps, hold.by, hold.task.id, hold.claim_id, lease_seconds),
+            is_keyed=False,
+        )
 
     def _hand_off(self, hold: Hold, message: dict[str, Any]) -> Outcome:
         sim, by = self._sim, hold.by

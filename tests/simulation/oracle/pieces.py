@@ -91,6 +91,10 @@ class Pieces:
 
     def pointed(self, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         _, name, seq = sk.split("#")
+        if old and new is None and "ttl" in old:
+            is_over = int(old["ttl"]) * 1_000 < self._sim.now_ms + BEGIN_MS
+            self._must(is_over, "{}: {} was deleted before its time", task_id, sk)
+            return
         self._must(new and old in (None, new), "{}: {} was altered", task_id, sk)
         self._must((name, int(seq)) in self._ledger.receipts[task_id], "{}: {} points at another event", task_id, sk)
         self._ledger.pointers[task_id].add((name, int(seq)))

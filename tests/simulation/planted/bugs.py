@@ -379,6 +379,11 @@ REPEATS = (
             "return put(item, NOT_THERE_YET, errors.KeyTaken, Fitness.LASTING, Exclusive())",
             "return put(item, fitness=Fitness.LASTING, bar=Exclusive())",
         ),
+        (
+            "adapters/dynamodb/access/idempotency_writes.py",
+            'NOT_THERE_OR_OVER = f"{NOT_THERE_YET} OR #ttl <= :now"',
+            'NOT_THERE_OR_OVER = f"{NOT_THERE_YET} OR #ttl > :now OR #ttl <= :now"',
+        ),
         habits={"doubled_share": 0.8},
     ),
     bug(
