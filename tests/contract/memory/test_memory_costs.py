@@ -93,7 +93,7 @@ def cost(usage: Usage) -> Cost:
 def handed_off(world: World, asked: dict[str, str], target: str = "auditor") -> str:
     wants = {**asked, "auto_snapshot": True} if asked else {}
     said = {"source": {"agent": "alice"}, "target": {"agent": target, "reason": "x"}, **wants}
-    with world.store.at_one_version("acme"):
+    with world.request():
         return create_handoff(world.deps, human(), CreateHandoff(message=message_from(said))).task.id
 
 
@@ -123,7 +123,7 @@ def test_and_so_does_its_claim(table: FakeDynamo, name: str) -> None:
     world.clock.advance(5)
     world.store.mark_contact("acme", "auditor", world.clock.now(), timedelta())
     meter.taken()
-    with world.store.at_one_version("acme"):
+    with world.request():
         claim_next(world.deps, Claimer(by=agent("auditor"), agent="auditor", worker="w"))
     assert cost(meter.taken()) == CLAIMS[name]
 
@@ -132,7 +132,7 @@ def test_and_so_does_its_claim(table: FakeDynamo, name: str) -> None:
 def test_an_escalation_costs_what_a_handoff_does(table: FakeDynamo, name: str) -> None:
     world, meter = metered(table)
     wants: dict[str, Any] = {**ASKED[name], "auto_snapshot": True} if ASKED[name] else {}
-    with world.store.at_one_version("acme"):
+    with world.request():
         world.mark(**wants)
     assert cost(meter.taken()) == HANDOFFS[name]
 
@@ -162,7 +162,7 @@ def test_posting_costs_the_same(table: FakeDynamo) -> None:
     }
     for name, draft in drafts.items():
         meter.taken()
-        with world.store.at_one_version("acme"):
+        with world.request():
             world.store.settings("acme")
             meter.taken()
             post_entry(world.deps, agent("scout"), draft)

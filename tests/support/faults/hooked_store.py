@@ -21,6 +21,9 @@ class HookedStore:
         self.before: dict[str, Step] = {}
         self.after: dict[str, Step] = {}
 
+    def at_one_version(self) -> Any:
+        return for_one_request(self)
+
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
 
@@ -47,6 +50,9 @@ class BusyStore:
     def __init__(self, store: Any, operation: str, busy_for: frozenset[str] = frozenset()) -> None:
         self._store, self._operation, self.busy_for = store, operation, busy_for
 
+    def at_one_version(self) -> Any:
+        return for_one_request(self)
+
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
 
@@ -66,6 +72,14 @@ class FailingStore:
 
     def __getattr__(self, name: str) -> Any:
         raise self._error
+
+
+def for_one_request(wrapped: Any) -> Any:
+    """The same around the store that serves one request."""
+    found = object.__new__(type(wrapped))
+    vars(found).update(vars(wrapped))
+    found._store = wrapped._store.at_one_version()
+    return found
 
 
 def _nothing() -> None:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
-from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, kept_version, version_of
+from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, kept_version
 from baton.adapters.dynamodb.agents.configs import Configs, config_raises
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, Marker
-from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_items import profile_item
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
-from baton.domain.access.token import Token
+from baton.domain.access.token import Credentials, Token
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.run_profile import RunProfile
@@ -29,17 +27,13 @@ from baton.ports.paging import Page
 
 class Registry(Configs):
     def roster(self, workspace: str) -> Roster:
-        return self.config(workspace)[0].roster
-
-    def known_roster(self, workspace: str) -> Roster:
-        kept = self.kept_roster(workspace)
-        return self.roster(workspace) if kept is None else kept
+        return self.config(workspace).roster
 
     def agent(self, workspace: str, slug: str) -> Agent | None:
-        return self.config(workspace)[0].roster.find(slug)
+        return self.config(workspace).roster.find(slug)
 
     def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
-        config, _ = self.config(workspace)
+        config = self.config(workspace)
         return config.roster.find(slug), config.settings
 
     def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
@@ -53,17 +47,17 @@ class Registry(Configs):
         also += config_raises(agent.workspace)
         Catalogue("roster", keys.roster(agent.workspace), roster.version).save(self._table, entry, *also)
         self.keep_roster(agent.workspace, roster.saved(agent))  # nobody changed another agent: the write required that
-        self._table.read_anew()
+        self.read_anew()
 
     def settings(self, workspace: str) -> Settings:
-        return self.config(workspace)[0].settings
+        return self.config(workspace).settings
 
     def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
         item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": times.rfc3339(at)}
         entry = EntryVersion(what="settings", item=item, kept_at=keys.settings_version(workspace, settings.version))
         written = [put_version(item, settings.version, entry.what), kept_version(entry)]
         self._table.write([*written, *config_raises(workspace)])
-        self._table.read_anew()
+        self.read_anew()
 
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
@@ -82,46 +76,20 @@ class Registry(Configs):
         present = (_under_its_parent(each, of_parents) for each in tokens)
         return {each.id: each for each in present if each is not None}
 
-    @contextmanager
-    def resting_on(self, known: Token, judge: Callable[[Token | None], None]) -> Iterator[Callable[[], None]]:
-        """A token that was read after the version that holds now is as it was: a revocation would have raised it."""
-        workspace, token_key = known.workspace, keys.token(known.id)
-        token_keys = (token_key,) if known.session_of is None else (token_key, keys.token(known.session_of))
-        version_key = self.next_version_key(workspace)
-        seen, before = self._tokens.get(known.id), self.seen_version(workspace)
-        if seen is not None and seen[0] != known:
-            seen = None  # a session that was renewed since
-
-        def judge_items(found: Mapping[keys.Key, Item]) -> None:
-            version = version_of(found.get(version_key))
-            self.saw_version(workspace, version)
-            if seen is not None and seen[1] == version:
-                judge(seen[0])
-                return
-            is_here = token_key in check.wanted
-            present = _token_in(found, token_key) if is_here else self.token(known.id)
-            judge(present)
-            if present is not None and (not is_here or before == version):
-                self._tokens.keep(known.id, (present, version))
-
-        check = PendingCheck((version_key,) if seen is not None else (version_key, *token_keys), judge_items)
-        with self._table.resting_on(check) as settle:
-            yield settle
-
-    @contextmanager
-    def at_one_version(self, workspace: str) -> Iterator[None]:
-        with self._table.resting_on(PendingCheck((self.next_version_key(workspace),), lambda _: None)):
-            yield
-
-    def demand(self, judge: Callable[[], None]) -> None:
-        check = self._table.check
-        if check is None:
-            judge()
-        else:
-            check.demand(judge)
-
-    def read_anew(self) -> None:
-        self._table.read_anew()
+    def present_token(self, shown: Credentials, now: datetime) -> Token | None:
+        """A copy that was read after the version that holds now is as the token is: a revocation would have raised the
+        version. A renewal raises none, so a copy whose time is up is read again."""
+        kept, version = self._tokens.get(shown.token_id), None
+        if kept is not None and kept[0].admits(shown, now):
+            copy, read_under = kept
+            version = self.version(copy.workspace)
+            if read_under == version:
+                return copy
+            self._tokens.forget(copy.id)
+        present = self.token(shown.token_id)
+        if present is not None and present.admits(shown, now):
+            self._tokens.keep(present.id, (present, version))
+        return present
 
     def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
         bar = KeyBar(keys.token(token.id))
@@ -173,10 +141,6 @@ class Registry(Configs):
             found |= {item[sort_key]: item for item in here}
         page = [found[sk] for sk in sorted(found, reverse=True)[:limit]]
         return page, page[-1][sort_key] if len(found) > limit else None
-
-
-def _token_in(found: Mapping[keys.Key, Item], key: keys.Key) -> Token | None:
-    return _under_its_parent(items.token_from(found[key]), found) if key in found else None
 
 
 def _under_its_parent(token: Token, found: Mapping[keys.Key, Item]) -> Token | None:
