@@ -39,14 +39,14 @@ SCOPES = ("project", "src", "src/auth", "src/auth/jwt", "src/authz", "docs", "a/
 Cost = tuple[int, int, float, float]
 HANDOFFS: dict[str, Cost] = {
     # asks for              reads, writes, WU,   RU
-    "nothing":              (1, 3,      12,     2),
-    "a snapshot":           (14, 3,     13,    19),
-    "the deepest snapshot": (32, 3,     13,    28),
+    "nothing":              (2, 3,      12,     2),
+    "a snapshot":           (15, 3,     13,    19),
+    "the deepest snapshot": (33, 3,     13,    28),
 }  # fmt: skip
 CLAIMS: dict[str, Cost] = {
-    "nothing":              (2, 1,       4,   3.5),
-    "a snapshot":           (7, 1,       4,   6.5),
-    "the deepest snapshot": (13, 1,      4,   9.5),
+    "nothing":              (3, 1,       4,   3.5),
+    "a snapshot":           (8, 1,       4,   6.5),
+    "the deepest snapshot": (14, 1,      4,   9.5),
 }  # fmt: skip
 POSTS: dict[str, Cost] = {
     # a status; a finding of the project; one of src/auth; a decision of src/auth that replaces another one

@@ -143,7 +143,7 @@ ACCEPTED = (
         "a callback that meets a conflict is accepted and lost",
         (
             "services/claims/wait_for_callback.py",
-            "    retry_on_conflict(deps.clock, attempt)\n",
+            "    retry_on_conflict(deps, attempt)\n",
             "    try:\n        attempt()\n    except errors.Conflict:\n        pass\n",
         ),
         habits={"focus": Focus.WAITS, "is_hot": True},

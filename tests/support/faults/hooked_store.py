@@ -9,6 +9,7 @@ from typing import Any
 from baton.domain.errors import Busy
 from baton.ports.queues import ReadyTask, Skills
 from support.fakes.store import InMemoryStore
+from support.faults.one_request import for_one_request
 
 Step = Callable[[], object]
 
@@ -22,7 +23,7 @@ class HookedStore:
         self.after: dict[str, Step] = {}
 
     def at_one_version(self) -> Any:
-        return for_one_request(self)
+        return for_one_request(self, "_store")
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
@@ -51,7 +52,7 @@ class BusyStore:
         self._store, self._operation, self.busy_for = store, operation, busy_for
 
     def at_one_version(self) -> Any:
-        return for_one_request(self)
+        return for_one_request(self, "_store")
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
@@ -72,14 +73,6 @@ class FailingStore:
 
     def __getattr__(self, name: str) -> Any:
         raise self._error
-
-
-def for_one_request(wrapped: Any) -> Any:
-    """The same around the store that serves one request."""
-    found = object.__new__(type(wrapped))
-    vars(found).update(vars(wrapped))
-    found._store = wrapped._store.at_one_version()
-    return found
 
 
 def _nothing() -> None:
