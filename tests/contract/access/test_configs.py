@@ -16,11 +16,14 @@ from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import claim_next
+from baton.steps.claims.take_task import Claimer
 from support.values.tokens import who
 from support.worlds.rig import Rig
-from support.worlds.world import WORKSPACE, human
+from support.worlds.world import WORKSPACE, agent, human
 
 OTHER = "other"
+WORKER = Claimer(by=agent("auditor"), agent="auditor", worker="w")
 
 
 def versions(rig: Rig, workspace: str = WORKSPACE) -> list[int]:
@@ -104,6 +107,23 @@ def test_what_is_tried_again_looks_again(rig: Rig) -> None:
         register_agent(rig.world.deps, human(), "auditor", {"description": "Audits"})
         assert rig.store.roster(WORKSPACE).version == roster.version + 2
         assert rig.store.roster(WORKSPACE).get("auditor").description == "Audits"
+
+
+def test_after_a_lost_race_a_claim_looks_at_its_agent_again(rig: Rig) -> None:
+    """Somebody else takes the first task, and the agent is switched off, just before the first claim is written."""
+    for source in ("scout", "runner"):
+        rig.world.ready(by=human(), source_agent=source)
+    begun = len(rig.choked.calls)
+
+    def plan(number: int, operation: str) -> None:
+        if operation == "put_item" and rig.choked.calls[begun:].count("put_item") == 1:
+            assert claim_next(rig.other().deps, WORKER)
+            register_agent(rig.other().deps, human(), "auditor", {"active": False})
+
+    rig.choked.plan = plan
+    with rig.world.request(), pytest.raises(errors.InactiveAgent):
+        claim_next(rig.world.deps, WORKER)
+    assert len(rig.other_store.held(WORKSPACE, "auditor")) == 1
 
 
 def test_requests_of_one_process_have_versions_of_their_own(rig: Rig) -> None:

@@ -8,6 +8,6 @@ from typing import Any
 def for_one_request(wrapped: Any, name: str) -> Any:
     """Returns the same object but for the store, its attribute ``name``: that is at one version. All else is shared."""
     store, kind = getattr(wrapped, name).at_one_version(), type(wrapped)
-    found = object.__new__(type(kind.__name__, (kind,), {name: property(lambda _: store)}))
+    found: Any = object.__new__(type(kind.__name__, (kind,), {name: property(lambda _: store)}))
     found.__dict__ = wrapped.__dict__
     return found

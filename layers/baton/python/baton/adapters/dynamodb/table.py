@@ -124,8 +124,9 @@ class Table:
         return next(self._items([answer["Item"]]), None) if "Item" in answer else None
 
     def get_many(self, wanted: Sequence[keys.Key], *, newer_too: bool = False) -> dict[keys.Key, Item]:
-        """Returns the items that exist. Raises ``ValueError`` for more than 100 different keys. ``newer_too``: those
-        that this version can't read come as they are (``schema.is_newer``), so that one doesn't hold up the others."""
+        """Returns the items that exist; no keys take no call. Raises ``ValueError`` for more than 100 different keys.
+        ``newer_too``: those that this version can't read come as they are (``schema.is_newer``), so that one doesn't
+        hold up the others."""
         once_each = list(dict.fromkeys(wanted))  # a batch read refuses a key that occurs twice
         if len(once_each) > MAX_BATCH:
             raise ValueError(wanted)
