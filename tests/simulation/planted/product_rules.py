@@ -318,6 +318,7 @@ SESSIONS = (
             "return self.session_id is None",
         ),
         habits={"has_stewards": True, "is_hot": False, "skew_ms": 1_000},
+        steps=100_000,
     ),
     bug(
         "a session is renewed beyond the end of its token",
@@ -346,6 +347,7 @@ SESSIONS = (
             'ExpressionAttributeNames={"#expires_at": "expires_at", "#pk": "pk"}',
         ),
         habits={"has_stewards": True, "crowd": 3},
+        steps=250_000,
     ),
     bug(
         "two sessions that are opened at once share a place",
