@@ -11,7 +11,7 @@ from baton.bootstrap import count, logger
 from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
 from baton.ports.deps import Deps
-from baton.services.access.authenticate import admitted
+from baton.services.access.authenticate import admit
 from baton.services.access.limit_caller import caller_must_have_room
 from baton.steps.agents.kill_switch import caller_must_be_on
 from rest import answers, etags, routing
@@ -83,23 +83,19 @@ class App:
 
     def _answer(self, request: Request) -> answers.Answer:
         """The caller comes before everything else: a stranger isn't even told which routes there are."""
-        if self.routes.is_open(request.method, request.path):
-            return self._answer_to(NOBODY, self._deps(request), request)
-        header = request.authorization
-        with admitted(self._deps(request), header) as (deps, by):
-            return self._answer_to(by, deps, request)
-
-    def _deps(self, request: Request) -> Deps:
-        deps = self._wire()
-        return deps.at(request.url_id) if deps.learns_its_url else deps
-
-    def _answer_to(self, by: Principal, deps: Deps, request: Request) -> answers.Answer:
+        deps, by = self._deps(request), NOBODY
+        if not self.routes.is_open(request.method, request.path):
+            deps, by = admit(deps, request.authorization)
         route, params = self.routes.match(request.method, request.path, self._elsewhere)
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
         if route.needs_token:
             caller_must_have_room(deps, by, request.size)
         answer = answered(route, params, deps, by, request)
         return etags.tagged(answer, by, request) if route.is_tagged else answer
+
+    def _deps(self, request: Request) -> Deps:
+        deps = self._wire()
+        return deps.at(request.url_id) if deps.learns_its_url else deps
 
 
 def answered(

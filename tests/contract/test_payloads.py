@@ -58,7 +58,7 @@ def through_body(store: Store, value: Any) -> Any:
 
 def through_claimers_reading(store: Store, value: Any) -> Any:
     store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value)))
-    return store.read_for_claim(WORKSPACE, "task_1", "auditor")[0].body
+    return store.read_for_claim(WORKSPACE, "task_1").body
 
 
 def through_output(store: Store, value: Any) -> Any:
@@ -71,7 +71,7 @@ def through_failure(store: Store, value: Any) -> Any:
     task = claimed(store)
     store.commit(WORKSPACE, replace(then(task, state=State.FAILED, claim=None, has_failure=True), failure=value))
     failure = store.read(WORKSPACE, "task_1").failure
-    assert store.read_for_claim(WORKSPACE, "task_1", "auditor")[0].failure == failure
+    assert store.read_for_claim(WORKSPACE, "task_1").failure == failure
     return failure
 
 
@@ -142,7 +142,7 @@ def test_changing_what_was_given_or_got_changes_nothing(store: Store, round_trip
     task_id, wanted = "task_1", {"list": [1, {"x": 1}]}
     again: dict[Round, Callable[[], Any]] = {
         through_body: lambda: store.read(WORKSPACE, task_id, with_body=True).body,
-        through_claimers_reading: lambda: store.read_for_claim(WORKSPACE, task_id, "auditor")[0].body,
+        through_claimers_reading: lambda: store.read_for_claim(WORKSPACE, task_id).body,
         through_output: lambda: store.read(WORKSPACE, task_id).output,
         through_failure: lambda: store.read(WORKSPACE, task_id).failure,
         through_note: lambda: store.notes(WORKSPACE, task_id, 1)[0].content,

@@ -104,7 +104,9 @@ def survive(
 
 def create(processes: Processes, by: Principal = SCOUT, target: str = "runner") -> str:
     body = marker_body(target_agent=target)
-    task_id = create_handoff_marker(processes.world.deps, by, body, IdempotencyKey(by, "/x", "key-1", "hash-1")).task_id
+    key = IdempotencyKey(by, "/x", "key-1", "hash-1")
+    with processes.world.request():
+        task_id = create_handoff_marker(processes.world.deps, by, body, key).task_id
     assert task_id
     return task_id
 

@@ -259,7 +259,7 @@ def test_a_run_that_dies_anywhere(name: str) -> None:
     """At every third call, and at each under ``make soak``."""
     repeatable = RepeatableRun(SCENARIOS[name])
     wanted, made = repeatable.undisturbed()
-    assert {"converse", "commit", "read_for_dispatch"} <= set(made)
+    assert {"converse", "commit", "read_for_claim"} <= set(made)
     for number, operation in spread(list(enumerate(made, 1)), 3):
         for fault in ("crash_before", "crash_after"):
             where = f"{fault} at call {number}, {operation}"

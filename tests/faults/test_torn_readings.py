@@ -143,7 +143,7 @@ def test_a_claimer_gets_the_failure_of_the_attempt_before_its_own(rig: Rig) -> N
     team = team_of(rig, A)
     leg = team.begin(A)
     world = torn(rig, team, lambda: team.fail(leg, retryable=True, description="just now"))
-    details, _ = world.store.read_for_claim(WORKSPACE, leg.task.id, A)
+    details = world.store.read_for_claim(WORKSPACE, leg.task.id)
     assert details.task.has_failure
     assert (details.why or {})["description"] == "just now"
 
@@ -158,7 +158,7 @@ def test_what_a_claimer_goes_on_with_is_not_older_than_the_head(rig: Rig) -> Non
         team.release(leg)
 
     world = torn(rig, team, go_on)
-    details, _ = world.store.read_for_claim(WORKSPACE, leg.task.id, A)
+    details = world.store.read_for_claim(WORKSPACE, leg.task.id)
     assert details.checkpoint is not None
     assert details.checkpoint.state == {"n": 2}
     team.later(60)

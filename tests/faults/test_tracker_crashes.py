@@ -38,6 +38,7 @@ from fake_notion.schema import STATUS, STATUS_OPTIONS
 from support.clock import NOON, FakeClock
 from support.fakes.store import InMemoryStore
 from support.faults.choke_point import Crash, Plan, at_call, no_fault
+from support.faults.one_request import for_one_request
 from support.faults.soak import IS_WHOLE, spread
 from support.worlds.notion_world import NotionWorld
 from support.worlds.rig import Rig
@@ -76,6 +77,9 @@ class PluggedIn:
 
     def __init__(self, inner: Any, plug: Plug) -> None:
         self._inner, self._plug = inner, plug
+
+    def at_one_version(self) -> Any:
+        return for_one_request(self, "_inner")
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._inner, name)

@@ -56,7 +56,7 @@ def count_a_call(world: World, claim: Any) -> None:
     task = claim.details.task
     spent = AddUsage(task.workflow_id, task.id, Usage(model_calls=1))
     under = Require(UnderClaim(task.id, claim.claim_id))
-    retry_on_conflict(world.clock, lambda: world.store.commit(task.workspace, under, spent))
+    retry_on_conflict(world.deps, lambda: world.store.commit(task.workspace, under, spent))
 
 
 WITHOUT_KEY: dict[str, UseCase] = {

@@ -50,8 +50,8 @@ class Page:
 
     @property
     def was_made(self) -> bool:
-        """True if the last look has read more than the token's check and the watch: a call for both."""
-        return self.rig.choked.calls != ["batch_get_item"]
+        """True if the last look has read more than the token's check and the watch."""
+        return self.rig.choked.calls != ["get_item", "get_item"]
 
     def bring(self) -> None:
         self.stream.bring(self.world.deps)

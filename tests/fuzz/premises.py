@@ -13,7 +13,6 @@ from typing import Any
 from baton.domain.access.metering import Meter
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.ids import RANDOM_BYTES, sortable_id
-from baton.domain.recent import Recent
 from baton.services.access.issue_token import TokenRequest, issue_token
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, gateway_event, route_of
@@ -70,7 +69,7 @@ class Premises:
         self.world.logged.clear()
         self.gateway.replies.clear()
         # What a process knows of its callers, too: no example pays for what those before it asked for.
-        self.world.deps = self.gateway.deps = replace(self.gateway.deps, meter=Meter(), known_tokens=Recent())
+        self.world.deps = self.gateway.deps = replace(self.gateway.deps, meter=Meter())
 
     @property
     def ids(self) -> list[str]:

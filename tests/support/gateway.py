@@ -158,7 +158,7 @@ def _dynamo(store: Any) -> FakeDynamo | None:
         store = vars(store).get("_store") or vars(store).get("inner")
         if store is None:
             return None
-    client: Any = store._table._wire
+    client: Any = store._table._client
     while not isinstance(client, FakeDynamo):
         client = vars(client).get("client")
         if client is None:

@@ -11,16 +11,19 @@ import pytest
 from baton.adapters.dynamodb import keys
 from baton.domain import errors
 from baton.domain.access.principal import Kind
-from baton.services.access.authenticate import admitted
+from baton.services.access.authenticate import admit
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import claim_next
+from baton.steps.claims.take_task import Claimer
 from support.values.tokens import who
 from support.worlds.rig import Rig
-from support.worlds.world import WORKSPACE, human
+from support.worlds.world import WORKSPACE, agent, human
 
 OTHER = "other"
+WORKER = Claimer(by=agent("auditor"), agent="auditor", worker="w")
 
 
 def versions(rig: Rig, workspace: str = WORKSPACE) -> list[int]:
@@ -86,7 +89,7 @@ def test_a_change_between_any_two_readings_is_read_with_the_next_comparison(rig:
 
 
 def test_a_request_reads_at_one_version_until_it_looks_again(rig: Rig) -> None:
-    with rig.store.at_one_version(WORKSPACE):
+    with rig.world.request():
         assert rig.store.settings(WORKSPACE).escalation_cap == 2
         change_settings(rig.other().deps, human(), {"escalation_cap": 3})
         assert rig.store.settings(WORKSPACE).escalation_cap == 2
@@ -94,20 +97,45 @@ def test_a_request_reads_at_one_version_until_it_looks_again(rig: Rig) -> None:
         assert rig.store.settings(WORKSPACE).escalation_cap == 3
 
 
-def test_a_write_that_is_refused_looks_again(rig: Rig) -> None:
+def test_what_is_tried_again_looks_again(rig: Rig) -> None:
     """Else the next attempt would decide on the same agents for ever."""
-    with rig.store.at_one_version(WORKSPACE):
+    with rig.world.request():
         roster = rig.store.roster(WORKSPACE)
         register_agent(rig.other().deps, human(), "scout", {"description": "Watches."})
         with pytest.raises(errors.Conflict):
             rig.store.save_agent(roster.get("auditor"), roster)
-        assert rig.store.roster(WORKSPACE).version == roster.version + 1
         register_agent(rig.world.deps, human(), "auditor", {"description": "Audits"})
+        assert rig.store.roster(WORKSPACE).version == roster.version + 2
         assert rig.store.roster(WORKSPACE).get("auditor").description == "Audits"
 
 
+def test_after_a_lost_race_a_claim_looks_at_its_agent_again(rig: Rig) -> None:
+    """Somebody else takes the first task, and the agent is switched off, just before the first claim is written."""
+    for source in ("scout", "runner"):
+        rig.world.ready(by=human(), source_agent=source)
+    begun = len(rig.choked.calls)
+
+    def plan(number: int, operation: str) -> None:
+        if operation == "put_item" and rig.choked.calls[begun:].count("put_item") == 1:
+            assert claim_next(rig.other().deps, WORKER)
+            register_agent(rig.other().deps, human(), "auditor", {"active": False})
+
+    rig.choked.plan = plan
+    with rig.world.request(), pytest.raises(errors.InactiveAgent):
+        claim_next(rig.world.deps, WORKER)
+    assert len(rig.other_store.held(WORKSPACE, "auditor")) == 1
+
+
+def test_requests_of_one_process_have_versions_of_their_own(rig: Rig) -> None:
+    one, other = rig.store.at_one_version(), rig.store.at_one_version()
+    assert one.settings(WORKSPACE).escalation_cap == 2
+    change_settings(rig.other().deps, human(), {"escalation_cap": 3})
+    assert one.settings(WORKSPACE).escalation_cap == 2
+    assert other.settings(WORKSPACE).escalation_cap == 3
+
+
 def test_another_workspace_is_read_at_its_own_version(rig: Rig) -> None:
-    with rig.store.at_one_version(WORKSPACE):
+    with rig.world.request():
         rig.store.settings(WORKSPACE)
         change_settings(rig.other().deps, human(OTHER), {"escalation_cap": 4})
         assert rig.store.settings(OTHER).escalation_cap == 4
@@ -136,11 +164,12 @@ def test_a_token_is_read_again_only_once_the_version_has_changed(rig: Rig) -> No
     rig.store.forget_rosters()
     caller = Caller(rig)
     assert caller.calls() == ["get_item"], "nobody knows its workspace yet"
+    assert caller.calls() == ["get_item", "get_item"], "the version, and the token after it"
     for _ in range(3):
-        assert caller.calls() == ["batch_get_item"]
+        assert caller.calls() == ["get_item"]
     register_agent(rig.other().deps, human(), "auditor", {"description": "Audits"})
-    assert caller.calls() == ["batch_get_item", "get_item"], "the version has changed, so the token is read after it"
-    assert caller.calls() == ["batch_get_item"]
+    assert caller.calls() == ["get_item", "get_item"], "the version has changed, so the token is read after it"
+    assert caller.calls() == ["get_item"]
 
 
 @pytest.mark.parametrize("requests", range(5))
@@ -164,43 +193,22 @@ def test_a_revocation_at_any_moment_holds_from_the_next_request(rig: Rig, reques
         assert caller.enter() is None
 
 
-@pytest.mark.parametrize("knows_version", [True, False])
-def test_a_token_older_than_the_version_beside_it_is_not_kept_under_it(rig: Rig, *, knows_version: bool) -> None:
-    """A batch is of no single moment: the token is read, then revoked, then the version is read."""
-    rig.store.forget_rosters()
-    caller = Caller(rig)
-    assert caller.enter() is not None
-    if knows_version:
-        rig.store.roster(WORKSPACE)
-    whole = rig.raw.batch_get_item
-
-    def torn(**request: Any) -> Any:
-        ((table, asked),) = request["RequestItems"].items()
-        version, token = asked["Keys"]
-        rig.raw.batch_get_item = whole  # type: ignore[method-assign]
-        found = whole(RequestItems={table: {**asked, "Keys": [token]}})["Responses"][table]
-        caller.revoke()
-        found += whole(RequestItems={table: {**asked, "Keys": [version]}})["Responses"][table]
-        return {"Responses": {table: found}, "UnprocessedKeys": {}}
-
-    rig.raw.batch_get_item = torn  # type: ignore[method-assign]
-    assert caller.enter() is not None, "it was good when it was read"
-    for _ in range(2 * keys.CONFIG_SHARDS):
-        assert caller.enter() is None
-
-
-def test_nothing_that_came_with_a_refused_token_is_used(rig: Rig) -> None:
-    """Settings that are kept take no call, and are refused all the same."""
+def test_who_is_refused_gets_no_ports(rig: Rig) -> None:
+    """Settings that are kept take no call: they are reached by nobody whose token was refused."""
     caller = Caller(rig)
     for _ in range(4):
         caller.enter()
     caller.revoke()
-
-    def request() -> None:
-        with admitted(rig.world.deps, caller.header) as (deps, _):
-            for _ in range(2):
-                with pytest.raises(errors.TokenRefused):
-                    deps.store.settings(WORKSPACE)
-
     with pytest.raises(errors.TokenRefused):
-        request()
+        admit(rig.world.deps, caller.header)
+
+
+def test_the_ports_of_a_request_are_at_the_version_that_its_token_was_judged_under(rig: Rig) -> None:
+    caller = Caller(rig)
+    for _ in range(3):
+        caller.enter()
+    rig.store.settings(WORKSPACE)
+    deps, by = admit(rig.world.deps, caller.header)
+    change_settings(rig.other().deps, human(), {"escalation_cap": 3})
+    assert deps.store.settings(by.workspace).escalation_cap == 2
+    assert admit(rig.world.deps, caller.header)[0].store.settings(by.workspace).escalation_cap == 3

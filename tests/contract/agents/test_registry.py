@@ -112,15 +112,11 @@ def test_of_two_changes_of_one_agent_the_second_is_refused(store: Store) -> None
     assert agent.name == "first"
 
 
-def test_a_claimers_reading_has_the_agent_as_it_is_now(store: Store) -> None:
+def test_a_claimers_reading_is_of_a_task_that_exists(store: Store) -> None:
     task = stored(store)
-    assert store.read_for_claim(WORKSPACE, task.id, "auditor")[1] is None
-    save(store, an_agent(), an_agent(version=2, active=False))
-    details, agent = store.read_for_claim(WORKSPACE, task.id, "auditor")
-    assert agent is not None
-    assert (details.task, agent.active) == (task, False)
+    assert store.read_for_claim(WORKSPACE, task.id).task == task
     with pytest.raises(Unknown):
-        store.read_for_claim(WORKSPACE, "task_2", "auditor")
+        store.read_for_claim(WORKSPACE, "task_2")
 
 
 def test_settings_have_their_defaults_until_they_are_set(store: Store) -> None:

@@ -96,18 +96,6 @@ def test_a_task_without_a_body_has_none(store: Store) -> None:
     assert store.bodies(WORKSPACE, ["task_1"]) == {}
 
 
-def test_a_notice_finds_its_task_and_its_agent_or_neither(store: Store) -> None:
-    task = stored(store)
-    store.save_agent(an_agent(), store.roster(WORKSPACE))
-    assert store.read_for_dispatch(WORKSPACE, "task_1", "auditor") == store.read_for_claim(
-        WORKSPACE, "task_1", "auditor"
-    )
-    details, agent = store.read_for_dispatch(WORKSPACE, "task_1", "audito")
-    assert (details and details.task, agent) == (task, None)
-    assert store.read_for_dispatch(WORKSPACE, "task_2", "auditor") == (None, an_agent())
-    assert store.read_for_dispatch(WORKSPACE, "task_2", "audito") == (None, None)
-
-
 def test_a_completion_lies_with_its_output(store: Store) -> None:
     completion = {"completion_id": "comp_1", "notes": ["é"], "verification": {"tests_passing": None}}
     task = claimed(store)
@@ -129,17 +117,17 @@ def test_the_next_claimer_finds_what_was_brought_and_the_latest_checkpoint(store
         back = then(task, state=State.DELEGATED, claim=None, ready_at=NOON, waits=1)
         store.commit(WORKSPACE, replace(back, resume_payload={"results": results}))
         task = back.task
-    for read in (store.read(WORKSPACE, "task_1"), store.read_for_claim(WORKSPACE, "task_1", "auditor")[0]):
+    for read in (store.read(WORKSPACE, "task_1"), store.read_for_claim(WORKSPACE, "task_1")):
         assert (read.resume_payload, read.checkpoint) == ({"results": [2, None]}, a_checkpoint(2))
     fresh = stored(store, "task_2")
     assert store.read(WORKSPACE, "task_2") == TaskDetails(task=fresh)
-    assert store.read_for_claim(WORKSPACE, "task_2", "auditor") == (TaskDetails(task=fresh), None)
+    assert store.read_for_claim(WORKSPACE, "task_2") == TaskDetails(task=fresh)
 
 
 def test_the_claimers_reading_shows_nothing_that_only_an_ended_task_has(store: Store) -> None:
     task = claimed(store)
     store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, 1, {"notes": []})))
-    details = store.read_for_claim(WORKSPACE, "task_1", "auditor")[0]
+    details = store.read_for_claim(WORKSPACE, "task_1")
     assert (details.output, details.completion, details.page_sync) == (None, None, None)
 
 

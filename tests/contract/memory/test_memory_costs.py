@@ -39,14 +39,14 @@ SCOPES = ("project", "src", "src/auth", "src/auth/jwt", "src/authz", "docs", "a/
 Cost = tuple[int, int, float, float]
 HANDOFFS: dict[str, Cost] = {
     # asks for              reads, writes, WU,   RU
-    "nothing":              (1, 3,      12,     2),
-    "a snapshot":           (14, 3,     13,    19),
-    "the deepest snapshot": (32, 3,     13,    28),
+    "nothing":              (2, 3,      12,     2),
+    "a snapshot":           (15, 3,     13,    19),
+    "the deepest snapshot": (33, 3,     13,    28),
 }  # fmt: skip
 CLAIMS: dict[str, Cost] = {
-    "nothing":              (2, 1,       4,   3.5),
-    "a snapshot":           (7, 1,       4,   6.5),
-    "the deepest snapshot": (13, 1,      4,   9.5),
+    "nothing":              (3, 1,       4,   3.5),
+    "a snapshot":           (8, 1,       4,   6.5),
+    "the deepest snapshot": (14, 1,      4,   9.5),
 }  # fmt: skip
 POSTS: dict[str, Cost] = {
     # a status; a finding of the project; one of src/auth; a decision of src/auth that replaces another one
@@ -93,7 +93,7 @@ def cost(usage: Usage) -> Cost:
 def handed_off(world: World, asked: dict[str, str], target: str = "auditor") -> str:
     wants = {**asked, "auto_snapshot": True} if asked else {}
     said = {"source": {"agent": "alice"}, "target": {"agent": target, "reason": "x"}, **wants}
-    with world.store.at_one_version("acme"):
+    with world.request():
         return create_handoff(world.deps, human(), CreateHandoff(message=message_from(said))).task.id
 
 
@@ -123,7 +123,7 @@ def test_and_so_does_its_claim(table: FakeDynamo, name: str) -> None:
     world.clock.advance(5)
     world.store.mark_contact("acme", "auditor", world.clock.now(), timedelta())
     meter.taken()
-    with world.store.at_one_version("acme"):
+    with world.request():
         claim_next(world.deps, Claimer(by=agent("auditor"), agent="auditor", worker="w"))
     assert cost(meter.taken()) == CLAIMS[name]
 
@@ -132,7 +132,7 @@ def test_and_so_does_its_claim(table: FakeDynamo, name: str) -> None:
 def test_an_escalation_costs_what_a_handoff_does(table: FakeDynamo, name: str) -> None:
     world, meter = metered(table)
     wants: dict[str, Any] = {**ASKED[name], "auto_snapshot": True} if ASKED[name] else {}
-    with world.store.at_one_version("acme"):
+    with world.request():
         world.mark(**wants)
     assert cost(meter.taken()) == HANDOFFS[name]
 
@@ -162,7 +162,7 @@ def test_posting_costs_the_same(table: FakeDynamo) -> None:
     }
     for name, draft in drafts.items():
         meter.taken()
-        with world.store.at_one_version("acme"):
+        with world.request():
             world.store.settings("acme")
             meter.taken()
             post_entry(world.deps, agent("scout"), draft)

@@ -90,7 +90,7 @@ def test_the_rows_of_many_tasks_are_read_at_once(store: Store) -> None:
 def test_a_claimer_is_told_nothing_of_the_row(store: Store) -> None:
     """It is read with the answer, where it may have changed again."""
     opened(store)
-    assert store.read_for_claim(WORKSPACE, "task_1", "auditor")[0].page_sync is None
+    assert store.read_for_claim(WORKSPACE, "task_1").page_sync is None
 
 
 def test_a_task_that_isnt_made_opens_no_row(store: Store) -> None:

@@ -1,12 +1,11 @@
-"""The function checks the token itself, in the reading of the first facts: no answer and no effect rests on what a
-process remembers (docs/decisions/034-the-function-checks-the-token.md)."""
+"""The function checks the token itself, before anything else: no answer and no effect rests on what a process remembers
+(docs/decisions/034-the-function-checks-the-token.md, docs/decisions/088-admission-is-one-step.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import dropwhile
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from baton.adapters.dynamodb.table import Table, to_wire
 from baton.adapters.dynamodb.together import Calls, SideBySide, Together, in_turn
 from baton.domain.access.principal import Principal
 from baton.domain.access.token import Token, spell
-from baton.domain.recent import MAX_KEPT
+from baton.domain.recent import MAX_KEPT, Recent
 from baton.services.access.issue_token import revoke_token
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
@@ -25,12 +24,10 @@ from support.fakes.ports import FakeSecrets
 from support.fakes.store import TABLE, InMemoryStore
 from support.faults.choke_point import Choked, at_call, from_call
 from support.gateway import Gateway, Reply, gateway_event, route_of
-from support.values.tokens import give_token, given_key, raise_config_version, token_of
+from support.values.tokens import bearer, give_token, given_key, raise_config_version, token_of, who
 from support.worlds.world import World, agent, human, marker_body, service
 
 ALICE, CI, AUDITOR = human(), service(), agent("auditor")
-# Each query here that comes first is one of an index; one of the table comes after the token's reading, or beside it.
-HINT = "query"
 REFUSED = (403, "token_refused")
 
 
@@ -60,10 +57,6 @@ class Door:
         assert self.send(by, "GET", "/agents/auditor").status == 200
         self.choked.calls.clear()
         return self
-
-    def reads_after_hints(self) -> list[str]:
-        """The calls without those that come first and only look at an index."""
-        return list(dropwhile(lambda name: name == HINT, self.choked.calls))
 
     def change(self, by: Principal, **changes: Any) -> None:
         """What the table holds as the caller's token, from now on."""
@@ -116,7 +109,7 @@ def test_a_revoked_token_is_refused_with_the_next_request_before_anything_is_don
     before, secrets = door.kept(), repr(vars(door.secrets))
     reply = ask(door, task_id)
     assert outcome(reply) == REFUSED
-    assert door.reads_after_hints() in (["batch_get_item"], ["get_item"]), "the token's own reading, nothing after it"
+    assert door.choked.calls == ["get_item", "get_item"], "the version, and the token as that has changed: nothing else"
     assert (door.kept(), repr(vars(door.secrets))) == (before, secrets)
     door.choked.calls.clear()
     assert outcome(ask(door, task_id)) == REFUSED
@@ -126,20 +119,6 @@ def test_a_revoked_token_is_refused_with_the_next_request_before_anything_is_don
 def the_last_first(calls: Calls) -> None:
     for call in reversed(calls):
         call()
-
-
-@pytest.mark.parametrize("together", [the_last_first, SideBySide(1)])
-@pytest.mark.parametrize("first", FIRST)
-def test_what_is_read_beside_the_tokens_own_reading_is_nobodys_if_it_is_refused(first: str, together: Together) -> None:
-    by, ask = FIRST[first]
-    door = Door(together)
-    task_id = door.other.needing()
-    door.known(by)
-    door.revoke(by)
-    before = door.kept()
-    assert outcome(ask(door, task_id)) == REFUSED
-    assert set(door.choked.calls) <= {"batch_get_item", "get_item", "query"}
-    assert door.kept() == before
 
 
 @pytest.mark.parametrize("together", [the_last_first, SideBySide(1)])
@@ -155,12 +134,15 @@ def test_the_order_of_calls_that_dont_wait_for_each_other_changes_no_answer(firs
 
 
 @pytest.mark.parametrize("first", FIRST)
-def test_a_known_token_is_read_in_the_batch_that_comes_first(door: Door, first: str) -> None:
+def test_who_calls_is_read_before_anything_else(door: Door, first: str) -> None:
     by, ask = FIRST[first]
     task_id = door.other.needing()
     reply = ask(door.known(by), task_id)
     assert reply.status >= 400 if first.startswith("no ") else reply.status < 300
-    assert door.reads_after_hints()[0] == "batch_get_item"
+    assert door.choked.calls[:2] == ["get_item", "get_item"], "the version, and the token under it for the first time"
+    door.choked.calls.clear()
+    ask(door, task_id)
+    assert door.choked.calls[0] == "get_item", "the version alone"
 
 
 @pytest.mark.parametrize("first", FIRST)
@@ -174,8 +156,7 @@ def test_a_token_that_can_not_be_read_is_busy_and_nothing_is_done(door: Door, fi
     reply = ask(door, task_id)
     assert outcome(reply) == (503, "busy")
     assert "Retry-After" in reply.headers
-    assert set(door.reads_after_hints()) <= {"get_item", "batch_get_item"}
-    assert len(door.reads_after_hints()) == 3, "one reading, tried three times"
+    assert door.choked.calls == ["get_item"] * 3, "one reading, tried three times"
     assert (door.kept(), repr(vars(door.secrets))) == (before, secrets)
 
 
@@ -198,13 +179,11 @@ def test_a_token_ends_with_its_time_although_the_process_knows_it(door: Door) ->
 @pytest.mark.parametrize(
     "other", [{"workspace": "other"}, {"subject": "bob"}, {"kind": AUDITOR.kind}, {"scopes": frozenset()}]
 )
-def test_a_token_of_somebody_else_by_now_is_refused(door: Door, other: dict[str, Any]) -> None:
+def test_a_token_of_somebody_else_by_now_is_that_ones(door: Door, other: dict[str, Any]) -> None:
     """No token changes its principal. If one did, nothing would be done as the one that it was."""
-    task_id = door.other.needing()
     door.known(ALICE)
     door.change(ALICE, **other)
-    assert outcome(door.send(ALICE, "POST", f"/tasks/{task_id}/approve")) == REFUSED
-    assert door.other.task(task_id).state == "needs"
+    assert who(door.gateway.deps, bearer(ALICE)) == replace(token_of(ALICE), **other).principal
 
 
 def test_a_secret_that_was_right_is_no_longer(door: Door) -> None:
@@ -272,8 +251,8 @@ def test_a_revocation_by_another_process_is_seen_with_the_next_request(door: Doo
     assert with_header(door, header, "/tasks")["statusCode"] == 403
 
 
-def test_a_process_keeps_the_tokens_that_it_saw_last(door: Door) -> None:
-    known = door.gateway.deps.known_tokens
+def test_a_process_keeps_the_tokens_that_it_saw_last() -> None:
+    known: Recent[str, Token] = Recent()
     for number in range(MAX_KEPT):
         known.keep(f"made{number:08d}", made(f"made{number:08d}"))
     assert known.get("made00000000") is not None
@@ -283,9 +262,9 @@ def test_a_process_keeps_the_tokens_that_it_saw_last(door: Door) -> None:
     assert known.get("onemoretoken") is not None
 
 
-def test_a_token_that_no_longer_fits_is_read_by_itself(door: Door) -> None:
+def test_a_token_that_the_process_does_not_know_is_read_by_itself(door: Door) -> None:
     give_token(door.dynamo, ALICE)
-    door.gateway.deps.known_tokens.forget(token_of(ALICE).id)
+    door.world.store.forget_rosters()  # type: ignore[attr-defined]
     assert door.send(ALICE, "GET", "/agents/auditor").status == 200
     assert door.choked.calls[0] == "get_item"
     assert door.dynamo.item(given_key(ALICE)) is not None

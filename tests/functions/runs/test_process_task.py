@@ -68,7 +68,7 @@ def a_consumer() -> DispatchConsumer:
     world = World().settle()
     for slug in AGENTS:
         register_agent(world.deps, human(), slug, {"name": slug, "runtime": Runtime.RUN, "approval": Approval.AUTO})
-    return DispatchConsumer(world, Echo(), FakeDeadLetters(), BusyStore(world.store, "read_for_dispatch"))
+    return DispatchConsumer(world, Echo(), FakeDeadLetters(), BusyStore(world.store, "agent"))
 
 
 def notice(agent: str, task_id: str = "task_1", workspace: str = WORKSPACE) -> str:

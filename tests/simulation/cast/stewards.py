@@ -12,8 +12,7 @@ from baton.domain.access.token import Token
 from baton.domain.agents.route import Mode
 from baton.domain.errors import TokenRefused
 from baton.domain.handoffs.handoff_message import message_from
-from baton.ports.store import Store
-from baton.services.access.authenticate import admitted
+from baton.services.access.authenticate import admit
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from baton.services.access.open_session import make_session_code, open_session, redeem_session_code
@@ -39,14 +38,6 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"waiting_alert_seconds": 3_600},
     {"unclaimed_alert_seconds": 60},
     {"unclaimed_alert_seconds": 3_600},
-)
-
-
-# What a request may begin with: one item, several in a batch, a query.
-READS: tuple[Callable[[Store, str], object], ...] = (
-    lambda store, workspace: store.settings(workspace),
-    lambda store, workspace: store.dispatch_inputs(workspace, RUN[0]),
-    lambda store, workspace: store.tokens(workspace, 10, None),
 )
 
 
@@ -193,18 +184,13 @@ class Steward:
         session = self._sessions.get(token_id)
         is_revoked = bool({token_id, session.session_of if session else None} & self._revoked)
         was_over = sim.oracle.sessions.is_over(token_id)
-        reads = [sim.pick(READS) for _ in range(self._draw(3))]
 
         def enter() -> None:
             with suppress(TokenRefused):
-                with admitted(sim.deps, f"Bearer {self._tokens[token_id]}") as (deps, by):
-                    for read in reads:
-                        with suppress(TokenRefused):  # as who makes the best of a failed call would
-                            read(deps.store, by.workspace)
-                            sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
+                admit(sim.deps, f"Bearer {self._tokens[token_id]}")
+                sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
                 is_over = was_over and sim.oracle.sessions.is_over(token_id)
                 sim.oracle.verdict.must(not is_over, "token {} is taken, and was over", token_id)
-                sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
 
         self._context.look(enter)
 

@@ -235,34 +235,15 @@ CLAIMS = (
 CALLERS = (
     bug(
         "a known token is believed",
+        ("adapters/dynamodb/agents/registry.py", "if read_under == version:", "if True:"),
+        habits={"has_stewards": True},
+    ),
+    bug(
+        "nobody judges the token that was read",
         (
             "services/access/authenticate.py",
-            "resting_on(known, judge)",
-            "resting_on(known, lambda _: None)",
-        ),
-        habits={"has_stewards": True},
-    ),
-    bug(
-        "a token's check waits for the end of its request",
-        (
-            "adapters/dynamodb/table.py",
-            "        self._settle()\n        return self._wire",
-            "        return self._wire",
-        ),
-        ("adapters/dynamodb/table.py", "if check is not None and check.is_open else []", "if False else []"),
-        (
-            "adapters/dynamodb/table.py",
-            "if check is not None and check.is_open:\n            return self.get_many",
-            "if False:\n            return self.get_many",
-        ),
-        habits={"has_stewards": True},
-    ),
-    bug(
-        "nobody judges the token that a batch brings along",
-        (
-            "adapters/dynamodb/pending_check.py",
-            "            for judge in self._judges:",
-            "            for judge in self._judges[1:]:",
+            "token is None or not token.admits(shown, deps.clock.now())",
+            "token is None",
         ),
         habits={"has_stewards": True},
     ),
@@ -278,9 +259,9 @@ CALLERS = (
     bug(
         "a token is judged by the version of an earlier request",
         (
-            "adapters/dynamodb/access/token_checks.py",
-            "if seen is not None and seen[1] == version:",
-            "if seen is not None and seen[1] == before:",
+            "adapters/dynamodb/agents/configs.py",
+            "        store._at = {}\n",
+            "        store._at = self._at = self._at or {}\n",
         ),
         habits={"has_stewards": True},
     ),
@@ -305,11 +286,6 @@ CALLERS = (
             'NOT_USED = "attribute_exists(#pk) AND attribute_not_exists(#session_id)"',
             'NOT_USED = "attribute_exists(#pk)"',
         ),
-        habits={"has_stewards": True},
-    ),
-    bug(
-        "a refused token is refused once in its request",
-        ("adapters/dynamodb/pending_check.py", "if self._refusal is not None:", "if False:"),
         habits={"has_stewards": True},
     ),
 )

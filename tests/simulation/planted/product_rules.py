@@ -143,7 +143,7 @@ ACCEPTED = (
         "a callback that meets a conflict is accepted and lost",
         (
             "services/claims/wait_for_callback.py",
-            "    retry_on_conflict(deps.clock, attempt)\n",
+            "    retry_on_conflict(deps, attempt)\n",
             "    try:\n        attempt()\n    except errors.Conflict:\n        pass\n",
         ),
         habits={"focus": Focus.WAITS, "is_hot": True},
@@ -319,6 +319,7 @@ SESSIONS = (
             "return self.session_id is None",
         ),
         habits={"has_stewards": True, "is_hot": False, "skew_ms": 1_000},
+        steps=100_000,
     ),
     bug(
         "a session is renewed beyond the end of its token",
@@ -347,6 +348,7 @@ SESSIONS = (
             'ExpressionAttributeNames={"#expires_at": "expires_at", "#pk": "pk"}',
         ),
         habits={"has_stewards": True, "crowd": 3},
+        steps=250_000,
     ),
     bug(
         "two sessions that are opened at once share a place",

@@ -7,6 +7,7 @@ from typing import Any
 
 from support.fakes.store import InMemoryStore
 from support.faults.choke_point import Crash
+from support.faults.one_request import for_one_request
 
 Step = Callable[[], object]
 
@@ -27,6 +28,9 @@ class CallHooks:
     def begin_at(self, number: int, step: Step, *, when: str) -> None:
         """With one step, ``when`` it is ("before" or "after") the call of that number."""
         self.begin(**{"before": None, "after": None, when: {number: step}})
+
+    def at_one_version(self) -> Any:
+        return for_one_request(self, "inner")
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self.inner, name)

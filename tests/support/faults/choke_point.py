@@ -9,6 +9,7 @@ from typing import Any
 from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
 
 from support.fakes.fake_dynamo import refusal, trouble
+from support.faults.one_request import for_one_request
 
 Plan = Callable[[int, str], str | None]
 
@@ -38,8 +39,8 @@ def comes_first(operation: str, request: Mapping[str, Any]) -> bool:
 
 
 class Choked:
-    """Wraps a client. ``plan(number, operation)`` names what happens at the call of that number (1, 2, …): None,
-    ``timeout_after``, ``error_after`` (done, but the answer is lost), ``timeout_before``, ``error_before``,
+    """Wraps a client, or a store. ``plan(number, operation)`` names what happens at the call of that number (1, 2, …):
+    None, ``timeout_after``, ``error_after`` (done, but the answer is lost), ``timeout_before``, ``error_before``,
     ``no_connection``, ``throttle``, ``conflict`` (of a write, with a transaction on the same item), ``crash_before``,
     ``crash_after``; of a batch write also ``unprocessed`` (all but its first item are told as not done) and
     ``crash_between`` (its first item is written, and nothing else happens any more)."""
@@ -51,6 +52,9 @@ class Choked:
     @property
     def counts(self) -> Counter[str]:
         return Counter(self.calls)
+
+    def at_one_version(self) -> Any:
+        return for_one_request(self, "client")
 
     def __getattr__(self, operation: str) -> Any:
         call = getattr(self.client, operation)

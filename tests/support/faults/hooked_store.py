@@ -9,6 +9,7 @@ from typing import Any
 from baton.domain.errors import Busy
 from baton.ports.queues import ReadyTask, Skills
 from support.fakes.store import InMemoryStore
+from support.faults.one_request import for_one_request
 
 Step = Callable[[], object]
 
@@ -20,6 +21,9 @@ class HookedStore:
         self._store = store or InMemoryStore()
         self.before: dict[str, Step] = {}
         self.after: dict[str, Step] = {}
+
+    def at_one_version(self) -> Any:
+        return for_one_request(self, "_store")
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
@@ -46,6 +50,9 @@ class BusyStore:
 
     def __init__(self, store: Any, operation: str, busy_for: frozenset[str] = frozenset()) -> None:
         self._store, self._operation, self.busy_for = store, operation, busy_for
+
+    def at_one_version(self) -> Any:
+        return for_one_request(self, "_store")
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)

@@ -12,7 +12,7 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.token import Token, digest, spell
 from baton.ports.deps import Deps
-from baton.services.access.authenticate import admitted
+from baton.services.access.authenticate import admit
 from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo
 
@@ -47,8 +47,7 @@ def give_token(dynamo: FakeDynamo, by: Principal) -> None:
 def who(deps: Deps, header: str) -> Principal | None:
     """Whom the header lets in, as for a request that does nothing; None if it lets in nobody."""
     try:
-        with admitted(deps, header) as (_, by):
-            return by
+        return admit(deps, header)[1]
     except errors.TokenRefused:
         return None
 

@@ -25,9 +25,15 @@ class Rig:
         self.raw, self.table = FakeDynamo(Calm(knows_tokens=False)), TABLE
         self.choked = Choked(self.raw)
         self.clock = FakeClock()
-        self.store = DynamoStore(Table(self.choked, self.table, self.clock.sleep))
         self.other_store = InMemoryStore(self.raw, self.clock.sleep)
-        self.world = World(store=self.store, clock=self.clock)
+        store = DynamoStore(Table(self.choked, self.table, self.clock.sleep))
+        self.world = World(store=store, clock=self.clock)
+
+    @property
+    def store(self) -> DynamoStore:
+        store = self.world.store
+        assert isinstance(store, DynamoStore)
+        return store
 
     def settle(self) -> Rig:
         self.world.settle()
@@ -45,8 +51,8 @@ class Rig:
 
     def requested(self, act: Callable[[], Any]) -> list[str]:
         """The same within a request that has read the version of the workspace's agents and settings, in a process that
-        knows them: that reading comes along with the first items that a request gets, and isn't counted here."""
-        with self.store.at_one_version(WORKSPACE):
+        knows them: that reading comes first, and isn't counted here."""
+        with self.world.request():
             self.store.roster(WORKSPACE)
             return self.count(act)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -92,6 +94,17 @@ class World:
         else:
             self._register(workspace)
         return self
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Within it, this process answers one request: it reads agents and settings at one version."""
+        process = self.deps
+        self.deps = process.at_one_version()
+        self.store = self.deps.store
+        try:
+            yield
+        finally:
+            self.deps, self.store = process, process.store
 
     def stored(self) -> dict[Key, Item]:
         """Everything that there is, in the table's own form, but the callers' tokens and how much each asked for."""

@@ -393,7 +393,7 @@ def test_a_store_that_does_not_answer_brings_the_notice_back() -> None:
     def busy() -> None:
         raise Busy
 
-    store.before["read_for_dispatch"] = busy
+    store.before["read_for_claim"] = busy
     with pytest.raises(Busy):
         notify(world, task_id, Recorder())
     assert notify(world, task_id, Recorder()) is NoticeOutcome.RAN

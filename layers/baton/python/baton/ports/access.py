@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -11,7 +10,7 @@ from typing import Protocol
 from baton.domain.access.principal import Principal
 from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.settings import Settings
-from baton.domain.access.token import Token
+from baton.domain.access.token import Credentials, Token
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.ports.paging import Page
 
@@ -56,28 +55,10 @@ class TokenStore(Protocol):
         """Returns the token, found by its id alone: the caller's workspace isn't known before. A session is revoked
         if its token is, and unknown if its token is gone."""
 
-    def resting_on(
-        self, known: Token, judge: Callable[[Token | None], None]
-    ) -> AbstractContextManager[Callable[[], None]]:
-        """Within it, nothing is done with the store before ``judge`` has seen the token as it is now. The first call
-        reads the workspace's version, which every revocation raises: in one strongly consistent batch with what the
-        call gets, if it gets items, else alone before it. If this process hasn't read the token under that version, the
-        token is read, too. ``judge`` decides before anything of the batch is used. What it raises, or what the reading
-        raises, is raised by that call and by every later one. Holds for this thread, and for this store alone.
-
-        The version holds for all that is read within it until ``read_anew``: agents and settings are those of the
-        request's beginning.
-
-        Yields ``settle``, which has the token judged now unless it was. It is called when the context ends too, also
-        after an ``Exception``, in whose place ``judge``'s own is then raised."""
-
-    def demand(self, judge: Callable[[], None]) -> None:
-        """Has this judged with the token that the request rests on, after it; at once if that was done, or if the
-        request rests on none. ``judge`` may read."""
-
-    def read_anew(self) -> None:
-        """Agents and settings that are read from now on are read anew: the request has waited. A write that is refused
-        does so by itself."""
+    def present_token(self, shown: Credentials, now: datetime) -> Token | None:
+        """Returns the token that is shown, like ``token``. If this process has read it since anything of its workspace
+        was changed, that is one small read, of the version that every revocation raises. Else the token is read. A
+        wrong secret changes nothing in what the process keeps, and costs what an unknown id does."""
 
     def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
         """Saves a new token. Raises ``KeyTaken``."""

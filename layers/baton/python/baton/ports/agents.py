@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -21,16 +20,8 @@ class AgentStore(Protocol):
         settings raises, if this process has read them under it; no read if the request has read the version; else one
         or two reads more."""
 
-    def known_roster(self, workspace: str) -> Roster:
-        """Returns the agents as this process last read them, without a read; the first time like ``roster``. A decision
-        on them holds only if the present version, read afterwards, is still the same."""
-
     def agent(self, workspace: str, slug: str) -> Agent | None:
         """Returns one agent. Reads like ``roster``."""
-
-    def at_one_version(self, workspace: str) -> AbstractContextManager[None]:
-        """Within it, agents and settings are those of one version, read once: with the first items that are got, or
-        alone before anything else. Until ``read_anew``, and for this thread alone."""
 
     def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
         """Returns the agent and the workspace's settings, in one read."""

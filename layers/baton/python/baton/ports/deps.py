@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from baton.domain.access.metering import Meter
-from baton.domain.access.token import Token
 from baton.domain.memory.poster_use import PosterUse
 from baton.domain.recent import Recent
 
@@ -41,7 +40,6 @@ class Deps:
     release: str = ""  # another one may show the same thing in another form
     meter: Meter = field(default_factory=Meter, repr=False)
     posters: Recent[tuple[str, str], PosterUse] = field(default_factory=Recent, repr=False)
-    known_tokens: Recent[str, Token] = field(default_factory=Recent, repr=False)
 
     @property
     def learns_its_url(self) -> bool:
@@ -51,6 +49,10 @@ class Deps:
     def at(self, url_id: str) -> Deps:
         """Returns the same ports, for a request to the URL with this id."""
         return replace(self, public_url=self.public_url.replace(URL_ID, url_id))
+
+    def at_one_version(self) -> Deps:
+        """Returns the same ports for one request, in which agents and settings are those of one version."""
+        return replace(self, store=self.store.at_one_version())
 
     def task_url(self, task_id: str) -> str:
         return f"{self.public_url}/tasks/{task_id}"

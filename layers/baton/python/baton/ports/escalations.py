@@ -17,7 +17,6 @@ class MarkerInputs(NamedTuple):
     settings: Settings
     direction: Direction
     saved_response: SavedResponse | None
-    roster: int  # the present version of the workspace's agents
 
 
 class MarkerStore(Protocol):

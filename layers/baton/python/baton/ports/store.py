@@ -52,3 +52,11 @@ class Store(
     Protocol,
 ):
     """All stores: one table."""
+
+    def at_one_version(self) -> Store:
+        """Returns this store for one request: agents and settings are those of the version that it reads first, until
+        ``read_anew``."""
+
+    def read_anew(self) -> None:
+        """Agents and settings that are read from now on are read anew: the request has waited, or a write of it was
+        refused. Saving an agent or settings does it, too."""

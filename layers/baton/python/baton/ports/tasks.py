@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, Protocol
 
-from baton.domain.agents.agent import Agent
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks import trail
 from baton.domain.tasks.receipts import Receipt
@@ -27,13 +26,9 @@ class TaskStore(Protocol):
     def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> TaskDetails:
         """Returns the task with its items, as of one moment per item. One read. Raises ``Unknown``."""
 
-    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails, Agent | None]:
-        """Returns the task with every item that its claimer needs, and the agent's present state. One read beside the
-        version of agents and settings, and one more for a task that came back. What isn't there costs nothing. Raises
-        ``Unknown``."""
-
-    def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails | None, Agent | None]:
-        """The same for the task of a dispatch notice, which may not exist."""
+    def read_for_claim(self, workspace: str, task_id: str) -> TaskDetails:
+        """Returns the task with every item that its claimer needs. One read, and one more for a task that came back.
+        What isn't there costs nothing. Raises ``Unknown``."""
 
     def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
         """Returns the response saved by ``SaveResponse``."""

@@ -50,7 +50,7 @@ def run_idempotently(
         return decide(inputs) if saved is None else answered(saved)
 
     try:
-        return retry_on_conflict(deps.clock, attempt)
+        return retry_on_conflict(deps, attempt)
     except errors.BatonError:
         saved = saved_so_far(deps, idempotency_key)
         if saved is None:
@@ -93,7 +93,7 @@ def save_first_response(deps: Deps, idempotency_key: IdempotencyKey, answer: dic
             deps.store.commit(idempotency_key.principal.workspace, *save_response(idempotency_key, answer))
         return answer if saved is None else saved
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def apply_once(deps: Deps, idempotency_key: IdempotencyKey, writes: Iterable[Write]) -> bool:
@@ -107,7 +107,7 @@ def apply_once(deps: Deps, idempotency_key: IdempotencyKey, writes: Iterable[Wri
             return False
         return True
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def apply_once_per_edit(

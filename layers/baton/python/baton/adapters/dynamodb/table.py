@@ -4,9 +4,6 @@ A reply can be lost after the write was applied: the SDK's own retry then fails 
 every transaction writes its token into a commit proof, an item that nobody changes afterwards. After an unclear or
 refused attempt the proof is read; if it carries our token, the write is ours (docs/spec/requests.md §3).
 
-A request may rest on a check: items that are judged before anything is done, and before any item that was read is
-used. No call but a query reaches the client otherwise than through ``_client``, which settles the check.
-
 A request can also arrive late: after its retry was refused and another decision was answered. So before a refusal is
 reported, an attempt with an unclear outcome is fenced off: one of its conditions is made to fail for ever
 (docs/decisions/023-unclear-attempts-are-barred.md).
@@ -16,8 +13,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, partial
@@ -41,7 +36,6 @@ from baton.adapters.dynamodb.item_writes import (
     proof_of,
     short,
 )
-from baton.adapters.dynamodb.pending_check import PendingCheck
 from baton.adapters.dynamodb.schema import TODAY, Schema
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit, must_fit_together
@@ -99,10 +93,6 @@ class ConditionFailed(Exception):
         self.item = item  # as it was found; empty if it didn't exist
 
 
-# The check that the running request rests on, with the table that it is about.
-_PENDING: ContextVar[tuple[Table, PendingCheck] | None] = ContextVar("pending", default=None)
-
-
 @dataclass(frozen=True)
 class Layout:
     """``shards``: where writes put what is spread, and where readers look for it. ``schema``: the number of what is
@@ -126,85 +116,26 @@ class Table:
         layout: Layout = TODAYS_LAYOUT,
         together: Together = in_turn,
     ) -> None:
-        self._wire, self._name, self._sleep, self._together = client, name, sleep, together
+        self._client, self._name, self._sleep, self._together = client, name, sleep, together
         self.shards, self.schema = layout.shards, layout.schema
 
-    @contextmanager
-    def resting_on(self, check: PendingCheck) -> Iterator[Callable[[], None]]:
-        """Within it, the check is settled before anything is done with this table by this thread, and at its end; then
-        a refusal is raised in place of any other ``Exception``. Yields what settles it now."""
-        before = _PENDING.set((self, check))
-        try:
-            try:
-                yield self._settle
-            except Exception:
-                self._settle()
-                raise
-            self._settle()
-        finally:
-            _PENDING.reset(before)
-
-    @property
-    def _client(self) -> DynamoClient:
-        self._settle()
-        return self._wire
-
-    @property
-    def check(self) -> PendingCheck | None:
-        """The check that this table's calls rest on."""
-        pending = _PENDING.get()
-        return pending[1] if pending is not None and pending[0] is self else None
-
-    def read_anew(self) -> None:
-        """What this request read first holds no longer: something else has changed since, or time went by."""
-        if self.check is not None:
-            self.check.forget()
-
-    def _settle(self) -> None:
-        check = self.check
-        if check is None:
-            return
-        if check.is_open:
-            check.decide(lambda: self._batch(self._wire, check.wanted))
-        check.must_hold()
-
     def get(self, key: keys.Key) -> Item | None:
-        check = self.check
-        if check is not None and check.is_open:
-            return self.get_many([key]).get(key)
         answer = self._read(self._client.get_item, Key=_key_to_wire(key), ConsistentRead=True)
         return next(self._items([answer["Item"]]), None) if "Item" in answer else None
 
     def get_many(self, wanted: Sequence[keys.Key], *, newer_too: bool = False) -> dict[keys.Key, Item]:
-        """Returns the items that exist. Raises ``ValueError`` for more than 100 different keys. An open check's items
-        are read along, and judged before anything is returned. ``newer_too``: those that this version can't read come
-        as they are (``schema.is_newer``), so that one doesn't hold up the others."""
-        check = self.check
-        together = list(dict.fromkeys([*wanted, *check.wanted])) if check is not None and check.is_open else []
-        if check is None or not together or len(together) > MAX_BATCH:
-            return self._batch(self._client, wanted, newer_too=newer_too)
-        found = check.decide(lambda: self._readable(check.wanted, self._batch(self._wire, together, newer_too=True)))
-        here = {key: found[key] for key in dict.fromkeys(wanted) if key in found}
-        return here if newer_too else self._readable(here, here)
-
-    def _readable(self, wanted: Iterable[keys.Key], found: dict[keys.Key, Item]) -> dict[keys.Key, Item]:
-        """Raises ``WrittenByNewer`` for one of the wanted items. Another item that this version can't read refuses no
-        check."""
-        for key in wanted:
-            if key in found and self.schema.is_newer(found[key]):
-                self.schema.read(found[key])
-        return found
-
-    def _batch(
-        self, client: DynamoClient, wanted: Sequence[keys.Key], *, newer_too: bool = False
-    ) -> dict[keys.Key, Item]:
+        """Returns the items that exist; no keys take no call. Raises ``ValueError`` for more than 100 different keys.
+        ``newer_too``: those that this version can't read come as they are (``schema.is_newer``), so that one doesn't
+        hold up the others."""
         once_each = list(dict.fromkeys(wanted))  # a batch read refuses a key that occurs twice
         if len(once_each) > MAX_BATCH:
             raise ValueError(wanted)
         found: dict[keys.Key, Item] = {}
+        if not once_each:
+            return found
         request = {self._name: {"Keys": [_key_to_wire(key) for key in once_each], "ConsistentRead": True}}
         for _ in range(ATTEMPTS):
-            answer = self._call(client.batch_get_item, RequestItems=request)
+            answer = self._call(self._client.batch_get_item, RequestItems=request)
             for item in self._items(answer["Responses"].get(self._name, []), newer_too=newer_too):
                 found[keys.Key(item["pk"], item["sk"])] = item
             request = answer.get("UnprocessedKeys") or {}
@@ -230,8 +161,7 @@ class Table:
             more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def together(self, calls: Calls) -> None:
-        """Makes reads of this table that don't wait for each other. What the request rests on is settled before."""
-        self._settle()
+        """Makes reads of this table that don't wait for each other."""
         self._together(calls)
 
     def query_page(
@@ -283,7 +213,6 @@ class Table:
                 return send()
             except _FAILURES as exc:
                 if _code(exc) == "ConditionalCheckFailedException":
-                    self.read_anew()
                     found = _old_item(exc)
                     raise ConditionFailed(self.schema.read(found) if found else found) from exc
                 if not _is_unclear(exc) and _code(exc) != "TransactionConflictException":
@@ -305,7 +234,6 @@ class Table:
         commit_proof, bar = proof_of(rest), bar_of(rest)
         first, stamped = [each.stamped(token) for each in first], [each.stamped(token) for each in rest]
         _must_fit([*first, *stamped])
-        self._settle()
         self._together([partial(self._put_first, each, token) for each in first])
         send = self._sender(stamped, token)
         may_arrive = False
@@ -321,7 +249,6 @@ class Table:
                 if refusal is not None:
                     if may_arrive and bar is not None and self._was_applied(bar, commit_proof, token):
                         return
-                    self.read_anew()
                     raise refusal from exc
                 may_arrive = may_arrive or not _is_turned_away(exc)
                 self._pause(attempt)
@@ -395,9 +322,7 @@ class Table:
         return next((written_by(chunk, event.seq) for chunk in self.query(condition, values, limit=1)), None)
 
     def _query_page(self, condition: str, values: Item, **more: Any) -> Any:
-        """Reads one page of the table, or of ``IndexName``, which lags behind the table. The table is read while an
-        open check is being settled, and what came is nobody's if that is refused. An index leaves the check open: its
-        entries are hints, and what follows of them settles it, or the request's end."""
+        """Reads one page of the table, or of ``IndexName``, which lags behind the table."""
         index = more.get("IndexName")
         request = {
             "KeyConditionExpression": condition,
@@ -406,13 +331,7 @@ class Table:
             "ConsistentRead": index is None,
             **more,
         }
-        check, answers = self.check, []
-        if check is None or not check.is_open:
-            return self._read(self._client.query, **request)
-        if index is not None:
-            return self._read(self._wire.query, **request)
-        self._together([self._settle, lambda: answers.append(self._read(self._wire.query, **request))])
-        return answers[0]
+        return self._read(self._client.query, **request)
 
     def _read(self, call: Callable[..., Any], **request: Any) -> Any:
         return self._call(call, TableName=self._name, **request)

@@ -32,4 +32,4 @@ def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_
             change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(deps.clock.now()))
         return after
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)

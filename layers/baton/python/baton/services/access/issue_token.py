@@ -84,7 +84,7 @@ def revoke_token(deps: Deps, by: Principal, token_id: str) -> Token:
             deps.store.save_revocation(revoked)
         return revoked
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def _check(deps: Deps, by: Principal, request: TokenRequest, now: datetime) -> None:

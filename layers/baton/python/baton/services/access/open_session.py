@@ -20,7 +20,7 @@ def open_session(deps: Deps, by: Principal) -> tuple[Token, str]:
     def attempt() -> tuple[Token, str]:
         return begin_session(deps, _parent(deps, by, "open a session"))
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def make_session_code(deps: Deps, by: Principal) -> tuple[SessionCode, str]:
@@ -57,7 +57,7 @@ def redeem_session_code(deps: Deps, text: str) -> tuple[Token, str]:
         code, parent = look_at_session_code(deps, text)
         return begin_session(deps, parent, code)
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def _parent(deps: Deps, by: Principal, action: str) -> Token:

@@ -35,7 +35,7 @@ def change_route(
         deps.store.save_route(after, table)
         return after, before.removed
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def remove_route(deps: Deps, by: Principal, work_type: str) -> None:
@@ -49,7 +49,7 @@ def remove_route(deps: Deps, by: Principal, work_type: str) -> None:
             raise errors.Unknown("route for this type of work")
         deps.store.save_route(route.changed(by, deps.clock.now(), removed=True), table)
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def read_routes(deps: Deps, by: Principal) -> RoutingTable:

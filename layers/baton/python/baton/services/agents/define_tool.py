@@ -49,7 +49,7 @@ def define_tool(
         deps.store.save_tool(after, toolbox)
         return after, toolbox.get(name) is None
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def preview_tool(

@@ -49,7 +49,7 @@ def register_agent(
             _notify_backlog(deps, after)
         return after, before.version == 0
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def _must_not_begin_to_run(deps: Deps, by: Principal, before: Agent, after: Agent) -> None:

@@ -263,6 +263,7 @@ class _Search:
             self._log_newer(ready)
             return None
         except errors.Conflict:
+            self._baton.store.read_anew()
             self._is_contended = True
             self._lost.append(ready)
             return None

@@ -36,7 +36,7 @@ def join_branches(deps: Deps, workspace: str, task_id: str) -> bool:
             deps.store.commit(workspace, FinishJob(job))
         return joined
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def _join(deps: Deps, workspace: str, task_id: str) -> bool:

@@ -91,7 +91,7 @@ def answer_callback(deps: Deps, token: str, content: Any) -> None:
         )
         return None
 
-    retry_on_conflict(deps.clock, attempt)
+    retry_on_conflict(deps, attempt)
 
 
 def _callback_at(deps: Deps, token: str) -> Callback:

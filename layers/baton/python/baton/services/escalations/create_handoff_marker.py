@@ -27,9 +27,6 @@ from baton.steps.escalations.open_escalation import Escalation, commit_escalatio
 from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
 from baton.steps.tracker.page_delivery import PageResult
 
-# Reads of the agents, until none changes between that read and the read of the other inputs.
-READINGS = 3
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkerAnswer:
@@ -86,17 +83,10 @@ def _parse_with_inputs(
     deps: Deps, workspace: str, body: dict[str, Any], idempotency_key: IdempotencyKey | None
 ) -> tuple[Marker | errors.InvalidMarker, MarkerInputs]:
     """Returns the marker, or why it is invalid: not raised yet, as a repeat gets its first answer whatever has become
-    of the agents since. Parsed with the agents that this process knows, and again if any has changed since: an agent
-    that was just switched off takes no work."""
-    roster = deps.store.known_roster(workspace)
-    for _ in range(READINGS):
-        marker = _parse(body, roster)
-        pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
-        inputs = deps.store.marker_inputs(workspace, pair, idempotency_key)
-        if inputs.roster == roster.version:
-            return marker, inputs
-        roster = deps.store.roster(workspace)
-    raise errors.Conflict("roster")
+    of the agents since."""
+    marker = _parse(body, deps.store.roster(workspace))
+    pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
+    return marker, deps.store.marker_inputs(workspace, pair, idempotency_key)
 
 
 def _parse(body: dict[str, Any], roster: Roster) -> Marker | errors.InvalidMarker:

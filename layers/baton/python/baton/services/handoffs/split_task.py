@@ -49,7 +49,7 @@ def split_task(
             return _replayed(deps, answers.task_after(deps, inputs.parent.task, receipt))
         return _split(deps, call, inputs.parent, inputs, parts)
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def _split(

@@ -83,8 +83,7 @@ def process_task(
     if time_budget.time_left() < time_budget.least_seconds:
         deps.dispatch_queue.notify(notice.workspace, notice.agent, notice.task_id)
         return NoticeOutcome.LATER
-    with deps.store.at_one_version(notice.workspace):
-        begun = _begin(deps, notice, time_budget)
+    begun = _begin(deps.at_one_version(), notice, time_budget)
     if isinstance(begun, NoticeOutcome):
         return begun
     handled = _ClaimedRun(deps, runner, begun, time_budget).go()
@@ -94,7 +93,7 @@ def process_task(
 
 def _begin(deps: Deps, notice: DispatchNotice, time_budget: TimeBudget) -> runs.RunInput | NoticeOutcome:
     """Reads the notice's task once, and claims."""
-    details, agent = deps.store.read_for_dispatch(notice.workspace, notice.task_id, notice.agent)
+    agent, details = deps.store.agent(notice.workspace, notice.agent), _task_of(deps, notice)
     if details is not None and details.task.state is State.WAITING:
         return NoticeOutcome.JOINED if join_branches(deps, notice.workspace, notice.task_id) else NoticeOutcome.NOTHING
     if agent is None or not (agent.is_run and agent.active):
@@ -114,6 +113,13 @@ def _begin(deps: Deps, notice: DispatchNotice, time_budget: TimeBudget) -> runs.
         time_left=time_budget.time_left_to_work,
         memory=claimed.memory,
     )
+
+
+def _task_of(deps: Deps, notice: DispatchNotice) -> TaskDetails | None:
+    try:
+        return deps.store.read_for_claim(notice.workspace, notice.task_id)
+    except errors.Unknown:
+        return None
 
 
 def _claim(deps: Deps, claimer: Claimer, known: TaskDetails | None) -> Claimed | NoticeOutcome:

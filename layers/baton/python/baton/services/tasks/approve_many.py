@@ -64,7 +64,7 @@ def _approved(
             return ApprovalResult(approval.task_id, refusal=_saved_refusal(deps, idempotency_key, exc))
 
     try:
-        return retry_on_conflict(deps.clock, attempt)
+        return retry_on_conflict(deps, attempt)
     except errors.Busy as refusal:
         return ApprovalResult(approval.task_id, refusal=refusal)
 

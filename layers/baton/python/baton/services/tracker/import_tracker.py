@@ -114,7 +114,7 @@ class Importer:
                 # Baton's own, of another workspace or not saved yet: its sender will find it.
                 self.tally.known += 1
                 return
-            task_id = retry_on_conflict(self.deps.clock, lambda: self._make(agents, seen))
+            task_id = retry_on_conflict(self.deps, lambda: self._make(agents, seen))
         except NoHandoff as reason:
             if len(self.tally.skipped) < MOST_SKIPPED:
                 self.tally.skipped.append({"title": seen.title[:200], "reason": str(reason)})

@@ -23,7 +23,7 @@ def open_webhook(deps: Deps, by: Principal) -> tuple[Webhook, str]:
         deps.store.commit(by.workspace, Save(webhook))
         return webhook, f"{by.workspace}.{secret}"
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def webhook_of(deps: Deps, by: Principal) -> Webhook:
@@ -42,4 +42,4 @@ def remove_webhook(deps: Deps, by: Principal) -> None:
     def attempt() -> None:
         deps.store.commit(by.workspace, Save(webhook_of(deps, by).taken_down()))
 
-    retry_on_conflict(deps.clock, attempt)
+    retry_on_conflict(deps, attempt)

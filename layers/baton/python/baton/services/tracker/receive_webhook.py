@@ -95,7 +95,7 @@ def _shake_hands(deps: Deps, webhook: Webhook, token: object) -> Received:
             deps.store.commit(webhook.workspace, Save(after))
         return Received.INSTALLED
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def _note_first_delivery(deps: Deps, webhook: Webhook) -> None:
@@ -104,7 +104,7 @@ def _note_first_delivery(deps: Deps, webhook: Webhook) -> None:
         if before is not None and before.is_installed and before.verified_at is None:
             deps.store.commit(webhook.workspace, Save(before.verified(deps.clock.now())))
 
-    retry_on_conflict(deps.clock, attempt)
+    retry_on_conflict(deps, attempt)
 
 
 def _report(deps: Deps, workspace: str, change: ReportedChange) -> Received:

@@ -1,9 +1,8 @@
 """The kill switch (docs/decisions/020-what-an-approval-holds-to.md). An agent that is switched off (``active: false``)
 may release its tasks, fail them, and read its inbox. Nothing else is done with its token, or in its name.
 
-The dispatcher of every function (``rest.app``) checks an agent's own token once per request, in the reading of the
-token. A principal that acts for another agent is checked where that agent is known. Runs check before each model call
-and before each effect.
+The dispatcher of every function (``rest.app``) checks an agent's own token before the use case begins. A principal that
+acts for another agent is checked where that agent is known. Runs check before each model call and before each effect.
 """
 
 from __future__ import annotations
@@ -17,15 +16,10 @@ from baton.ports.deps import Deps
 
 
 def caller_must_be_on(deps: Deps, by: Principal) -> None:
-    """Raises ``InactiveAgent``, now or, if the request's token isn't judged yet, together with it: before anything is
-    read or done. A token of an agent that was never registered is accepted: there is nothing to switch off."""
-
-    def judge() -> None:
-        if is_off(deps, by.workspace, by.id):
-            raise errors.InactiveAgent(by.id)
-
-    if by.kind is Kind.AGENT:
-        deps.store.demand(judge)
+    """Raises ``InactiveAgent``. A token of an agent that was never registered is accepted: there is nothing to switch
+    off."""
+    if by.kind is Kind.AGENT and is_off(deps, by.workspace, by.id):
+        raise errors.InactiveAgent(by.id)
 
 
 def must_be_let_act(deps: Deps, by: Principal, agent: str, known: Mapping[str, Agent] | None = None) -> None:

@@ -200,7 +200,7 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: Ended) -> None:
         with suppress(errors.KeyTaken):
             deps.store.commit(request.by.workspace, *extras)
 
-    retry_on_conflict(deps.clock, attempt)
+    retry_on_conflict(deps, attempt)
 
 
 def _replayed(deps: Deps, request: EndClaimRequest, now: Task, receipt: Receipt) -> TaskDetails:

@@ -110,10 +110,9 @@ def take_task(
 
 def _read(deps: Deps, claimer: Claimer, task_id: str, known: TaskDetails | None) -> _Candidate:
     workspace = claimer.by.workspace
-    if known is not None and known.task.id == task_id:
-        details, agent = known, deps.store.agent(workspace, claimer.agent)
-    else:
-        details, agent = deps.store.read_for_claim(workspace, task_id, claimer.agent)
+    if known is None or known.task.id != task_id:
+        known = deps.store.read_for_claim(workspace, task_id)
+    details, agent = known, deps.store.agent(workspace, claimer.agent)
     task, now, sweeper = details.task, deps.clock.now(), system(workspace, SWEEPER)
     swept: Change | None = None
     if claimer.resumes is None and task.is_lapsed(claimer.agent, now):

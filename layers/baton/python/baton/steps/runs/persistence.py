@@ -15,7 +15,7 @@ def persistently(run: RunContext, write: Callable[[], object]) -> None:
     """Tries again after a pause while the store is busy. Raises ``Busy`` once there is no time left for it."""
     for pause in (*PAUSES, None):
         try:
-            retry_on_conflict(run.deps.clock, write)
+            retry_on_conflict(run.deps, write)
         except errors.Busy:
             if pause is None or run.work.time_left() < pause:
                 raise

@@ -72,7 +72,7 @@ class RunAccount:
             self.step = step
             return None
 
-        return retry_on_conflict(self.run.deps.clock, attempt)
+        return retry_on_conflict(self.run.deps, attempt)
 
     def _accounts(self) -> Accounts:
         if self.known is None:

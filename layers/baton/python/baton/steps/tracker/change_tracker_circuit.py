@@ -25,7 +25,7 @@ def change_tracker_circuit(
         deps.store.commit(workspace, Save(after))
         return after
 
-    return retry_on_conflict(deps.clock, attempt)
+    return retry_on_conflict(deps, attempt)
 
 
 def open_tracker_circuit(deps: Deps, workspace: str, trouble: errors.TrackerTrouble) -> TrackerCircuit:

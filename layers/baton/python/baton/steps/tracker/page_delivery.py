@@ -133,7 +133,7 @@ class PageSender:
                 raise
             self.row, self.has_page = after, after.page is not None
 
-        retry_on_conflict(self.deps.clock, attempt)
+        retry_on_conflict(self.deps, attempt)
 
     def _take_over(self, found: PageSync | None) -> None:
         """Goes on with the page synchronisation as the store has it now. Raises ``RowLost``."""

@@ -31,7 +31,7 @@ def send_page(deps: Deps, settings: TrackerSettings, workspace: str, task_id: st
         return None if sync is None else _take(deps, settings, details, sync)
 
     try:
-        taken = retry_on_conflict(deps.clock, attempt)
+        taken = retry_on_conflict(deps, attempt)
     except errors.Unknown:
         return None
     return deliver(deps, settings, taken, SEND_SECONDS) if isinstance(taken, TaskDetails) else taken
@@ -46,7 +46,7 @@ def put_back(deps: Deps, workspace: str, task_id: str) -> None:
             _put_back(deps, details.task, sync)
 
     with suppress(errors.Unknown):
-        retry_on_conflict(deps.clock, attempt)
+        retry_on_conflict(deps, attempt)
 
 
 def _read(deps: Deps, workspace: str, task_id: str, *, with_body: bool = False) -> tuple[TaskDetails, PageSync | None]:

@@ -29,10 +29,10 @@ class Tokens(TableReader):
 
     def tokens_of(self, ids: Sequence[str]) -> dict[str, Token]:
         """Parents are read after their sessions: a revocation before that is seen."""
-        found = self._table.get_many([keys.token(each) for each in ids]) if ids else {}
+        found = self._table.get_many([keys.token(each) for each in ids])
         tokens = [items.token_from(item) for item in found.values()]
         parents = [keys.token(each.session_of) for each in tokens if each.session_of is not None]
-        of_parents = self._table.get_many(parents) if parents else {}
+        of_parents = self._table.get_many(parents)
         present = (under_its_parent(each, of_parents) for each in tokens)
         return {each.id: each for each in present if each is not None}
 

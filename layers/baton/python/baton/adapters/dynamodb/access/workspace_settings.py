@@ -15,11 +15,11 @@ from baton.domain.access.settings import Settings
 
 class WorkspaceSettings(Configs):
     def settings(self, workspace: str) -> Settings:
-        return self.config(workspace)[0].settings
+        return self.config(workspace).settings
 
     def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
         item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": times.rfc3339(at)}
         entry = EntryVersion(what="settings", item=item, kept_at=keys.settings_version(workspace, settings.version))
         written = [put_version(item, settings.version, entry.what), kept_version(entry)]
         self._table.write([*written, *config_raises(workspace)])
-        self._table.read_anew()
+        self.read_anew()

@@ -14,17 +14,13 @@ from baton.domain.runs.run_profile import RunProfile
 
 class Agents(Configs):
     def roster(self, workspace: str) -> Roster:
-        return self.config(workspace)[0].roster
-
-    def known_roster(self, workspace: str) -> Roster:
-        kept = self.kept_roster(workspace)
-        return self.roster(workspace) if kept is None else kept
+        return self.config(workspace).roster
 
     def agent(self, workspace: str, slug: str) -> Agent | None:
-        return self.config(workspace)[0].roster.find(slug)
+        return self.config(workspace).roster.find(slug)
 
     def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
-        config, _ = self.config(workspace)
+        config = self.config(workspace)
         return config.roster.find(slug), config.settings
 
     def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
@@ -38,4 +34,4 @@ class Agents(Configs):
         also += config_raises(agent.workspace)
         Catalogue("roster", keys.roster(agent.workspace), roster.version).save(self._table, entry, *also)
         self.keep_roster(agent.workspace, roster.saved(agent))  # nobody changed another agent: the write required that
-        self._table.read_anew()
+        self.read_anew()

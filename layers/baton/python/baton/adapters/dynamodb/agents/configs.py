@@ -4,14 +4,16 @@ in its own transaction, and every revocation of a token
 
 from __future__ import annotations
 
+import random
 from collections import OrderedDict
-from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import read_catalogue, version_of
-from baton.adapters.dynamodb.item_writes import Item, ItemWrite
+from baton.adapters.dynamodb.item_writes import ItemWrite
 from baton.adapters.dynamodb.table import Table, to_wire
 from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import errors
@@ -40,37 +42,38 @@ class Configs(TableReader):
         super().__init__(table)
         self._rosters: OrderedDict[str, Roster] = OrderedDict()
         self._configs: Recent[str, Config] = Recent(MAX_KEPT_WORKSPACES)
-        # The version that was seen last, and tokens with the version that was seen before they were read.
-        self._versions: Recent[str, int] = Recent(MAX_KEPT_WORKSPACES)
-        self._tokens: Recent[str, tuple[Token, int]] = Recent()
-        self._turns = 0
+        # Tokens, each with the version that was read before it; None for one whose workspace wasn't known before.
+        self._tokens: Recent[str, tuple[Token, int | None]] = Recent()
+        # The versions that the request has read so far, by workspace. None: this store serves no single request.
+        self._at: dict[str, int] | None = None
 
-    def config(self, workspace: str, wanted: Sequence[keys.Key] = ()) -> tuple[Config, dict[keys.Key, Item]]:
-        """Returns the workspace's agents and settings, and those of the wanted items that exist. One call, with the
-        version in its batch; no reading of the version if this request has read it. A further call, or two, if the
-        version isn't the one that this process knows."""
-        version, found = self._version(workspace, wanted)
-        self.saw_version(workspace, version)
+    def at_one_version(self) -> Self:
+        store = copy(self)
+        store._at = {}
+        return store
+
+    def read_anew(self) -> None:
+        if self._at is not None:
+            self._at.clear()
+
+    def config(self, workspace: str) -> Config:
+        """Returns the workspace's agents and settings. One call, of the version, unless this request has read it. A
+        further call, or two, if the version isn't the one that this process knows."""
+        version = self.version(workspace)
         kept = self._configs.get(workspace)
         if kept is None or kept.version != version or workspace not in self._rosters:
             kept = self._read_config(workspace, version)
             self._configs.keep(workspace, kept)
         with suppress(KeyError):  # another thread may have let it go
             self._rosters.move_to_end(workspace)
-        return kept, found
+        return kept
 
-    def _version(self, workspace: str, wanted: Sequence[keys.Key]) -> tuple[int, dict[keys.Key, Item]]:
-        check = self._table.check
-        own = None if check is None else next((key for key in check.wanted if _is_version(key, workspace)), None)
-        if check is not None and own is not None:
-            if check.is_open:
-                found = self._table.get_many([*wanted, own])
-                return version_of(found.pop(own, None)), found
-            if check.brought is not None:
-                return version_of(check.brought.get(own)), self._table.get_many(wanted) if wanted else {}
-        key = self.next_version_key(workspace)
-        found = self._table.get_many([*wanted, key]) if wanted else _alone(key, self._table.get(key))
-        return version_of(found.pop(key, None)), found
+    def version(self, workspace: str) -> int:
+        at = {} if self._at is None else self._at
+        if workspace not in at:
+            shard = random.randrange(keys.CONFIG_SHARDS)  # noqa: S311 - spreads readings, keeps no secret
+            at[workspace] = version_of(self._table.get(keys.config_version(workspace, shard)))
+        return at[workspace]
 
     def _read_config(self, workspace: str, version: int) -> Config:
         """Reads what the version is about after the version. What changes between the two is newer than the version
@@ -86,9 +89,6 @@ class Configs(TableReader):
         self.keep_roster(workspace, roster)
         return Config(version, roster, items.settings_from(found.get(settings_key)))
 
-    def kept_roster(self, workspace: str) -> Roster | None:
-        return self._rosters.get(workspace)
-
     def keep_roster(self, workspace: str, roster: Roster) -> None:
         self._rosters.pop(workspace, None)
         self._rosters[workspace] = roster
@@ -101,19 +101,7 @@ class Configs(TableReader):
         """Empties the cache, as in a new process."""
         self._rosters.clear()
         self._configs.clear()
-        self._versions.clear()
         self._tokens.clear()
-
-    def next_version_key(self, workspace: str) -> keys.Key:
-        """Each reading takes another one of the version's items. Two threads at once may take the same one."""
-        turn, self._turns = self._turns, self._turns + 1
-        return keys.config_version(workspace, turn % keys.CONFIG_SHARDS)
-
-    def seen_version(self, workspace: str) -> int | None:
-        return self._versions.get(workspace)
-
-    def saw_version(self, workspace: str, version: int) -> None:
-        self._versions.keep(workspace, version)
 
 
 def config_raises(workspace: str) -> list[ItemWrite]:
@@ -130,11 +118,3 @@ def _raise(key: keys.Key) -> ItemWrite:
         "ExpressionAttributeValues": to_wire({":one": 1}),
     }
     return ItemWrite("Update", request, lambda: errors.Conflict("settings"))
-
-
-def _is_version(key: keys.Key, workspace: str) -> bool:
-    return any(key == keys.config_version(workspace, shard) for shard in range(keys.CONFIG_SHARDS))
-
-
-def _alone(key: keys.Key, item: Item | None) -> dict[keys.Key, Item]:
-    return {} if item is None else {key: item}

@@ -36,5 +36,5 @@ class Alerts(TableReader):
 
     def _read_alerts(self, workspace: str, ids: list[str]) -> tuple[Alert, ...]:
         wanted = [keys.alert(workspace, alert_id) for alert_id in ids]
-        found = self._table.get_many(wanted) if wanted else {}
+        found = self._table.get_many(wanted)
         return tuple(alert_items.alert_from(found[key]) for key in wanted if key in found)

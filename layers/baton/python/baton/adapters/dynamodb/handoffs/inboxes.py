@@ -33,7 +33,7 @@ class Inboxes(TableReader):
     def _ended(self, entries: Sequence[Item]) -> Iterator[InboxItem]:
         """Yields the entries' tasks as the inbox shows them. The index lags: what has been acknowledged meanwhile isn't
         shown. A task whose end somebody damaged is left out: it must not hold up the others."""
-        heads = self._table.get_many([_key_of(entry) for entry in entries]) if entries else {}
+        heads = self._table.get_many([_key_of(entry) for entry in entries])
         for entry in entries:
             head = heads.get(_key_of(entry), {})
             if (head.get("queue_pk"), head.get("queue_sk")) == (entry["queue_pk"], entry["queue_sk"]):

@@ -26,7 +26,7 @@ class Workflows(Inboxes, Configs):
         roots_key = keys.roots(workspace, *query.roots) if query.roots is not None else None
         parent_keys = details_keys(workspace, query.parent_id) if query.parent_id is not None else []
         single = [key for key in (route_key, once_key, count_key, roots_key) if key is not None]
-        config, found = self.config(workspace, [*single, *parent_keys])
+        config, found = self.config(workspace), self._table.get_many([*single, *parent_keys])
         agents = [agent for slug in sorted(query.agents) if (agent := config.roster.find(slug)) is not None]
         count = found.get(count_key) if count_key else None
         return HandoffInputs(

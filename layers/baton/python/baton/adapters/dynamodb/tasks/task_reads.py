@@ -13,7 +13,6 @@ from baton.adapters.dynamodb.tasks.output_items import output_from, output_named
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.adapters.dynamodb.trail_items import Numbered
 from baton.domain import errors
-from baton.domain.agents.agent import Agent
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks import receipts, trail
@@ -67,29 +66,21 @@ class TaskReads(Agents):
             page_sync=tracker_items.page_sync_from(found.get(keys.MIRROR)),
         )
 
-    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails, Agent | None]:
+    def read_for_claim(self, workspace: str, task_id: str) -> TaskDetails:
         """What more there is HEAD says, and that is read only then."""
-        wanted = [keys.task_item(workspace, task_id, name) for name in (keys.HEAD, keys.BODY)]
-        config, found = self.config(workspace, wanted)
+        found = self._table.get_many([keys.task_item(workspace, task_id, name) for name in (keys.HEAD, keys.BODY)])
         here = {key.sk: item for key, item in found.items()}
         if keys.HEAD not in here:
             raise errors.Unknown("task")
         task = items.task_from(here[keys.HEAD])
         here |= self._reread(task, here, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
-        details = TaskDetails(
+        return TaskDetails(
             task=task,
             body=items.payload_from(here.get(keys.BODY)),
             failure=items.payload_from(here.get(keys.FAILURE)),
             **_resume_inputs(here),
             recoveries=self._counted_by_head(task, ()),
         )
-        return details, config.roster.find(agent)
-
-    def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails | None, Agent | None]:
-        try:
-            return self.read_for_claim(workspace, task_id, agent)
-        except errors.Unknown:
-            return None, self.agent(workspace, agent)
 
     def receipt(self, task: Task, name: str) -> Receipt | None:
         """What isn't in the tail that was read was in a chunk before, and its pointer beside it."""

@@ -27,7 +27,7 @@ class TrackerReads(TableReader):
 
     def page_syncs(self, workspace: str, task_ids: Sequence[str]) -> dict[str, PageSync]:
         wanted = [keys.task_item(workspace, task_id, keys.MIRROR) for task_id in dict.fromkeys(task_ids)]
-        found = self._table.get_many(wanted) if wanted else {}
+        found = self._table.get_many(wanted)
         syncs = [sync for sync in map(tracker_items.page_sync_from, found.values()) if sync is not None]
         return {sync.task_id: sync for sync in syncs}
 
@@ -51,14 +51,14 @@ class TrackerReads(TableReader):
     def dead_page_syncs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         page = self._index_page(keys.QUEUE_INDEX, keys.dead_page_syncs(workspace), cursor or "0", limit + 1)
         wanted = [keys.Key(entry["pk"], entry["sk"]) for entry in page[:limit]]
-        found = self._table.get_many(wanted) if wanted else {}
+        found = self._table.get_many(wanted)
         syncs = [tracker_items.page_sync_from(found.get(key)) for key in wanted]
         dead = tuple(sync for sync in syncs if sync is not None and sync.due_at is None and sync.status == "dead")
         return Page(dead, page[limit - 1]["queue_sk"] if len(page) > limit else None)
 
     def page_holders(self, workspace: str, page_ids: Sequence[str]) -> dict[str, str]:
         wanted = {page_id: keys.page(workspace, page_id) for page_id in page_ids}
-        found = self._table.get_many(list(dict.fromkeys(wanted.values()))) if wanted else {}
+        found = self._table.get_many(list(dict.fromkeys(wanted.values())))
         return {page_id: found[key]["task"] for page_id, key in wanted.items() if key in found}
 
     def circuit(self, workspace: str) -> TrackerCircuit:
