@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test fuzz simulate planted check bench openapi fmt lock deploy adopt smoke clean
+.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test fuzz simulate planted paths check bench openapi fmt lock deploy adopt smoke clean
 
 PYTHON ?= python3
 
@@ -150,6 +150,9 @@ simulate: setup ## play schedules and faults by seeds (MINUTES, STEPS, SEED, PRO
 
 planted: setup ## plant known bugs, one after the other: the simulation must find each (STEPS; PLANTED=number)
 	@PYTHONPATH=tests $(bin)/python -m simulation.planted $(PLANTED)
+
+paths: setup ## how many functions, files, frames and lines a marker, a claim, a completion and a tool call pass (OF=name: which)
+	@PYTHONPATH=tests $(bin)/python -m paths $(OF)
 
 check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can be reached), import contracts, template, drift of what make openapi writes
 	@$(bin)/ruff check .
