@@ -58,16 +58,17 @@ class _Desk:
 
 def _tool_call() -> Trace:
     """A whole run: its claim, its turn of the model, and the handoff that the model's tool makes."""
-    trace = Trace()
-    for _ in range(2):
-        runs = sales_runs()
-        runs.model.script["sales"] = [calls(("go", {}))]
-        runs.start("sales", until_quiet=False)
-        (workspace, slug, task_id, due_at), *_ = [notice[:4] for notice in runs.world.dispatch_queue.notices]
-        runs.world.dispatch_queue.notices.clear()
-        runs.world.clock.advance(due_at)
-        notice = DispatchNotice(workspace=workspace, agent=slug, task_id=task_id)
-        budget = TimeBudget(lease_seconds=150, time_left=lambda: 3_600.0)
-        loop = AgentLoop(runs.deps, runs.model)
-        trace = Tracer().run(lambda: process_task(runs.deps, loop, notice, budget))
-    return trace
+    _traced_run()
+    return _traced_run()
+
+
+def _traced_run() -> Trace:
+    runs = sales_runs()
+    runs.model.script["sales"] = [calls(("go", {}))]
+    runs.start("sales", until_quiet=False)
+    (workspace, slug, task_id, delay_seconds), *_ = runs.world.dispatch_queue.notices
+    runs.world.dispatch_queue.notices.clear()
+    runs.world.clock.advance(delay_seconds)
+    notice = DispatchNotice(workspace=workspace, agent=slug, task_id=task_id)
+    budget = TimeBudget(lease_seconds=150, time_left=lambda: 3_600.0)
+    return Tracer().run(lambda: process_task(runs.deps, AgentLoop(runs.deps, runs.model), notice, budget))

@@ -13,6 +13,7 @@ import pytest
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import Conflict
 from baton.domain.escalations.marker import Priority
+from baton.services.claims.candidates import Look
 from baton.services.claims.claim_task import claim_if_any, claim_next_waiting
 from baton.steps.claims.poll_until import Poll, polls
 from baton.steps.claims.take_task import Claimer
@@ -93,7 +94,7 @@ def refused_when(act: Callable[[World, Claimer], Any], tasks: int, seed: int) ->
 
 
 def waiting(world: World, claimer: Claimer) -> Any:
-    return claim_if_any(world.deps, claimer, is_contended=True)
+    return claim_if_any(world.deps, claimer, look=Look(is_contended=True))
 
 
 def arriving(world: World, claimer: Claimer) -> Any:

@@ -12,7 +12,7 @@ from baton.domain.agents.agent import Agent
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks import commands
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.claim_task import MAX_CANDIDATES
+from baton.services.claims.candidates import MAX_CANDIDATES
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.sweep import sweep
 from support.values.changes import queued

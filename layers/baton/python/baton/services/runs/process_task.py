@@ -21,6 +21,7 @@ from baton.domain.tasks.task import State
 from baton.ports import runs
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
+from baton.services.claims.candidates import Look
 from baton.services.claims.claim_task import claim_if_any, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
@@ -126,7 +127,7 @@ def _claim(deps: Deps, claimer: Claimer, known: TaskDetails | None) -> Claimed |
     """Claims the best ready task, or the notice's own task if the index doesn't show it yet. A task that isn't due yet
     gets another notice. ``known``: the notice's task, as it was just read; None if there is none."""
     try:
-        claimed = claim_if_any(deps, claimer, known=known)
+        claimed = claim_if_any(deps, claimer, look=Look(known=known))
         if claimed is not None:
             return claimed
         if known is None:

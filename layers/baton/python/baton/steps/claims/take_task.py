@@ -96,12 +96,15 @@ def take_task(
     commit. One that was approved for the agent before a service changed it is swept to a human. If the sweep leaves
     nothing to claim, it is committed alone, and the refusal of the claim is raised. ``known``: a task that was just
     read for a claim; if it is another one, the wanted one is read."""
-    task_id = wanted if isinstance(wanted, str) else wanted.task_id
-    found = _read(deps, claimer, task_id, known)
+    found = _read(deps, claimer, wanted if isinstance(wanted, str) else wanted.task_id, known)
     try:
         if isinstance(wanted, ReadyTask):
             _must_be_in_queue(found, wanted)
-        return _claimed(deps, claimer, found, idempotency_key)
+        slot = _slot(deps, claimer, found, is_likely=True)
+        try:
+            return _claimed(deps, claimer, found, slot, idempotency_key)
+        except errors.SlotTaken:
+            return _claimed(deps, claimer, found, _slot(deps, claimer, found, is_likely=False), idempotency_key)
     except NOT_FOR_THE_CLAIMER:
         if found.swept is not None:
             commit(deps, found.swept)
@@ -131,25 +134,17 @@ def _must_be_in_queue(found: _Candidate, ready: ReadyTask) -> None:
         raise errors.NotClaimable(found.task.id, found.task.state, None)
 
 
-def _claimed(deps: Deps, claimer: Claimer, found: _Candidate, idempotency_key: IdempotencyKey | None) -> Claimed:
-    agent = found.agent
+def _slot(deps: Deps, claimer: Claimer, found: _Candidate, *, is_likely: bool) -> int | None:
+    """Returns a slot of the agent's; None if it has no limit, or keeps the slot of the claim that is resumed. The slot
+    of the claim that was lost, or a random one, is mostly free, and needs no read: ``is_likely``. Raises
+    ``InactiveAgent`` and ``AtCapacity``."""
+    agent, lost = found.agent, found.lost
     if agent is None or not agent.active:
         raise errors.InactiveAgent(claimer.agent)
-    if claimer.resumes is not None:  # it keeps the slot of its claim
-        return _claimed_with(deps, claimer, found, None, idempotency_key)
-    lost = found.lost
-    try:
-        slot = _free_slot(deps, agent, lost) if agent.limit_was_lowered else _likely_slot(agent, lost)
-        return _claimed_with(deps, claimer, found, slot, idempotency_key)
-    except errors.SlotTaken:
-        return _claimed_with(deps, claimer, found, _free_slot(deps, agent, lost), idempotency_key)
-
-
-def _likely_slot(agent: Agent, lost: Claim | None) -> int | None:
-    """The slot of the claim that was lost, or a random one: it is mostly free, and needs no read. None if the agent has
-    no limit."""
-    if agent.max_concurrent is None:
+    if claimer.resumes is not None or agent.max_concurrent is None:
         return None
+    if agent.limit_was_lowered or not is_likely:
+        return _free_slot(deps, agent, lost)
     if lost is not None and lost.slot is not None and lost.slot < agent.max_concurrent:
         return lost.slot
     return random.randrange(agent.max_concurrent)  # noqa: S311 - no secret
@@ -178,7 +173,7 @@ def _room(limit: int, live: Sequence[int], without_slot: int) -> int:
     return next((room for room in rooms if room + sum(slot >= room for slot in live) + without_slot <= limit), 0)
 
 
-def _claimed_with(
+def _claimed(
     deps: Deps, claimer: Claimer, found: _Candidate, slot: int | None, idempotency_key: IdempotencyKey | None
 ) -> Claimed:
     command = commands.ClaimTask(
