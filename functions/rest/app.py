@@ -40,62 +40,58 @@ class App:
         self._refused = refused
 
     def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        started = time.monotonic()
-        shown_id = request_id(event)
+        started, shown_id = time.monotonic(), request_id(event)
         with logger().append_context_keys(request_id=shown_id):
-            answer = self._answer_or_refuse(event, shown_id)
+            try:
+                answer = self._answer(Request(event))
+            except Exception as exc:  # noqa: BLE001 - the edge of the process
+                answer = self._refusal(exc, event, shown_id)
             ms = round((time.monotonic() - started) * 1_000)
             logger().info("request answered", action="request_answered", status=int(answer.status), ms=ms)
             logger().remove_keys(_IDS)
         return answers.to_gateway(answer, shown_id)
 
-    def has_route_of(self, event: Mapping[str, Any]) -> bool:
-        """True if the request is for a route of this app. Never raises: a malformed event is for none."""
-        try:
-            request = Request(event)
-            return self.routes.has(request.method, request.path)
-        except (AttributeError, KeyError, TypeError):
-            return False
-
-    def _answer_or_refuse(self, event: Mapping[str, Any], shown_id: str) -> answers.Answer:
-        try:
-            return self._answer(Request(event))
-        except errors.BatonError as exc:
-            logger().info("request refused", action="request_refused", code=exc.code)
-            # Another caller's change says nothing about this request: it is answered as busy, and may be sent again.
-            problem = answers.problem(errors.Busy() if isinstance(exc, errors.Conflict) else exc, shown_id)
-            return self._in_form(event, problem)
-        except Exception as exc:  # noqa: BLE001 - the edge of the process
-            # The location only: a message may quote the request.
-            frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
-            logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
-            count("RequestFailed")
-            return self._in_form(event, answers.internal_error(shown_id))
-
-    def _in_form(self, event: Mapping[str, Any], problem: answers.Answer) -> answers.Answer:
-        """Returns the refusal in the form of its route and of this app."""
-        problem = self._refused(problem)
-        try:
-            request = Request(event)
-            return self.routes.refused(request.method, request.path, problem)
-        except (AttributeError, KeyError, TypeError, errors.BatonError):
-            return problem
-
     def _answer(self, request: Request) -> answers.Answer:
         """The caller comes before everything else: a stranger isn't even told which routes there are."""
-        deps, by = self._deps(request), NOBODY
-        if not self.routes.is_open(request.method, request.path):
+        deps, by, found = self._wire(), NOBODY, self.routes.find(request.method, request.path)
+        if deps.learns_its_url:
+            deps = deps.at(request.url_id)
+        if found is None or found[0].needs_token:
             deps, by = admit(deps, request.authorization)
-        route, params = self.routes.match(request.method, request.path, self._elsewhere)
+        route, params = found or self.routes.refuse(request.path, self._elsewhere)
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
         if route.needs_token:
             caller_must_have_room(deps, by, request.size)
         answer = answered(route, params, deps, by, request)
         return etags.tagged(answer, by, request) if route.is_tagged else answer
 
-    def _deps(self, request: Request) -> Deps:
-        deps = self._wire()
-        return deps.at(request.url_id) if deps.learns_its_url else deps
+    def has_route_of(self, event: Mapping[str, Any]) -> bool:
+        """True if the request is for a route of this app. Never raises: a malformed event is for none."""
+        try:
+            request = Request(event)
+            return self.routes.find(request.method, request.path) is not None
+        except (AttributeError, KeyError, TypeError):
+            return False
+
+    def _refusal(self, exc: Exception, event: Mapping[str, Any], shown_id: str) -> answers.Answer:
+        """In the form of this app and of the route, if there is one."""
+        if isinstance(exc, errors.BatonError):
+            logger().info("request refused", action="request_refused", code=exc.code)
+            # Another caller's change says nothing about this request: it is answered as busy, and may be sent again.
+            problem = answers.problem(errors.Busy() if isinstance(exc, errors.Conflict) else exc, shown_id)
+        else:
+            # The location only: a message may quote the request.
+            frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
+            logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
+            count("RequestFailed")
+            problem = answers.internal_error(shown_id)
+        problem = self._refused(problem)
+        try:
+            request = Request(event)
+            found = self.routes.find(request.method, request.path)
+        except (AttributeError, KeyError, TypeError):
+            return problem
+        return problem if found is None else found[0].refused(problem)
 
 
 def answered(

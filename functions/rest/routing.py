@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
@@ -247,24 +247,15 @@ class Routes:
 
         return add
 
-    def has(self, method: str, path: str) -> bool:
-        return any(route.method == method and route.pattern.match(path) for route in self.all)
-
-    def is_open(self, method: str, path: str) -> bool:
-        """True if the route needs no token. A path without a route needs one."""
-        return any(route.method == method and route.pattern.match(path) for route in self.all if not route.needs_token)
-
-    def refused(self, method: str, path: str, answer: answers.Answer) -> answers.Answer:
-        """Returns the refusal in the form of the route that was asked for; as it is if there is none."""
-        found = (route for route in self.all if route.method == method and route.pattern.match(path))
-        route = next(found, None)
-        return answer if route is None else route.refused(answer)
-
-    def match(self, method: str, path: str, elsewhere: Mapping[str, str]) -> tuple[Endpoint, dict[str, str]]:
-        """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with the methods of the path, in other functions too."""
+    def find(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]] | None:
+        """Returns the route, and the parameters in its path."""
         for route in self.all:
             if route.method == method and (match := route.pattern.match(path)):
                 return route, match.groupdict()
+        return None
+
+    def refuse(self, path: str, elsewhere: Mapping[str, str]) -> NoReturn:
+        """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with the methods of the path, in other functions too."""
         allowed = {route.method for route in self.all if route.pattern.match(path)}
         allowed |= {other_method for template, other_method in elsewhere.items() if _pattern(template).match(path)}
         raise MethodNotAllowed(allowed) if allowed else UnknownRoute

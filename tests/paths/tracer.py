@@ -73,7 +73,7 @@ class Tracer:
             act()
         finally:
             sys.settrace(before)
-            threading.settrace(before)  # type: ignore[arg-type]
+            threading.settrace(before)
         return self.trace
 
     def _called(self, frame: FrameType, event: str, arg: object) -> Any:

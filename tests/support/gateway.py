@@ -16,7 +16,6 @@ from create_handoff_marker import handler as create_handoff_marker
 from mcp_door import handler as mcp_door
 from notion_webhook import handler as notion_webhook
 from rest.app import App
-from rest.errors import MethodNotAllowed, UnknownRoute
 from rest.routing import Endpoint, Routes
 from support.fakes.fake_dynamo import FakeDynamo
 from support.http_server import Received, Sent
@@ -168,12 +167,8 @@ def _dynamo(store: Any) -> FakeDynamo | None:
 
 
 def route_of(method: str, path: str) -> Endpoint | None:
-    for routes in FUNCTIONS:
-        try:
-            return routes.match(method, path, {})[0]
-        except (UnknownRoute, MethodNotAllowed):
-            pass
-    return None
+    found = filter(None, (routes.find(method, path) for routes in FUNCTIONS))
+    return next((route for route, _ in found), None)
 
 
 def undocumented(route: Endpoint, reply: Reply) -> list[str]:

@@ -14,7 +14,7 @@ from baton.domain.tracker.webhook import REPLAY_WINDOW
 from baton.ports.deps import Deps
 from baton.ports.handoffs import HandoffInputs
 from baton.ports.writes import SaveResponse, Write
-from baton.steps.retrying import retry_on_conflict
+from baton.steps.retrying import attempts, retry_on_conflict, too_many_changes
 
 REFUSED = "refused"
 
@@ -39,23 +39,24 @@ def run_idempotently(
     raised; the order in which key and task were read doesn't matter then.
     """
 
-    def answered(saved: dict[str, Any]) -> Answer:
-        if REFUSED in saved:
-            raise errors.refusal_from(**saved[REFUSED])
-        return replay(saved)
-
-    def attempt() -> Answer:
-        inputs, saved_response = read()
-        saved = idempotency_key.replay(saved_response) if idempotency_key else None
-        return decide(inputs) if saved is None else answered(saved)
-
     try:
-        return retry_on_conflict(deps, attempt)
+        for attempt in attempts(deps):
+            with attempt:
+                inputs, saved_response = read()
+                saved = idempotency_key.replay(saved_response) if idempotency_key else None
+                return decide(inputs) if saved is None else _answered(saved, replay)
+        raise too_many_changes()
     except errors.BatonError:
         saved = saved_so_far(deps, idempotency_key)
         if saved is None:
             raise
-    return answered(saved)
+    return _answered(saved, replay)
+
+
+def _answered(saved: dict[str, Any], replay: Callable[[dict[str, Any]], Answer]) -> Answer:
+    if REFUSED in saved:
+        raise errors.refusal_from(**saved[REFUSED])
+    return replay(saved)
 
 
 def with_response(inputs: HandoffInputs) -> tuple[HandoffInputs, SavedResponse | None]:

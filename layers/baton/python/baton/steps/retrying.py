@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TypeVar
 
 from baton.domain import errors
@@ -16,14 +17,24 @@ LAST_PAUSE_SECONDS = 0.4
 Answer = TypeVar("Answer")
 
 
-def retry_on_conflict(deps: Deps, decide_and_commit: Callable[[], Answer]) -> Answer:
-    """Calls until there is no ``Conflict``, at most 12 times with jittered pauses; then raises ``Busy``. The callable
-    reads anew each time, agents and settings too: a decision is never committed on another attempt's read."""
+def attempts(deps: Deps) -> Iterator[suppress]:
+    """Yields contexts that end without an error after a ``Conflict``: at most 12, with jittered pauses. Whoever decides
+    in one reads anew in it, agents and settings too: a decision is never committed on another attempt's read. After the
+    last, ``too_many_changes`` is raised."""
     for attempt in range(ATTEMPTS):
-        try:
+        yield suppress(errors.Conflict)
+        deps.store.read_anew()
+        longest = min(FIRST_PAUSE_SECONDS * 2**attempt, LAST_PAUSE_SECONDS)
+        deps.clock.sleep(random.uniform(0, longest))  # noqa: S311 - spreads retries, keeps no secret
+
+
+def too_many_changes() -> errors.Busy:
+    return errors.Busy("Too many changes at once; the same request may be sent again.")
+
+
+def retry_on_conflict(deps: Deps, decide_and_commit: Callable[[], Answer]) -> Answer:
+    """Calls until there is no ``Conflict``, as often as ``attempts`` says. Raises ``Busy`` then."""
+    for attempt in attempts(deps):
+        with attempt:
             return decide_and_commit()
-        except errors.Conflict:
-            deps.store.read_anew()
-            longest = min(FIRST_PAUSE_SECONDS * 2**attempt, LAST_PAUSE_SECONDS)
-            deps.clock.sleep(random.uniform(0, longest))  # noqa: S311 - spreads retries, keeps no secret
-    raise errors.Busy("Too many changes at once; the same request may be sent again.")
+    raise too_many_changes()

@@ -10,7 +10,7 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Roster
-from baton.domain.escalations.direction import Capped, Duplicate
+from baton.domain.escalations.direction import Capped, Direction, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import checked
@@ -23,7 +23,8 @@ from baton.ports.escalations import MarkerInputs
 from baton.ports.writes import Insert, OpenReview, Save, Write
 from baton.steps import idempotency
 from baton.steps.escalations.look_at_ends import with_ends
-from baton.steps.escalations.open_escalation import Escalation, commit_escalation, open_escalation, review_of
+from baton.steps.escalations.open_escalation import open_escalation, review_of
+from baton.steps.tasks.change_task import commit
 from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
 from baton.steps.tracker.page_delivery import PageResult
 
@@ -126,37 +127,38 @@ def _escalate(
 ) -> MarkerAnswer:
     settings, now = inputs.settings, deps.clock.now()
     direction = with_ends(deps, inputs.direction, settings, now)
-    match direction.decide(now, settings):
-        case Duplicate(task_id):
-            page = page_of(deps, settings, by.workspace, task_id)
-            url = page.url if page else None
-            answer = MarkerAnswer(handoff_block=marker.block, duplicate_of=task_id, existing_task_url=url)
-            extras: list[Write] = [Insert(_note(deps, by, marker, task_id, now))]
-        case Capped(review_id, _):
-            review = _asked_again(deps, by, marker, review_id) if review_id else review_of(deps, by, marker, now)
-            extras = [Save(review), *([] if review_id else [OpenReview(direction, review.id)])]
-            answer = MarkerAnswer(handoff_block=marker.block, review_id=review.id)
-            extras.append(Insert(_note(deps, by, marker, review.id, now)))
-        case _:
-            escalation = open_escalation(deps, by, marker, settings)
-            return _create(deps, inputs._replace(direction=direction), escalation, marker, idempotency_key)
-    deps.store.commit(by.workspace, *extras, *idempotency.save_response(idempotency_key, answer.saved_response()))
-    return answer
-
-
-def _create(
-    deps: Deps, inputs: MarkerInputs, escalation: Escalation, marker: Marker, idempotency_key: IdempotencyKey | None
-) -> MarkerAnswer:
+    decision = direction.decide(now, settings)
+    if isinstance(decision, Duplicate | Capped):
+        answer, writes = _prevented(deps, by, marker, direction, decision)
+        deps.store.commit(by.workspace, *writes, *idempotency.save_response(idempotency_key, answer.saved_response()))
+        return answer
+    escalation = open_escalation(deps, by, marker, settings)
     task = escalation.change.task
     answer = MarkerAnswer(handoff_block=marker.block, task_id=task.id, handoff_id=task.handoff_id)
-    commit_escalation(
-        deps, escalation, inputs.direction, idempotency.save_response(idempotency_key, answer.saved_response())
-    )
-    return (
-        answer
-        if escalation.page_sync is None
-        else _with_page(answer, mirror_at_once(deps, inputs.settings, escalation))
-    )
+    saved = idempotency.save_response(idempotency_key, answer.saved_response())
+    commit(deps, *escalation.writes(direction), *saved)
+    if escalation.page_sync is None:
+        return answer
+    return _with_page(answer, mirror_at_once(deps, settings, escalation))
+
+
+def _prevented(
+    deps: Deps, by: Principal, marker: Marker, direction: Direction, decision: Duplicate | Capped
+) -> tuple[MarkerAnswer, list[Write]]:
+    """Returns the answer, and the writes that show humans what was asked."""
+    now = deps.clock.now()
+    if isinstance(decision, Duplicate):
+        page = page_of(deps, deps.store.settings(by.workspace), by.workspace, decision.task_id)
+        url = page.url if page else None
+        answer = MarkerAnswer(handoff_block=marker.block, duplicate_of=decision.task_id, existing_task_url=url)
+        return answer, [Insert(_note(deps, by, marker, decision.task_id, now))]
+    if decision.review_id:
+        review, opened = _asked_again(deps, by, marker, decision.review_id), []
+    else:
+        review = review_of(deps, by, marker, now)
+        opened = [OpenReview(direction, review.id)]
+    answer = MarkerAnswer(handoff_block=marker.block, review_id=review.id)
+    return answer, [Save(review), *opened, Insert(_note(deps, by, marker, review.id, now))]
 
 
 def _with_present_page(deps: Deps, settings: Settings, workspace: str, answer: MarkerAnswer) -> MarkerAnswer:

@@ -27,7 +27,7 @@ from baton.services.handoffs.retry_handoff import retry_opened
 from baton.steps import idempotency
 from baton.steps.agents import resolve_agents
 from baton.steps.conversations.find_conversation import FoundConversation, find_conversation
-from baton.steps.escalations.open_escalation import commit_escalation, open_escalation
+from baton.steps.escalations.open_escalation import open_escalation
 from baton.steps.escalations.review_inputs import with_direction
 from baton.steps.handoffs.begin_handoff import (
     PlannedHandoff,
@@ -36,7 +36,7 @@ from baton.steps.handoffs.begin_handoff import (
     commit_handoff,
     handoffs_so_far,
 )
-from baton.steps.tasks.change_task import page_sync_of
+from baton.steps.tasks.change_task import commit, page_sync_of
 
 
 def release_review(
@@ -76,7 +76,7 @@ def _release(
     task = escalation.change.task
     released = review.released(by, now, task.id)
     saved = idempotency.save_response(idempotency_key, _response(released, task))
-    commit_escalation(deps, escalation, inputs.direction, [Save(released), *saved], ends_review=True)
+    commit(deps, *escalation.writes(inputs.direction, ends_review=True), Save(released), *saved)
     return released, TaskDetails(task=task, page_sync=escalation.page_sync)
 
 

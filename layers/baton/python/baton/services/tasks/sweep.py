@@ -19,7 +19,7 @@ from baton.ports.deps import Deps
 from baton.ports.system import Workers, in_turn
 from baton.services.claims.join_branches import join_branches
 from baton.services.tasks.cancel_descendants import cancel_descendants
-from baton.steps.tasks.change_task import commit_undispatched, notify_agent
+from baton.steps.tasks.change_task import commit, notify_agent
 
 DueEntry = tuple[str, str, JobKind | None]
 Notice = tuple[int, Task]
@@ -142,7 +142,7 @@ def _sweep_task(round_: _Round, look: SweepReport, workspace: str, task_id: str)
     is_takeable = task.target_agent is not None or _is_takeable(round_, task)
     command = commands.Sweep(by=system(workspace, SWEEPER), agent=agent, is_takeable=is_takeable)
     change = transition(task, command, now)
-    commit_undispatched(deps, change)
+    commit(deps, change, notifies=False)
     look.reasons.update(change.reasons)
     if change.notifies and agent is not None:
         rank = agent.dispatch_rank if task.dispatch_rank is None else task.dispatch_rank

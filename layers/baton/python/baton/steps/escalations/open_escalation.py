@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,7 +25,6 @@ from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert, OpenEscalation, Save, Write
 from baton.steps.memory.snapshots import with_snapshot
-from baton.steps.tasks.change_task import commit
 
 AT_ONCE_SECONDS = 3.0
 
@@ -39,6 +37,14 @@ class Escalation:
     body: dict[str, Any]
     page_sync: PageSync | None = None  # None without a tracker
     circuit: TrackerCircuit | None = None  # the tracker's, if it was asked
+
+    def writes(self, direction: Direction, *, ends_review: bool = False) -> list[Write]:
+        """Task and direction are for one transaction: of two escalations that read the same direction, one wins."""
+        task = self.change.task
+        forget = direction.forgettable(task.created_at)
+        in_direction = OpenEscalation(direction, task.id, task.created_at, forget, ends_review)
+        sync = [Save(self.page_sync)] if self.page_sync else []
+        return [self.change, Insert(TaskBody(task.id, self.body)), in_direction, *sync]
 
 
 def open_escalation(
@@ -88,23 +94,6 @@ def open_escalation(
     circuit = deps.store.circuit(by.workspace) if released is None else None
     sender = deps.ids.new("send", now) if circuit is not None and not circuit.is_open(now) else None
     return Escalation(change, body, opened(change.task, sender, AT_ONCE_SECONDS), circuit)
-
-
-def commit_escalation(
-    deps: Deps,
-    escalation: Escalation,
-    direction: Direction,
-    extras: Sequence[Write],
-    *,
-    ends_review: bool = False,
-) -> None:
-    """Commits task and direction in one transaction: of two escalations that read the same direction, one wins."""
-    task = escalation.change.task
-    forget = direction.forgettable(task.created_at)
-    in_direction = OpenEscalation(direction, task.id, task.created_at, forget, ends_review)
-    page_sync = escalation.page_sync
-    sync = [Save(page_sync)] if page_sync else []
-    commit(deps, escalation.change, Insert(TaskBody(task.id, escalation.body)), in_direction, *sync, *extras)
 
 
 def review_of(deps: Deps, by: Principal, marker: Marker, now: datetime) -> Review:

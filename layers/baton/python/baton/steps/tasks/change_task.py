@@ -72,18 +72,11 @@ def change_task(
     return idempotency.run_idempotently(deps, key_beside, read, decide, lambda _: decide(read()[0]))
 
 
-def commit(deps: Deps, *writes: Write) -> None:
+def commit(deps: Deps, *writes: Write, notifies: bool = True) -> None:
     """Commits changes of tasks with every write that belongs to them, then sends every notice that is due. A crash
     between the two, or a lost notice, costs only time: the sweeper finds each task by its ``wake_at`` and each job by
-    its due time, and sync-tracker each page that is behind its task."""
-    commit_undispatched(deps, *writes)
-    for change in _changes(writes):
-        if change.notifies:
-            notify_agent(deps, change.task)
-
-
-def commit_undispatched(deps: Deps, *writes: Write) -> None:
-    """Like ``commit``, for a caller that sends the changed tasks' dispatch notices itself."""
+    its due time, and sync-tracker each page that is behind its task. ``notifies``: False for a caller that sends the
+    changed tasks' dispatch notices itself."""
     whole = _with_required_writes(deps, writes)
     changes = _changes(whole)
     workspace = changes[0].task.workspace
@@ -95,6 +88,8 @@ def commit_undispatched(deps: Deps, *writes: Write) -> None:
     for change in changes:
         _notify_join(deps, change)
         _notify_waiting_agent(deps, change)
+        if notifies and change.notifies:
+            notify_agent(deps, change.task)
 
 
 def _changes(writes: Sequence[Write]) -> list[Change]:
@@ -133,31 +128,20 @@ def _notify_waiting_agent(deps: Deps, change: Change) -> None:
 
 
 def _with_required_writes(deps: Deps, writes: Sequence[Write]) -> list[Write]:
-    """Adds what no change of a task may go without."""
-    found: list[Write] = []
-    required: list[Write] = []
+    """Adds what no change of a task may go without: what it overtakes, alerts for humans, and at its end the source
+    agent's word of it, and the jobs that follow from it."""
     whole = [*writes, *(each for change in _changes(writes) for each in overtaken(deps, change))]
     changed = {change.task.id for change in _changes(whole)}
-    for write in whole:
-        if isinstance(write, Change):
-            required += _alerts(deps, write)
-            change = _told(deps, write)
-            required += _required_writes(deps, change, changed)
-            found.append(change)
-        else:
-            found.append(write)
-    return [*found, *required]
-
-
-def _told(deps: Deps, change: Change) -> Change:
-    """A task's end is an item of its source agent's inbox."""
-    if not change.ends or not is_slug(change.task.source_agent):
-        return change
-    return replace(change, inbox_id=deps.ids.new("inbox", change.task.updated_at))
-
-
-def _required_writes(deps: Deps, change: Change, changed: Collection[str]) -> list[Write]:
-    return _end_writes(deps, change, changed) if change.ends else []
+    required: list[Write] = []
+    for number, change in enumerate(whole):
+        if not isinstance(change, Change):
+            continue
+        required += _alerts(deps, change)
+        if change.ends:
+            required += _end_writes(deps, change, changed)
+            if is_slug(change.task.source_agent):
+                whole[number] = replace(change, inbox_id=deps.ids.new("inbox", change.task.updated_at))
+    return [*whole, *required]
 
 
 def _end_writes(deps: Deps, change: Change, changed: Collection[str]) -> list[Write]:
