@@ -63,16 +63,17 @@ def test_proof_and_bar_follow_from_the_writes(writes: list[Any], proof: keys.Key
 
 def test_the_token_is_in_the_proof() -> None:
     for writes in ([looked_at(TASK)], [Insert(a_note())], [new("task_2"), new("task_3")]):
-        marked = proof_of(transaction(WORKSPACE, writes)).stamped("token")
-        assert marked.request["Item"]["written_by"] == {"S": "token"}
+        proof = proof_of(transaction(WORKSPACE, writes))
+        assert proof.stamped(proof.request, "token")["Item"]["written_by"] == {"S": "token"}
 
 
 def test_the_token_is_in_the_first_new_event_of_a_change() -> None:
     second = then(CHANGE.task, title="y")
     both = replace(CHANGE, task=second.task.changed(version=2), events=(*CHANGE.events, *second.events))
-    marked = proof_of(transaction(WORKSPACE, [both])).stamped("token")
-    assert "written_by" not in marked.request["Item"]
-    stamped = [from_wire(each["M"]).get("write") for each in marked.request["Item"]["events"]["L"]]
+    proof = proof_of(transaction(WORKSPACE, [both]))
+    marked = proof.stamped(proof.request, "token")["Item"]
+    assert "written_by" not in marked
+    stamped = [from_wire(each["M"]).get("write") for each in marked["events"]["L"]]
     assert stamped == ["token", None]
 
 

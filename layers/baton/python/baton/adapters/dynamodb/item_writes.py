@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.shards import Shards
 from baton.domain import errors
 
 Item = dict[str, Any]
@@ -63,11 +62,6 @@ class StampedEvent:
     seq: int
     index: int  # its place in ``events``
 
-    def stamp(self, item: Item, token: str) -> Item:
-        entries = list(item["events"]["L"])
-        entries[self.index] = {"M": {**entries[self.index]["M"], "write": {"S": short(token)}}}
-        return {**item, "events": {"L": entries}}
-
 
 @dataclass(frozen=True, slots=True)
 class ItemWrite:
@@ -93,31 +87,21 @@ class ItemWrite:
         wire = self.request.get("Key") or self.request["Item"]
         return keys.Key(wire["pk"]["S"], wire["sk"]["S"])
 
-    def placed(self, shards: Shards) -> ItemWrite:
-        """Returns the write of the same item in its shards."""
-        name = "Item" if self.kind == "Put" else "Key"
-        bar = self.bar
-        if isinstance(bar, KeyBar | VersionBar | TokenBar):
-            bar = replace(bar, key=shards.placed_key(bar.key))
-        return replace(self, request={**self.request, name: shards.placed(self.request[name])}, bar=bar)
-
-    def stamped(self, token: str) -> ItemWrite:
-        """Returns the write with the transaction's token. An update has a place for ``:written_by``."""
+    def stamped(self, request: Item, token: str) -> Item:
+        """Returns the item's request with the transaction's token. An update has a place for ``:written_by``."""
         if self.fitness is Fitness.NONE or self.proves_by_presence:
-            return self
+            return request
         if self.event is not None:
-            return replace(self, request={**self.request, "Item": self.event.stamp(self.request["Item"], token)})
-        stamp = {"S": token}
+            entries = list(request["Item"]["events"]["L"])
+            entries[self.event.index] = {"M": {**entries[self.event.index]["M"], "write": {"S": short(token)}}}
+            return {**request, "Item": {**request["Item"], "events": {"L": entries}}}
         if self.kind == "Put":
-            return replace(self, request={**self.request, "Item": {**self.request["Item"], "written_by": stamp}})
-        values = {**self.request["ExpressionAttributeValues"], ":written_by": stamp}
-        names = self.request["ExpressionAttributeNames"]
+            return {**request, "Item": {**request["Item"], "written_by": {"S": token}}}
+        names, values = request["ExpressionAttributeNames"], request["ExpressionAttributeValues"]
         if isinstance(self.bar, TokenBar):
             names = {**names, "#barred": barred(token)}
-        return replace(
-            self,
-            request={**self.request, "ExpressionAttributeNames": names, "ExpressionAttributeValues": values},
-        )
+        values = {**values, ":written_by": {"S": token}}
+        return {**request, "ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
 
 
 def key_of(item: Item) -> keys.Key:

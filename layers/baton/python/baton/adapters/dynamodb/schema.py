@@ -52,9 +52,10 @@ class Schema:
     steps: Mapping[int, Mapping[str, Step]] = field(default_factory=dict)
     noticed: Callable[[], None] = lambda: None
 
-    def numbered(self, item: Item) -> Item:
-        """``item``: in DynamoDB's format."""
-        return {**item, NUMBER: {"N": str(self.number)}}
+    @property
+    def number_attribute(self) -> Item:
+        """In DynamoDB's format."""
+        return {NUMBER: {"N": str(self.number)}}
 
     def guarded(self, update: Item) -> Item:
         """Returns the request of an update that leaves a newer item alone."""

@@ -229,13 +229,17 @@ class Table:
         ``TooLarge`` for an item above DynamoDB's limit, and ``ValueError`` for more writes than a transaction takes,
         for two writes of one item, or if no item can be the commit proof.
         """
-        token, placed = uuid4().hex, [self._as_sent(write) for write in writes]
-        first, rest = [each for each in placed if each.comes_first], [each for each in placed if not each.comes_first]
+        token = uuid4().hex
+        sent = [self._as_sent(write, token) for write in writes]
+        _must_fit(sent)
+        first, rest = [each for each in sent if each.comes_first], [each for each in sent if not each.comes_first]
         commit_proof, bar = proof_of(rest), bar_of(rest)
-        first, stamped = [each.stamped(token) for each in first], [each.stamped(token) for each in rest]
-        _must_fit([*first, *stamped])
         self._together([partial(self._put_first, each, token) for each in first])
-        send = self._sender(stamped, token)
+        if len(rest) == 1 and rest[0].refuses_a_repeat:
+            send = partial(self._client.put_item, TableName=self._name, **rest[0].request)
+        else:  # DynamoDB knows a repeated transaction by its token. It doesn't know a put.
+            items = [{write.kind: {"TableName": self._name, **write.request}} for write in rest]
+            send = partial(self._client.transact_write_items, TransactItems=items, ClientRequestToken=token)
         may_arrive = False
         for attempt in range(ATTEMPTS):
             try:
@@ -256,17 +260,21 @@ class Table:
                 return
         raise errors.Busy
 
-    def _as_sent(self, write: ItemWrite) -> ItemWrite:
-        """Returns the write of the same item in its shards, with the schema's number. A put needs no guard against a
-        newer item: it has a condition on what was read, or comes with one on its task's HEAD, and a newer item can't
-        be read."""
-        placed = write.placed(self.shards)
+    def _as_sent(self, write: ItemWrite, token: str | None = None) -> ItemWrite:
+        """Returns the write of the same item in its shards, with the schema's number and the transaction's token. A put
+        needs no guard against a newer item: it has a condition on what was read, or comes with one on its task's HEAD,
+        and a newer item can't be read."""
+        request, bar = dict(write.request), write.bar
         match write.kind:
             case "Put":
-                return replace(placed, request={**placed.request, "Item": self.schema.numbered(placed.request["Item"])})
+                request["Item"] = {**self.shards.placed(request["Item"]), **self.schema.number_attribute}
             case "Update":
-                return replace(placed, request=self.schema.guarded(placed.request))
-        return placed
+                request = self.schema.guarded({**request, "Key": self.shards.placed(request["Key"])})
+            case _:
+                request["Key"] = self.shards.placed(request["Key"])
+        if isinstance(bar, KeyBar | VersionBar | TokenBar):
+            bar = replace(bar, key=self.shards.placed_key(bar.key))
+        return replace(write, request=request if token is None else write.stamped(request, token), bar=bar)
 
     def _items(self, wire: Iterable[Item], *, newer_too: bool = False) -> Iterator[Item]:
         """Yields whole items as they are read. Raises ``WrittenByNewer``."""
@@ -280,13 +288,6 @@ class Table:
         except ConditionFailed as failed:
             if failed.item.get("written_by") != token:
                 raise write.refused() from failed
-
-    def _sender(self, writes: Sequence[ItemWrite], token: str) -> Callable[[], object]:
-        """DynamoDB knows a repeated transaction by its token. It doesn't know a put."""
-        if len(writes) == 1 and writes[0].refuses_a_repeat:
-            return partial(self._client.put_item, TableName=self._name, **writes[0].request)
-        items = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
-        return partial(self._client.transact_write_items, TransactItems=items, ClientRequestToken=token)
 
     def _was_applied(self, bar: Bar, commit_proof: ItemWrite, token: str) -> bool:
         """True if the transaction was applied after all. If it wasn't, it never will be. Raises ``Busy`` if it can't be

@@ -3,8 +3,7 @@ Each has a name; those that most writes share are in ``puts``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.counters import added
@@ -25,7 +24,6 @@ from baton.adapters.dynamodb.tracker.tracker_writes import page_due
 from baton.domain import errors
 from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import TaskBody, TaskOutput
 from baton.ports.writes import (
     Add,
@@ -55,55 +53,34 @@ def transaction(workspace: str, writes: Sequence[Write]) -> list[ItemWrite]:
     """Returns the items of one commit: changes of tasks first, then saved responses. The first item with a bar fences
     the transaction off, and nothing does so better than these. The body of a new task is put before the others: its
     key is of an id that nobody knows yet. The bodies of several are in the transaction, to save the calls."""
-    begun = {write.task.id: write.task for write in writes if isinstance(write, Change) and write.before is None}
-    outputs = {output.task_id: output for output in map(_output_in, writes) if output is not None}
-    talks = {talk.root_id: talk for talk in map(_conversation_in, writes) if talk is not None}
-    if not outputs.keys() <= {write.task.id for write in writes if isinstance(write, Change) and write.ends}:
+    changes = [write for write in writes if isinstance(write, Change)]
+    begun = {change.task.id: change.task for change in changes if change.before is None}
+    values = [write.value for write in writes if isinstance(write, Put | Insert)]
+    outputs = {value.task_id: value for value in values if isinstance(value, TaskOutput)}
+    talks = {value.root_id: value for value in values if isinstance(value, BegunConversation)}
+    if not outputs.keys() <= {change.task.id for change in changes if change.ends}:
         raise ValueError("an output without the change that ends its task")
     if not talks.keys() <= begun.keys():
         raise ValueError("a conversation without the task that begins it")
-    beside = _Beside(begun, outputs, talks)
-    return [item for write in sorted(writes, key=_rank) for item in _item_writes(workspace, write, beside)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Beside:
-    """What the items of a commit's other writes depend on, by task. Outputs are written with the changes that end the
-    tasks, conversations with those that begin them."""
-
-    begun: Mapping[str, Task]
-    outputs: Mapping[str, TaskOutput]
-    talks: Mapping[str, BegunConversation]
-
-
-def _item_writes(workspace: str, write: Write, beside: _Beside) -> list[ItemWrite]:
-    begun = beside.begun
-    if isinstance(write, Insert) and isinstance(write.value, TaskBody) and write.value.task_id in begun:
-        item = body_of(begun[write.value.task_id], write.value)
-        return [put_first(item) if len(begun) == 1 else put(item, NOT_THERE_YET)]
-    if isinstance(write, Change):
-        id_ = write.task.id
-        return change_writes(write, beside.outputs.get(id_), beside.talks.get(id_), begins_alone=len(begun) == 1)
-    is_in_a_change = _output_in(write) is not None or _conversation_in(write) is not None
-    return [] if is_in_a_change else item_writes(workspace, write)
-
-
-def _output_in(write: Write) -> TaskOutput | None:
-    return write.value if isinstance(write, Put) and isinstance(write.value, TaskOutput) else None
-
-
-def _conversation_in(write: Write) -> BegunConversation | None:
-    return write.value if isinstance(write, Insert) and isinstance(write.value, BegunConversation) else None
-
-
-def _rank(write: Write) -> int:
-    return (Change, SaveResponse).index(type(write)) if isinstance(write, Change | SaveResponse) else 2
+    found: list[ItemWrite] = []
+    for change in changes:
+        id_ = change.task.id
+        found += change_writes(change, outputs.get(id_), talks.get(id_), begins_alone=len(begun) == 1)
+    others = [write for write in writes if not isinstance(write, Change)]
+    for write in sorted(others, key=lambda each: not isinstance(each, SaveResponse)):
+        match write:
+            case Insert(TaskBody() as body) if body.task_id in begun:
+                item = body_of(begun[body.task_id], body)
+                found.append(put_first(item) if len(begun) == 1 else put(item, NOT_THERE_YET))
+            case Put(TaskOutput()) | Insert(BegunConversation()):
+                pass  # among the items of the task's change
+            case _:
+                found += item_writes(workspace, write)
+    return found
 
 
 def item_writes(workspace: str, write: Write) -> list[ItemWrite]:
     match write:
-        case Change():
-            return change_writes(write)
         case Save():
             return _saved(workspace, write)
         case Insert():
@@ -133,6 +110,8 @@ def item_writes(workspace: str, write: Write) -> list[ItemWrite]:
             return usage_writes(workspace, write)
         case FinishJob():
             return []  # taken out by an update of its own, after the commit: its condition must not refuse the rest
+        case Change():
+            return change_writes(write)
 
 
 def _stored(value: object) -> StoredType:
