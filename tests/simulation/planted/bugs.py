@@ -235,7 +235,7 @@ CLAIMS = (
 CALLERS = (
     bug(
         "a known token is believed",
-        ("adapters/dynamodb/agents/registry.py", "if read_under == version:", "if True:"),
+        ("adapters/dynamodb/access/token_checks.py", "if read_under == version:", "if True:"),
         habits={"has_stewards": True},
     ),
     bug(
@@ -316,8 +316,8 @@ REPEATS = (
         "a token of its own for each attempt",
         (
             "adapters/dynamodb/table.py",
-            "return partial(self._client.transact_write_items, TransactItems=items, ClientRequestToken=token)",
-            "return lambda: self._client.transact_write_items(TransactItems=items, ClientRequestToken=uuid4().hex)",
+            "send = partial(self._client.transact_write_items, TransactItems=items, ClientRequestToken=token)",
+            "send = lambda: self._client.transact_write_items(TransactItems=items, ClientRequestToken=uuid4().hex)",
         ),
         habits={"focus": Focus.RUNS, "fault_share": 0.15, "knows_tokens": True},
         harmless="each transaction has an item whose condition fails once it was applied, but a revocation's, and that "
@@ -533,7 +533,7 @@ OUTPUTS = (
 INBOXES = (
     bug(
         "an end is in no inbox",
-        ("steps/tasks/change_task.py", "if not change.ends or not is_slug(change.task.source_agent):", "if True:"),
+        ("steps/tasks/change_task.py", "if is_slug(change.task.source_agent):", "if False:"),
     ),
     bug(
         "an acknowledged item comes back while the index lags",
@@ -780,8 +780,8 @@ TRAILS = (
         "HEAD goes first, its copy after",
         (
             "adapters/dynamodb/table.py",
-            "        self._together([partial(self._put_first, each, token) for each in first])\n        send =",
-            "        send =",
+            "        self._together([partial(self._put_first, each, token) for each in first])\n        if len(rest)",
+            "        if len(rest)",
         ),
     ),
     bug(
