@@ -40,7 +40,7 @@ def a_full_tail(rig: Rig) -> Task:
     task = claimed(rig.store, TASK)
     released = replace(then(task, **BACK), by_holder=True, asked=ASKED)
     rig.store.commit(WORKSPACE, released)
-    change = then(released.task, title="t" * MAX_TAIL_BYTES)
+    change = then(rig.store.load(WORKSPACE, TASK)[0], title="t" * MAX_TAIL_BYTES)
     rig.store.commit(WORKSPACE, change)
     present, _ = rig.store.load(WORKSPACE, TASK)
     assert tail.is_full(present.tail)

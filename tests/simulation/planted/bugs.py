@@ -426,9 +426,9 @@ REPEATS = (
     bug(
         "a task forgets that it has chunks",
         (
-            "domain/tasks/change.py",
-            "self.task.has_chunks or bool(self.moved)",
-            "bool(self.moved)",
+            "adapters/dynamodb/trail_items.py",
+            "has_chunks=before.has_chunks or has_moved",
+            "has_chunks=has_moved",
         ),
         habits={"doubled_share": 0.8, "focus": Focus.ENDS},
         steps=200_000,
@@ -762,7 +762,7 @@ RUNS = (
 TRAILS = (
     bug(
         "a change forgets the events before it",
-        ("domain/tasks/change.py", "kept = () if self.before is None or self.moved else self.before.tail", "kept = ()"),
+        ("adapters/dynamodb/trail_items.py", "kept = () if has_moved else before.tail", "kept = ()"),
     ),
     bug(
         "events leave HEAD without a copy",

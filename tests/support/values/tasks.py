@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from baton.adapters.dynamodb.trail_items import appended
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
@@ -67,7 +68,7 @@ class Life:
 
     def do(self, verb: commands.TaskCommand) -> Change:
         change = domain.transition(self.task, verb, self.now)
-        self.task, self.last = change.task, change
+        self.task, self.last = appended(change).task, change
         self.events += change.events
         return change
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from baton.adapters.dynamodb.trail_items import appended
 from baton.domain.agents.agent import Runtime
 from baton.domain.tasks import commands, tail
 from baton.domain.tasks.change import Change
@@ -16,7 +17,7 @@ from support.worlds.world import agent
 
 
 def ended(change: Change) -> Ended | None:
-    return tail.ended_in(change.task.tail[-1], change.task)
+    return tail.ended_in(appended(change).entries[-1], change.task)
 
 
 def taken_over(life: Life) -> Change:
@@ -57,7 +58,7 @@ def test_an_exhausted_task_tells_of_its_claim_behind_the_alert() -> None:
     change = claimed(max_attempts=1).later(300).sweep()
     assert change.events[-1].type == "alert_raised"
     assert ended(change) == Ended(CLAIM_ID, 1, "auditor", TARGET.key, by_holder=False)
-    assert not any("ended" in entry for entry in change.entries[:-1])
+    assert not any("ended" in entry for entry in appended(change).entries[:-1])
 
 
 def test_the_agent_of_open_work_stays_with_its_claim() -> None:
@@ -67,14 +68,16 @@ def test_the_agent_of_open_work_stays_with_its_claim() -> None:
     life.do(commands.ClaimTask(by=OTHER, agent="runner", worker="w", claim_id=CLAIM_ID))
     first = life.release(OTHER)
     life.do(commands.ClaimTask(by=agent("auditor"), agent="auditor", worker="w", claim_id="clm_next"))
-    assert tail.ended_in(first.task.tail[-1], life.task) == Ended(CLAIM_ID, 1, "runner", OTHER.key, by_holder=True)
+    assert tail.ended_in(appended(first).entries[-1], life.task) == Ended(
+        CLAIM_ID, 1, "runner", OTHER.key, by_holder=True
+    )
 
 
 @pytest.mark.parametrize("life", [Life(), claimed()], ids=["unclaimed", "claimed"])
 def test_a_change_that_ends_no_claim_tells_of_none(life: Life) -> None:
     for change in (life.last, life.do(commands.FlagClosedByBot(by=HUMAN))):
-        assert not any("ended" in entry for entry in change.entries)
-        assert not change.task.tail or ended(change) is None
+        assert not any("ended" in entry for entry in appended(change).entries)
+        assert ended(change) is None
 
 
 def test_the_public_trail_tells_of_no_claims_id() -> None:

@@ -3,8 +3,8 @@ chunk those that HEAD had before, as they were. A piece has ``events``, and as `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
@@ -26,14 +26,43 @@ Numbered = tuple[int, tail.Entry, str]
 MAX_AT_FIRST = 8
 
 
-def beginning_item(change: Change) -> Item:
+class Appended(NamedTuple):
+    """A trail with the events of a change. ``task``: the task after it, with the tail that its HEAD gets. ``entries``:
+    the change's own events; those of a new task begin the trail, later ones join the tail."""
+
+    task: Task
+    entries: tuple[tail.Entry, ...]
+    has_moved: bool  # what HEAD had leaves it with this change
+
+
+def appended(change: Change) -> Appended:
+    """The last entry tells which claim the change has ended, and who asked for it. Whether HEAD's entries move depends
+    on the task before alone, so that two changes of the same task move the same entries. Raises ``ValueError`` for a
+    task that was changed and not read again: its last event would be lost."""
+    before, task = change.before, change.task
+    found = list(tail.entries(None if before is None else before.state, change.events))
+    if found:
+        claim = change.ended_claim
+        ended = {} if claim is None else tail.ended_part(claim, task, by_holder=change.by_holder)
+        found[-1] = {**found[-1], **ended, **({} if change.asked is None else change.asked.part(task))}
+    entries = tuple(found)
+    if before is None:
+        return Appended(task, entries, has_moved=False)
+    if before.tail is tail.UNREAD:
+        raise ValueError(f"{task.id} was changed, and not read again")
+    has_moved = tail.is_full(before.tail)
+    kept = () if has_moved else before.tail
+    after = task.changed(tail=kept + entries, has_chunks=before.has_chunks or has_moved)
+    return Appended(after, entries, has_moved)
+
+
+def beginning_item(task: Task, entries: Sequence[tail.Entry]) -> Item:
     """Returns the piece that begins a trail, with the task's places in the outbox and in the day's list. ``told``: the
     number of the latest event that the bus has accepted, all before it included."""
-    if len(change.events) > MAX_AT_FIRST:
-        raise ValueError(f"a task that begins with {len(change.events)} events")
-    task, last = change.task, change.events[-1]
-    place, listed = keys.outbox_index_key(task.id, last.at), keys.day_list_index_key(task)
-    piece = {"events": list(change.entries), "chain": last.hash}
+    if len(entries) > MAX_AT_FIRST:
+        raise ValueError(f"a task that begins with {len(entries)} events")
+    place, listed = keys.outbox_index_key(task.id, task.updated_at), keys.day_list_index_key(task)
+    piece = {"events": list(entries), "chain": task.chain}
     key = keys.beginning(task.workspace, task.id)
     places = {"wake_pk": place.pk, "wake_sk": place.sk, "queue_pk": listed.pk, "queue_sk": listed.sk}
     return {**key._asdict(), **piece, "told": 0, **places}

@@ -1,4 +1,5 @@
-"""One change of a task: the task before and after it, and its events."""
+"""One change of a task: the task before and after it, and its events. How they are stored is the store's business: the
+task after a change has no tail, and is read again before anything else is decided on it."""
 
 from __future__ import annotations
 
@@ -7,9 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain.access.principal import Principal
-from baton.domain.tasks import tail, trail
+from baton.domain.tasks import trail
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.receipts import Asked
+from baton.domain.tasks.tail import UNREAD
 from baton.domain.tasks.task import Claim, Flag, Recovery, State, Task
 from baton.domain.tasks.wake import wake_entry
 
@@ -30,37 +32,11 @@ class Change:
     reasons: tuple[str, ...] = field(default=())  # why the sweeper changed the task; for logs
     asked: Asked | None = None  # the request, if its repeat is answered from the trail
 
-    def __post_init__(self) -> None:
-        """Gives the task its tail, whoever made the change: an event that isn't in it would be lost."""
-        kept = () if self.before is None or self.moved else self.before.tail
-        new = () if self.before is None else self.entries
-        has_chunks = self.task.has_chunks or bool(self.moved)
-        object.__setattr__(self, "task", self.task.changed(tail=kept + new, has_chunks=has_chunks))
-
-    @property
-    def entries(self) -> tuple[tail.Entry, ...]:
-        """The change's events as they are stored. A new task's begin the trail; later ones join the tail. The last one
-        tells which claim the change has ended, and who asked for it."""
-        found = tuple(tail.entries(None if self.before is None else self.before.state, self.events))
-        return (*found[:-1], {**found[-1], **self._receipt}) if found else ()
-
-    @property
-    def _receipt(self) -> tail.Entry:
-        claim = self.ended_claim
-        ended = {} if claim is None else tail.ended_part(claim, self.task, by_holder=self.by_holder)
-        return {**ended, **({} if self.asked is None else self.asked.part(self.task))}
-
     @property
     def ended_claim(self) -> Claim | None:
         """The claim that is over with this change."""
         before, now = None if self.before is None else self.before.claim, self.task.claim
         return before if before is not None and (now is None or now.claim_id != before.claim_id) else None
-
-    @property
-    def moved(self) -> tuple[tail.Entry, ...]:
-        """The entries that leave the tail with this change. That depends on the task before it alone, so that two
-        changes of the same task move the same entries."""
-        return self.before.tail if self.before is not None and tail.is_full(self.before.tail) else ()
 
     def followed_by(self, later: Change) -> Change:
         """Returns both changes as one, in one step of the version. ``later`` was decided on the task of this one."""
@@ -110,7 +86,7 @@ class EventRecorder:
         hidden_until = self.task.hidden_until
         task = self.task.changed(version=version, parked=hidden_until is not None and hidden_until > self.at)
         wake_at, wakes_first = wake_entry(self.before, task, self.at)
-        task = task.changed(wake_at=wake_at, wakes_first=wakes_first)
+        task = task.changed(wake_at=wake_at, wakes_first=wakes_first, tail=() if self.before is None else UNREAD)
         return Change(before=self.before, task=task, events=tuple(self.events), **self.extras, **extras)
 
 

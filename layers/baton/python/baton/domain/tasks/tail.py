@@ -23,6 +23,8 @@ from baton.domain.tasks.trail import GENESIS, Event, canonical_json
 
 Entry = Mapping[str, Any]
 
+# Of a task that was changed and not read again.
+UNREAD: tuple[Entry, ...] = ({},)
 # A longer tail moves into a chunk with the task's next change. An approval and a claim are shorter.
 MAX_TAIL_BYTES = 1_200
 
@@ -104,7 +106,7 @@ def event_from(entry: Entry, hash_: str) -> Event:
 
 def latest(task: Task) -> Event | None:
     """Returns the task's last event if the tail has it. Raises as ``event_from`` does."""
-    return event_from(task.tail[-1], task.chain) if task.tail else None
+    return event_from(task.tail[-1], task.chain) if task.tail and task.tail is not UNREAD else None
 
 
 def states_around(entry: Entry, event: Event) -> tuple[str | None, str]:

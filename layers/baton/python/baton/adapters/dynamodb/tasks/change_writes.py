@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar, StampedEvent, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version, take_first
 from baton.adapters.dynamodb.tasks.output_items import output_parts
-from baton.adapters.dynamodb.trail_items import beginning_item, chunk_item, pointer_items
+from baton.adapters.dynamodb.trail_items import Appended, appended, beginning_item, chunk_item, pointer_items
 from baton.domain import errors
 from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.handoffs.handoff import begins_its_workflow
@@ -31,17 +31,18 @@ def change_writes(
 ) -> list[ItemWrite]:
     """Returns the writes of HEAD and of the change's other items. ``output``: with the end of the task.
     ``conversation``: that the new task begins. ``begins_alone``: this is the commit's only new task."""
-    task = change.task
+    trail = appended(change)
+    task, before = trail.task, change.before
     in_head, beside = output_parts(task, output)
-    begins_first = begins_alone and change.before is None and bool(change.events)
-    head = _head(change, {**in_head, **_inbox_place(change)})
+    begins_first = begins_alone and before is None and bool(change.events)
+    head = _head(change, trail, {**in_head, **_inbox_place(change)})
     writes = [_proving(head) if begins_first else head]
     if beside is not None:
         writes.append(put_first(beside))
-    if change.before is None:
-        writes += [*_beginning(change, comes_first=begins_first), *_member(task, conversation)]
-    if change.moved and change.before is not None:
-        writes += map(put_first, [*pointer_items(change.before), chunk_item(change.before)])
+    if before is None:
+        writes += [*_beginning(trail, comes_first=begins_first), *_member(task, conversation)]
+    elif trail.has_moved:
+        writes += map(put_first, [*pointer_items(before), chunk_item(before)])
     if change.recovery is not None:
         writes.append(put(items.recovery_item(task, change.recovery)))
     if change.failure is not None:
@@ -52,11 +53,11 @@ def change_writes(
     return writes + _slot_writes(change)
 
 
-def _head(change: Change, more: Item) -> ItemWrite:
+def _head(change: Change, trail: Appended, more: Item) -> ItemWrite:
     """``more``: attributes that only the HEAD of an ended task has. Nothing puts that HEAD again, so nothing loses
     them. The commit proof is the first of the new events. A sweep that changes nothing but its next wake time has only
     HEAD, and may safely be done again."""
-    task, before = change.task, change.before
+    task, before = trail.task, change.before
     if before is not None and before.is_ended:
         raise ValueError(f"{task.id} has ended: its HEAD is never put again")
     item = {**items.head_item(task, len(change.events)), **more}
@@ -83,12 +84,13 @@ def _proving(head: ItemWrite) -> ItemWrite:
     return replace(head, fitness=Fitness.LASTING, bar=KeyBar(head.key), proves_by_presence=True)
 
 
-def _beginning(change: Change, *, comes_first: bool) -> list[ItemWrite]:
+def _beginning(trail: Appended, *, comes_first: bool) -> list[ItemWrite]:
     """The beginning of a new task takes its id before the rest is written. The beginnings of several tasks are in the
     transaction, to save the calls, and one of them fences it off."""
-    if not change.events:
+    if not trail.entries:
         return []
-    item, bar = beginning_item(change), KeyBar(keys.beginning(change.task.workspace, change.task.id))
+    item = beginning_item(trail.task, trail.entries)
+    bar = KeyBar(keys.beginning(trail.task.workspace, trail.task.id))
     return [take_first(item) if comes_first else put(item, NOT_THERE_YET, fitness=Fitness.LASTING, bar=bar)]
 
 
