@@ -1,10 +1,11 @@
-"""Receipts that leave HEAD with a chunk: a pointer to each, then the chunk, then HEAD. Whatever happens at any call, to
-one writer or to two, a receipt is found for as long as its answer is remembered, and names its own event."""
+"""Receipts that leave HEAD with a chunk: the chunk first, then HEAD. Whatever happens at any call, to one writer or to
+two, a receipt is found for as long as its answer is remembered, and names its own event."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from itertools import permutations
 from typing import Any
@@ -16,6 +17,7 @@ from baton.domain.tasks import tail
 from baton.domain.tasks.receipts import Asked, Receipt
 from baton.domain.tasks.tail import MAX_TAIL_BYTES, Ended
 from baton.domain.tasks.task import State, Task
+from support.clock import NOON
 from support.faults.choke_point import Crash, at_call
 from support.faults.written_calls import WrittenCalls
 from support.values.changes import a_claim, claimed, then
@@ -23,8 +25,8 @@ from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE
 
 TASK = "task_1"
-# The claim's pointer, the key's, the chunk, HEAD.
-CALLS = range(1, 5)
+# The chunk, HEAD.
+CALLS = range(1, 3)
 LOST = ("timeout_before", "timeout_after", "error_before", "error_after", "no_connection", "throttle")
 BACK: dict[str, Any] = {"state": State.DELEGATED, "claim": None}
 ASKED = Asked(digest="asked", key="a-key")
@@ -69,11 +71,11 @@ def go_on(rig: Rig, often: int = 6) -> None:
         rig.other_store.commit(WORKSPACE, then(present, title=f"later {number}" * (MAX_TAIL_BYTES // 16)))
 
 
-def test_pointers_and_chunk_come_before_head(rig: Rig) -> None:
+def test_the_chunk_comes_before_head(rig: Rig) -> None:
     task = a_full_tail(rig)
     must_be_found(rig)
     rig.store.commit(WORKSPACE, then(task, title="ours"))
-    assert rig.choked.calls == ["put_item"] * 4
+    assert rig.choked.calls == ["put_item"] * 2
     assert rig.store.load(WORKSPACE, TASK)[0].has_chunks
     must_be_found(rig)
     go_on(rig)
@@ -114,20 +116,19 @@ def test_a_fault_that_stays_loses_no_receipt(rig: Rig, number: int) -> None:
     must_be_found(rig)
 
 
-# Of two writers, 0 and 1: each sends pointers and chunk as one step, and HEAD as another.
+# Of two writers, 0 and 1: each sends the chunk, and then HEAD.
 ORDERS = sorted(set(permutations((0, 0, 1, 1))))
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
-def test_two_writers_that_move_the_same_tail_leave_the_same_pointers(rig: Rig, order: tuple[int, ...]) -> None:
+def test_two_writers_that_move_the_same_tail_leave_the_same_chunk(rig: Rig, order: tuple[int, ...]) -> None:
     task = a_full_tail(rig)
     writers = [WrittenCalls(rig, then(task, title=title)) for title in ("first", "second")]
-    assert writers[0].requests[:3] == writers[1].requests[:3], "the same state gives the same pointers and chunk"
+    assert writers[0].requests[0] == writers[1].requests[0], "the same state gives the same chunk"
     sent = [0, 0]
     for writer in order:
-        for number in (0, 1, 2) if sent[writer] == 0 else (3,):
-            writers[writer].arrive(number)
-            must_be_found(rig)
+        writers[writer].arrive(sent[writer])
+        must_be_found(rig)
         sent[writer] += 1
     must_be_found(rig)
 
@@ -136,16 +137,16 @@ def test_what_arrives_after_the_task_went_on_changes_nothing(rig: Rig) -> None:
     late = WrittenCalls(rig, then(a_full_tail(rig), title="late"))
     go_on(rig)
     before = rig.raw.contents()
-    for number in range(4):
+    for number in range(2):
         late.arrive(number)
     assert rig.raw.contents() == before
     must_be_found(rig)
 
 
-def test_a_pointer_of_a_refused_change_points_at_what_head_still_has(rig: Rig) -> None:
+def test_a_chunk_of_a_refused_change_has_what_head_still_has(rig: Rig) -> None:
     task = a_full_tail(rig)
     refused = WrittenCalls(rig, then(task.changed(version=task.version - 1), title="late"))
-    for number in range(4):
+    for number in range(2):
         refused.arrive(number)
     assert not rig.other_store.load(WORKSPACE, TASK)[0].has_chunks
     must_be_found(rig)
@@ -164,18 +165,32 @@ def test_a_receipt_that_is_newer_than_the_task_that_was_read_does_not_count(rig:
         rig.store.commit(WORKSPACE, then(was_read))
 
 
-@pytest.mark.parametrize("changes", [10, 1_000])
-def test_a_receipt_costs_the_same_at_any_length_of_the_trail(rig: Rig, changes: int) -> None:
+@pytest.mark.parametrize(("changes", "pages"), [(10, 1), (1_000, 6)])
+def test_a_receipt_is_looked_for_backwards_a_page_of_chunks_after_the_other(rig: Rig, changes: int, pages: int) -> None:
     task = a_full_tail(rig)
     for number in range(changes):
         change = then(task, title=f"{number}")
         rig.store.commit(WORKSPACE, change)
         task = change.task
+    rig.store.commit(WORKSPACE, replace(then(task), asked=Asked(digest="asked", key="later")))
+    go_on(rig, 2)
     present, _ = rig.store.load(WORKSPACE, TASK)
+    assert rig.count(partial(rig.store.receipt, present, "later")) == ["query"]
     for name in ("clm_1", "a-key"):
-        assert rig.count(partial(rig.store.receipt, present, name)) == ["query", "query"]
-    assert rig.count(lambda: rig.store.receipt(present, "clm_2")) == ["query"]
+        assert rig.count(partial(rig.store.receipt, present, name)) == ["query"] * pages
     must_be_found(rig)
+
+
+def test_what_is_too_old_to_count_is_not_looked_for(rig: Rig) -> None:
+    task = a_full_tail(rig)
+    for number in range(400):
+        change = then(task, at=NOON + timedelta(days=8), title=f"{number}")
+        rig.store.commit(WORKSPACE, change)
+        task = change.task
+    present, _ = rig.store.load(WORKSPACE, TASK)
+    look = partial(rig.store.receipt, present, "unknown")
+    assert rig.count(partial(look, NOON + timedelta(days=9))) == ["query"]
+    assert len(rig.count(look)) > 1
 
 
 def test_what_head_has_costs_no_reading_and_neither_does_a_short_trail(rig: Rig) -> None:
@@ -186,13 +201,11 @@ def test_what_head_has_costs_no_reading_and_neither_does_a_short_trail(rig: Rig)
         assert rig.count(partial(rig.store.receipt, present, name)) == []
 
 
-def test_a_claim_that_another_ended_is_pointed_at_for_good(rig: Rig) -> None:
+def test_a_claim_that_another_ended_is_known_for_good(rig: Rig) -> None:
     task = claimed(rig.store, TASK, a_claim(fence=7))
     change = then(task, **BACK, title="t" * MAX_TAIL_BYTES)
     rig.store.commit(WORKSPACE, change)
     rig.store.commit(WORKSPACE, then(change.task, title="ours"))
-    (pointer,) = (item for item in rig.items() if item["sk"]["S"].startswith("POINTER#"))
-    assert "ttl" not in pointer
     receipt = rig.store.receipt(rig.store.load(WORKSPACE, TASK)[0], "clm_7")
     assert receipt is not None
     assert receipt.ended == Ended("clm_7", 7, "auditor", "agent:auditor", by_holder=False)

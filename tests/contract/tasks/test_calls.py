@@ -202,7 +202,7 @@ def test_a_claim_of_a_task_that_came_back_reads_why_too(rig: Rig) -> None:
     for came_back in range(5):
         calls = spent(rig, claim)
         assert len([each for each in calls if each != "put_item"]) == (3 if came_back else 2)
-        assert calls.count("put_item") <= 3, "what HEAD had before moves into a chunk now and then, with its pointer"
+        assert calls.count("put_item") <= 3, "what HEAD had before moves into a chunk now and then"
         rig.clock.advance(301)
         sweep(rig.world.deps)
         (task,) = rig.world.store.tasks_of_agent(WORKSPACE, "auditor", 1, None).items

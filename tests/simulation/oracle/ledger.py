@@ -39,9 +39,6 @@ class Ledger:
     told_at: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
     hashes: dict[str, str] = field(default_factory=dict)
     claims: dict[tuple[str, int], ClaimSeen] = field(default_factory=dict)
-    # By task: the names and numbers of the receipts that its entries ever had, and those that something points at.
-    receipts: dict[str, set[tuple[str, int]]] = field(default_factory=lambda: defaultdict(set))
-    pointers: dict[str, set[tuple[str, int]]] = field(default_factory=lambda: defaultdict(set))
     # How many recovery records a task has.
     recoveries: Counter[str] = field(default_factory=Counter)
     born: dict[str, int] = field(default_factory=dict)

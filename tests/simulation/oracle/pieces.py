@@ -83,21 +83,6 @@ class Pieces:
         first = head["seq"] - len(entries) + 1
         gone = set(range(1, first)) - self._ledger.kept[task_id]
         self._must(not gone, "{}: its events {} are nowhere", task_id, gone)
-        for seq, entry in enumerate(head.get("events", ()), first):
-            self._ledger.receipts[task_id] |= {(entry[name], seq) for name in ("ended", "key") if name in entry}
-        left = {(name, seq) for name, seq in self._ledger.receipts[task_id] if seq < first}
-        lost = left - self._ledger.pointers[task_id]
-        self._must(not lost, "{}: nothing points at the receipts {}", task_id, lost)
-
-    def pointed(self, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
-        _, name, seq = sk.split("#")
-        if old and new is None and "ttl" in old:
-            is_over = int(old["ttl"]) * 1_000 < self._sim.now_ms + BEGIN_MS
-            self._must(is_over, "{}: {} was deleted before its time", task_id, sk)
-            return
-        self._must(new and old in (None, new), "{}: {} was altered", task_id, sk)
-        self._must((name, int(seq)) in self._ledger.receipts[task_id], "{}: {} points at another event", task_id, sk)
-        self._ledger.pointers[task_id].add((name, int(seq)))
 
     def _must(self, holds: object, what: str, *details: object) -> None:
         self._verdict.must(holds, what, *details)

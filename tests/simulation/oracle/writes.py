@@ -154,8 +154,6 @@ class Writes:
     def _trail(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk.startswith("EVENTS#"):
             self.pieces.copied(task_id, sk, new)
-        elif sk.startswith("POINTER#"):
-            self.pieces.pointed(task_id, sk, old, new)
         else:
             self._must(old is None, "{}: {} was rewritten", task_id, sk)
 

@@ -399,20 +399,14 @@ REPEATS = (
         habits={"doubled_share": 0.8, "focus": Focus.ENDS},
     ),
     bug(
-        "receipts leave HEAD without a pointer",
+        "receipts are looked for in the latest chunk alone",
         (
-            "adapters/dynamodb/tasks/change_writes.py",
-            "[*pointer_items(change.before), chunk_item(change.before)]",
-            "[chunk_item(change.before)]",
+            "adapters/dynamodb/tasks/task_reads.py",
+            "if found is not None or (since is not None and trail_items.is_before(chunk, since)):",
+            "if True:",
         ),
-    ),
-    bug(
-        "a pointer names the event before",
-        (
-            "adapters/dynamodb/trail_items.py",
-            "enumerate(before.tail, before.seq - len(before.tail) + 1)",
-            "enumerate(before.tail, before.seq - len(before.tail))",
-        ),
+        habits={"doubled_share": 0.8, "focus": Focus.ENDS},
+        steps=200_000,
     ),
     bug(
         "receipts are looked for in HEAD alone",
@@ -766,7 +760,7 @@ TRAILS = (
     ),
     bug(
         "events leave HEAD without a copy",
-        ("adapters/dynamodb/tasks/change_writes.py", "if change.moved and change.before is not None:", "if False:"),
+        ("adapters/dynamodb/tasks/change_writes.py", "    elif trail.has_moved:\n", "    elif False:\n"),
     ),
     bug(
         "a chunk takes the place of the one before",

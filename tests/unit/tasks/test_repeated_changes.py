@@ -167,9 +167,6 @@ def test_a_key_that_is_used_anew_is_answered_with_the_latest_of_its_changes_also
     for _ in range(6):
         it_goes_on(world, call.task_id)
     assert seen(VERBS["approve"](world, again)) == seen(second)
-    names = [key[1] for key in world.stored() if key[1].startswith("POINTER#") and "clm_" not in key[1]]
-    assert len(names) == 2
-    assert len({name.split("#")[1] for name in names}) == 1
 
 
 def test_without_a_key_nothing_is_kept_of_a_humans_request() -> None:

@@ -50,7 +50,7 @@ CLIENT = ClientConfig(
     tcp_keepalive=True,
     parameter_validation=False,
 )
-# The first items of a new task, or a check and what is read beside it; seldom a chunk with many pointers.
+# The first items of a new task, or a check and what is read beside it; seldom a chunk.
 CALLS_AT_ONCE = 3
 # More would wait for the processor, and for one of the ten connections that a client keeps.
 WORKERS_AT_ONCE = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Protocol
 
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
@@ -33,10 +33,11 @@ class TaskStore(Protocol):
     def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
         """Returns the response saved by ``SaveResponse``."""
 
-    def receipt(self, task: Task, name: str) -> Receipt | None:
+    def receipt(self, task: Task, name: str, since: datetime | None = None) -> Receipt | None:
         """Returns the latest receipt of this name in the trail of ``task``, which was read before: of a claim that has
         ended, or of a request under an idempotency key. If there was none when the task was read, it may be None. No
-        read unless entries of the trail have left the task; then two at most, however long the trail is."""
+        read unless entries of the trail have left the task; then one for about 200 events, latest first. ``since``: an
+        older receipt doesn't count, and isn't looked for."""
 
     def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[trail.Event, ...]:
         """Returns the events with a number above ``after``, in order."""

@@ -120,22 +120,6 @@ def parse_chunk(sort_key: str) -> int:
     return int(sort_key.split("#", 1)[1])
 
 
-def pointer(workspace: str, task_id: str, name: str, seq: int) -> Key:
-    """Says which event of a chunk has the receipt of this name: of a claim, or of an idempotency key, which may be used
-    anew after a week."""
-    return Key(trail(workspace, task_id), f"POINTER#{name}#{seq:08d}")
-
-
-def pointers(name: str, up_to: int) -> tuple[str, str]:
-    """``up_to``: the highest number of an event that counts."""
-    return f"POINTER#{name}#", f"POINTER#{name}#{up_to:08d}"
-
-
-def parse_pointer(sort_key: str) -> int:
-    """Returns the event's number."""
-    return int(sort_key.rsplit("#", 1)[1])
-
-
 def late_result(workspace: str, task_id: str, fence: int, claim_id: str) -> Key:
     return Key(trail(workspace, task_id), f"LATE#{fence:08d}#{claim_id}")
 

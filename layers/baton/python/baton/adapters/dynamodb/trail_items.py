@@ -4,13 +4,14 @@ chunk those that HEAD had before, as they were. A piece has ``events``, and as `
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.events.bus_events import OutboxEvent
-from baton.domain.idempotency import response_expires_at
 from baton.domain.tasks import receipts, tail
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.receipts import Receipt
@@ -74,22 +75,17 @@ def chunk_item(before: Task) -> Item:
     return {**key._asdict(), "events": list(before.tail), "chain": before.chain}
 
 
-def pointer_items(before: Task) -> Iterator[Item]:
-    """Yields a pointer to each receipt that leaves HEAD with a chunk. The same state of a task always gives the same
-    ones. What a repeat is answered with is forgotten after a week; a claim that somebody else ended isn't."""
-    for seq, entry in enumerate(before.tail, before.seq - len(before.tail) + 1):
-        for name in receipts.names_in(entry):
-            ttl = None if "asked" not in entry else _expires(entry)
-            yield {**keys.pointer(before.workspace, before.id, name, seq)._asdict(), "ttl": ttl}
+def receipt_named(chunk: Item, name: str, task: Task) -> Receipt | None:
+    """Returns the latest receipt of this name that the chunk has."""
+    rows = [(seq, entry) for seq, entry, _ in numbered(chunk) if name in receipts.names_in(entry)]
+    return receipts.receipt_in(*rows[-1], task) if rows else None
 
 
-def _expires(entry: tail.Entry) -> int:
-    return times.to_ms(response_expires_at(times.parse_rfc3339(entry["at"]))) // 1_000
-
-
-def receipt_of(piece: Item, seq: int, task: Task) -> Receipt | None:
-    """Returns the receipt of the event with this number; None if the piece doesn't have the event."""
-    return next((receipts.receipt_in(seq, entry, task) for number, entry, _ in numbered(piece) if number == seq), None)
+def is_before(chunk: Item, since: datetime) -> bool:
+    """True if all that the chunk has is older; False if somebody damaged it."""
+    with suppress(IndexError, *UNREADABLE):
+        return times.parse_rfc3339(entries_of(chunk)[-1]["at"]) < since
+    return False
 
 
 def entries_of(item: Item) -> list[tail.Entry]:

@@ -7,7 +7,7 @@ A request that comes twice at once meets a conflict, and then its receipt."""
 from __future__ import annotations
 
 from baton.domain import errors
-from baton.domain.idempotency import IdempotencyKey
+from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey
 from baton.domain.tasks import receipts, trail
 from baton.domain.tasks.receipts import Asked, Receipt
 from baton.domain.tasks.task import Task
@@ -29,8 +29,11 @@ def first_receipt(
     """Returns the receipt of the first request under the key; None for a first call. ``command_name``: as
     in ``receipts.asked``. Raises ``KeyReused`` if the first one asked for something else."""
     name = receipts.name_of(idempotency_key)
-    receipt = None if name is None else deps.store.receipt(task, name)
-    if receipt is None or idempotency_key is None or receipt.is_over(idempotency_key.at):
+    if idempotency_key is None or name is None:
+        return None
+    since = None if idempotency_key.at is None else idempotency_key.at - REMEMBERED_FOR
+    receipt = deps.store.receipt(task, name, since)
+    if receipt is None or receipt.is_over(idempotency_key.at):
         return None
     if receipt.key_asked != receipts.asked(idempotency_key.body_hash, command_name):
         raise errors.KeyReused

@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar, StampedEvent, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version, take_first
 from baton.adapters.dynamodb.tasks.output_items import output_parts
-from baton.adapters.dynamodb.trail_items import Appended, appended, beginning_item, chunk_item, pointer_items
+from baton.adapters.dynamodb.trail_items import Appended, appended, beginning_item, chunk_item
 from baton.domain import errors
 from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.handoffs.handoff import begins_its_workflow
@@ -42,7 +42,7 @@ def change_writes(
     if before is None:
         writes += [*_beginning(trail, comes_first=begins_first), *_member(task, conversation)]
     elif trail.has_moved:
-        writes += map(put_first, [*pointer_items(before), chunk_item(before)])
+        writes.append(put_first(chunk_item(before)))
     if change.recovery is not None:
         writes.append(put(items.recovery_item(task, change.recovery)))
     if change.failure is not None:

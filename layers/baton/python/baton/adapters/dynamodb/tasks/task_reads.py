@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys, trail_items
@@ -26,6 +27,8 @@ Found = dict[keys.Key, dict[str, Any]]
 # Tasks in one batch read, so that all their items fit into 100 keys and into the 16 MB of its answer.
 TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE, WHOLE_AT_ONCE = 100, 50, 33, 40, 20
 # Items that HEAD refers to and that change with it. The body isn't one: it exists before anybody knows the task's id.
+# A page of a trail that is read backwards: about 200 events, 9 read units.
+CHUNKS_AT_ONCE = 25
 PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
 
 
@@ -82,15 +85,20 @@ class TaskReads(Agents):
             recoveries=self._counted_by_head(task, ()),
         )
 
-    def receipt(self, task: Task, name: str) -> Receipt | None:
-        """What isn't in the tail that was read was in a chunk before, and its pointer beside it."""
+    def receipt(self, task: Task, name: str, since: datetime | None = None) -> Receipt | None:
+        """What isn't in the tail that was read is in a chunk, if anywhere: these are read backwards. A chunk that came
+        after the task was read doesn't count: who decides on that state meets a conflict, and reads both again."""
         found = receipts.in_tail(task, name)
         if found is not None or not task.has_chunks:
             return found
-        seq = self._pointed_at(task, name)
-        first, last = keys.chunk_name(seq or 0), keys.chunk_name(task.seq)
-        chunks = self._trail(task.workspace, task.id, first, last, 1) if seq else []
-        return next((trail_items.receipt_of(chunk, seq or 0, task) for chunk in chunks), None)
+        last = task.seq
+        while chunks := self._chunks_before(task, last):
+            for chunk in chunks:
+                found = trail_items.receipt_named(chunk, name, task)
+                if found is not None or (since is not None and trail_items.is_before(chunk, since)):
+                    return found
+            last = keys.parse_chunk(chunks[-1]["sk"]) - 1
+        return None
 
     def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
         return items.saved_response_from(
@@ -228,17 +236,15 @@ class TaskReads(Agents):
             limit=limit,
         )
 
-    def _pointed_at(self, task: Task, name: str) -> int | None:
-        """Returns the number of the latest event in a chunk that has a receipt of this name. One that came after the
-        task was read doesn't count: who decides on that state meets a conflict, and reads both again."""
-        first, last = keys.pointers(name, task.seq)
-        found = self._table.query(
+    def _chunks_before(self, task: Task, last: int) -> list[dict[str, Any]]:
+        """Returns the latest chunks up to the event with this number, latest first."""
+        first, last_ = keys.chunk_name(0), keys.chunk_name(last)
+        return self._table.query(
             "#pk = :pk AND #sk BETWEEN :first AND :last",
-            {":pk": keys.trail(task.workspace, task.id), ":first": first, ":last": last},
-            limit=1,
+            {":pk": keys.trail(task.workspace, task.id), ":first": first, ":last": last_},
+            limit=CHUNKS_AT_ONCE,
             newest_first=True,
         )
-        return keys.parse_pointer(found[0]["sk"]) if found else None
 
     def _counted_by_head(self, task: Task, found: tuple[Recovery, ...]) -> tuple[Recovery, ...]:
         """Returns as many recoveries as HEAD counts. The task may have come back more often than was

@@ -1,0 +1,41 @@
+"""A request's way stays short (docs/decisions/090-the-way-of-a-request-is-bounded.md). Whoever makes it shorter lowers
+the bound."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from paths.requests import traced_requests
+from paths.tracer import Trace
+
+NAMES = ("frames to the put", "files to the put", "lines", "of more than one statement", "in adapters/dynamodb", "deep")
+BOUNDS: dict[str, tuple[int, ...]] = {
+    "marker": (11, 7, 1_060, 175, 105, 19),
+    "approval": (11, 7, 840, 145, 80, 19),
+    "claim": (11, 7, 1_075, 178, 108, 19),
+    "completion": (11, 8, 1_050, 175, 88, 19),
+    "tool call": (11, 7, 2_030, 305, 172, 25),
+}
+
+
+@cache
+def traces() -> dict[str, Trace]:
+    return traced_requests()
+
+
+@pytest.mark.parametrize("request_", BOUNDS)
+def test_a_request_passes_no_more_than_it_did(request_: str) -> None:
+    figures = traces()[request_].figures
+    found = {name: figures[name] for name in NAMES}
+    beyond = {name: found[name] for name, most in zip(NAMES, BOUNDS[request_], strict=True) if found[name] > most}
+    assert beyond == {}, f"make paths OF={request_!r} prints the functions"
+
+
+def test_what_is_traced_is_the_whole_way() -> None:
+    """From the entry of the function to the store, and nothing of the tests."""
+    put = [each.name for each in traces()["claim"].put]
+    assert (put[0], put[-1]) == ("App.__call__", "Table.write")
+    assert {"claim_next", "take_task", "commit"} <= {*put}
+    assert not any("fake" in each.file for each in traces()["claim"].functions)
