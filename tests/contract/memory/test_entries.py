@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import Conflict, Unknown
 from baton.domain.memory.entry import DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
 from baton.domain.memory.entry_pack import FORM, VOID, EntryPack, PackList
@@ -18,6 +20,7 @@ from baton.ports.store import Store
 from baton.ports.writes import Insert, Put, Save
 from support.clock import NOON
 from support.values.records import a_board_entry, a_changed_board_entry, add_board_entries
+from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent, human
 
 DECISION, WARNING, FINDING = EntryType.DECISION, EntryType.WARNING, EntryType.FINDING
@@ -112,6 +115,21 @@ def test_changes_are_read_in_their_order_from_a_mark_on(store: Store) -> None:
         store.commit(WORKSPACE, Save(entry.withdrawn_by(human(), NOON)), Insert(mark))
     assert store.changed_after(WORKSPACE, None, 2) == tuple(marks[:2])
     assert store.changed_after(WORKSPACE, marks[1].id, 2) == tuple(marks[2:])
+
+
+def test_ids_that_were_fenced_off_hide_no_entry_and_end_no_list() -> None:
+    """A commit that can't arrive any more leaves an item without content under the id that it would have taken: here as
+    many, one after the other, as a page of a shard has."""
+    rig = Rig()
+    entries = [a_board_entry(number) for number in range(12)]
+    add_board_entries(rig.store, *entries)
+    for number in range(100, 200):
+        key = keys.board_entry(WORKSPACE, a_board_entry(number).id)
+        rig.raw.put(to_wire({**key._asdict(), "void": True}))
+    for limit in (1, 2, 5):
+        read = partial(rig.store.newest_entries, WORKSPACE, None, None, limit)
+        listed = [each.id for page in pages(read) for each in page.items]
+        assert listed == [each.id for each in reversed(entries)]
 
 
 def test_a_scope_sees_the_newest_of_each_type_above_and_below_it(store: Store) -> None:

@@ -167,10 +167,15 @@ class Table:
     def query_page(
         self, condition: str, values: Item, *, limit: int, newest_first: bool = False
     ) -> tuple[list[Item], bool]:
-        """Returns at most ``limit`` items, as many as fit into one answer of 1 MB, and whether more may follow."""
-        answer = self._query_page(condition, values, Limit=limit + 1, ScanIndexForward=not newest_first)
-        found = list(self._items(answer["Items"]))
-        return found[:limit], len(found) > limit or "LastEvaluatedKey" in answer
+        """Returns at most ``limit`` items, as many as fit into one answer of 1 MB, and whether more may follow; then it
+        is one at least. An answer may have none but those that nobody sees."""
+        more: Item = {"Limit": limit + 1, "ScanIndexForward": not newest_first}
+        while True:
+            answer = self._query_page(condition, values, **more)
+            found = list(self._items(answer["Items"]))
+            if found or "LastEvaluatedKey" not in answer:
+                return found[:limit], len(found) > limit or "LastEvaluatedKey" in answer
+            more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def query_all(self, condition: str, values: Item) -> Iterator[Item]:
         """Yields every item that the condition selects, from all pages of the partition."""
