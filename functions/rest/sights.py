@@ -1,6 +1,6 @@
 """What is made of tasks, for a caller who looks at it again and again and takes an answer that is half a minute old: it
 is answered from the workspace's watch while nothing has changed
-(docs/decisions/071-a-watch-instead-of-a-counter.md)."""
+(docs/what-is-stored.md §14)."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_a_broken_citation_is_noticed(path: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        (CODE, '"""Of a task (docs/spec/lifecycle.md §1, §3 and §4; invariants 1 and 2, decision 015)."""'),
+        (CODE, '"""Of a task (docs/spec/lifecycle.md §1, §3 and §4; invariants 1 and 2, decision 014)."""'),
         (CODE, '"""Retry-After (RFC 9110 §10.2.3)."""'),
         (PAGE, "See [marker §4](marker.md#4-circuit-breaker-and-cap) and [the API](../openapi.json)."),
         (PAGE, "See [the field](https://example.com/spec/marker.md)."),

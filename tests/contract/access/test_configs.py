@@ -1,5 +1,5 @@
 """Agents, settings and tokens that a process keeps under one version: nothing of it is used once any of it has changed
-(docs/decisions/035-one-version-of-what-a-process-keeps.md)."""
+(docs/what-is-stored.md §13)."""
 
 from __future__ import annotations
 

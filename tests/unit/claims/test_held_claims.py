@@ -1,4 +1,4 @@
-"""Which claims an agent holds is read from an index that lags: only time depends on it (docs/decisions/037)."""
+"""Which claims an agent holds is read from an index that lags: only time depends on it (docs/what-is-stored.md §6)."""
 
 from __future__ import annotations
 

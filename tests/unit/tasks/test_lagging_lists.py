@@ -1,5 +1,5 @@
 """The lists of an agent's tasks and of a day's are entries of an index that lags: only time depends on it
-(docs/decisions/042)."""
+(docs/what-is-stored.md §8)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The packs of one workspace: read by a process that begins, written where they are missing
-(docs/decisions/063-packs-of-what-the-search-keeps.md)."""
+(docs/what-is-stored.md §16)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 entries: a fifth of the read units, a fifth of the time, and no words to find.
 
 A pack holds the words of its entries, so that an entry whose texts are deleted must leave it
-(docs/decisions/063-packs-of-what-the-search-keeps.md)."""
+(docs/what-is-stored.md §16)."""
 
 from __future__ import annotations
 

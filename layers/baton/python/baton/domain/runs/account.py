@@ -1,5 +1,5 @@
 """What the runs of a task have used of models, and how far it is counted: each call and each reply is counted once,
-whatever was lost or came late (docs/decisions/045-what-a-reply-costs.md)."""
+whatever was lost or came late (docs/what-is-stored.md §12)."""
 
 from __future__ import annotations
 

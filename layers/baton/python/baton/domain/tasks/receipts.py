@@ -1,5 +1,5 @@
 """Receipts: what the last entry of a change keeps of the request that made it, so that the exact repeat of the request
-gets the first answer from the trail (invariants 3 and 5, docs/decisions/040-answers-from-the-trail.md).
+gets the first answer from the trail (invariants 3 and 5, docs/what-is-stored.md §2).
 
 A receipt is found by a name: the id of the claim that the request ended, or the digest of its idempotency key. It is no
 part of the event's hash, and public nowhere.

@@ -1,5 +1,5 @@
 """The tail of a trail: its latest entries, which are stored with the task itself, so that one write holds a change and
-its events (docs/decisions/033-events-inside-head.md).
+its events (docs/what-is-stored.md §1).
 
 An entry is an event as the table has it, a flat map with texts and small numbers, handed on unread. ``prev`` is the
 hash of the entry before it; an entry's own hash is the next one's ``prev``, or the task's ``chain`` for the last.

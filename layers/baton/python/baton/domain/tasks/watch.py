@@ -1,5 +1,5 @@
 """The watch of a workspace's tasks: that somebody looks at lists of them again and again, and what the table's stream
-has told since (docs/decisions/071-a-watch-instead-of-a-counter.md). Pure.
+has told since (docs/what-is-stored.md §14). Pure.
 
 A watch is asked for by who looks, and brought back by the stream. So it holds only while the stream runs."""
 

@@ -1,5 +1,5 @@
 """Tells those who look at lists of tasks that something has changed. Where nobody looks, it costs a batch one read
-(docs/decisions/071-a-watch-instead-of-a-counter.md)."""
+(docs/what-is-stored.md §14)."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ The saved entries decide what a crash may repeat. A model call is counted before
 counted when it comes, and saved before any of its calls is run. Each tool either changes nothing, or has its effect and
 its result in one transaction, or is idempotent by the call's id. So a resumed run finds the last reply, sees which of
 its calls have no result, and runs those. A run takes the transcript with its claim's fence: from then on no earlier run
-adds to it (docs/decisions/045-what-a-reply-costs.md).
+adds to it (docs/what-is-stored.md §12).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The claims that an agent holds, from the marks in its queue. The index lags by milliseconds; the task confirms what
-it says (docs/decisions/037-held-claims-are-marks.md)."""
+it says (docs/what-is-stored.md §6)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The answer to a repeat, from the trail: a request that is one change of one task leaves a receipt in the change's
-last entry, and nothing else (docs/decisions/040-answers-from-the-trail.md).
+last entry, and nothing else (docs/what-is-stored.md §2).
 
 The receipt is looked for in the task that the decision is made on, so that a task without one hasn't seen the request.
 A request that comes twice at once meets a conflict, and then its receipt."""

@@ -1,6 +1,6 @@
 """What a process keeps of a workspace: its agents and its settings, under one version that every change of them raises
 in its own transaction, and every revocation of a token
-(docs/decisions/035-one-version-of-what-a-process-keeps.md)."""
+(docs/what-is-stored.md §13)."""
 
 from __future__ import annotations
 

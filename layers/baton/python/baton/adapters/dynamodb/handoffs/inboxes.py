@@ -1,5 +1,5 @@
 """Inboxes in the table. An inbox has no items of its own: an ended task's place in the queue index is in the inbox of
-its source agent, until the agent acknowledges it (docs/decisions/041-an-end-is-one-put.md)."""
+its source agent, until the agent acknowledges it (docs/what-is-stored.md §5)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """A task's output and completion message. Small ones are attributes of HEAD, larger ones an item of their own that HEAD
-names (docs/decisions/041-an-end-is-one-put.md)."""
+names (docs/what-is-stored.md §4)."""
 
 from __future__ import annotations
 
