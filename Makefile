@@ -80,16 +80,16 @@ lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with t
 # BATON_FRONT_DOOR=FunctionUrl, for a Function URL in place of the gateway)
 
 run: setup ## start the local stack and play the main job for you; Ctrl-C ends it, state is kept
-	@$(bin)/python scripts/demo.py
+	@$(bin)/python -m tools.demo
 
 stack: setup ## start or update the local stack in the background; writes .baton/stack.json
-	@$(bin)/python scripts/stack.py up
+	@$(bin)/python -m tools.stack up
 
 stop: setup ## stop the local stack, and keep its state
-	@$(bin)/python scripts/stack.py down
+	@$(bin)/python -m tools.stack down
 
 bench: setup ## measure: imports, capacity per verb, throughput, hot keys, rounds, CPU, the worst that a request can do, the search, the console's pages (after console-setup), an open console, the command
-	@PYTHONPATH=tests:$$(echo $(env)/console/lib/python*/site-packages) $(bin)/python scripts/bench.py
+	@PYTHONPATH=tests:$$(echo $(env)/console/lib/python*/site-packages) $(bin)/python -m tools.bench
 
 # ---- quality ---------------------------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ soak: setup ## the largest tests at their full size, which `make test` plays at 
 
 # Not part of `make test`: the judges come from npm at their first run.
 conformance: setup $(env)/node.stamp ## have POST /mcp and baton-mcp judged by the protocol's public suite and Inspector, on a stack of their own
-	@PYTHONPATH=tests:scripts $(bin)/python -m conformance $(env)/node/bin/python .baton/conformance
+	@PYTHONPATH=tests $(bin)/python -m conformance $(env)/node/bin/python .baton/conformance
 
 judges: setup $(env)/node.stamp ## have docs/openapi.json judged by Spectral and Redocly, which come from npm
 	@PYTHONPATH=tests $(bin)/python -m conformance.openapi $(env)/node/bin/python .baton/judges
@@ -127,7 +127,7 @@ console-test: console-setup ## a real browser on the console's pages (WRITE_SCRE
 	@PYTHONPATH=$$(echo $(env)/console/lib/python*/site-packages) $(pytest) tests/console --no-cov $(PYTEST_ARGS)
 
 vendor: setup $(env)/node.stamp ## write the console's libraries again, from npm's packages, and compare their hashes
-	@$(bin)/python scripts/vendor.py
+	@$(bin)/python -m tools.docs.vendor
 
 FUZZ_CASES ?= 1000
 FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')
@@ -161,34 +161,34 @@ check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can 
 	@$(bin)/lint-imports
 	@$(bin)/cfn-lint template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(sam) validate --lint
-	@$(bin)/python scripts/openapi.py --check
-	@$(bin)/python scripts/cli_reference.py --check
-	@$(bin)/python scripts/event_types.py --check
-	@$(bin)/python scripts/check_console.py
+	@$(bin)/python -m tools.docs.openapi --check
+	@$(bin)/python -m tools.docs.cli_reference --check
+	@$(bin)/python -m tools.docs.event_types --check
+	@$(bin)/python -m tools.docs.check_console
 
 fmt: setup ## format the code and mend what ruff can mend
 	@$(bin)/ruff check --fix-only --quiet .
 	@$(bin)/ruff format .
 
 openapi: setup ## write docs/openapi.json, docs/cli.md and the lists of event types from the code
-	@$(bin)/python scripts/openapi.py
-	@$(bin)/python scripts/cli_reference.py
-	@$(bin)/python scripts/event_types.py
+	@$(bin)/python -m tools.docs.openapi
+	@$(bin)/python -m tools.docs.cli_reference
+	@$(bin)/python -m tools.docs.event_types
 
 # ---- the cloud -------------------------------------------------------------------------------------------------------
 
 # STACK, REGION, PARAMS='Name=value …', TAGS, YES, RUNTIME, ARCHITECTURE, BATON_SCRIPT and BUILT reach it as they are.
 deploy: setup ## build for the cloud and deploy, with what the stack was given before (STACK, REGION, PARAMS, YES=1)
-	@$(bin)/python scripts/deploy.py
+	@$(bin)/python -m tools.admin.deploy
 
 # TABLE and REGION reach it as they are.
 adopt: setup ## give a restored table what AWS leaves out, so that a stack can work on it (TABLE, REGION)
-	@$(bin)/python scripts/existing_table.py
+	@$(bin)/python -m tools.admin.existing_table
 
 # API, TOKEN and SLOW reach it as they are.
 smoke: $(env)/baton.stamp ## try a deployment through its API alone: API=… TOKEN=… (a human's; SLOW=1 waits for the sweeper)
-	@$(bin)/python scripts/smoke.py
+	@$(bin)/python -m tools.admin.smoke
 
 clean: ## stop the local stack; remove the environments, builds and the local state
-	@test ! -x $(bin)/python || $(bin)/python scripts/stack.py down
+	@test ! -x $(bin)/python || $(bin)/python -m tools.stack down
 	@test ! -d .baton || find .baton -mindepth 1 -maxdepth 1 -exec rm -rf {} +

@@ -10,12 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import stack
-from background import StackError
 from conformance import inspector, suite
 from conformance.node import Node
 from conformance.verdict import Found, expected_from, problems
 from support.worlds.doorway import doorway
+from tools.stack import stack
+from tools.stack.background import StackError
 
 EXPECTED = Path(__file__).with_name("expected.yaml")
 AGENT = "reviewer"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench_pages import show_pages, watching
+from tools.bench.pages import show_pages, watching
 
 BUSY = "() => { const until = performance.now() + 120; while (performance.now() < until); }"
 

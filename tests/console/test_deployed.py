@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import stack
 from support.console_looks import picture
 from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, marker_body, new_workspace
+from tools.stack import stack
 
 
 @pytest.fixture(scope="module")

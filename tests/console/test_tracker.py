@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from baton.adapters.system import SystemClock
-from fake_notion import Fault
 from support.console_looks import nothing_found, picture
 from support.values.tricks import TRICKS, only_text
 from support.worlds.console_server import ConsoleServer, serving
 from support.worlds.http_agents import ALICE
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import agent, marker_body
+from tools.stand_ins.fake_notion import Fault
 
 OLD = "Handoff: Scout → Client Repo Auditor — 2026-11-16"
 

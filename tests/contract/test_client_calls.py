@@ -10,11 +10,11 @@ import pytest
 from botocore.exceptions import ClientError, ParamValidationError
 
 from baton.adapters.dynamodb.table import from_wire, to_wire
-from bench_meter import Meter
 from support.fakes.dynamo import Wire
 from support.fakes.fake_dynamo import Charge, FakeDynamo
 from support.fakes.fake_dynamo.client import UNLAWFUL
 from support.fakes.fake_dynamo.rules import Unlawful
+from tools.bench.meter import Meter
 
 KEY = {"pk": "a", "sk": "b"}
 ABSENT = {"ConditionExpression": "attribute_not_exists(#pk)", "ExpressionAttributeNames": {"#pk": "pk"}}

@@ -33,8 +33,6 @@ from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
-from fake_notion import Fault, ScriptedFault
-from fake_notion.schema import STATUS, STATUS_OPTIONS
 from support.clock import NOON, FakeClock
 from support.fakes.store import InMemoryStore
 from support.faults.choke_point import Crash, Plan, at_call, no_fault
@@ -43,6 +41,8 @@ from support.faults.soak import IS_WHOLE, spread
 from support.worlds.notion_world import NotionWorld
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent, human, marker_body
+from tools.stand_ins.fake_notion import Fault, ScriptedFault
+from tools.stand_ins.fake_notion.schema import STATUS, STATUS_OPTIONS
 
 WRITES = {"commit", "put_item", "transact_write_items", "POST", "PATCH"}
 # Which part of the points, or of the requests, ``make test`` tries.

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import openapi
 from api import handler as api
 from baton.domain.errors import Busy
 from create_handoff_marker import handler as create_handoff_marker
@@ -21,6 +20,7 @@ from support.values.bodies import BODIES, IDS
 from support.values.schema import DOCUMENT
 from support.values.tokens import bearer
 from support.worlds.world import World, agent, human, marker_body, service
+from tools.docs import openapi
 from wait import handler as wait
 
 # Public, and answered with 404.

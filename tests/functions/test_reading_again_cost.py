@@ -8,8 +8,8 @@ import pytest
 
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
-from bench_console import RECENT, Desk
-from bench_office import approve, claim
+from tools.bench.console import RECENT, Desk
+from tools.bench.office import approve, claim
 
 
 def test_an_unchanged_task_costs_the_same_whatever_it_holds() -> None:

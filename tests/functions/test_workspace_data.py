@@ -1,5 +1,5 @@
-"""A workspace that an operator reads out, thins out and removes (scripts/baton_admin.py), in a table with a neighbour's
-items."""
+"""A workspace that an operator reads out, thins out and removes (tools/admin/baton_admin.py), in a table with a
+neighbour's items."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-import baton_admin
-import verify_trail
 from baton import bootstrap
 from baton.adapters.dynamodb import keys
 from baton.domain.agents.tool import ToolMode
@@ -32,7 +30,8 @@ from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.operators import Line, data_of, dynamo_of, exported
 from support.worlds.team import Team
 from support.worlds.world import WORKSPACE, World, human
-from workspace_data import EXPORTED, LEFT_OUT, NotEmptied, StillClaimed, remove_secret
+from tools.admin import baton_admin, verify_trail
+from tools.admin.workspace_data import EXPORTED, LEFT_OUT, NotEmptied, StillClaimed, remove_secret
 
 NEIGHBOUR = "acme-2"  # begins with the other's name
 DAY = 86_400

@@ -28,12 +28,12 @@ from baton import bootstrap
 from baton.adapters.notion import NotionTrackers
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.access.principal import Kind, Principal
-from fake_notion import FakeNotion
 from golden.aws import FakeBedrock, FakeEvents, FakeQueues, FakeSecrets
 from support.clock import FakeClock
 from support.context import FakeContext
 from support.fakes.fake_dynamo import Change, FakeDynamo
 from support.values.tokens import bearer, give_token, given_key
+from tools.stand_ins.fake_notion import FakeNotion
 
 ENTRY = "{}.handler.lambda_handler"
 ENVIRONMENT = {

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from deploy_answers import LONGEST_STACK_NAME
 from infra.register import Problems, check
 from infra.template import Template
 from infra.translated import resolved, translated
+from tools.admin.deploy_answers import LONGEST_STACK_NAME
 
 # Of each type: the property that names it within its account and region, and how long AWS lets the name be.
 NAMED = {

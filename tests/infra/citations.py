@@ -19,7 +19,7 @@ STARTS = (ROOT, ROOT / "layers/baton/python", PACKAGE, ROOT / "functions", ROOT 
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 _PAGE = re.compile(r"(?<![\w/.-])(docs/[\w./-]+\.(?:md|json))((?:,? (?:to |and )?§\d+)*)")
 _FILE = re.compile(
-    r"(?<![\w/.{<-])((?:layers|functions|scripts|tests|domain|services|adapters|rest|api|support)/[\w/.-]*\w\.(?:py|yaml))\b"
+    r"(?<![\w/.{<-])((?:layers|functions|tools|tests|domain|services|adapters|rest|api|support)/[\w/.-]*\w\.(?:py|yaml))\b"
 )
 _INVARIANT = re.compile(r"\b[Ii]nvariants? (\d+(?:(?:, | and |, and )\d+)*)")
 _DECISION = re.compile(r"\b[Dd]ecisions? (\d{3})\b")

@@ -7,7 +7,6 @@ import re
 from importlib import import_module
 
 from baton.ports.memory import LATE_SECONDS
-from deploy_answers import LEAST_LEFT
 from infra.data_checks import GRANTED_ONLY_TO, SECRETS, TRACKER
 from infra.register import Problems, check, check_of
 from infra.template import (
@@ -24,6 +23,7 @@ from infra.template import (
     of_type,
 )
 from rest.app import App
+from tools.admin.deploy_answers import LEAST_LEFT
 
 RINGING_THE_TRACKER = GRANTED_ONLY_TO[("sqs:SendMessage", TRACKER)]
 ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
@@ -225,7 +225,7 @@ def no_secret_is_in_the_environment(template: Template) -> Problems:
 
 @check_of(GATEWAY)
 def waiting_never_starves_work(template: Template) -> Problems:
-    """A reserve bounds it, too, where the account has room for one (scripts/deploy_answers.py)."""
+    """A reserve bounds it, too, where the account has room for one (tools/admin/deploy_answers.py)."""
     for name, whose in (("Wait", "Wait"), ("McpDoor", "Mcp"), ("Console", "Console")):
         reserved = template["Resources"][name]["Properties"].get("ReservedConcurrentExecutions")
         if reserved != {"Fn::If": [f"Reserves{whose}", {"Ref": f"{whose}Concurrency"}, {"Ref": "AWS::NoValue"}]}:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import deployment
-from background import PORTS_TRIED, Background, NotListening, essentials, free_port, is_free, on_any_port
+from tools.stack import deployment
+from tools.stack.background import PORTS_TRIED, Background, NotListening, essentials, free_port, is_free, on_any_port
 
 # Listens, unless the first argument names a file that isn't there: then it makes that, and finds its port taken.
 PROGRAM = """

@@ -10,7 +10,7 @@ from infra.citations import INVARIANTS, ROOT, problems_in, unproven
 
 # The checker and its test show what is forbidden.
 OWN = {ROOT / "tests/infra/citations.py", Path(__file__)}
-PLACES = ("docs/**/*.md", "*.md", *(f"{each}/**/*.py" for each in ("functions", "layers", "scripts", "tests")))
+PLACES = ("docs/**/*.md", "*.md", *(f"{each}/**/*.py" for each in ("functions", "layers", "tools", "tests")))
 CODE = "layers/baton/python/baton/domain/tasks/task.py"
 PAGE = "docs/spec/lifecycle.md"
 SINGLE = ("template.yaml", "Makefile", "layers/compile.mk", "pyproject.toml")

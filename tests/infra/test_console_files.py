@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import vendor
+from tools.docs import vendor
 
 STATIC = vendor.FOLDER.parent
 MODULES = sorted(path for path in STATIC.rglob("*.js") if vendor.FOLDER not in path.parents)

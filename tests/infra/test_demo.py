@@ -12,11 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from background import free_port
 from infra.citations import ROOT
-from stand_in import StandIn
+from tools.stack.background import free_port
+from tools.stand_ins.notion import StandIn
 
-STAYS = "import demo, sys; from pathlib import Path; demo.listen(); demo.stay(Path(sys.argv[1]), ours=True)"
+STAYS = """
+import sys
+from pathlib import Path
+
+from tools.demo import demo
+
+demo.listen()
+demo.stay(Path(sys.argv[1]), ours=True)
+"""
 
 
 @pytest.fixture
@@ -32,7 +40,7 @@ def staying(home: Path) -> tuple[subprocess.Popen[bytes], int]:
     terminal, inside = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", STAYS, str(home)],
-        cwd=ROOT / "scripts",
+        cwd=ROOT,
         stdin=inside,
         stdout=inside,
         stderr=inside,

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-import deploy_answers as answers
-from background import StackError
-from deploy_answers import Account, Parameters
 from infra.template import load
+from tools.admin import deploy_answers as answers
+from tools.admin.deploy_answers import Account, Parameters
+from tools.stack.background import StackError
 
 TEMPLATE = load()
 NEW, USUAL = Account(10, 10), Account(1_000, 1_000)

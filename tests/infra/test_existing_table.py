@@ -9,10 +9,10 @@ import boto3
 import pytest
 from moto import mock_aws
 
-import existing_table
-from background import StackError
-from existing_table import adopt, refuse_unready
 from support.fakes.dynamo import table_definition
+from tools.admin import existing_table
+from tools.admin.existing_table import adopt, refuse_unready
+from tools.stack.background import StackError
 
 NAME = "baton-restored"
 

@@ -22,10 +22,10 @@ from zlib import crc32
 
 import pytest
 
-import deployment
 from baton import bootstrap
 from infra.service_checks import PACKAGED_WITH
 from infra.template import environment, functions, load
+from tools.stack import deployment
 
 UNCHECKED_HASH = 0b01  # PEP 552: hash-based, and the source is not looked at again
 LIMIT_BYTES = 250 * 2**20  # of a function and its layers, unzipped
@@ -33,7 +33,7 @@ ANOTHER_BUILD = """
 import sys
 from pathlib import Path
 
-import deployment
+from tools.stack import deployment
 
 deployment.BUILD, deployment.environment_of_tools = Path(sys.argv[1]), lambda: Path(sys.argv[2])
 with deployment.built("theirs", lambda said: print(said, flush=True)):
@@ -131,7 +131,7 @@ def test_what_one_uses_nobody_else_builds_over(tools: Path) -> None:
     with deployment.built("ours", say=print) as folder:
         other = subprocess.Popen(
             [sys.executable, "-c", ANOTHER_BUILD, deployment.BUILD, tools],
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(deployment.ROOT / "scripts"), "PYTHONUTF8": "1"},
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(deployment.ROOT), "PYTHONUTF8": "1"},
             stdout=subprocess.PIPE,
             encoding="utf-8",
         )

@@ -6,9 +6,9 @@ import httpx
 import pytest
 
 from infra.citations import ROOT
-from smoke import FAILED, UNFIT, main, smoke
-from smoke_checks import ALL, SLOW
-from smoke_world import Caller, Unfit, World, connected
+from tools.admin.smoke import FAILED, UNFIT, main, smoke
+from tools.admin.smoke_checks import ALL, SLOW
+from tools.admin.smoke_world import Caller, Unfit, World, connected
 
 SECRET = "baton_tok_secret"
 

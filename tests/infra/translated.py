@@ -8,8 +8,8 @@ import subprocess
 from functools import cache
 from typing import Any
 
-import deployment
 from infra.template import Template
+from tools.stack import deployment
 
 # For each line of input one of output; to import SAM takes as long as to translate ten times.
 _TRANSLATE = """

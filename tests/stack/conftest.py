@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import stack
 from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed
 from support.worlds.second_stack import SecondStack
 from support.worlds.tenant import Tenant, Workspaces, new_workspace
+from tools.stack import stack
 
 HERE = "tests/stack/"
 

@@ -146,9 +146,9 @@ def test_the_documents_chain_is_played_by_workers_and_drawn(baton: Any, tenant: 
 def checkout(tenant: Tenant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder as a checkout's that runs this stack; make has nothing left to do in it."""
     folder = tmp_path / "checkout"
-    (folder / "scripts").mkdir(parents=True)
+    (folder / "tools" / "stack").mkdir(parents=True)
     (folder / ".baton").mkdir()
-    for part in ("template.yaml", "scripts/stack.py"):
+    for part in ("template.yaml", "tools/stack/stack.py"):
         (folder / part).touch()
     (folder / "Makefile").write_text("stack stop run:\n\t@echo making $@\n")
     tokens = {"human": tenant.human.token, "service": tenant.service.token, "agents": {"scout": tenant.scout.token}}

@@ -12,10 +12,10 @@ import pytest
 
 from baton.domain.access.principal import ACT_AS, CONVERSE, Kind
 from baton.domain.access.token import Token, digest, spell
-from demo import sign_in_link
 from support.worlds.deployed import CANARY, Client, Deployed, problem
 from support.worlds.operations import WITH_TOKEN, Operation, OperationsWorld
 from support.worlds.tenant import Tenant, marker_body, new_workspace
+from tools.demo.demo import sign_in_link
 
 # Such an id there never was: what another workspace's id is answered like.
 UNKNOWN = "task_01aaaaaaaaaaaaaaaaaaaaaaaa"

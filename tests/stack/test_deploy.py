@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import deployment
 from support.worlds.deployed import Deployed
 from support.worlds.second_stack import NAME, SecondStack, resources
+from tools.stack import deployment
 
 
 def test_a_second_stack_stands_beside_the_first_and_a_second_deployment_changes_nothing(

@@ -16,10 +16,10 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from engine import Engine
-from stand_in import port_of
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, marker_body
+from tools.stack.engine import Engine
+from tools.stand_ins.notion import port_of
 
 EVIL = "http://evil.example"
 SIGNED = "AWS4-HMAC-SHA256 Credential={key}/20261122/us-east-1/{service}/aws4_request, SignedHeaders=host, Signature=00"

@@ -12,12 +12,12 @@ from uuid import uuid4
 
 import pytest
 
-import stack
-from background import StackError
 from support.smoke import left_open, smoked
 from support.worlds.deployed import Deployed, problem, until
 from support.worlds.official_client import connected, worked_from_handoff_to_result
 from support.worlds.tenant import Tenant, new_workspace
+from tools.stack import stack
+from tools.stack.background import StackError
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,11 @@ from uuid import uuid4
 import httpx
 import pytest
 
-import stack
-from background import StackError, free_port
-from stand_in import StandIn, port_of
 from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed, until
+from tools.stack import stack
+from tools.stack.background import StackError, free_port
+from tools.stand_ins.notion import StandIn, port_of
 
 pytestmark = pytest.mark.stack
 

@@ -17,10 +17,10 @@ import pytest
 import baton_cli
 from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.services.access.change_settings import change_settings
-from baton_admin import bootstrap
 from baton_cli.checkout import save_profiles
 from baton_cli.profiles import config_path
 from support.worlds.deployed import Deployed
+from tools.admin.baton_admin import bootstrap
 
 ROOT = Path(__file__).parents[2]
 TOUR = "\n## A tour in five minutes\n"

@@ -9,8 +9,6 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
-import existing_table
-import verify_trail
 from baton.domain.numbers import dumps
 from baton.domain.tasks.task import State
 from baton.domain.times import parse_rfc3339
@@ -19,7 +17,8 @@ from infra.translated import translated
 from support.worlds.deployed import Deployed, until
 from support.worlds.second_stack import SecondStack
 from support.worlds.tenant import Tenant, new_workspace
-from workspace_data import WorkspaceData
+from tools.admin import existing_table, verify_trail
+from tools.admin.workspace_data import WorkspaceData
 
 RESTORED = "baton-second-restored"
 HOUR = 3600

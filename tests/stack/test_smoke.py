@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from smoke import FAILED, HOLDS, INTERRUPTED, UNFIT
-from smoke_checks import ALL
 from support.smoke import left_open, smoked, smoking
 from support.worlds.deployed import CANARY, Deployed
 from support.worlds.tenant import Tenant, Workspaces, new_workspace
+from tools.admin.smoke import FAILED, HOLDS, INTERRUPTED, UNFIT
+from tools.admin.smoke_checks import ALL
 
 
 @pytest.fixture

@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
-import deployment
-import stack
-from background import on_any_port
 from baton.adapters.dynamodb.answers import read_quickly
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
-from engine import Access
 from support.fakes.dynamo import Wire, create_table
 from support.same_store import contract
+from tools.stack import deployment, stack
+from tools.stack.background import on_any_port
+from tools.stack.engine import Access
 
 pytestmark = pytest.mark.stack
 TABLE = "baton-contract"

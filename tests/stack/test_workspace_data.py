@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-import verify_trail
 from baton.domain.numbers import dumps
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import new_workspace
-from workspace_data import WorkspaceData
+from tools.admin import verify_trail
+from tools.admin.workspace_data import WorkspaceData
 
 
 def test_a_workspace_is_read_out_and_removed_and_its_neighbour_goes_on(deployed: Deployed) -> None:

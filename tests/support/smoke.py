@@ -12,7 +12,7 @@ from typing import Any
 
 from support.worlds.tenant import Tenant
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "smoke.py"
+ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
@@ -20,7 +20,12 @@ def smoking(api: str, token: str | None, **variables: str) -> Iterator[subproces
     """The program, with nothing of this process's environment but its path."""
     given = {"PATH": os.environ["PATH"], "API": api, "TOKEN": token or "", "PYTHONUNBUFFERED": "1", **variables}
     process = subprocess.Popen(
-        [sys.executable, SCRIPT], env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, "-m", "tools.admin.smoke"],
+        cwd=ROOT,
+        env=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     try:
         yield process

@@ -12,7 +12,7 @@ from typing import Any
 from baton_cli.exits import Failure, Misused
 from baton_cli.profiles import Profile, save
 
-_PARTS = ("Makefile", "template.yaml", "scripts/stack.py")
+_PARTS = ("Makefile", "template.yaml", "tools/stack/stack.py")
 LOCAL = "local"
 
 

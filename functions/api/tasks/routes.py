@@ -84,7 +84,7 @@ class VerifyQuery(models.Query):
 def verify_events(deps: Deps, call: routing.Call[None, VerifyQuery]) -> answers.Answer:
     """Whether the task's audit trail is complete and unaltered, and agrees with the task as it is.
 
-    `scripts/verify_trail.py` checks an exported trail in the same way, without Baton.
+    `tools/admin/verify_trail.py` checks an exported trail in the same way, without Baton.
     """
     return answers.ok(views.trail_verdict(verify_trail(deps, call.by, call.task_id, call.query.cursor)))
 

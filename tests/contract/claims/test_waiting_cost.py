@@ -14,12 +14,12 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import State
 from baton.services.claims.claim_task import claim_next_waiting
 from baton.steps.claims.take_task import Claimed, Claimer
-from bench_meter import Meter, Usage
 from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE
 from support.values.changes import a_claim, claimed, queued
 from support.worlds.world import WORKSPACE, World, agent
+from tools.bench.meter import Meter, Usage
 
 AUDITOR = agent("auditor")
 WAITING = Claimer(by=AUDITOR, agent="auditor", worker="worker-1")

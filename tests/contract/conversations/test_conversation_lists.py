@@ -20,12 +20,12 @@ from baton.services.conversations.list_conversations import ConversationFilter, 
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.tasks.end_task import cancel_task
-from bench_meter import Meter
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE, InMemoryStore
 from support.values.changes import new, stored, then
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, World, human
+from tools.bench.meter import Meter
 
 MANY, READ = "batch_get_item", "query"
 ALL = ConversationFilter()

@@ -15,12 +15,12 @@ from baton.domain.memory import entry
 from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import EntryType
 from baton.services.memory.post_entry import post_entry
-from bench_keys import WRITES_A_SECOND, KeyTracer
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE
 from support.ids import CountingIds
 from support.worlds.world import World, agent
+from tools.bench.keys import WRITES_A_SECOND, KeyTracer
 
 POSTS = 200
 LARGEST = {

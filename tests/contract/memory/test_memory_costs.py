@@ -22,13 +22,13 @@ from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.memory.post_entry import post_entry
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.steps.claims.take_task import Claimer
-from bench_meter import Meter, Usage
 from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE, InMemoryStore
 from support.faults.soak import scaled
 from support.values.records import a_board_entry, add_board_entries
 from support.worlds.world import World, agent, human
+from tools.bench.meter import Meter, Usage
 
 SCOPE = "src/auth"
 DEEPEST = "/".join("abcdefgh"[:MAX_DEPTH])

@@ -15,13 +15,13 @@ from baton.domain.memory.packing import PACK_SIZE, PACKS_AT_ONCE
 from baton.services.memory.end_entry import delete_entry
 from baton.services.memory.post_entry import post_entry
 from baton.services.memory.recall import recall, why
-from bench_meter import Meter, Usage
 from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE
 from support.faults.soak import scaled
 from support.values.full_board import QUESTION, many_entries
 from support.worlds.world import World, agent, human
+from tools.bench.meter import Meter, Usage
 
 SCOUT, AUDITOR = agent("scout"), agent("auditor")
 # Read units for each entry of about 70 words: read once in a workspace, and in packs once in a process.

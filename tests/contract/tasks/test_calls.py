@@ -38,7 +38,6 @@ from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
-from bench_meter import Meter
 from support.clock import NOON
 from support.values.changes import a_claim, new, queued, stored, then
 from support.values.runs import fill_runs
@@ -47,6 +46,7 @@ from support.values.tasks import an_agent
 from support.values.tokens import raise_config_version, who
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent, human, marker_body
+from tools.bench.meter import Meter
 
 AUDITOR = agent("auditor")
 

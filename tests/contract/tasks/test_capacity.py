@@ -26,13 +26,13 @@ from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.tasks.approve_task import approve_task, undo_approval
 from baton.services.tasks.end_task import cancel_task
-from bench_edge import at_the_edge
-from bench_meter import Meter, Usage
-from bench_office import IN_NOTION, NAMES, SENDS, VERBS, WORKSPACE, Office, StillClock, Verb, approve, mark, send
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE
 from support.faults.soak import scaled
 from support.values.tasks import SETTINGS, a_new_task
+from tools.bench.edge import at_the_edge
+from tools.bench.meter import Meter, Usage
+from tools.bench.office import IN_NOTION, NAMES, SENDS, VERBS, WORKSPACE, Office, StillClock, Verb, approve, mark, send
 
 # Calls that read and calls that write; write units with those of the indexes, and read units.
 COSTS: dict[str, tuple[int, int, float, float]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from baton.adapters.dynamodb.shards import Shards, Spread
-from bench_keys import measured
+from tools.bench.keys import measured
 
 HANDOFFS = 40
 # `WakeShards` and `ListShards` of a large deployment.

@@ -25,10 +25,10 @@ from baton.services.tasks.sweep import sweep
 from baton.services.tracker.receive_webhook import Received
 from baton.services.tracker.sync_tracker import sync_tracker
 from baton.steps.claims.take_task import Claimer
-from fake_notion import Fault
 from support.worlds.notion_world import NotionWorld
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent, human, marker_body
+from tools.stand_ins.fake_notion import Fault
 
 AUDITOR = agent("auditor")
 ENOUGH_SECONDS = 120.0

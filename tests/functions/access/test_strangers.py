@@ -12,12 +12,12 @@ import pytest
 from baton.domain.errors import InvalidInput
 from baton.domain.numbers import fingerprint
 from baton.domain.tasks.trail import canonical_json
-from bench_worst import HUGE, SHAPES
 from rest.strict_json import MAX_BYTES, read_json
 from support.faults.cpu import MOST_SECONDS, least_seconds
 from support.gateway import Gateway
 from support.worlds.http_agents import HttpAgents
 from support.worlds.world import World
+from tools.bench.worst import HUGE, SHAPES
 
 SEAL = "a" * 64
 ADDRESSES = {"callback": f"/callbacks/bm9i.{SEAL}", "webhook": f"/notion/webhook/acme.{SEAL}"}

@@ -134,8 +134,8 @@ def test_the_doctor_says_how_a_local_stack_that_is_down_comes_up(terminal: Termi
 
 def stack_file(checkout: Path) -> Path:
     """Where a checkout keeps what it knows of its stack."""
-    for part in ("Makefile", "template.yaml", "scripts/stack.py", ".baton/stack.json"):
-        (checkout / part).parent.mkdir(exist_ok=True)
+    for part in ("Makefile", "template.yaml", "tools/stack/stack.py", ".baton/stack.json"):
+        (checkout / part).parent.mkdir(parents=True, exist_ok=True)
         (checkout / part).touch()
     return checkout / ".baton" / "stack.json"
 

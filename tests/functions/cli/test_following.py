@@ -88,7 +88,7 @@ def test_an_exported_trail_is_verified_by_a_program_that_knows_nothing_of_baton(
     assert json.loads((folder / "handoffs" / f"{handoff_id}.json").read_text())["task_id"] == task_id
     trail = folder / "trails" / f"{task_id}.json"
     assert json.loads(trail.read_text()) == terminal.json("export", task_id)
-    program = [sys.executable, str(ROOT / "scripts" / "verify_trail.py"), str(trail)]
+    program = [sys.executable, str(ROOT / "tools" / "admin" / "verify_trail.py"), str(trail)]
     assert subprocess.run(program, capture_output=True, check=False, timeout=60).returncode == 0
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-import verify_trail as script
 from baton.domain.tasks.trail_check import Content, TrailCheck
 from support.gateway import Gateway
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.operators import data_of, dynamo_of, exported
 from support.worlds.world import World
+from tools.admin import verify_trail as script
 
 AMOUNTS = {"variables": {"amount": 1, "share": "as it is", "to": "x"}}
 LARGE = "x" * 2_000

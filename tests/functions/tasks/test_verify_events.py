@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import verify_trail as script
 from support.gateway import Gateway, Reply
 from support.worlds.world import World, agent, human
+from tools.admin import verify_trail as script
 
 SCOUT, OTHERS = agent("scout"), human("other")
 

@@ -26,8 +26,6 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.tracker.set_tracker_token import set_tracker_token
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, open_tracker_circuit
-from fake_notion import FakeNotion, Fault
-from fake_notion.server import serve
 from support.context import FakeContext
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.ports import FakeDeadLetters
@@ -42,6 +40,8 @@ from sync_tracker.handler import (
     lambda_handler,
     notice_of,
 )
+from tools.stand_ins.fake_notion import FakeNotion, Fault
+from tools.stand_ins.fake_notion.server import serve
 
 EVENTS = Path(__file__).parents[3] / "events"
 DEMO = "demo"

@@ -10,10 +10,10 @@ import pytest
 
 from baton.domain.tracker.tracker_settings import MAX_WORDS, PRIORITIES, PROPERTIES, STATUSES
 from baton.services.tracker.set_tracker_token import MAX_TOKEN
-from fake_notion import Fault
 from support.gateway import Gateway, Reply
 from support.worlds.notion_world import TOKEN, NotionWorld
 from support.worlds.world import World, agent, human, marker_body, service
+from tools.stand_ins.fake_notion import Fault
 
 ALICE, SCOUT, CI = human(), agent("scout"), service()
 SETTINGS = "/workspace/settings"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from fake_notion import Fault
 from golden.bodies import MARKER, handed
+from tools.stand_ins.fake_notion import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,8 +20,8 @@ from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import State
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.tracker_settings import TrackerSettings
-from fake_notion import STATUS, Database, FakeNotion, Fault, ScriptedFault
 from support.clock import NOON, FakeClock
+from tools.stand_ins.fake_notion import STATUS, Database, FakeNotion, Fault, ScriptedFault
 
 TASK, OTHER = "task_" + "0" * 26, "task_" + "1" * 26
 TITLE = "Handoff: Scribe → Auditor — 2026-11-19"

@@ -22,9 +22,9 @@ from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, from_wire, to_w
 from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports.deps import Deps
-from deployment import STACK_NAME
-from stack import Stack
 from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
+from tools.stack.deployment import STACK_NAME
+from tools.stack.stack import Stack
 
 # In everything that tests hand over as content: no log may ever show it.
 CANARY = "canary-b7d1f0"

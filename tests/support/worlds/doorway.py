@@ -10,8 +10,8 @@ from http.client import HTTPConnection
 from threading import Event
 from urllib.parse import urlsplit
 
-from stack import Stack
 from support.http_server import Received, Sent, served
+from tools.stack.stack import Stack
 
 # Of one connection, not of the message; and what this server says itself.
 _HOPS = {"connection", "content-length", "host", "keep-alive", "transfer-encoding"}

@@ -19,9 +19,9 @@ from baton.services.tracker.open_webhook import open_webhook
 from baton.services.tracker.receive_webhook import Received, receive_webhook
 from baton.services.tracker.set_tracker_token import set_tracker_token
 from baton.services.tracker.sync_tracker import SyncReport, sync_tracker
-from fake_notion import STATUS, Database, FakeNotion, Page
 from notion_webhook.delivery import NotionEvent
 from support.worlds.world import WORKSPACE, World, human
+from tools.stand_ins.fake_notion import STATUS, Database, FakeNotion, Page
 
 TOKEN = "ntn_fake_token"
 

@@ -11,7 +11,7 @@ from support.fakes.fake_dynamo.client import Key
 from support.fakes.fake_dynamo.expressions import holds
 from support.fakes.store import TABLE, InMemoryStore
 from support.worlds.world import WORKSPACE, World
-from workspace_data import WorkspaceData
+from tools.admin.workspace_data import WorkspaceData
 
 Line = dict[str, Any]
 

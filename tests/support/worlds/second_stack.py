@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import deployment
 from support.worlds.deployed import Deployed, until
+from tools.stack import deployment
 
 NAME = "baton-second"
 
@@ -42,7 +42,8 @@ class SecondStack:
         given |= {"PYTHONPATH": os.pathsep.join(sys.path), "SAM_CLI_POLL_DELAY": "0.5"}
         with deployment.built(deployment.fingerprint(), say=print) as folder:
             return subprocess.run(
-                [sys.executable, deployment.ROOT / "scripts" / "deploy.py"],
+                [sys.executable, "-m", "tools.admin.deploy"],
+                cwd=deployment.ROOT,
                 env={**given, **deployment.credentials(self.first.stack.access), "BUILT": str(folder), **variables},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

@@ -19,8 +19,8 @@ from baton.ports.writes import Insert
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
-from baton_admin import bootstrap
 from support.worlds.deployed import CANARY, Client, Deployed
+from tools.admin.baton_admin import bootstrap
 
 AGENTS: dict[str, dict[str, Any]] = {
     "scout": {"name": "Client Health Scout"},

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine_queries import MEMBERS, ParsedOnce, narrowed
+from tools.stack.engine_queries import MEMBERS, ParsedOnce, narrowed
 
 Item = dict[str, Any]
 NAMES = {"#pk": "pk", "#sk": "sk"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from front_door import Message, Windowed, engine_refusal, guarded, refusal, with_values, without_slash
+from tools.stack.front_door import Message, Windowed, engine_refusal, guarded, refusal, with_values, without_slash
 
 KEY = "0f" * 20
 API = "0a1b2c3d.execute-api.localhost:4566"

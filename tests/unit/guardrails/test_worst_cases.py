@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 
 from baton.domain.errors import BatonError
-from bench_worst import worst_contents
 from support.faults.cpu import MOST_SECONDS, least_seconds
+from tools.bench.worst import worst_contents
 
 # The doors without a token are tried in tests/functions/access/test_strangers.py.
 CASES = worst_contents()

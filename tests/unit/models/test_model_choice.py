@@ -18,9 +18,6 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from moto import mock_aws
 
-import deployment
-import local_model
-from background import StackError
 from baton import bootstrap, config
 from baton.adapters.models.choice import ModelChoice
 from baton.adapters.models.circuit import (
@@ -35,10 +32,12 @@ from baton.adapters.models.keys import SecretKey
 from baton.config import ConfigError, read
 from baton.domain.errors import ModelAway, ModelRefuses, ModelThrottled
 from baton.ports.runs import Reply, Request, StopReason
-from engine import Access
 from support.fakes.dynamo import create_table
 from support.fakes.fake_openai import KEY, FakeOpenAI, completion, refusal
 from support.values.requests import a_request
+from tools.stack import deployment, local_model
+from tools.stack.background import StackError
+from tools.stack.engine import Access
 
 TABLE = "baton-test"
 REPLY = Reply(blocks=({"text": "Yes."},), stop_reason=StopReason.END_TURN)

@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from fake_notion import SELECT, FakeNotion, Fault, ScriptedFault, serve
-from fake_notion.state import open_kept
+from tools.stand_ins.fake_notion import SELECT, FakeNotion, Fault, ScriptedFault, serve
+from tools.stand_ins.fake_notion.state import open_kept
 
 START = datetime(2026, 11, 20, 9, 30, 45, 500_000, tzinfo=UTC)
 HEADERS = {"Authorization": "Bearer ntn_fake_token", "Notion-Version": "2026-03-11"}

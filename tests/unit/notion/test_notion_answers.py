@@ -20,9 +20,9 @@ from baton.domain.errors import (
 )
 from baton.domain.tasks.task import State
 from baton.domain.tracker.tracker_settings import TrackerSettings
-from fake_notion import FakeNotion, Fault, ScriptedFault, serve
 from support.clock import NOON
 from support.fakes.notion_adapter import CREATE, LOOK, TITLE, NotionAdapter, Tokens, always, page_fields, trouble_of
+from tools.stand_ins.fake_notion import FakeNotion, Fault, ScriptedFault, serve
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from baton.domain.errors import (
 )
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.tracker import TrackerProblem
-from fake_notion import SELECT, Fault
 from support.fakes.notion_adapter import CLOSING, CREATE, TITLE_ONLY, NotionAdapter, always, page_fields, trouble_of
+from tools.stand_ins.fake_notion import SELECT, Fault
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from baton.domain.errors import (
 )
 from baton.domain.tasks.task import State
 from baton.domain.tracker.page_changes import Editor
-from fake_notion import SELECT, STATUS
 from support.clock import NOON
 from support.fakes.notion_adapter import OTHER, TASK, TITLE, TITLE_ONLY, NotionAdapter, page_fields
+from tools.stand_ins.fake_notion import SELECT, STATUS
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from baton.adapters.notion import NotionTrackers
 from baton.domain.tasks.task import Flag, State
 from baton.domain.tracker.page_sync import Sync
 from baton.services.tracker.import_tracker import import_tracker
-from fake_notion import Fault
 from support.fakes.notion_adapter import CREATE, NotionAdapter, trouble_of
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
+from tools.stand_ins.fake_notion import Fault
 
 HOSTILE = ["x" * 500_000, "Eve\n\x1b[2J\u202e\u2066root\x9b", "half \ud83d of \udc00 it", "\ud800", "\x1b\u202e"]
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-import verify_trail as script
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.tasks.check_cursor import MAX_CURSOR, cursor_of
 from baton.domain.tasks.trail import GENESIS, Event, chain_hash
@@ -29,6 +28,7 @@ from support.fakes.store import InMemoryStore
 from support.faults.hooked_store import HookedStore
 from support.faults.soak import scaled
 from support.worlds.world import WORKSPACE, World, agent, human
+from tools.admin import verify_trail as script
 
 SCRIPT = Path(script.__file__)
 Public = dict[str, Any]

@@ -27,11 +27,11 @@ from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.open_webhook import open_webhook, remove_webhook, webhook_of
 from baton.services.tracker.receive_webhook import Received, receive_webhook
-from fake_notion import SELECT, STATUS, Fault
 from notion_webhook.delivery import NotionEvent
 from support.worlds.notion_world import Hook, NotionWorld
 from support.worlds.team import Team
 from support.worlds.world import WORKSPACE, agent, human, service
+from tools.stand_ins.fake_notion import SELECT, STATUS, Fault
 
 
 @pytest.fixture(params=[STATUS, SELECT])

@@ -24,11 +24,11 @@ from baton.services.tracker.sync_tracker import sync_tracker
 from baton.steps.claims.take_task import Claimed
 from baton.steps.tracker.change_tracker_circuit import open_tracker_circuit
 from baton.steps.tracker.send_page import send_page
-from fake_notion import Fault
 from support.fakes.store import InMemoryStore
 from support.faults.choke_point import Crash
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
+from tools.stand_ins.fake_notion import Fault
 
 WITHIN = RECONCILE_SECONDS // 60 + 1  # minutes
 GONE = Fault(status=404, code="object_not_found")

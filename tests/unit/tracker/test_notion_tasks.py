@@ -16,9 +16,9 @@ from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.retry_tracker import retry_tracker
-from fake_notion import SELECT, STATUS, Fault
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
+from tools.stand_ins.fake_notion import SELECT, STATUS, Fault
 
 RELATION = "0123456789abcdef0123456789abcdef"
 

@@ -18,11 +18,11 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.import_tracker import Imported, import_tracker
-from fake_notion import SELECT, STATUS, Fault
 from support.faults.choke_point import Crash
 from support.faults.hooked_store import HookedStore
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human, service
+from tools.stand_ins.fake_notion import SELECT, STATUS, Fault
 
 TITLE = "Handoff: Scout → Client Repo Auditor — 2026-11-16"
 

@@ -26,10 +26,10 @@ from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.steps.claims.take_task import Claimed, Claimer
 from baton.steps.escalations.open_escalation import AT_ONCE_SECONDS
-from fake_notion import SELECT, STATUS, Fault
 from support.faults.soak import scaled
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
+from tools.stand_ins.fake_notion import SELECT, STATUS, Fault
 
 pytestmark = pytest.mark.slow
 

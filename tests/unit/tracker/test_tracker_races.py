@@ -32,12 +32,12 @@ from baton.steps.claims.take_task import Claimed, Claimer
 from baton.steps.idempotency import apply_once
 from baton.steps.tracker.page_delivery import PageResult
 from baton.steps.tracker.send_page import send_page
-from fake_notion import Fault
 from notion_webhook.delivery import NotionEvent
 from support.faults.threads import StillClock, at_once, race
 from support.values.tasks import SETTINGS, a_new_task, an_agent
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human, marker_body
+from tools.stand_ins.fake_notion import Fault
 
 pytestmark = pytest.mark.slow
 

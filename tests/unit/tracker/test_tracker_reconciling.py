@@ -16,10 +16,10 @@ from baton.domain.tracker.page_sync import Sync
 from baton.services.access.change_settings import change_settings
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.sync_tracker import sync_tracker
-from fake_notion import Fault
 from support.clock import FakeClock
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
+from tools.stand_ins.fake_notion import Fault
 
 NO_TASK_ID = {"properties": {"task_id": "None such"}}
 

@@ -31,10 +31,10 @@ from baton.services.tracker.set_tracker_token import set_tracker_token
 from baton.services.tracker.sync_tracker import sync_tracker
 from baton.steps.tracker.change_tracker_circuit import open_tracker_circuit
 from baton.steps.tracker.send_page import send_page
-from fake_notion import Fault
 from notion_webhook.delivery import NotionEvent
 from support.worlds.notion_world import TOKEN, NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
+from tools.stand_ins.fake_notion import Fault
 
 NO_TASK_ID = {"properties": {"task_id": "None such"}}
 

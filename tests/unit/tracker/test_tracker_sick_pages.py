@@ -27,12 +27,12 @@ from baton.services.tracker.set_tracker_token import set_tracker_token
 from baton.services.tracker.sync_tracker import sync_tracker
 from baton.steps.tracker.change_tracker_circuit import open_tracker_circuit
 from baton.steps.tracker.send_page import send_page
-from fake_notion import Fault
 from support.clock import FakeClock
 from support.fakes.ports import NoTrackers
 from support.fakes.store import InMemoryStore
 from support.worlds.notion_world import TOKEN, NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
+from tools.stand_ins.fake_notion import Fault
 
 NO_TASK_ID = {"properties": {"task_id": "None such"}}
 DENIED, FAILING = Fault(status=403, code="restricted_resource"), Fault(status=500)

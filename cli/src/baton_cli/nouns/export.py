@@ -24,7 +24,7 @@ from baton_cli.text import json_text
 def command(app: App, of: str, into: Path | None) -> None:
     """Write a task's trail, or with --into a workflow's chain, handoffs and trails.
 
-    A trail is as GET /tasks/{id}/events answers it, whole: scripts/verify_trail.py verifies it anywhere.
+    A trail is as GET /tasks/{id}/events answers it, whole: tools/admin/verify_trail.py verifies it anywhere.
     """
     if into is not None:
         _workflow(app, workflow_of(app.client, of), into)

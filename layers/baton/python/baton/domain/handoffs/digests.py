@@ -1,5 +1,6 @@
 """Digests of what a human approves and of what came of it, which a task's trail keeps: so the chain of hashes covers
-both (docs/decisions/074-the-chain-covers-content.md). ``scripts/verify_trail.py`` makes them with code of its own."""
+both (docs/decisions/074-the-chain-covers-content.md). ``tools/admin/verify_trail.py`` makes them with code of its
+own."""
 
 from __future__ import annotations
 

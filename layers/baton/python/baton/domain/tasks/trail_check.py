@@ -1,7 +1,7 @@
 """The check of a trail (docs/spec/protocol.md §7), entry by entry: a trail of any length takes no more memory than its
 task.
 
-``scripts/verify_trail.py`` checks exported trails, with code of its own.
+``tools/admin/verify_trail.py`` checks exported trails, with code of its own.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""`make run`: the main job, played on the local stack."""

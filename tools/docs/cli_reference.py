@@ -1,0 +1,170 @@
+"""docs/cli.md, from the program.
+
+cli_reference.py           write it
+cli_reference.py --check   fail if it isn't what the program says
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Iterator
+
+import click
+
+from baton_cli.leaf import Leaf, common, key
+from baton_cli.main import NOUNS, cli
+from tools.docs.made_page import write_or_check
+
+INTRODUCTION = """# The command line
+
+`baton` is every operation of [the API](api.md) as a command, and what takes several of them: a queue of approvals, a
+conversation, a worker. This page is made by `make openapi` from the program.
+
+```console
+$ make install             # puts baton and baton-mcp in ~/.local/bin (or: pipx install ./cli, uv tool install ./cli)
+$ baton up                 # the local stack, and its profiles; for a deployment: baton init
+$ baton handoff list
+```
+
+## Where, and as whom
+
+A flag goes before the environment, and that before the file. A token of the file goes to its profile's address
+alone: with another one, `BATON_TOKEN` is needed too.
+
+| | flag | environment | in `~/.config/baton/config.toml` |
+| --- | --- | --- | --- |
+| the profile | `--profile` | `BATON_PROFILE` | `default` |
+| the API's address | `--url` | `BATON_URL` | `url` |
+| the token | none: others see a command line | `BATON_TOKEN` | `token` |
+| the agent | each command's `--agent` or `--from` | `BATON_AGENT` | `agent` |
+| the claim | `--claim` | `BATON_CLAIM_ID` | |
+
+```toml
+default = "local"
+
+[profiles.local]
+url = "https://baton.example.com"
+token = "baton_…"
+
+[profiles."local.qa"]
+url = "https://baton.example.com"
+token = "baton_…"
+agent = "qa"
+```
+
+An address at `http://` is refused unless it is this machine's. The file has to be readable by its owner only
+(`chmod 600`); `XDG_CONFIG_HOME` moves it, `BATON_CHECKOUT` says where the local stack is. `NO_COLOR`, and for an API
+at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
+
+## What is printed
+
+- On a terminal, a screen; elsewhere, or with `--json`, one JSON document as [openapi.json](openapi.json) has it.
+  `baton events tail --follow` is the exception: a line of JSON for each entry.
+- `--text` prints the screen off a terminal, too. Times are ages, with `--utc` in full.
+- `-o name` prints ids alone, one a line, and `--query` what an expression of [JMESPath](https://jmespath.org) picks
+  of the document: `TASK=$(baton handoff create … --query task.id)`. A text that it picks has no quotes.
+- Texts of agents are shown with their control characters written out: `\\x1b` is a text, and turns nothing red.
+- Remarks, progress and errors are on standard error. An error says what happened, why, and what next.
+- Nobody is asked anything where `CLAUDECODE`, `CURSOR_AGENT`, `CODEX_SANDBOX`, `AGENT` or `AI_AGENT` is set, or where
+  standard input is no terminal.
+
+| exit code | what it means |
+| --- | --- |
+| 0 | done; also if whoever read the output has read enough |
+| 1 | refused or failed; the task that was awaited ended otherwise |
+| 2 | wrong usage, or a file of profiles that isn't right: nothing was sent |
+| 3 | not found |
+| 4 | not allowed |
+| 5 | no answer, too busy, or not in time |
+| 130 | interrupted |
+
+## What is sent
+
+A request that is safe to repeat is: a `GET`, `PUT` or `DELETE`, and a `POST` under the same `Idempotency-Key`, which
+each command makes anew unless `--key` gives one. No answer, 429, 500, 502, 503 and 504 are followed by up to three
+further attempts, with growing pauses that vary, and after as many seconds as `Retry-After` says, at most 30.
+
+`@last` in place of an id is the one that this terminal's last answer had: the task, handoff, workflow, claim, review,
+alert, entry or conversation that was made or shown last, within twelve hours. `baton tasks approve @last` approves what
+was shown of it whole, by `show`: if that has changed since, it is refused. `baton completion` prints what has a shell
+complete commands, options, agents, tasks, states and profiles. ([Decision
+079](decisions/079-the-command-picks-and-remembers.md))
+
+`TEXT` of a summary, a reason, a description or a note may be `@FILE`, or `-` for standard input; so may `JSON`.
+`TIME` is as `2h` or `3d`, or RFC 3339. `TEXT …` may be given several times. `--data` takes the rest of a body: what
+has an option of its own goes before it.
+"""
+
+
+def document() -> str:
+    return "\n".join([INTRODUCTION, *_everywhere(), *_commands()]).rstrip() + "\n"
+
+
+def _everywhere() -> Iterator[str]:
+    yield "## Options of every command"
+    yield ""
+    yield from _options(click.Context(cli, info_name="baton"), [key(), *common()])
+    yield ""
+
+
+def _commands() -> Iterator[str]:
+    root = click.Context(cli, info_name="baton")
+    for name in NOUNS:
+        command = cli.get_command(root, name)
+        assert command is not None  # noqa: S101 - it is in the list
+        context = click.Context(command, info_name=name, parent=root)
+        yield f"## baton {name}"
+        yield ""
+        yield _help(command)
+        yield ""
+        if isinstance(command, click.Group):
+            for verb in command.list_commands(context):
+                yield from _command(command.commands[verb], context)
+        else:
+            yield from _usage(command, context)
+
+
+def _command(command: click.Command, parent: click.Context) -> Iterator[str]:
+    context = click.Context(command, info_name=command.name, parent=parent)
+    yield f"### {context.command_path}"
+    yield ""
+    yield _help(command)
+    yield ""
+    yield from _usage(command, context)
+
+
+def _usage(command: click.Command, context: click.Context) -> Iterator[str]:
+    arguments = [each.make_metavar(context) for each in command.params if isinstance(each, click.Argument)]
+    own = command.own if isinstance(command, Leaf) else command.params
+    options = [each for each in own if isinstance(each, click.Option)]
+    yield f"`{' '.join([context.command_path, *arguments, *(['[OPTIONS]'] if options else [])])}`"
+    yield ""
+    if options:
+        yield from _options(context, options)
+        yield ""
+
+
+def _options(context: click.Context, options: list[click.Parameter] | list[click.Option]) -> Iterator[str]:
+    for each in options:
+        record = each.get_help_record(context)
+        if record is not None:
+            yield f"- `{record[0]}`: {' '.join(record[1].split())}" if record[1] else f"- `{record[0]}`"
+
+
+def _help(command: click.Command) -> str:
+    """What click wraps is one paragraph; what it leaves as it is, a block."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    return "\n\n".join(
+        f"```text\n{each[2:].strip()}\n```" if each.startswith("\b") else " ".join(each.split()) for each in paragraphs
+    )
+
+
+def main() -> int:
+    os.environ.pop("BATON_CLAIM_ID", None)
+    return write_or_check("cli.md", document)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

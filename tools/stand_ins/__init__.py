@@ -1,0 +1,1 @@
+"""What stands in for services of others on this machine."""
