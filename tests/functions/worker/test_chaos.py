@@ -1,4 +1,4 @@
-"""Many tasks, several workers, and somebody who kills workers, guards and programs at random."""
+"""Many tasks, several workers, and somebody who kills workers, watchdogs and programs at random."""
 
 from __future__ import annotations
 

@@ -22,25 +22,25 @@ ONCE_ENDLESS = f"if [ -e $FOLDER/pids ]; then cat > $FOLDER/task; exit 0; fi\n{E
 
 
 def working(home: House) -> tuple[int, int]:
-    """The guard's and the program's number, once the program works."""
-    guard, program = map(int, until(lambda: home.file("pids").exists() and home.file("pids").read_text()).split())
-    return guard, program
+    """The watchdog's and the program's number, once the program works."""
+    watchdog, program = map(int, until(lambda: home.file("pids").exists() and home.file("pids").read_text()).split())
+    return watchdog, program
 
 
 def ends(home: House, task_id: str) -> int:
     return sum(home.trail(task_id).count(each) for each in ("handoff_completed", "handoff_failed", "handoff_rejected"))
 
 
-@pytest.mark.parametrize("victims", ["worker", "worker and program", "worker and guard"])
+@pytest.mark.parametrize("victims", ["worker", "worker and program", "worker and watchdog"])
 def test_nothing_outlives_a_killed_worker_and_its_task_is_done_by_the_next(home: House, victims: str) -> None:
     task_id = home.hand_off()
-    # What a program has forked lives on if worker and guard are killed at the same moment: only the program is tied.
-    text = ONCE_ENDLESS if "guard" not in victims else ONCE_ENDLESS.replace(ENDLESS, _ALONE)
+    # What a program has forked lives on if worker and watchdog are killed at the same moment: only the program is tied.
+    text = ONCE_ENDLESS if "watchdog" not in victims else ONCE_ENDLESS.replace(ENDLESS, _ALONE)
     program = home.script(text)
     worker = home.start(program=(program,))
-    guard, child = working(home)
+    watchdog, child = working(home)
     worker.kill()
-    for name, pid in (("program", child), ("guard", guard)):
+    for name, pid in (("program", child), ("watchdog", watchdog)):
         if name in victims:
             with suppress(ProcessLookupError):  # they die of the worker's death anyway
                 os.kill(pid, signal.SIGKILL)
@@ -55,19 +55,19 @@ def test_nothing_outlives_a_killed_worker_and_its_task_is_done_by_the_next(home:
 _ALONE = "echo $PPID $$ > $FOLDER/pids.new; mv $FOLDER/pids.new $FOLDER/pids; exec sleep 1000"
 
 
-@pytest.mark.parametrize("victim", ["guard", "program"])
+@pytest.mark.parametrize("victim", ["watchdog", "program"])
 def test_killed_program_leaves_nothing_and_its_task_comes_back(home: House, victim: str) -> None:
     task_id = home.hand_off()
     worker = home.start("--once", program=(home.script(ENDLESS),))
-    guard, program = working(home)
-    os.kill(guard if victim == "guard" else program, signal.SIGKILL)
+    watchdog, program = working(home)
+    os.kill(watchdog if victim == "watchdog" else program, signal.SIGKILL)
     assert home.ended(worker)[0] == 1
     task = home.task(task_id)
     assert (task["state"], task["attempt"], task["failure"]["type"]) == ("delegated", 1, "error")
     assert "SIGKILL" in task["failure"]["description"]
 
 
-def test_guard_that_stands_still_is_killed_with_its_program_when_its_time_is_over(home: House) -> None:
+def test_watchdog_that_stands_still_is_killed_with_its_program_when_its_time_is_over(home: House) -> None:
     task_id = home.hand_off()
     worker = home.start("--once", "--time-limit", "1", "--grace", "0", program=(home.script(ENDLESS),))
     os.kill(working(home)[0], signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""The guard by itself, on Linux and as it is elsewhere, where nothing adopts and nothing dies with its parent."""
+"""The watchdog by itself, on Linux and as it is elsewhere, where nothing adopts and nothing dies with its parent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from baton_cli.worker import guard
+from baton_cli.worker import watchdog
 from support.worlds.worker_house import has, until
 
 pytestmark = pytest.mark.slow
@@ -22,15 +22,13 @@ AS = (
 
 
 @contextmanager
-def guarding(
-    platform: str, mark: str, text: str, limits: tuple[float, float] = (1e12, 1e12)
-) -> Iterator[socket.socket]:
-    """The worker's end of a guard's socket."""
+def watched(platform: str, mark: str, text: str, limits: tuple[float, float] = (1e12, 1e12)) -> Iterator[socket.socket]:
+    """The worker's end of a watchdog's socket."""
     ours, theirs = socket.socketpair()
     saved, saves = os.pipe()
     ends = theirs.fileno(), saves
     values = [*ends, 0.2, *limits]
-    command = [sys.executable, "-I", "-S", "-c", AS.format(platform), guard.__file__, *map(str, values)]
+    command = [sys.executable, "-I", "-S", "-c", AS.format(platform), watchdog.__file__, *map(str, values)]
     process = subprocess.Popen(
         [*command, "sh", "-c", text],
         pass_fds=ends,
@@ -60,7 +58,7 @@ def left(mark: str) -> list[str]:
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_what_a_program_leaves_in_its_group_is_killed_and_its_end_is_told(platform: str, tmp_path: Path) -> None:
-    with guarding(platform, str(tmp_path), "sleep 1000 & exit 7") as worker:
+    with watched(platform, str(tmp_path), "sleep 1000 & exit 7") as worker:
         assert told(worker) == "ended 7 itself\n"
         until(lambda: not left(str(tmp_path)))
 
@@ -68,14 +66,14 @@ def test_what_a_program_leaves_in_its_group_is_killed_and_its_end_is_told(platfo
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_all_of_a_program_is_killed_when_the_worker_is_gone(platform: str, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    with guarding(platform, str(tmp_path), f"trap '' TERM; sleep 1000 & touch {begun}; wait"):
+    with watched(platform, str(tmp_path), f"trap '' TERM; sleep 1000 & touch {begun}; wait"):
         until(begun.exists)
     until(lambda: not left(str(tmp_path)))
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_program_ends_at_its_last_moment_without_a_word_of_the_worker(platform: str, tmp_path: Path) -> None:
-    soon = guard.now() + 1  # the shell has set its trap by then
-    with guarding(platform, str(tmp_path), "trap '' TERM; while :; do sleep 1; done", (soon, soon + 0.2)) as worker:
+    soon = watchdog.now() + 1  # the shell has set its trap by then
+    with watched(platform, str(tmp_path), "trap '' TERM; while :; do sleep 1; done", (soon, soon + 0.2)) as worker:
         assert told(worker) == "ended -9 due\n"
     until(lambda: not left(str(tmp_path)))

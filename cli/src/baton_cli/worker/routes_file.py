@@ -20,7 +20,7 @@ from typing import Any
 
 from baton_cli.exits import Misused
 from baton_cli.profiles import Profile
-from baton_cli.worker.work import Work
+from baton_cli.worker.work import AgentWork
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -41,7 +41,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def works_of(path: Path, usual: Work, profile: Callable[[str], Profile]) -> list[Work]:
+def works_of(path: Path, usual: AgentWork, profile: Callable[[str], Profile]) -> list[AgentWork]:
     """Returns the work of each agent. ``usual``: what holds where the file says nothing. ``profile``: finds one by its
     name. Raises ``Misused``."""
     try:
@@ -59,7 +59,7 @@ def works_of(path: Path, usual: Work, profile: Callable[[str], Profile]) -> list
 _GUIDE = "docs/guides/run-a-worker.md shows a file"
 
 
-def _work(path: Path, slug: str, said: Any, usual: Work, profile: Callable[[str], Profile]) -> Work:
+def _work(path: Path, slug: str, said: Any, usual: AgentWork, profile: Callable[[str], Profile]) -> AgentWork:
     where = f"{path}: [agents.{slug}]"
     if not _SLUG.fullmatch(slug) or not isinstance(said, dict):
         raise Misused(f"{where} isn't an agent", "its name is the agent's slug", _GUIDE)
@@ -95,7 +95,7 @@ def seconds(said: int | str) -> float:
     return float(found[1]) * _UNITS[found[2] or "s"]
 
 
-def checked(work: Work) -> Work:
+def checked(work: AgentWork) -> AgentWork:
     """Returns the work, if it can be done. Raises ``Misused``."""
     if not MIN_LEASE_SECONDS <= work.lease_seconds <= MAX_LEASE_SECONDS:
         raise Misused(f"a lease of {work.lease_seconds} s", f"it is {MIN_LEASE_SECONDS} to {MAX_LEASE_SECONDS} s")

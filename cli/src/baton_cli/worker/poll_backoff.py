@@ -1,4 +1,4 @@
-"""How one agent's work is asked for: the pause after each answer, and which key the next request has."""
+"""The backoff of a poller: the pause after each answer, and the idempotency key of the next poll."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from baton_cli.worker.door import Answer, Heard
+from baton_cli.worker.api_client import AnswerKind, ApiAnswer
 
 FIRST_PAUSE_SECONDS = 0.5
 # With its jitter, an outage is noticed to be over within 5 s.
@@ -17,7 +17,7 @@ SHORTEST_POLL_SECONDS = 0.5
 
 
 @dataclass(slots=True)
-class Pace:
+class PollBackoff:
     """``key`` stays until it has brought a claim: a request whose answer was lost may have made one, and its repeat
     brings it. ``unclear_since``: when the first of such requests was sent, if the last one was one. ``fatal``: why
     there is no use in asking again."""
@@ -31,16 +31,16 @@ class Pace:
         """Returns when a claim that is answered to a request of now may have been made: not before that."""
         return now if self.unclear_since is None else self.unclear_since
 
-    def after(self, answer: Answer, sent_at: float, now: float) -> float:
+    def pause_after(self, answer: ApiAnswer, sent_at: float, now: float) -> float:
         """Returns the seconds to wait before the next request."""
-        if answer.heard is Heard.AGAIN:
+        if answer.kind is AnswerKind.RETRY:
             self.unclear_since = self.asked_at(sent_at)
             self.misses += 1
             pause: float = min(FIRST_PAUSE_SECONDS * 2 ** min(self.misses - 1, 10), LONGEST_PAUSE_SECONDS)
             pause = max(answer.retry_after, pause)
             return pause * random.uniform(1.0, 1.25)  # noqa: S311
         self.misses, self.unclear_since = 0, None
-        if answer.heard is Heard.DONE:
+        if answer.kind is AnswerKind.DONE:
             if answer.json is not None:
                 self._next_key()
                 return 0.0

@@ -1,12 +1,13 @@
-"""Stands between the worker and one program, so that nothing of the program outlives the worker.
+"""The watchdog of one program: a process between the two, so that nothing of the program outlives the worker.
 
-Run by its path, with the standard library alone: ``guard.py CONTROL CHECKPOINTS GRACE TERM_AT KILL_AT PROGRAM …``. It
-leads a session and a process group of its own, and the program is in that group. CONTROL is one end of a socket pair:
-if the other end closes, the worker is dead, and all is killed. The worker says ``until TERM_AT KILL_AT`` (by this
-machine's clock) or ``stop``; it is told ``ended CODE WHY`` (a signal as a negative code; WHY: ``itself``, ``due``,
+Run by its path, with the standard library alone: ``watchdog.py CONTROL CHECKPOINTS GRACE TERM_AT KILL_AT PROGRAM …``.
+It leads a session and a process group of its own, and the program is in that group. CONTROL is one end of a socket
+pair: if the other end closes, the worker is dead, and all is killed. The worker says ``until TERM_AT KILL_AT`` (by
+this machine's clock) or ``stop``; it is told ``ended CODE WHY`` (a signal as a negative code; WHY: ``itself``, ``due``,
 ``asked``), or ``unfit TEXT`` if the program can't be started.
 
-On Linux the program also dies with the guard, and what leaves the group (a daemon) comes to the guard, which kills it.
+On Linux the program also dies with the watchdog, and what leaves the group (a daemon) comes to the watchdog, which
+kills it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FIRST_FREE = 10
 LONGEST_WAIT_SECONDS = 3_600.0
 LAST_SECONDS = 5.0  # for what was killed to be gone
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-# A program may send these to its group, which has the guard in it.
+# A program may send these to its group, which has the watchdog in it.
 SURVIVED = (
     *(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP),
     *(signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM),
@@ -38,7 +39,7 @@ def now() -> float:
     return time.clock_gettime(CLOCK)
 
 
-class Orders:
+class TimeOrders:
     """When the program has to end."""
 
     def __init__(self, grace: float, term_at: float, kill_at: float) -> None:
@@ -71,8 +72,8 @@ class Orders:
             self.why = "due"
 
 
-class Guard:
-    def __init__(self, control: int, orders: Orders) -> None:
+class Watchdog:
+    def __init__(self, control: int, orders: TimeOrders) -> None:
         self.control, self.orders = control, orders
         self.woken, wakes = os.pipe()
         for end in (self.woken, wakes):
@@ -100,13 +101,13 @@ class Guard:
             os.killpg(0, signal.SIGKILL)
 
     def _started(self, checkpoints: int, command: list[str]) -> int:
-        guard = os.getpid()
+        watchdog = os.getpid()
         pid = os.fork()
         if pid:
             return pid
         try:
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            if IS_LINUX and os.getppid() != guard:
+            if IS_LINUX and os.getppid() != watchdog:
                 os._exit(1)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -209,8 +210,8 @@ def main(control: str, checkpoints: str, grace: str, term_at: str, kill_at: str,
     )
     for end in {int(control), int(checkpoints)}:
         os.close(end)
-    orders = Orders(float(grace), float(term_at), float(kill_at))
-    Guard(control_end, orders).run(checkpoint_end, list(command))
+    orders = TimeOrders(float(grace), float(term_at), float(kill_at))
+    Watchdog(control_end, orders).run(checkpoint_end, list(command))
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ import pytest
 
 from baton_cli.exits import Misused
 from baton_cli.profiles import Profile
-from baton_cli.worker.routes import seconds, works_of
-from baton_cli.worker.work import Work
+from baton_cli.worker.routes_file import seconds, works_of
+from baton_cli.worker.work import AgentWork
 
-USUAL = Work(agent="", command=(), profile=Profile("", "http://a", "t"), worker="w")
+USUAL = AgentWork(agent="", command=(), profile=Profile("", "http://a", "t"), worker="w")
 
 
-def works(folder: Path, text: str) -> list[Work]:
+def works(folder: Path, text: str) -> list[AgentWork]:
     (folder / "agents.toml").write_text(text)
     return works_of(folder / "agents.toml", USUAL, lambda name: Profile(name, "http://b", "u"))
 

@@ -1,4 +1,4 @@
-"""Baton's answers, as a worker has to act on them."""
+"""The worker's calls to the API. Each answer has a kind: what the worker has to do about it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class Api(Protocol):
     def close(self) -> None: ...
 
 
-class Heard(Enum):
+class AnswerKind(Enum):
     DONE = "done"
-    AGAIN = "again"  # no answer, or one that asks for the same request later
-    OVER = "over"  # the claim isn't held any more
+    RETRY = "retry"  # no answer, or one that asks for the same request later
+    CLAIM_OVER = "claim_over"  # the claim isn't held any more
     DENIED = "denied"  # the token isn't good
     REFUSED = "refused"  # and a repeat would be refused as well
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiAnswer:
     """``retry_after``: seconds that Baton asks for."""
 
-    heard: Heard
+    kind: AnswerKind
     json: Any = None
     retry_after: float = 0.0
     status: int = 0
@@ -53,35 +53,35 @@ class Answer:
         return f"{self.status or 'no answer'} {self.code} {detail}".strip()
 
 
-def ask(api: Api, path: str, body: Any, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS) -> Answer:
+def post(api: Api, path: str, body: Any, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS) -> ApiAnswer:
     """Returns the answer to a ``POST``. Raises nothing."""
     return _answer(lambda: api.request("POST", path, body, key=key, timeout=timeout))
 
 
-def look(api: Api, path: str) -> Answer:
+def get(api: Api, path: str) -> ApiAnswer:
     """Returns the answer to a ``GET``. Raises nothing."""
     return _answer(lambda: api.request("GET", path))
 
 
-def _answer(request: Callable[[], Reply]) -> Answer:
+def _answer(request: Callable[[], Reply]) -> ApiAnswer:
     try:
         reply = request()
     except Unreachable:
-        return Answer(Heard.AGAIN)
-    return Answer(_heard(reply), reply.json, _seconds(reply.headers.get("retry-after")), reply.status)
+        return ApiAnswer(AnswerKind.RETRY)
+    return ApiAnswer(_kind(reply), reply.json, _seconds(reply.headers.get("retry-after")), reply.status)
 
 
-def _heard(reply: Reply) -> Heard:
+def _kind(reply: Reply) -> AnswerKind:
     code = reply.json.get("code") if isinstance(reply.json, dict) else None
     if reply.status < 300 and (reply.status == 204 or isinstance(reply.json, dict)):
-        return Heard.DONE
+        return AnswerKind.DONE
     if reply.status < 400 or reply.status in _BUSY:  # a page or another place is a network's answer, not Baton's
-        return Heard.AGAIN
+        return AnswerKind.RETRY
     if reply.status == 401 or code in _DENIED:
-        return Heard.DENIED
+        return AnswerKind.DENIED
     if reply.status == 404 or code in _OVER:
-        return Heard.OVER
-    return Heard.REFUSED
+        return AnswerKind.CLAIM_OVER
+    return AnswerKind.REFUSED
 
 
 def _seconds(text: str | None) -> float:

@@ -1,4 +1,4 @@
-"""Reports that Baton hasn't answered yet, on disk: the next worker makes those of one that was killed."""
+"""The spool of reports that Baton hasn't answered yet, on disk: if a worker is killed, the next one sends them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUFFIX = ".json"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SpooledReport:
     """One request, as it is repeated: ``body`` names the claim. ``url``: of the API; ``agent``: whose claim it is."""
 
     url: str
@@ -28,7 +28,7 @@ class Entry:
     key: str
 
 
-class Journal:
+class ReportSpool:
     """A folder that is this user's alone: whoever could write there would have requests sent with the worker's token.
     An entry is whole or isn't there. Where nothing can be written, or others have a right to the folder, there is none,
     and the report is made from memory alone."""
@@ -37,8 +37,8 @@ class Journal:
         self._folder = folder
         self._own: set[Path] = set()
 
-    def keep(self, entry: Entry) -> bool:
-        """Returns False if it can't be kept. The entry takes the place of the claim's last one."""
+    def add(self, entry: SpooledReport) -> bool:
+        """Returns False if it can't be written. The entry takes the place of the claim's last one."""
         path = self._path(entry)
         self._own.add(path)
         made = path.with_suffix(f".{os.getpid()}")
@@ -55,11 +55,11 @@ class Journal:
             return False
         return True
 
-    def drop(self, entry: Entry) -> None:
+    def remove(self, entry: SpooledReport) -> None:
         with suppress(OSError):
             self._path(entry).unlink(missing_ok=True)
 
-    def left(self, url: str, agent: str) -> list[Entry]:
+    def left_by_others(self, url: str, agent: str) -> list[SpooledReport]:
         """The entries of an agent that other workers have left, or are about to report: then both get one answer. What
         is too old to be repeated is removed, with what a killed worker had half written."""
         if not self._is_ours():
@@ -74,12 +74,12 @@ class Journal:
             return False
         return found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
-    def _path(self, entry: Entry) -> Path:
+    def _path(self, entry: SpooledReport) -> Path:
         """Named by the claim, whose id is a secret."""
         return self._folder / f"{sha256(str(entry.body['claim_id']).encode()).hexdigest()[:32]}{SUFFIX}"
 
 
-def journal_folder(environment: Mapping[str, str] = os.environ) -> Path:
+def spool_folder(environment: Mapping[str, str] = os.environ) -> Path:
     state = environment.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(state).expanduser() / "baton" / "worker"
 
@@ -92,8 +92,8 @@ def _removed(path: Path) -> bool:
     return False
 
 
-def _read(path: Path) -> Entry | None:
+def _read(path: Path) -> SpooledReport | None:
     try:
-        return Entry(**json.loads(path.read_text(encoding="utf-8"))) if path.suffix == SUFFIX else None
+        return SpooledReport(**json.loads(path.read_text(encoding="utf-8"))) if path.suffix == SUFFIX else None
     except (OSError, ValueError, TypeError):
         return None
