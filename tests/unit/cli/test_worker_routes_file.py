@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from baton_cli.exits import Misused
+from baton_cli.failures import Misused
 from baton_cli.profiles import Profile
 from baton_cli.worker.routes_file import seconds, works_of
 from baton_cli.worker.work import AgentWork

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baton_cli.app import App
-from baton_cli.exits import Exit, Failure, Misused
-from baton_cli.leaf import Leaf
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ExitCode, Failure, Misused
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -27,7 +27,7 @@ TEXT_WARNING = (
 )
 
 
-@click.command("worker", cls=Leaf, context_settings={"allow_interspersed_args": False})
+@click.command("worker", cls=BaseCommand, context_settings={"allow_interspersed_args": False})
 @click.option("--agent", metavar="SLUG", help="Whose work is done; by default the profile's agent.")
 @click.option("--routes", type=click.Path(path_type=Path), metavar="FILE", help="Serve every agent of this TOML file.")
 @click.option("--concurrency", type=int, default=1, show_default=True, help="Tasks at once.")
@@ -55,7 +55,7 @@ TEXT_WARNING = (
 @click.option("--name", metavar="TEXT", help="The worker's name in trails; by default the machine's and a number.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def command(app: App, /, **said: Any) -> int:
+def command(app: CommandContext, /, **said: Any) -> int:
     """Do an agent's work with a program.
 
     Claims the agent's tasks one after the other, and runs PROGRAM for each: the task comes as JSON on its standard
@@ -104,22 +104,24 @@ def _draw(screen: Screen, supervisor: Supervisor) -> None:
 def _exit(supervisor: Supervisor, got: int | None, *, is_one: bool) -> int:
     import signal
 
-    from baton_cli.exits import Refused, Unreachable
+    from baton_cli.failures import RequestRefused, Unreachable
     from baton_cli.worker.job import JobOutcome
 
     if isinstance(supervisor.fatal, str):
         raise Failure("the worker has stopped", supervisor.fatal)
     if supervisor.fatal is not None:
-        raise Refused(supervisor.fatal.status, supervisor.fatal.json if isinstance(supervisor.fatal.json, dict) else {})
+        raise RequestRefused(
+            supervisor.fatal.status, supervisor.fatal.json if isinstance(supervisor.fatal.json, dict) else {}
+        )
     if got == signal.SIGINT:
-        return Exit.INTERRUPTED
+        return ExitCode.INTERRUPTED
     if is_one and supervisor.is_cut_off:
         raise Unreachable("no task was done", "Baton didn't answer", "try `baton doctor`")
     undone = sum(supervisor.outcomes.values()) - supervisor.outcomes[JobOutcome.DONE]
-    return Exit.FAILED if is_one and undone else Exit.OK
+    return ExitCode.FAILED if is_one and undone else ExitCode.OK
 
 
-def _pollers(app: App, said: dict[str, Any]) -> list[Poller]:
+def _pollers(app: CommandContext, said: dict[str, Any]) -> list[Poller]:
     from threading import BoundedSemaphore
 
     from baton_cli.client import Client
@@ -143,7 +145,7 @@ def _pollers(app: App, said: dict[str, Any]) -> list[Poller]:
     ]
 
 
-def _works(app: App, said: dict[str, Any]) -> list[AgentWork]:
+def _works(app: CommandContext, said: dict[str, Any]) -> list[AgentWork]:
     from baton_cli.worker.routes_file import checked, seconds, works_of
     from baton_cli.worker.work import AgentWork
 
@@ -173,12 +175,12 @@ def _works(app: App, said: dict[str, Any]) -> list[AgentWork]:
     return [checked(usual)]
 
 
-def _profile(app: App, name: str) -> Any:
+def _profile(app: CommandContext, name: str) -> Any:
     from baton_cli.profiles import profile_from
 
     # The file's profile is meant: what the environment says of another one is left out.
     others = {key: value for key, value in os.environ.items() if not key.startswith("BATON_")}
-    return profile_from({**app.given, "profile": name}, others)
+    return profile_from({**app.flags, "profile": name}, others)
 
 
 def _length(said: str | None) -> float | None:

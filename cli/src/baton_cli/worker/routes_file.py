@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from baton_cli.exits import Misused
+from baton_cli.failures import Misused
 from baton_cli.profiles import Profile
 from baton_cli.worker.work import AgentWork
 

@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import click
 
-from baton_cli import given
-from baton_cli.app import App
-from baton_cli.calls import Call, Param
-from baton_cli.exits import Misused
+from baton_cli import typed_values
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import Misused
 from baton_cli.lazy import Nouns
-from baton_cli.leaf import Leaf
+from baton_cli.request_commands import Param, RequestCommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,15 +33,15 @@ _PAGE = (
 )
 
 
-def noun(name: str, help_: str, verbs: Iterable[Call | click.Command]) -> Nouns:
+def noun(name: str, help_: str, verbs: Iterable[RequestCommand | click.Command]) -> Nouns:
     """The group of a noun, with a command for each row, and those made by hand as they are."""
     group = Nouns(name, help=help_, no_args_is_help=True)
     for each in verbs:
-        group.add_command(command_of(each) if isinstance(each, Call) else each)
+        group.add_command(command_of(each) if isinstance(each, RequestCommand) else each)
     return group
 
 
-def command_of(call: Call) -> Leaf:
+def command_of(call: RequestCommand) -> BaseCommand:
     params: list[click.Parameter] = [_argument(each) for each in path_params(call)]
     params += [_parameter(each) for each in (*call.query, *(call.body or ()))]
     if call.is_paged:
@@ -49,10 +49,10 @@ def command_of(call: Call) -> Leaf:
         params.append(click.Option(["--all", "all_pages"], is_flag=True, help="Every page, as one list."))
     if call.body:
         params.append(click.Option(["--data"], metavar="JSON", help="The body's other fields: JSON, @FILE, or -."))
-    return Leaf(call.verb, params=params, callback=partial(run, call), help=call.help, takes_key=call.takes_key)
+    return BaseCommand(call.verb, params=params, callback=partial(run, call), help=call.help, takes_key=call.takes_key)
 
 
-def path_params(call: Call) -> list[Param]:
+def path_params(call: RequestCommand) -> list[Param]:
     known = {each.name: each for each in call.paths}
     names = re.findall(r"\{(\w+)\}", call.path)
     return [
@@ -60,14 +60,14 @@ def path_params(call: Call) -> list[Param]:
     ]
 
 
-def run(call: Call, /, **values: Any) -> None:
+def run(call: RequestCommand, /, **values: Any) -> None:
     """Sends the row's request with what was typed, and shows the answer."""
-    app = click.get_current_context().ensure_object(App)
-    show(app, call, answer_of(app, call, asked_of(call, values, app), is_whole=bool(values.get("all_pages"))))
+    app = click.get_current_context().ensure_object(CommandContext)
+    show(app, call, answer_of(app, call, typed_request(call, values, app), is_whole=bool(values.get("all_pages"))))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TypedRequest:
     """A request, as far as it was typed."""
 
     path: str
@@ -75,7 +75,7 @@ class Asked:
     body: Any = None
 
 
-def asked_of(call: Call, values: dict[str, Any], app: App) -> Asked:
+def typed_request(call: RequestCommand, values: dict[str, Any], app: CommandContext) -> TypedRequest:
     typed = {each.name: _typed(each, values.get(each.key), app) for each in _all(call)}
     path = call.path.format(**{each.name: quote(str(typed[each.name]), safe="") for each in path_params(call)})
     query = {each.name: typed[each.name] for each in (*call.query, *(_PAGE if call.is_paged else ()))}
@@ -83,25 +83,25 @@ def asked_of(call: Call, values: dict[str, Any], app: App) -> Asked:
     if call.body is None:
         refine(query)
         _must_have(call.query, query)
-        return Asked(path, query)
+        return TypedRequest(path, query)
     body = _seen(call, typed, app) | _body(call, values, typed)
     refine(body)
     _must_have(call.body, body)
-    return Asked(path, query, body)
+    return TypedRequest(path, query, body)
 
 
-def _seen(call: Call, typed: dict[str, Any], app: App) -> dict[str, Any]:
+def _seen(call: RequestCommand, typed: dict[str, Any], app: CommandContext) -> dict[str, Any]:
     """Of @last, what was shown of it is what is decided on."""
-    if "last" not in app.given or "digest" not in {each.name for each in call.body or ()}:
+    if "last" not in app.flags or "digest" not in {each.name for each in call.body or ()}:
         return {}
-    from baton_cli import recent
+    from baton_cli import last_ids
 
-    return recent.seen(typed["task_id"])
+    return last_ids.seen(typed["task_id"])
 
 
-def _body(call: Call, values: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
+def _body(call: RequestCommand, values: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
     """What was typed goes before the same field of ``--data``, and that before the profile's agent."""
-    body = given.document(values["data"]) if values.get("data") else {}
+    body = typed_values.document(values["data"]) if values.get("data") else {}
     if not isinstance(body, dict):
         raise Misused("the body isn't an object", 'it is as {"field": 1}')
     for each in call.body or ():
@@ -112,10 +112,10 @@ def _body(call: Call, values: dict[str, Any], typed: dict[str, Any]) -> dict[str
     return body
 
 
-def answer_of(app: App, call: Call, asked: Asked, *, is_whole: bool = False) -> Any:
+def answer_of(app: CommandContext, call: RequestCommand, asked: TypedRequest, *, is_whole: bool = False) -> Any:
     """``is_whole``: every page of it, as one."""
     from baton_cli.client import with_query
-    from baton_cli.wire import Request
+    from baton_cli.http_connection import HttpRequest
 
     if is_whole:
         query = {name: value for name, value in asked.query.items() if value is not None}
@@ -123,11 +123,11 @@ def answer_of(app: App, call: Call, asked: Asked, *, is_whole: bool = False) -> 
     if call.is_paged:
         return _filled(app.client, asked)
     key = app.key if call.takes_key else None
-    request = Request(call.method, with_query(asked.path, asked.query), asked.body, key)
+    request = HttpRequest(call.method, with_query(asked.path, asked.query), asked.body, key)
     return app.client.call(request, repeatable=call.is_repeatable)
 
 
-def _filled(client: Client, asked: Asked) -> Any:
+def _filled(client: Client, asked: TypedRequest) -> Any:
     """As many as were asked for: a page may hold fewer, even none, and still go on."""
     query, pages = dict(asked.query), list[Any]()
     left = query.get("limit") or USUAL_LIMIT
@@ -139,7 +139,7 @@ def _filled(client: Client, asked: Asked) -> Any:
         query |= {"cursor": pages[-1]["next_cursor"], "limit": left}
 
 
-def show(app: App, call: Call, answer: Any) -> None:
+def show(app: CommandContext, call: RequestCommand, answer: Any) -> None:
     if answer is None:
         if not app.out.is_json:
             app.out.write(f"{call.said or 'done'}\n")
@@ -149,7 +149,7 @@ def show(app: App, call: Call, answer: Any) -> None:
         app.out.say(f"There is more: --all, or --cursor {answer['next_cursor']}")
 
 
-def drawing_of(call: Call, answer: Any) -> Callable[[Screen], None]:
+def drawing_of(call: RequestCommand, answer: Any) -> Callable[[Screen], None]:
     """How the row's answer is drawn."""
     if call.screen:
         module, _, name = call.screen.partition(":")
@@ -164,7 +164,7 @@ def drawing_of(call: Call, answer: Any) -> Callable[[Screen], None]:
     return lambda screen: plain.fields(screen, answer)
 
 
-def _all(call: Call) -> list[Param]:
+def _all(call: RequestCommand) -> list[Param]:
     return [*path_params(call), *call.query, *(call.body or ()), *(_PAGE if call.is_paged else ())]
 
 
@@ -191,7 +191,7 @@ def _joined(pages: list[Any]) -> Any:
     return {**pages[-1], "items": [each for page in pages for each in page["items"]]}
 
 
-def _typed(param: Param, value: Any, app: App) -> Any:
+def _typed(param: Param, value: Any, app: CommandContext) -> Any:
     """As the API takes it; None if nothing was typed."""
     if param.kind == "agent" and not value:
         value = app.profile.agent
@@ -203,14 +203,14 @@ def _typed(param: Param, value: Any, app: App) -> Any:
     return _CONVERTED[param.kind](value, app)
 
 
-_CONVERTED: dict[str, Callable[[Any, App], Any]] = {
-    "long": lambda value, _app: given.text(value),
+_CONVERTED: dict[str, Callable[[Any, CommandContext], Any]] = {
+    "long": lambda value, _app: typed_values.text(value),
     "yes": lambda value, _app: value or None,
     "list": lambda value, _app: list(value),
     "words": lambda value, _app: [part.strip() for each in value for part in each.split(",") if part.strip()],
-    "json": lambda value, _app: given.document(value),
-    "past": lambda value, app: given.time(value, now=app.clock(), is_past=True),
-    "future": lambda value, app: given.time(value, now=app.clock(), is_past=False),
+    "json": lambda value, _app: typed_values.document(value),
+    "past": lambda value, app: typed_values.time(value, now=app.clock(), is_past=True),
+    "future": lambda value, app: typed_values.time(value, now=app.clock(), is_past=False),
 }
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from baton_cli.app import App
+from baton_cli.command_context import CommandContext
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -17,7 +17,7 @@ _CLEARED = "\x1b[H\x1b[2J\x1b[3J"
 
 
 def watch(
-    app: App,
+    app: CommandContext,
     look: Callable[[], Any],
     draw: Callable[[Screen, Any], None],
     has_ended: Callable[[Any], bool],

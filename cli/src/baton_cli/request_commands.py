@@ -1,4 +1,4 @@
-"""Commands that are one request each, as rows: what is asked, and how the answer is shown."""
+"""Commands that are one request each, as rows of a table: what is asked, and how the answer is shown."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Param:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RequestCommand:
     """``body``: None sends none. ``columns``: of the answer's ``items``, as ``field:Header``. ``said``: a sentence
     about the answer, with its fields in braces. ``screen``: ``module:function`` that draws the answer. Without any of
     the three its fields are drawn. ``refine`` changes the body, or a GET's query, before it is sent. ``is_paged``: it

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from baton_cli.exits import Misused
+from baton_cli.failures import Misused
 
 # What names a thing, the nearest first.
 _NAMES = ("id", "checkpoint_id", "conversation_id", "handoff_id", "task_id", "slug", "work_type", "name")

@@ -1,4 +1,4 @@
-"""One request over HTTP, without a retry."""
+"""The HTTP connection to the API. It sends a request once, without a retry."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from baton_cli import VERSION
-from baton_cli.exits import Unreachable
+from baton_cli.failures import Unreachable
 
 MAX_ANSWER_BYTES = 64 * 2**20
 LOOPBACK = "127.0.0.1"
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """``headers``: their names in lower case. ``json``: None where there is no body, a text where it isn't JSON."""
 
     status: int
@@ -28,7 +28,7 @@ class Reply(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """``path`` begins with a slash and has its query. ``key``: the Idempotency-Key."""
 
     method: str
@@ -44,14 +44,14 @@ class Request:
         return json.dumps(self.body, ensure_ascii=True).encode()
 
 
-class Wire:
+class HttpConnection:
     """A connection to one API, kept open between requests. For one thread."""
 
     def __init__(self, url: str, token: str) -> None:
         self._url, self._token = urlsplit(url), token
         self._connection: http.client.HTTPConnection | None = None
 
-    def send(self, request: Request, timeout_seconds: float) -> Reply:
+    def send(self, request: HttpRequest, timeout_seconds: float) -> HttpReply:
         """Returns the answer, whatever its status. Raises ``Unreachable``: then it isn't known whether the request
         took effect."""
         is_fresh = self._connection is None
@@ -69,21 +69,21 @@ class Wire:
             self._connection.close()
             self._connection = None
 
-    def _exchange(self, request: Request, timeout_seconds: float) -> Reply:
+    def _exchange(self, request: HttpRequest, timeout_seconds: float) -> HttpReply:
         try:
             return self._answer_to(request, self._connected(timeout_seconds))
         except BaseException:  # an interrupt, too, leaves half an answer on the connection
             self.close()
             raise
 
-    def _answer_to(self, request: Request, connection: http.client.HTTPConnection) -> Reply:
+    def _answer_to(self, request: HttpRequest, connection: http.client.HTTPConnection) -> HttpReply:
         connection.request(request.method, self._url.path + request.path, request.content, self._headers(request))
         response = connection.getresponse()
         content = response.read(MAX_ANSWER_BYTES)
         if response.will_close:
             self.close()
         headers = {name.lower(): value for name, value in response.getheaders()}
-        return Reply(response.status, headers, _decoded(content))
+        return HttpReply(response.status, headers, _decoded(content))
 
     def _connected(self, timeout_seconds: float) -> http.client.HTTPConnection:
         if self._connection is None:
@@ -93,7 +93,7 @@ class Wire:
             self._connection.sock.settimeout(timeout_seconds)
         return self._connection
 
-    def _headers(self, request: Request) -> dict[str, str]:
+    def _headers(self, request: HttpRequest) -> dict[str, str]:
         headers = {"Host": self._url.netloc, "User-Agent": f"baton-cli/{VERSION}", "Accept": "application/json"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"

@@ -1,10 +1,10 @@
-"""How the command ends, and what it says then.
+"""Failures of a command: its exit code, and what it says.
 
 Failure
 ├── Misused          the command line or the profile is wrong; nothing was sent
 ├── Unreachable      no answer of Baton's came
 ├── TimedOut         an answer came, and what was waited for hasn't happened
-└── Refused          Baton said no: the fields of its problem details
+└── RequestRefused   Baton said no: the fields of its problem details
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Any
 
 
-class Exit(IntEnum):
+class ExitCode(IntEnum):
     OK = 0
     FAILED = 1
     USAGE = 2
@@ -26,7 +26,7 @@ class Exit(IntEnum):
 class Failure(Exception):
     """``what`` happened, ``why``, and what to do about it (``next_step``)."""
 
-    exit = Exit.FAILED
+    exit = ExitCode.FAILED
 
     def __init__(self, what: str, why: str = "", next_step: str = "") -> None:
         super().__init__(what)
@@ -34,28 +34,28 @@ class Failure(Exception):
 
 
 class Misused(Failure):
-    exit = Exit.USAGE
+    exit = ExitCode.USAGE
 
 
 class Unreachable(Failure):
-    exit = Exit.REMOTE
+    exit = ExitCode.REMOTE
 
 
 class TimedOut(Failure):
-    exit = Exit.REMOTE
+    exit = ExitCode.REMOTE
 
 
 # The status → how the command ends. Any other below 500 is a plain failure.
-_EXITS = {
-    401: Exit.NOT_ALLOWED,
-    403: Exit.NOT_ALLOWED,
-    404: Exit.NOT_FOUND,
-    408: Exit.REMOTE,
-    429: Exit.REMOTE,
+_EXIT_CODES = {
+    401: ExitCode.NOT_ALLOWED,
+    403: ExitCode.NOT_ALLOWED,
+    404: ExitCode.NOT_FOUND,
+    408: ExitCode.REMOTE,
+    429: ExitCode.REMOTE,
 }
 
 
-class Refused(Failure):
+class RequestRefused(Failure):
     """``code``, ``detail``, ``errors`` and ``request_id`` are the problem's; AWS's own answers have none of them."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
@@ -66,7 +66,7 @@ class Refused(Failure):
         self.request_id = str(problem.get("request_id") or "")
         title = str(problem.get("title") or f"the API answered {status}")
         super().__init__(f"{title} ({status}{' ' if self.code else ''}{self.code})", self._why(), self._next_step())
-        self.exit = _EXITS.get(status, Exit.REMOTE if status >= 500 else Exit.FAILED)
+        self.exit = _EXIT_CODES.get(status, ExitCode.REMOTE if status >= 500 else ExitCode.FAILED)
 
     def _why(self) -> str:
         named = [f"{each.get('field')}: {each.get('message')}" for each in self.errors]

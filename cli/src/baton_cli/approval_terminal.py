@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import click
 
-from baton_cli.app import App
-from baton_cli.deciding import Look
+from baton_cli.approval_decisions import ShownApproval
+from baton_cli.command_context import CommandContext
 from baton_cli.output import complain
 
 ESCAPE = b"\x1b"
@@ -19,15 +19,15 @@ ESCAPE = b"\x1b"
 REPEAT_SECONDS = 0.08
 
 
-class TerminalDesk:
-    """Within ``sitting()`` a key is read as it is pressed. What was pressed before an item was shown is lost: it wasn't
-    about that one. An interrupt stays one."""
+class ApprovalTerminal:
+    """Within ``key_mode()`` a key is read as it is pressed. What was pressed before an item was shown is lost: it
+    wasn't about that one. An interrupt stays one."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: CommandContext) -> None:
         self._out, self._file = app.out, sys.stdin.fileno()
 
     @contextmanager
-    def sitting(self) -> Iterator[TerminalDesk]:
+    def key_mode(self) -> Iterator[ApprovalTerminal]:
         import termios
 
         self._usual = termios.tcgetattr(self._file)
@@ -73,14 +73,14 @@ class TerminalDesk:
             self._single()
         return answer.strip()
 
-    def show(self, look: Look, *, is_whole: bool) -> int:
+    def show(self, shown: ShownApproval, *, is_whole: bool) -> int:
         import termios
 
         from baton_cli.screens import approval
         from baton_cli.screens.message import Cut
 
         cut = Cut(is_whole=is_whole)
-        drawn = self._out.drawn(lambda screen: approval.looked_at(screen, look, cut))
+        drawn = self._out.drawn(lambda screen: approval.looked_at(screen, shown, cut))
         termios.tcflush(self._file, termios.TCIFLUSH)
         if is_whole:
             self._paged(drawn)

@@ -1,4 +1,4 @@
-"""What a command works with: the profile, the API, the output. Made when first used."""
+"""The context of a command: the profile, the API's client, the output. Each is made when it is first used."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
 
 def _note(answer: object, is_whole: bool) -> None:
-    from baton_cli import recent
+    from baton_cli import last_ids
 
-    recent.note(answer, is_whole=is_whole)
+    last_ids.note(answer, is_whole=is_whole)
 
 
 @dataclass
-class App:
-    """``given``: what the flags say, before or after the command's name."""
+class CommandContext:
+    """``flags``: what they say, before or after the command's name."""
 
-    given: dict[str, str] = field(default_factory=dict)
+    flags: dict[str, str] = field(default_factory=dict)
     clock: Callable[[], datetime] = times.now
 
     @cached_property
     def out(self) -> Output:
         return Output(
-            self.given.get("output", ""),
-            query=self.given.get("query", ""),
-            utc="utc" in self.given,
+            self.flags.get("output", ""),
+            query=self.flags.get("query", ""),
+            utc="utc" in self.flags,
             clock=self.clock,
             noted=_note,
         )
 
     @cached_property
     def profile(self) -> Profile:
-        return profile_from(self.given)
+        return profile_from(self.flags)
 
     @cached_property
     def client(self) -> Client:
@@ -50,9 +50,9 @@ class App:
 
     def client_for(self, profile: Profile) -> Client:
         from baton_cli.client import Client
-        from baton_cli.waiting import Waiting
+        from baton_cli.waiting_line import WaitingLine
 
-        return Client(profile, say=self.out.say, during=Waiting(self.out).for_answer)
+        return Client(profile, say=self.out.say, during=WaitingLine(self.out).for_answer)
 
     def close(self) -> None:
         """Ends what was begun."""
@@ -62,4 +62,4 @@ class App:
     @cached_property
     def key(self) -> str:
         """The Idempotency-Key of this command: one for all its attempts."""
-        return self.given.get("key") or f"cli-{uuid.uuid4()}"
+        return self.flags.get("key") or f"cli-{uuid.uuid4()}"

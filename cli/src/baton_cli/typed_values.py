@@ -1,4 +1,4 @@
-"""What people type, as the API takes it."""
+"""Values that people type, turned into those that the API takes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from baton_cli import times
-from baton_cli.exits import Misused
+from baton_cli.failures import Misused
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 

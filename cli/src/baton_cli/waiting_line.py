@@ -16,7 +16,7 @@ _PAUSE_SECONDS = 1.0  # after so many without a request, it is another wait
 _CLEARED = "\r\x1b[2K"
 
 
-class Waiting:
+class WaitingLine:
     """Says nothing in the first ``quiet_seconds`` of requests that follow each other closely, nor once the command has
     said by itself what it waits for. For one thread."""
 

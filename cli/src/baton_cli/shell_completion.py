@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from baton_cli.app import App
+    from baton_cli.command_context import CommandContext
 
 Completes = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 LAST = "@last"
@@ -24,7 +24,7 @@ _ABOUT |= {"undo": "delegated,next", "claim": "delegated,next", "retry": "failed
 
 
 def profiles(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from baton_cli.exits import Failure
+    from baton_cli.failures import Failure
     from baton_cli.profiles import config_of, config_path
 
     try:
@@ -54,7 +54,7 @@ def handoffs(context: click.Context, _param: click.Parameter, incomplete: str) -
 
 def states(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The last one of several with commas."""
-    from baton_cli.calls import STATES
+    from baton_cli.request_commands import STATES
 
     before, comma, begun = incomplete.rpartition(",")
     return [CompletionItem(f"{before}{comma}{each}") for each in STATES if each.startswith(begun)]
@@ -66,11 +66,11 @@ def _last(incomplete: str) -> list[CompletionItem]:
 
 def _items(context: click.Context, path: str) -> list[dict[str, Any]]:
     """The first page of a listing, if it comes soon."""
-    from baton_cli.app import App
     from baton_cli.client import Client
-    from baton_cli.exits import Failure
+    from baton_cli.command_context import CommandContext
+    from baton_cli.failures import Failure
 
-    app: App = context.ensure_object(App)
+    app: CommandContext = context.ensure_object(CommandContext)
     try:
         client = Client(app.profile)
         try:

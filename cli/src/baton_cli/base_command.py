@@ -1,4 +1,4 @@
-"""What every command takes, and how its help tells it."""
+"""The base class of every command: the options that all of them take, and how help lists them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from baton_cli.app import App
-from baton_cli.completing import LAST, completed, profiles
-from baton_cli.exits import Failure, Misused
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import Failure, Misused
+from baton_cli.shell_completion import LAST, completed, profiles
 
 
 def _note(name: str, fixed: str | None = None) -> Any:
@@ -17,7 +17,7 @@ def _note(name: str, fixed: str | None = None) -> Any:
 
     def noted(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
         if value:
-            context.ensure_object(App).given[name] = fixed or str(value)
+            context.ensure_object(CommandContext).flags[name] = fixed or str(value)
 
     return noted
 
@@ -30,9 +30,9 @@ def _flag(name: str, into: str, says: str, help_: str) -> click.Option:
 
 def _query(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if value and not context.resilient_parsing:
-        from baton_cli import picks
+        from baton_cli import answer_query
 
-        context.ensure_object(App).given["query"] = picks.checked(value)
+        context.ensure_object(CommandContext).flags["query"] = answer_query.checked(value)
 
 
 def common() -> list[click.Parameter]:
@@ -82,7 +82,7 @@ def _flat(values: Iterable[Any]) -> list[Any]:
     return [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
 
 
-class Leaf(click.Command):
+class BaseCommand(click.Command):
     """A command with the options that every one has, which its help shows last. Wrong usage that names no next step is
     told where the help is."""
 
@@ -93,10 +93,10 @@ class Leaf(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         if LAST in _flat(ctx.params.values()):
-            from baton_cli import recent
+            from baton_cli import last_ids
 
-            ctx.params = recent.resolved(ctx.params)
-            ctx.ensure_object(App).given["last"] = "yes"
+            ctx.params = last_ids.resolved(ctx.params)
+            ctx.ensure_object(CommandContext).flags["last"] = "yes"
         try:
             return super().invoke(ctx)
         except Failure as failure:

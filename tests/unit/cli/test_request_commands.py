@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from baton_cli.calls import Call
+from baton_cli.command_table import path_params
 from baton_cli.main import NOUNS
-from baton_cli.table import path_params
+from baton_cli.request_commands import RequestCommand
 from support.values.schema import DOCUMENT, resolved
 
 # What commands that are written by hand call.
@@ -50,7 +50,7 @@ NOT_FOR_PEOPLE = {
 REFINED = {("POST", "/handoffs"): {"criteria", "decisions"}}
 
 
-def rows() -> Iterator[tuple[str, Call]]:
+def rows() -> Iterator[tuple[str, RequestCommand]]:
     for noun, (module, _) in NOUNS.items():
         for call in getattr(importlib.import_module(module), "CALLS", ()):
             yield f"{noun} {call.verb}", call
@@ -59,12 +59,12 @@ def rows() -> Iterator[tuple[str, Call]]:
 ROWS = dict(rows())
 
 
-def operation(call: Call) -> dict[str, Any]:
+def operation(call: RequestCommand) -> dict[str, Any]:
     found: dict[str, Any] = DOCUMENT["paths"][call.path][call.method.lower()]
     return found
 
 
-def parameters(call: Call) -> dict[str, dict[str, Any]]:
+def parameters(call: RequestCommand) -> dict[str, dict[str, Any]]:
     return {each["name"]: each for each in map(resolved, operation(call).get("parameters", []))}
 
 
@@ -80,7 +80,7 @@ def at(schema: dict[str, Any], name: str) -> bool:
     return True
 
 
-def answered(call: Call) -> dict[str, Any]:
+def answered(call: RequestCommand) -> dict[str, Any]:
     responses = operation(call)["responses"]
     found = next(responses[each] for each in ("200", "201", "204") if each in responses)
     content: dict[str, Any] = resolved(found).get("content", {})

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.shell_completion import BashComplete
 
-from baton_cli.app import App
+from baton_cli.command_context import CommandContext
 from baton_cli.main import cli
 from baton_cli.profiles import Profile, config_path, save
 from functions.cli.conftest import Terminal
@@ -158,7 +158,7 @@ def test_a_file_that_can_not_be_written_stops_no_command(terminal: Terminal) -> 
 def completed(line: str) -> list[str]:
     """What a TAB at the end of the line offers."""
     *before, incomplete = line.split(" ")
-    found = BashComplete(cli, {"obj": App()}, "baton", "_BATON_COMPLETE").get_completions(before, incomplete)
+    found = BashComplete(cli, {"obj": CommandContext()}, "baton", "_BATON_COMPLETE").get_completions(before, incomplete)
     return [each.value for each in found]
 
 
