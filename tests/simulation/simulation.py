@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import baton.adapters.dynamodb.table as table_module
 import baton.services.runs.process_task as process_task_module
+from baton.adapters.dynamodb.concurrent_calls import Calls
 from baton.adapters.dynamodb.shards import Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
-from baton.adapters.dynamodb.together import Calls
 from baton.adapters.lexical_search import LexicalSearch, SearchLimits
 from baton.domain.errors import Busy
 from baton.domain.memory.entry_index import Found, Question

@@ -10,8 +10,8 @@ from datetime import datetime
 from threading import Lock
 from typing import TypeVar
 
-from baton.adapters.collector import uncollected
 from baton.adapters.entry_packs import EntryPacks
+from baton.adapters.gc_pause import gc_paused
 from baton.adapters.stems import stem
 from baton.domain import errors, ids, times
 from baton.domain.memory.entry import CHANGE, ENTRY, ChangedEntry, Entry, EntryType
@@ -154,7 +154,7 @@ class _Board:
         if may_go_on is not None and now < self._not_in_haste_before:
             raise errors.Busy
         try:
-            with uncollected():
+            with gc_paused():
                 self._begin(now, may_go_on or _go_on)
         except errors.Busy:
             if may_go_on is not None:

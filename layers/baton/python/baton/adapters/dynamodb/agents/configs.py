@@ -20,7 +20,7 @@ from baton.domain import errors
 from baton.domain.access.settings import Settings
 from baton.domain.access.token import Token
 from baton.domain.agents.agent import Roster
-from baton.domain.recent import Recent
+from baton.domain.lru_cache import LruCache
 
 # The most agents that a process caches. Beyond it, the least recently used workspaces' rosters go.
 MAX_KEPT_AGENTS = 5_000
@@ -41,9 +41,9 @@ class Configs(TableReader):
     def __init__(self, table: Table) -> None:
         super().__init__(table)
         self._rosters: OrderedDict[str, Roster] = OrderedDict()
-        self._configs: Recent[str, Config] = Recent(MAX_KEPT_WORKSPACES)
+        self._configs: LruCache[str, Config] = LruCache(MAX_KEPT_WORKSPACES)
         # Tokens, each with the version that was read before it; None for one whose workspace wasn't known before.
-        self._tokens: Recent[str, tuple[Token, int | None]] = Recent()
+        self._tokens: LruCache[str, tuple[Token, int | None]] = LruCache()
         # The versions that the request has read so far, by workspace. None: this store serves no single request.
         self._at: dict[str, int] | None = None
 

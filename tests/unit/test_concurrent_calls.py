@@ -8,15 +8,15 @@ from threading import Barrier, Event
 
 import pytest
 
-from baton.adapters.dynamodb.together import SideBySide, Together, in_turn
+from baton.adapters.dynamodb.concurrent_calls import ConcurrentCalls, RunCalls, run_in_turn
 
-BOTH = [in_turn, SideBySide(2)]
+BOTH = [run_in_turn, ConcurrentCalls(2)]
 NAME: ContextVar[str] = ContextVar("name", default="nobody")
 
 
 @pytest.mark.parametrize("together", BOTH)
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_every_call_is_made_once(together: Together, count: int) -> None:
+def test_every_call_is_made_once(together: RunCalls, count: int) -> None:
     made: list[int] = []
     together([partial(made.append, number) for number in range(count)])
     assert sorted(made) == list(range(count))
@@ -24,12 +24,12 @@ def test_every_call_is_made_once(together: Together, count: int) -> None:
 
 def test_side_by_side_they_overlap() -> None:
     meeting = Barrier(3, timeout=10)
-    SideBySide(2)([meeting.wait] * 3)
+    ConcurrentCalls(2)([meeting.wait] * 3)
     assert not meeting.broken
 
 
 @pytest.mark.parametrize("together", BOTH)
-def test_the_first_failure_in_their_order_is_raised(together: Together) -> None:
+def test_the_first_failure_in_their_order_is_raised(together: RunCalls) -> None:
     def fail(name: str) -> None:
         raise ValueError(name)
 
@@ -50,12 +50,12 @@ def test_nothing_is_under_way_when_a_failure_is_raised() -> None:
         raise ValueError
 
     with pytest.raises(ValueError):
-        SideBySide(1)([fail, slow])
+        ConcurrentCalls(1)([fail, slow])
     assert ended.is_set()
 
 
 @pytest.mark.parametrize("together", BOTH)
-def test_each_call_sees_the_callers_context(together: Together) -> None:
+def test_each_call_sees_the_callers_context(together: RunCalls) -> None:
     seen: list[str] = []
     token = NAME.set("alice")
     try:

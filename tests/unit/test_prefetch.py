@@ -8,14 +8,14 @@ from threading import Barrier
 
 import pytest
 
-from baton.adapters.ahead import ahead
+from baton.adapters.prefetch import prefetched
 
 NAME: ContextVar[str] = ContextVar("name", default="nobody")
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_every_item_comes_once_and_in_order(count: int) -> None:
-    assert list(ahead(iter(range(count)))) == list(range(count))
+    assert list(prefetched(iter(range(count)))) == list(range(count))
 
 
 def test_the_next_item_is_made_while_one_is_used() -> None:
@@ -26,7 +26,7 @@ def test_the_next_item_is_made_while_one_is_used() -> None:
         meeting.wait()
         yield 1
 
-    items = ahead(slow())
+    items = prefetched(slow())
     assert next(items) == 0
     meeting.wait()
     assert list(items) == [1]
@@ -40,7 +40,7 @@ def test_no_more_than_the_next_one_is_made() -> None:
             made.append(number)
             yield number
 
-    items = ahead(counted())
+    items = prefetched(counted())
     next(items)
     items.close()  # type: ignore[attr-defined]
     assert made == [0, 1]
@@ -51,7 +51,7 @@ def test_a_failure_comes_after_the_items_before_it() -> None:
         yield 0
         raise ValueError("second")
 
-    items = ahead(failing())
+    items = prefetched(failing())
     assert next(items) == 0
     with pytest.raises(ValueError, match="second"):
         next(items)
@@ -60,6 +60,6 @@ def test_a_failure_comes_after_the_items_before_it() -> None:
 def test_each_item_is_made_in_the_callers_context() -> None:
     token = NAME.set("alice")
     try:
-        assert list(ahead(NAME.get() for _ in range(3))) == ["alice"] * 3
+        assert list(prefetched(NAME.get() for _ in range(3))) == ["alice"] * 3
     finally:
         NAME.reset(token)

@@ -10,7 +10,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from baton.adapters.dynamodb.answers import read_quickly
+from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from support.fakes.loopback import Canned, Loopback
 
 KINDS: dict[str, Any] = {
@@ -50,7 +50,7 @@ def server() -> Iterator[Loopback]:
 def new_client(server: Loopback, *, quick: bool) -> Any:
     session = boto3.session.Session()
     if quick:
-        read_quickly(session.events)
+        parse_queries_as_json(session.events)
     return session.client(
         "dynamodb",
         region_name="us-east-1",

@@ -1,5 +1,6 @@
-"""Python's collector of cycles, kept off work that makes many objects and no cycle. Its rounds look through all objects
-that are alive: while 10,000 entries are read at once, a quarter of a second goes to them, and they find nothing."""
+"""A pause of Python's garbage collector, for work that makes many objects and no cycle. Its rounds look through all
+objects that are alive: while 10,000 entries are read at once, a quarter of a second goes to them, and they find
+nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Within it nothing is collected, in no thread. Of two threads that are within it, the one that came first ends it
     for both."""
     was_on = gc.isenabled()

@@ -1,5 +1,5 @@
-"""What is made of tasks, for a caller who looks at it again and again and takes an answer that is half a minute old: it
-is answered from the workspace's watch while nothing has changed
+"""Conditional answers to reads that are made of tasks. A caller who asks again and again, and takes an answer that is
+half a minute old, is answered from the workspace's watch while nothing has changed
 (docs/decisions/071-a-watch-instead-of-a-counter.md)."""
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from rest.request import Request
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """What the watch says of an answer before it is made."""
+class ConditionalAnswer:
+    """What the workspace's watch says of an answer before it is made."""
 
     edition: str  # a tag of this edition still holds
     is_settled: bool  # an answer that is made now is of this edition
@@ -40,7 +40,7 @@ class Sight:
         return replace(answer, body=None, text=text, headers={**answer.headers, "ETag": tag})
 
 
-def sight_of(deps: Deps, by: Principal, request: Request) -> Sight | None:
+def conditional_answer_of(deps: Deps, by: Principal, request: Request) -> ConditionalAnswer | None:
     """Returns None where the answer has to be made: for a caller who takes no old one, while the watch doesn't hold,
     and for a caller who doesn't read all. To that one an edition would tell that something happened to work that
     isn't its own."""
@@ -51,4 +51,4 @@ def sight_of(deps: Deps, by: Principal, request: Request) -> Sight | None:
         return None
     state = (str(watch.changes), str(window_of(now)))
     edition = etags.digest_of(by, deps.release, deps.public_url, request.path, request.query_text, *state)
-    return Sight(edition[: etags.EDITION_LENGTH], watch.is_settled(now))
+    return ConditionalAnswer(edition[: etags.EDITION_LENGTH], watch.is_settled(now))

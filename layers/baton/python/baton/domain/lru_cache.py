@@ -1,4 +1,4 @@
-"""What a process has seen lately. It says what to read first; what is present decides."""
+"""A cache of what a process has seen last. It says what to read first; what is stored decides."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Recent(Generic[Key, Value]):
-    """So many values, the least recently used go first. Requests of several threads may share it: each step is one of
-    the dictionary's own, and a value that another thread is about to put back is only missed."""
+class LruCache(Generic[Key, Value]):
+    """At most so many values; the least recently used goes first. Requests of several threads may share it: each step
+    is one of the dictionary's own, and a value that another thread is about to put back is only missed."""
 
     def __init__(self, most: int = MAX_KEPT) -> None:
         self._most = most

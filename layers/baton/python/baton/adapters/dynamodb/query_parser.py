@@ -1,5 +1,6 @@
-"""Answers of queries, without the client's own way to read them. It looks for each of the ten kinds of value in every
-attribute: of 10,000 entries that takes a third of a second. JSON has the items as they are wanted, but for bytes."""
+"""A parser for the answers of queries, in place of the client's own. That one looks for each of the ten kinds of value
+in every attribute: of 10,000 entries that takes a third of a second. JSON has the items as they are wanted, but for
+bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ Wire = dict[str, Any]
 _BYTES = (b'"B"', b'"BS"')
 
 
-def read_quickly(events: Any) -> None:
+def parse_queries_as_json(events: Any) -> None:
     """Has a client of DynamoDB read the items of its queries in this way; they are what they were before. ``events``:
     the client's, or those of a session that makes clients from now on."""
     events.register("before-parse.dynamodb.Query", _take_items)

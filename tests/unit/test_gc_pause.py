@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from baton.adapters.collector import uncollected
+from baton.adapters.gc_pause import gc_paused
 
 
 @pytest.fixture(autouse=True)
@@ -19,9 +19,9 @@ def _left_as_it_was() -> Iterator[None]:
 
 def test_nothing_is_collected_within_it_and_afterwards_all_is_as_before() -> None:
     gc.enable()
-    with uncollected():
+    with gc_paused():
         assert not gc.isenabled()
-        with uncollected():
+        with gc_paused():
             assert not gc.isenabled()
         assert not gc.isenabled()
     assert gc.isenabled()
@@ -29,13 +29,13 @@ def test_nothing_is_collected_within_it_and_afterwards_all_is_as_before() -> Non
 
 def test_a_failure_ends_it_too() -> None:
     gc.enable()
-    with pytest.raises(ValueError), uncollected():
+    with pytest.raises(ValueError), gc_paused():
         raise ValueError
     assert gc.isenabled()
 
 
 def test_a_collector_that_was_off_stays_off() -> None:
     gc.disable()
-    with uncollected():
+    with gc_paused():
         pass
     assert not gc.isenabled()

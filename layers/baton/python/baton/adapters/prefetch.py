@@ -1,4 +1,4 @@
-"""What takes its time to come, made while the one before it is used."""
+"""Prefetch: the next item is made in another thread while the one before it is used."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TypeVar
 ItemT = TypeVar("ItemT")
 
 
-def ahead(items: Iterator[ItemT]) -> Iterator[ItemT]:
+def prefetched(items: Iterator[ItemT]) -> Iterator[ItemT]:
     """Yields the same items. While one is used, another thread makes the next one, and no more: the first one is made
     here. Raises what making one has raised, after the ones before it."""
-    with ThreadPoolExecutor(1, thread_name_prefix="ahead") as thread:
+    with ThreadPoolExecutor(1, thread_name_prefix="prefetch") as thread:
         made = _next(items)
         while made:
             following = thread.submit(copy_context().run, _next, items)

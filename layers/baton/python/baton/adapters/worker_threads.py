@@ -1,4 +1,4 @@
-"""Workers that are threads: for work that mostly waits for the network."""
+"""Worker threads: for work that mostly waits for the network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Threads:
+class WorkerThreads:
     """``at_once``: fewer than the connections that a client keeps, which are ten."""
 
     at_once: int
