@@ -18,7 +18,7 @@ from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.prefetch import prefetched
 from baton.bootstrap import CALLS_AT_ONCE
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.memory.entry_index import Question
 from baton.ports.deps import Deps
 from baton.services.memory.recall import recall, why
@@ -62,7 +62,7 @@ def show_search(stack: Stack) -> None:
 def _rows(client: Any, name: str, size: int) -> Iterator[list[str]]:
     _fill(client, name, size)
     meter = Meter(client)
-    by, question = Principal(WORKSPACE, Kind.AGENT, "auditor"), Question(text=QUESTION, scope="src")
+    by, question = Principal(WORKSPACE, PrincipalKind.AGENT, "auditor"), Question(text=QUESTION, scope="src")
 
     def process() -> Deps:
         together = ConcurrentCalls(CALLS_AT_ONCE - 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 from baton.bootstrap import count, logger
 from baton.domain import errors
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.ports.deps import Deps
 from baton.services.access.authenticate import admit
 from baton.services.access.limit_caller import caller_must_have_room
@@ -18,7 +18,7 @@ from rest import answers, etags, routing
 from rest.conditional_answers import conditional_answer_of
 from rest.request import Request, request_id
 
-NOBODY = Principal("", Kind.SERVICE, "")
+NOBODY = Principal("", PrincipalKind.SERVICE, "")
 _IDS = ("route", "workspace", "principal", *routing.THINGS)
 
 

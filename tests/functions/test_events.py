@@ -16,7 +16,7 @@ import pytest
 from moto import mock_aws
 
 from baton.bootstrap import forget_all, wire
-from baton.domain.access.principal import ACT_AS, Kind
+from baton.domain.access.principal import ACT_AS, PrincipalKind
 from baton.domain.access.token import Token, digest
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.agents.tool import Variable
@@ -98,17 +98,22 @@ def event_of(name: str) -> dict[str, Any]:
 
 
 # Those who call in the event files.
-CALLERS = ((Kind.HUMAN, "alice"), (Kind.SERVICE, "ci"), (Kind.AGENT, "scout"), (Kind.AGENT, "auditor"))
+CALLERS = (
+    (PrincipalKind.HUMAN, "alice"),
+    (PrincipalKind.SERVICE, "ci"),
+    (PrincipalKind.AGENT, "scout"),
+    (PrincipalKind.AGENT, "auditor"),
+)
 
 
-def example_token(kind: Kind, name: str) -> Token:
+def example_token(kind: PrincipalKind, name: str) -> Token:
     """As the event files spell it."""
     return Token(
         id=f"example{kind}{name}",
         workspace=DEMO,
         kind=kind,
         subject=name,
-        scopes=frozenset() if kind is Kind.AGENT else frozenset({ACT_AS}),
+        scopes=frozenset() if kind is PrincipalKind.AGENT else frozenset({ACT_AS}),
         digest=digest("0" * 64),
         created_at=NOON,
         created_by="human:alice",

@@ -17,7 +17,7 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.adapters.lexical_search import LexicalSearch, SearchLimits
 from baton.domain.errors import Busy
-from baton.domain.memory.entry_index import Found, Question
+from baton.domain.memory.entry_index import Question, ScoredEntry
 from baton.domain.runs import account as account_module
 from baton.domain.runs.account import MAX_ACCOUNTS
 from baton.ports.deps import Deps
@@ -185,7 +185,7 @@ class Simulation:
     def newborn(self) -> Deps:
         return self._container(SHARDS[0])[0]
 
-    def found_anew(self, question: Question) -> list[Found]:
+    def found_anew(self, question: Question) -> list[ScoredEntry]:
         """What a process finds that begins now, without writing anything."""
         store = ReadOnlyStore(Table(self.dynamo, TABLE, lambda _seconds: None))
         clock = FakeClock(BEGIN + timedelta(milliseconds=self.now_ms))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from baton_cli.client import Client
-from baton_cli.failures import RequestRefused
+from baton_cli.failures import ApiRefusal
 from baton_cli.http_connection import HttpRequest
 from baton_cli.profiles import Profile
 
@@ -14,7 +14,7 @@ def new_agent_profile(by: Profile, slug: str, key: str) -> Profile:
     try:
         try:
             client.get(f"/agents/{slug}")
-        except RequestRefused as refusal:
+        except ApiRefusal as refusal:
             if refusal.status != 404:
                 raise
             client.call(HttpRequest("PUT", f"/agents/{slug}", {"name": slug}))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import RequestRefused
+from baton_cli.failures import ApiRefusal
 from baton_cli.http_connection import HttpRequest
 from baton_cli.screens import message
 from baton_cli.similar_tasks import Item, differences, like, lookalikes
@@ -58,7 +58,7 @@ def handoff_of(app: CommandContext, item: Item) -> Item | None:
     """What a task asks for; None where that may not be read."""
     try:
         found: Item = app.client.get(f"/handoffs/{item['handoff_id']}")
-    except RequestRefused:
+    except ApiRefusal:
         return None
     return found
 

@@ -23,7 +23,7 @@ from baton_cli.approval_decisions import (
     tell_lookalikes,
 )
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import Misused, RequestRefused
+from baton_cli.failures import ApiRefusal, Misused
 from baton_cli.http_connection import HttpRequest
 from baton_cli.similar_tasks import Item, apart, like
 from baton_cli.state_words import said
@@ -81,9 +81,9 @@ class Queue:
             try:
                 if verb(self, shown):
                     return True
-            except (RequestRefused, Misused) as refusal:
+            except (ApiRefusal, Misused) as refusal:
                 self.terminal.say(f"✗ {refusal.what}: {refusal.why}\n  next: {refusal.next_step or SHORT_HELP}")
-                if isinstance(refusal, RequestRefused):
+                if isinstance(refusal, ApiRefusal):
                     self._look_again(shown.item)
                     return True
 
@@ -91,7 +91,7 @@ class Queue:
         """Somebody else was first, or the content has changed: the item as it is now, or none."""
         try:
             found = self.app.client.get(f"/tasks/{item['id']}")
-        except RequestRefused:
+        except ApiRefusal:
             found = {"state": "gone"}
         if found["state"] == "needs":
             self.items[0] = found
@@ -133,7 +133,7 @@ class Queue:
             return False
         try:
             self._send(shown.item, verb, seen(handoff))
-        except RequestRefused as refusal:
+        except ApiRefusal as refusal:
             if refusal.code != "agent_changed":
                 raise
             if not takes_as_it_is(self.app, self.terminal, refusal.problem):
@@ -248,7 +248,7 @@ class Queue:
     def _took_back(self, item: Item) -> bool:
         try:
             self._send(item, "undo", {})
-        except RequestRefused as refusal:
+        except ApiRefusal as refusal:
             self.terminal.say(f"✗ {item['id']} stays approved: {refusal.what}: {refusal.why}")
             return False
         return True

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from baton_cli.failures import RequestRefused, Unreachable
-from baton_cli.http_connection import HttpConnection, HttpReply, HttpRequest
+from baton_cli.failures import ApiRefusal, Unreachable
+from baton_cli.http_connection import ApiReply, HttpConnection, HttpRequest
 from baton_cli.profiles import Profile
 
 TIMEOUT_SECONDS = 35.0  # the longest poll answers within 29 s
@@ -58,18 +58,18 @@ class Client:
 
     def request(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
-    ) -> HttpReply:
+    ) -> ApiReply:
         """Returns the answer to one request, whatever its status. Raises ``Unreachable`` if none came within
         ``timeout`` seconds. It is sent once."""
         return self._sent(HttpRequest(method, path, body, key), timeout)
 
     def call(self, request: HttpRequest, *, repeatable: bool = False, timeout: float = TIMEOUT_SECONDS) -> Any:
         """Returns the answer's body. What is safe, has a key, or is said to be ``repeatable`` is sent again when no
-        answer came or one that asks for it. Raises ``RequestRefused`` and ``Unreachable``."""
+        answer came or one that asks for it. Raises ``ApiRefusal`` and ``Unreachable``."""
         may_repeat = repeatable or request.method in _SAFE or request.key is not None
         return _body_of(self._answered(request, may_repeat=may_repeat, timeout=timeout))
 
-    def _answered(self, request: HttpRequest, *, may_repeat: bool, timeout: float) -> HttpReply:
+    def _answered(self, request: HttpRequest, *, may_repeat: bool, timeout: float) -> ApiReply:
         for number in range(self._patience.attempts if may_repeat else 1):
             is_last = not may_repeat or number + 1 == self._patience.attempts
             try:
@@ -116,7 +116,7 @@ class Client:
         for wire in self._wires:
             wire.close()
 
-    def _sent(self, request: HttpRequest, timeout: float) -> HttpReply:
+    def _sent(self, request: HttpRequest, timeout: float) -> ApiReply:
         with self._during():
             return self._wire().send(request, timeout)
 
@@ -140,7 +140,7 @@ def _said(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _body_of(reply: HttpReply) -> Any:
+def _body_of(reply: ApiReply) -> Any:
     if reply.status < 300:
         return reply.json
-    raise RequestRefused(reply.status, reply.json if isinstance(reply.json, dict) else {})
+    raise ApiRefusal(reply.status, reply.json if isinstance(reply.json, dict) else {})

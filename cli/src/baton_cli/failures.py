@@ -4,7 +4,7 @@ Failure
 ├── Misused          the command line or the profile is wrong; nothing was sent
 ├── Unreachable      no answer of Baton's came
 ├── TimedOut         an answer came, and what was waited for hasn't happened
-└── RequestRefused   Baton said no: the fields of its problem details
+└── ApiRefusal       Baton said no: the fields of its problem details
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _EXIT_CODES = {
 }
 
 
-class RequestRefused(Failure):
+class ApiRefusal(Failure):
     """``code``, ``detail``, ``errors`` and ``request_id`` are the problem's; AWS's own answers have none of them."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:

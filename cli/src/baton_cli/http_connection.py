@@ -19,7 +19,7 @@ MAX_ANSWER_BYTES = 64 * 2**20
 LOOPBACK = "127.0.0.1"
 
 
-class HttpReply(NamedTuple):
+class ApiReply(NamedTuple):
     """``headers``: their names in lower case. ``json``: None where there is no body, a text where it isn't JSON."""
 
     status: int
@@ -51,7 +51,7 @@ class HttpConnection:
         self._url, self._token = urlsplit(url), token
         self._connection: http.client.HTTPConnection | None = None
 
-    def send(self, request: HttpRequest, timeout_seconds: float) -> HttpReply:
+    def send(self, request: HttpRequest, timeout_seconds: float) -> ApiReply:
         """Returns the answer, whatever its status. Raises ``Unreachable``: then it isn't known whether the request
         took effect."""
         is_fresh = self._connection is None
@@ -69,21 +69,21 @@ class HttpConnection:
             self._connection.close()
             self._connection = None
 
-    def _exchange(self, request: HttpRequest, timeout_seconds: float) -> HttpReply:
+    def _exchange(self, request: HttpRequest, timeout_seconds: float) -> ApiReply:
         try:
             return self._answer_to(request, self._connected(timeout_seconds))
         except BaseException:  # an interrupt, too, leaves half an answer on the connection
             self.close()
             raise
 
-    def _answer_to(self, request: HttpRequest, connection: http.client.HTTPConnection) -> HttpReply:
+    def _answer_to(self, request: HttpRequest, connection: http.client.HTTPConnection) -> ApiReply:
         connection.request(request.method, self._url.path + request.path, request.content, self._headers(request))
         response = connection.getresponse()
         content = response.read(MAX_ANSWER_BYTES)
         if response.will_close:
             self.close()
         headers = {name.lower(): value for name, value in response.getheaders()}
-        return HttpReply(response.status, headers, _decoded(content))
+        return ApiReply(response.status, headers, _decoded(content))
 
     def _connected(self, timeout_seconds: float) -> http.client.HTTPConnection:
         if self._connection is None:

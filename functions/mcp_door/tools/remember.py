@@ -11,7 +11,7 @@ from baton.domain.memory.entry import MAX_TAGS, EntryType
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.keys import key_of
-from mcp_door.tools.tool import Said, Tool, ToolCall
+from mcp_door.tools.tool import McpTool, Said, ToolCall
 from rest import models
 
 
@@ -38,7 +38,7 @@ def remember(call: ToolCall[RememberArguments]) -> Said:
     return Said(lines, step, {"entry_id": entry["id"], "scope": entry["scope"], "status": entry["status"]})
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="remember",
     description="Tell all agents what you found, decided or need.",
     arguments=RememberArguments,

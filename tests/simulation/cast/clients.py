@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.alerts.alert import Severity
 from baton.domain.handoffs.handoff_message import message_from
@@ -141,7 +141,7 @@ class Client:
     def _hand_off(self) -> None:
         sim, is_runs = self._sim, self._focus is Focus.RUNS
         by = sim.pick([human("bob"), agent(sim.pick(ALL)), human("bob"), SERVICE])
-        source = by.id if by.kind is not Kind.SERVICE else sim.pick(ALL)
+        source = by.id if by.kind is not PrincipalKind.SERVICE else sim.pick(ALL)
         targets: tuple[str | None, ...] = RUN if is_runs else self._context.targets
         target = sim.pick([each for each in targets if each != source] or [None])
         handoff = {**self._context.message(target), "source": {"agent": source}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.access.principal import ACT_AS, CONVERSE, Kind, Principal
+from baton.domain.access.principal import ACT_AS, CONVERSE, Principal, PrincipalKind
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.agents.tool import ToolMode
 from baton.domain.tasks.task import Policy
@@ -23,7 +23,7 @@ RUN = ("r", "s")
 ALL = (*PULL, *RUN)
 # What every agent produces.
 REPORT = "report"
-SERVICE = Principal(WORKSPACE, Kind.SERVICE, "ci", frozenset({ACT_AS}))
+SERVICE = Principal(WORKSPACE, PrincipalKind.SERVICE, "ci", frozenset({ACT_AS}))
 TOOLS = (
     ("to_s", ToolMode.TRANSFER),
     ("to_a", ToolMode.TRANSFER),
@@ -34,11 +34,11 @@ TOOLS = (
 
 
 def agent(slug: str) -> Principal:
-    return Principal(WORKSPACE, Kind.AGENT, slug, frozenset({CONVERSE}))
+    return Principal(WORKSPACE, PrincipalKind.AGENT, slug, frozenset({CONVERSE}))
 
 
 def human(name: str = "alice") -> Principal:
-    return Principal(WORKSPACE, Kind.HUMAN, name, frozenset({ACT_AS}))
+    return Principal(WORKSPACE, PrincipalKind.HUMAN, name, frozenset({ACT_AS}))
 
 
 def settle(sim: Simulation) -> tuple[str | None, ...]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.access.token import Token
 from baton.domain.agents.route import Mode
 from baton.domain.errors import TokenRefused
@@ -105,15 +105,15 @@ class Steward:
     # Tokens
 
     def _issue(self) -> None:
-        sim, for_bob = self._sim, TokenRequest(kind=Kind.HUMAN, subject="bob", expires_at=self._end())
-        wanted = sim.pick([for_bob, TokenRequest(kind=Kind.AGENT, subject=sim.pick(RUN))])
+        sim, for_bob = self._sim, TokenRequest(kind=PrincipalKind.HUMAN, subject="bob", expires_at=self._end())
+        wanted = sim.pick([for_bob, TokenRequest(kind=PrincipalKind.AGENT, subject=sim.pick(RUN))])
         outcome = self._context.ask(
             "token", human(), lambda idempotency_key: issue_token(sim.deps, human(), wanted, idempotency_key)
         )
         if isinstance(outcome, Answered) and outcome.value is not None:
             token, text = outcome.value
             self._tokens[token.id] = text
-            self._humans += [token] if token.kind is Kind.HUMAN else []
+            self._humans += [token] if token.kind is PrincipalKind.HUMAN else []
 
     def _end(self) -> datetime | None:
         """Of a token: soon, or none."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.access.principal import ACT_AS, CONVERSE, Kind, Principal
+from baton.domain.access.principal import ACT_AS, CONVERSE, Principal, PrincipalKind
 from baton.domain.agents.agent import Approval
 from baton.domain.alerts.alert import Alert, Severity
 from baton.domain.handoffs.handoff_message import message_from
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from simulation.cast.actor_context import ActorContext
 
 ELSEWHERE = "elsewhere"
-HUMAN = Principal(ELSEWHERE, Kind.HUMAN, "alice", frozenset({ACT_AS}))
+HUMAN = Principal(ELSEWHERE, PrincipalKind.HUMAN, "alice", frozenset({ACT_AS}))
 # Which refusals tell nothing of what there is.
 UNTELLING = {"Unknown", "Busy", "InactiveAgent"}
 MANY = 50
 
 
 def agent(slug: str) -> Principal:
-    return Principal(ELSEWHERE, Kind.AGENT, slug, frozenset({CONVERSE}))
+    return Principal(ELSEWHERE, PrincipalKind.AGENT, slug, frozenset({CONVERSE}))
 
 
 class Stranger:

@@ -259,7 +259,7 @@ CALLERS = (
     bug(
         "a token is judged by the version of an earlier request",
         (
-            "adapters/dynamodb/agents/configs.py",
+            "adapters/dynamodb/agents/workspace_configs.py",
             "        store._at = {}\n",
             "        store._at = self._at = self._at or {}\n",
         ),

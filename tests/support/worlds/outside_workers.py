@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.services.access.issue_token import TokenRequest, issue_token
 from support.worlds.deployed import CANARY, Client
 from support.worlds.tenant import Tenant
@@ -62,8 +62,8 @@ def hired(tenant: Tenant) -> Relay:
     clients = {}
     for slug in CREW:
         tenant.human.put(f"/agents/{slug}", {"approval": "auto"})
-        by = tenant.principal(Kind.HUMAN, "alice")
-        request = TokenRequest(kind=Kind.AGENT, subject=slug, scopes=frozenset())
+        by = tenant.principal(PrincipalKind.HUMAN, "alice")
+        request = TokenRequest(kind=PrincipalKind.AGENT, subject=slug, scopes=frozenset())
         clients[slug] = tenant.deployed.client(issue_token(tenant.deployed.deps, by, request)[1])
     return Relay(tenant, clients)
 

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from baton_cli.client import Client, Patience, with_query
-from baton_cli.failures import ExitCode, RequestRefused, Unreachable
+from baton_cli.failures import ApiRefusal, ExitCode, Unreachable
 from baton_cli.http_connection import HttpRequest
 from baton_cli.profiles import Profile
 from support.scripted_api import Answer, ScriptedApi
@@ -51,7 +51,7 @@ def test_what_has_no_key_is_sent_once(client: Client, scripted: ScriptedApi) -> 
     with pytest.raises(Unreachable):
         client.call(HttpRequest("POST", "/tracker/webhook", {}))
     scripted.will(BUSY)
-    with pytest.raises(RequestRefused):
+    with pytest.raises(ApiRefusal):
         client.call(HttpRequest("POST", "/tracker/webhook", {}))
     assert len(scripted.asked) == 2
 
@@ -80,7 +80,7 @@ def test_pauses_grow_and_are_bounded() -> None:
 
 def test_an_api_that_stays_busy_is_a_remote_failure(client: Client, scripted: ScriptedApi) -> None:
     scripted.will(*[BUSY] * 4)
-    with pytest.raises(RequestRefused) as refused:
+    with pytest.raises(ApiRefusal) as refused:
         client.get("/tasks")
     assert (len(scripted.asked), refused.value.code, refused.value.exit) == (4, "busy", ExitCode.REMOTE)
 
@@ -98,7 +98,7 @@ def test_a_refusal_has_the_problems_fields(client: Client, scripted: ScriptedApi
     errors = [{"field": "a.b", "message": "is missing"}]
     problem = {"code": "c", "title": "T", "detail": "D", "errors": errors, "request_id": "r-1"}
     scripted.will(*[Answer(status, problem)] * 4)
-    with pytest.raises(RequestRefused) as refused:
+    with pytest.raises(ApiRefusal) as refused:
         client.get("/x")
     said = refused.value
     assert (said.status, said.code, said.errors, said.request_id, said.exit) == (status, "c", errors, "r-1", ends)
@@ -107,7 +107,7 @@ def test_a_refusal_has_the_problems_fields(client: Client, scripted: ScriptedApi
 
 def test_an_answer_of_awss_own_is_told_as_far_as_it_goes(client: Client, scripted: ScriptedApi) -> None:
     scripted.will(Answer(413, {"message": "Request Too Long"}))
-    with pytest.raises(RequestRefused, match=r"the API answered 413 \(413\)") as refused:
+    with pytest.raises(ApiRefusal, match=r"the API answered 413 \(413\)") as refused:
         client.get("/x")
     assert refused.value.why == "Request Too Long"
 

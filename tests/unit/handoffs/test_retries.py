@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, NotYourAgent, Unknown
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Task
@@ -99,7 +99,7 @@ def test_of_retries_at_once_of_any_of_them_one_is_made() -> None:
 def test_it_is_for_humans_and_for_the_agent_that_handed_it_off() -> None:
     team = Team(A, B)
     first = failed(team, team.begin(A))
-    namesake = Principal(WORKSPACE, Kind.SERVICE, A)
+    namesake = Principal(WORKSPACE, PrincipalKind.SERVICE, A)
     for by, refusal in (
         (agent(B), NotYourAgent),
         (agent("stranger"), Unknown),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.agents.agent import Runtime
 from baton.domain.agents.tool import ToolMode, Variable, VariableType
 from baton.domain.handoffs.handoff_message import message_from
@@ -81,7 +81,7 @@ class AttackedWorkspaces:
         self.other_task = self._bystander(OTHER)
         self.own_task = self._bystander(WORKSPACE)
         for workspace in (WORKSPACE, OTHER):
-            issue_token(deps, human(workspace), TokenRequest(kind=Kind.AGENT, subject="victim"))
+            issue_token(deps, human(workspace), TokenRequest(kind=PrincipalKind.AGENT, subject="victim"))
             change_route(deps, human(workspace), "audit", {"agent": "victim"})
         self.agent_runs.world.dispatch_queue.notices.clear()
         self.agent_runs.world.clock.advance(3)

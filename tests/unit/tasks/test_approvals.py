@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.agents.agent import Approval
 from baton.domain.agents.route import Mode
 from baton.domain.errors import HumanNeeded, KeyReused, NotAllowed, RevisionChanged, TaskEnded, Unknown
@@ -30,8 +30,8 @@ from support.worlds.world import WORKSPACE, World, agent, human, service
 
 A, B, C = "anna", "bert", "carl"
 # With every scope there is, and some that there aren't.
-ALMIGHTY = Principal(WORKSPACE, Kind.SERVICE, "alice", frozenset({"act_as", "approve", "human", "*"}))
-NOT_HUMAN = [agent(A), agent(B), Principal(WORKSPACE, Kind.AGENT, "alice"), service(), ALMIGHTY]
+ALMIGHTY = Principal(WORKSPACE, PrincipalKind.SERVICE, "alice", frozenset({"act_as", "approve", "human", "*"}))
+NOT_HUMAN = [agent(A), agent(B), Principal(WORKSPACE, PrincipalKind.AGENT, "alice"), service(), ALMIGHTY]
 FORGED: dict[str, Any] = {
     "state": "delegated",
     "approved": True,

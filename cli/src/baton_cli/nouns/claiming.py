@@ -9,7 +9,7 @@ import click
 
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import RequestRefused, TimedOut
+from baton_cli.failures import ApiRefusal, TimedOut
 from baton_cli.http_connection import HttpRequest
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def named(app: CommandContext, task: str, body: dict[str, Any], seconds: float) 
             return app.client.call(
                 HttpRequest("POST", f"/tasks/{task}/claim", body, f"{app.key}-{tries}" if seconds else app.key)
             )
-        except RequestRefused as refusal:
+        except ApiRefusal as refusal:
             left = deadline - time.monotonic()
             if refusal.code != "not_claimable" or refusal.problem.get("state") not in _COMING or left <= 0:
                 raise

@@ -16,8 +16,8 @@ from baton_cli import VERSION, times
 from baton_cli.base_command import BaseCommand
 from baton_cli.checkout import checkout
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ExitCode, Failure, Misused, RequestRefused, Unreachable
-from baton_cli.http_connection import HttpReply
+from baton_cli.failures import ApiRefusal, ExitCode, Failure, Misused, Unreachable
+from baton_cli.http_connection import ApiReply
 from baton_cli.profiles import config_of, config_path
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _where_to(url: str) -> str:
     return "check the address: --url, $BATON_URL, or the profile's url"
 
 
-def _clock(app: CommandContext, reply: HttpReply) -> Iterator[Check]:
+def _clock(app: CommandContext, reply: ApiReply) -> Iterator[Check]:
     if "date" in reply.headers:
         skew = abs((app.clock() - parsedate_to_datetime(reply.headers["date"])).total_seconds())
         if skew > MOST_SKEW_SECONDS:
@@ -132,7 +132,7 @@ def _clock(app: CommandContext, reply: HttpReply) -> Iterator[Check]:
 def _token(app: CommandContext) -> Iterator[Check]:
     try:
         settings = app.client.get("/workspace/settings")
-    except RequestRefused as refusal:
+    except ApiRefusal as refusal:
         is_known = refusal.status == 403 and refusal.code != "token_refused"
         yield Check("token", "ok", "is accepted") if is_known else _wrong("token", refusal)
     except Failure as failure:

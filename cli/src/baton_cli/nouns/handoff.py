@@ -10,7 +10,7 @@ from baton_cli.base_command import BaseCommand
 from baton_cli.client import Client
 from baton_cli.command_context import CommandContext
 from baton_cli.command_table import noun
-from baton_cli.failures import Misused, RequestRefused
+from baton_cli.failures import ApiRefusal, Misused
 from baton_cli.request_commands import ACTIVE, STATES, Param, RequestCommand
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _node(client: Client, handoff: dict[str, Any]) -> dict[str, Any] | None:
     workflow_id = handoff["metadata"].get("workflow_id")
     try:
         chain = client.get(f"/workflows/{workflow_id}/chain")
-    except RequestRefused:
+    except ApiRefusal:
         return None
     return next((node for node, _ in walk(chain["nodes"]) if node["handoff_id"] == handoff["handoff_id"]), None)
 

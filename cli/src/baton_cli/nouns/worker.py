@@ -104,13 +104,13 @@ def _draw(screen: Screen, supervisor: Supervisor) -> None:
 def _exit(supervisor: Supervisor, got: int | None, *, is_one: bool) -> int:
     import signal
 
-    from baton_cli.failures import RequestRefused, Unreachable
+    from baton_cli.failures import ApiRefusal, Unreachable
     from baton_cli.worker.job import JobOutcome
 
     if isinstance(supervisor.fatal, str):
         raise Failure("the worker has stopped", supervisor.fatal)
     if supervisor.fatal is not None:
-        raise RequestRefused(
+        raise ApiRefusal(
             supervisor.fatal.status, supervisor.fatal.json if isinstance(supervisor.fatal.json, dict) else {}
         )
     if got == signal.SIGINT:

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from baton_cli.failures import Unreachable
-from baton_cli.http_connection import HttpReply
+from baton_cli.http_connection import ApiReply
 
 TIMEOUT_SECONDS = 20.0
 _BUSY = {408, 429, 500, 502, 503, 504}
@@ -19,7 +19,7 @@ _DENIED = {"not_authenticated", "token_refused"}
 class Api(Protocol):
     def request(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
-    ) -> HttpReply:
+    ) -> ApiReply:
         """Returns the answer, whatever its status. Raises ``Unreachable``. Sent once."""
 
     def close(self) -> None: ...
@@ -63,7 +63,7 @@ def get(api: Api, path: str) -> ApiAnswer:
     return _answer(lambda: api.request("GET", path))
 
 
-def _answer(request: Callable[[], HttpReply]) -> ApiAnswer:
+def _answer(request: Callable[[], ApiReply]) -> ApiAnswer:
     try:
         reply = request()
     except Unreachable:
@@ -71,7 +71,7 @@ def _answer(request: Callable[[], HttpReply]) -> ApiAnswer:
     return ApiAnswer(_kind(reply), reply.json, _seconds(reply.headers.get("retry-after")), reply.status)
 
 
-def _kind(reply: HttpReply) -> AnswerKind:
+def _kind(reply: ApiReply) -> AnswerKind:
     code = reply.json.get("code") if isinstance(reply.json, dict) else None
     if reply.status < 300 and (reply.status == 204 or isinstance(reply.json, dict)):
         return AnswerKind.DONE

@@ -21,7 +21,7 @@ from baton_cli.worker.report import CUT_OFF, SWITCHED_OFF, ClaimReport, after_re
 from baton_cli.worker.report_spool import SpooledReport
 from baton_cli.worker.request_schedule import KeyedRequest, RequestKind, RequestSchedule
 from baton_cli.worker.watchdog import now
-from baton_cli.worker.work import ClaimAnswer, effect_key, environment, standard_input
+from baton_cli.worker.work import WorkerClaim, effect_key, environment, standard_input
 
 # How long a worker that was told to stop tries to say how its work ended.
 FINAL_REPORT_SECONDS = 10.0
@@ -55,7 +55,7 @@ class JobResult:
 class Job:
     """``run`` belongs to one thread; ``stop`` and ``kill`` to any."""
 
-    def __init__(self, poller: Poller, claim: ClaimAnswer, asked_at: float, log: Log) -> None:
+    def __init__(self, poller: Poller, claim: WorkerClaim, asked_at: float, log: Log) -> None:
         work = poller.work
         self._api, self._spool, self._work, self._claim = poller.api, poller.spool, work, claim
         self._log = log.about(task_id=claim.task_id, agent=work.agent)

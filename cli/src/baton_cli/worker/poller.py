@@ -10,7 +10,7 @@ from baton_cli.worker.log import Log
 from baton_cli.worker.poll_backoff import PollBackoff
 from baton_cli.worker.report_spool import ReportSpool
 from baton_cli.worker.watchdog import now
-from baton_cli.worker.work import AgentWork, ClaimAnswer
+from baton_cli.worker.work import AgentWork, WorkerClaim
 
 # A worker that is told to stop waits for the poll under way, which may bring a claim: less than the ten seconds that
 # containers are given.
@@ -25,7 +25,7 @@ class PollResult:
     """``claim``: if there is one by now, made after ``asked_at``. ``pause_seconds``: before the next poll."""
 
     answer: ApiAnswer
-    claim: ClaimAnswer | None
+    claim: WorkerClaim | None
     asked_at: float
     pause_seconds: float
 
@@ -61,7 +61,7 @@ class Poller:
             answer = post(self.api, self._path, self._body, key=self.backoff.key, timeout=timeout)
         asked_at = self.backoff.asked_at(sent_at)
         pause = self.backoff.pause_after(answer, sent_at, now())
-        return PollResult(answer, ClaimAnswer(answer.json) if answer.status == 200 else None, asked_at, pause)
+        return PollResult(answer, WorkerClaim(answer.json) if answer.status == 200 else None, asked_at, pause)
 
     @property
     def _path(self) -> str:

@@ -13,7 +13,7 @@ from baton_cli.worker.job import Job, JobOutcome
 from baton_cli.worker.log import Log
 from baton_cli.worker.poller import Poller, PollResult
 from baton_cli.worker.watchdog import now
-from baton_cli.worker.work import ClaimAnswer
+from baton_cli.worker.work import WorkerClaim
 
 
 class ShutdownStage(IntEnum):
@@ -146,7 +146,7 @@ class Supervisor:
         if result.fatal:
             self._give_up(result.fatal)
 
-    def _release(self, poller: Poller, claim: ClaimAnswer) -> None:
+    def _release(self, poller: Poller, claim: WorkerClaim) -> None:
         """Releases a claim that came while the worker was told to stop."""
         body = {"claim_id": claim.claim_id, "reason": "The worker was stopped."}
         answer = post(poller.api, f"/tasks/{claim.task_id}/release", body, key=f"release-{poller.backoff.key}")

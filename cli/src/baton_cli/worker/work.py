@@ -55,7 +55,7 @@ class AgentWork:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimAnswer:
+class WorkerClaim:
     """The answer to a claim."""
 
     json: Mapping[str, Any]
@@ -81,7 +81,7 @@ class ClaimAnswer:
         return int(self.json["task"]["attempt"])
 
 
-def effect_key(read: Callable[[str], ApiAnswer], claim: ClaimAnswer) -> str | None:
+def effect_key(read: Callable[[str], ApiAnswer], claim: WorkerClaim) -> str | None:
     """Returns the same key for every attempt at a task, by whatever worker, and for each of its retries (decision 070):
     it names the task, or the first of those that were retried. A program adds the name of its step. None if that task
     can't be found out now. ``read`` gets a path."""
@@ -96,7 +96,7 @@ def effect_key(read: Callable[[str], ApiAnswer], claim: ClaimAnswer) -> str | No
     return f"baton-{task['id']}"
 
 
-def standard_input(claim: ClaimAnswer, key: str, *, is_text: bool = False) -> bytes:
+def standard_input(claim: WorkerClaim, key: str, *, is_text: bool = False) -> bytes:
     """The claim's answer without the claim's id, which is the worker's secret. ``is_text``: a model reads it. What it
     is asked for leads, with how to end."""
     told = {name: value for name, value in claim.json.items() if name != "claim_id"}
@@ -104,7 +104,7 @@ def standard_input(claim: ClaimAnswer, key: str, *, is_text: bool = False) -> by
     return json.dumps({**leading, **told, "effect_key": key}, ensure_ascii=not is_text).encode()
 
 
-def asked(claim: ClaimAnswer) -> dict[str, Any]:
+def asked(claim: WorkerClaim) -> dict[str, Any]:
     """What a task asks for, in few words, with the criteria that its report has to name."""
     body = claim.json.get("body") or {}
     expected = body.get("expectations") or {}
@@ -121,7 +121,7 @@ def asked(claim: ClaimAnswer) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def environment(work: AgentWork, claim: ClaimAnswer, key: str, given: Mapping[str, str]) -> dict[str, str]:
+def environment(work: AgentWork, claim: WorkerClaim, key: str, given: Mapping[str, str]) -> dict[str, str]:
     """``given``: the worker's own. The token isn't handed on unless it is lent."""
     task = claim.json["task"]
     named = {

@@ -15,8 +15,8 @@ from botocore.config import Config as ClientConfig
 
 from baton import config
 from baton.adapters.dynamodb.concurrent_calls import ConcurrentCalls
+from baton.adapters.dynamodb.item_schema import TODAY
 from baton.adapters.dynamodb.query_parser import parse_queries_as_json
-from baton.adapters.dynamodb.schema import TODAY
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.adapters.no_search import NoSearch
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.memory.entry import EntryType
-    from baton.domain.memory.entry_index import Answer, Found, Question
+    from baton.domain.memory.entry_index import Question, ScoredEntry, SearchAnswer
     from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import runs
     from baton.ports.events import Bus
@@ -182,10 +182,10 @@ def _table() -> Table:
 class _Search:
     """Made at the first use: most calls search for nothing."""
 
-    def find(self, workspace: str, question: Question, until: datetime | None = None) -> Answer[Found]:
+    def find(self, workspace: str, question: Question, until: datetime | None = None) -> SearchAnswer[ScoredEntry]:
         return _search().find(workspace, question, until)
 
-    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
+    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> SearchAnswer[str]:
         return _search().about(workspace, path, entry_types)
 
     def forgetting(self, workspace: str, entry_id: str) -> list[Write]:

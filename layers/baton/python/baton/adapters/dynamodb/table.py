@@ -24,6 +24,7 @@ from botocore import exceptions
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.concurrent_calls import Calls, RunCalls, run_in_turn
+from baton.adapters.dynamodb.item_schema import TODAY, ItemSchema
 from baton.adapters.dynamodb.item_writes import (
     Bar,
     Item,
@@ -37,7 +38,6 @@ from baton.adapters.dynamodb.item_writes import (
     proof_of,
     short,
 )
-from baton.adapters.dynamodb.schema import TODAY, Schema
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit, must_fit_together
 from baton.adapters.dynamodb.trail_items import entries_of, written_by
@@ -99,7 +99,7 @@ class Layout:
     written, and how what has an earlier one is read; reading raises ``WrittenByNewer`` for a newer one."""
 
     shards: Shards = DEFAULT_SHARDS
-    schema: Schema = TODAY
+    schema: ItemSchema = TODAY
 
 
 TODAYS_LAYOUT = Layout()

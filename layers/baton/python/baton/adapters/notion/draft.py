@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from baton.adapters.notion import queries, texts, troubles, words
-from baton.adapters.notion.schema import Lack, Schema
+from baton.adapters.notion.database_schema import DatabaseSchema, Lack
 from baton.domain import errors
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.tracker_settings import TrackerSettings
@@ -35,7 +35,7 @@ class PageDraft:
     """One attempt at creating a page."""
 
     page_fields: PageFields
-    schema: Schema
+    schema: DatabaseSchema
     settings: TrackerSettings
     linked: bool = True
     unshared: frozenset[str] = frozenset()  # related pages that Notion doesn't show the connection
@@ -69,7 +69,7 @@ class PageDraft:
                 sentences.append(f"{pages} couldn't be linked: share them with the connection under ••• → Connections.")
         return tuple(sentences)
 
-    def healed(self, refusal: errors.TrackerTrouble, reread: Callable[[], Schema]) -> PageDraft | None:
+    def healed(self, refusal: errors.TrackerTrouble, reread: Callable[[], DatabaseSchema]) -> PageDraft | None:
         """Returns the draft without the part that ``refusal`` is about, or None if there is nothing left to leave
         out."""
         message = refusal.message

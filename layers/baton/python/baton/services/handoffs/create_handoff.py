@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors
-from baton.domain.access.principal import Kind as Who
 from baton.domain.access.principal import Principal
+from baton.domain.access.principal import PrincipalKind as Who
 from baton.domain.agents.route import Mode
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message

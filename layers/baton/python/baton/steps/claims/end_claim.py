@@ -18,8 +18,8 @@ from baton.domain.idempotency import SavedResponse
 from baton.domain.tasks import commands, receipts
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.receipts import Asked, Receipt
-from baton.domain.tasks.tail import Ended
+from baton.domain.tasks.receipts import AskedRequest, Receipt
+from baton.domain.tasks.tail import EndedClaim
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.transitions import transition
@@ -149,7 +149,7 @@ def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any
         left = receipts.not_told(computed, change.events[-1], change.task, claim.agent)
     key = request.call.idempotency_key
     under_key = None if key is None else receipts.asked(key.body_hash, request.command_name)
-    asked = Asked(digest=request.digest, key=receipts.name_of(key), key_digest=under_key, computed=left)
+    asked = AskedRequest(digest=request.digest, key=receipts.name_of(key), key_digest=under_key, computed=left)
     return replace(change, asked=asked)
 
 
@@ -186,7 +186,7 @@ def _replay_or_stale(deps: Deps, request: EndClaimRequest) -> TaskDetails:
     return _replayed(deps, request, task, receipt)
 
 
-def _keep_late(deps: Deps, request: EndClaimRequest, claim: Ended) -> None:
+def _keep_late(deps: Deps, request: EndClaimRequest, claim: EndedClaim) -> None:
     """Keeps the first late result under the claim; a repeat is only refused. The workspace's settings aren't read:
     secrets are always masked. If the guardrails refuse the payload, the result is kept without it."""
     try:

@@ -9,18 +9,18 @@ from __future__ import annotations
 from baton.domain import errors
 from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey
 from baton.domain.tasks import receipts, trail
-from baton.domain.tasks.receipts import Asked, Receipt
+from baton.domain.tasks.receipts import AskedRequest, Receipt
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.writes import SaveResponse
 from baton.steps import idempotency
 
 
-def asked_under(idempotency_key: IdempotencyKey | None) -> Asked | None:
+def asked_under(idempotency_key: IdempotencyKey | None) -> AskedRequest | None:
     """Returns what a change keeps of its request; nothing without a key: then there is no repeat."""
     if idempotency_key is None:
         return None
-    return Asked(digest=receipts.asked(idempotency_key.body_hash), key=receipts.name_of(idempotency_key))
+    return AskedRequest(digest=receipts.asked(idempotency_key.body_hash), key=receipts.name_of(idempotency_key))
 
 
 def first_receipt(

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 from mcp import MCPError
 
-from baton_mcp.profile import Profile
+from baton_mcp.profile import ServerProfile
 
 # Longer than any wait of a tool's.
 SECONDS = 40.0
@@ -37,7 +37,7 @@ class Unanswered(Exception):
         return f"{self}\nnext: {self.next_step}"
 
 
-def connection(profile: Profile) -> httpx2.AsyncClient:
+def connection(profile: ServerProfile) -> httpx2.AsyncClient:
     """No proxy is asked for what is on this machine."""
     return httpx2.AsyncClient(
         base_url=profile.base_url, headers=profile.headers, timeout=SECONDS, trust_env=not profile.is_local
@@ -45,7 +45,7 @@ def connection(profile: Profile) -> httpx2.AsyncClient:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class McpConnection:
     """``tools``: whose are shown: ``worker``, ``sender``, ``usual`` or ``all``. ``worker``: the session's
     name, in trails and for its own claims."""
 

@@ -50,7 +50,7 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class DatabaseSchema:
     """The data source of a database."""
 
     data_source_id: str
@@ -82,9 +82,11 @@ class Schemas:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._kept: dict[tuple[str, str], tuple[datetime, Schema]] = {}
+        self._kept: dict[tuple[str, str], tuple[datetime, DatabaseSchema]] = {}
 
-    def get(self, workspace: str, database_id: str, read: Callable[[], Schema], *, afresh: bool = False) -> Schema:
+    def get(
+        self, workspace: str, database_id: str, read: Callable[[], DatabaseSchema], *, afresh: bool = False
+    ) -> DatabaseSchema:
         key, now = (workspace, database_id), self._clock.now()
         kept = self._kept.pop(key, None)
         if kept is None or afresh or now - kept[0] >= KEPT:
@@ -102,7 +104,7 @@ def dashed(hexadecimal: str) -> str:
     return str(UUID(hexadecimal))
 
 
-def read_schema(notion: Connection, database_id: str) -> Schema:
+def read_schema(notion: Connection, database_id: str) -> DatabaseSchema:
     """Reads a database's schema. ``database_id`` is the id of a database or of one of its data sources. Raises
     ``TrackerDenies`` if it is neither."""
     if not database_id:
@@ -159,8 +161,8 @@ def _refuse_trashed(thing: dict[str, Any]) -> None:
         )
 
 
-def _schema(source: dict[str, Any], names: tuple[str, ...] = ()) -> Schema:
-    return Schema(
+def _schema(source: dict[str, Any], names: tuple[str, ...] = ()) -> DatabaseSchema:
+    return DatabaseSchema(
         data_source_id=source["id"],
         properties=tuple(_property(name, described) for name, described in source["properties"].items()),
         sources=names or (texts.read(source.get("title")),),

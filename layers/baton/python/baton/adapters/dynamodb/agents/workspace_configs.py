@@ -29,7 +29,7 @@ MAX_KEPT_WORKSPACES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class WorkspaceConfig:
     """The agents and the settings of a workspace, at one version."""
 
     version: int
@@ -37,11 +37,11 @@ class Config:
     settings: Settings
 
 
-class Configs(TableReader):
+class WorkspaceConfigs(TableReader):
     def __init__(self, table: Table) -> None:
         super().__init__(table)
         self._rosters: OrderedDict[str, Roster] = OrderedDict()
-        self._configs: LruCache[str, Config] = LruCache(MAX_KEPT_WORKSPACES)
+        self._configs: LruCache[str, WorkspaceConfig] = LruCache(MAX_KEPT_WORKSPACES)
         # Tokens, each with the version that was read before it; None for one whose workspace wasn't known before.
         self._tokens: LruCache[str, tuple[Token, int | None]] = LruCache()
         # The versions that the request has read so far, by workspace. None: this store serves no single request.
@@ -56,7 +56,7 @@ class Configs(TableReader):
         if self._at is not None:
             self._at.clear()
 
-    def config(self, workspace: str) -> Config:
+    def config(self, workspace: str) -> WorkspaceConfig:
         """Returns the workspace's agents and settings. One call, of the version, unless this request has read it. A
         further call, or two, if the version isn't the one that this process knows."""
         version = self.version(workspace)
@@ -75,7 +75,7 @@ class Configs(TableReader):
             at[workspace] = version_of(self._table.get(keys.config_version(workspace, shard)))
         return at[workspace]
 
-    def _read_config(self, workspace: str, version: int) -> Config:
+    def _read_config(self, workspace: str, version: int) -> WorkspaceConfig:
         """Reads what the version is about after the version. What changes between the two is newer than the version
         says, and the next comparison reads it again. In the other order, old agents would be cached under a new
         version. The same holds for the roster and its own version."""
@@ -87,7 +87,7 @@ class Configs(TableReader):
             agents, _ = read_catalogue(self._table, roster_key)
             roster = Roster(tuple(map(items.agent_from, agents)), roster_version)
         self.keep_roster(workspace, roster)
-        return Config(version, roster, items.settings_from(found.get(settings_key)))
+        return WorkspaceConfig(version, roster, items.settings_from(found.get(settings_key)))
 
     def keep_roster(self, workspace: str, roster: Roster) -> None:
         self._rosters.pop(workspace, None)

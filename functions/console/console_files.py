@@ -30,7 +30,7 @@ _KEPT = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True)
-class Page:
+class ConsoleFile:
     """One file. ``cache``: how long a browser may keep it."""
 
     content: bytes
@@ -53,7 +53,7 @@ class Page:
         return f'"{digest}-gzip"' if is_zipped else f'"{digest}"'
 
 
-def pages(folder: Path = FOLDER) -> Mapping[str, Page]:
+def console_files(folder: Path = FOLDER) -> Mapping[str, ConsoleFile]:
     """Returns each path with its page. Whatever isn't in it doesn't exist, so no path leads out of the folder.
 
     Raises ``KeyError`` for a file of an unknown type, and if there is no first page.
@@ -62,11 +62,11 @@ def pages(folder: Path = FOLDER) -> Mapping[str, Page]:
     contents = {name: path.read_bytes() for name, path in files.items()}
     tree = f"{ROOT}/{_hash(contents)}"
     found = {
-        f"{tree}/{name}": Page(content, TYPES[files[name].suffix], _KEPT)
+        f"{tree}/{name}": ConsoleFile(content, TYPES[files[name].suffix], _KEPT)
         for name, content in contents.items()
         if name != INDEX
     }
-    index = Page(contents[INDEX].replace(PLACEHOLDER, tree.encode()), TYPES[".html"], _REVALIDATED)
+    index = ConsoleFile(contents[INDEX].replace(PLACEHOLDER, tree.encode()), TYPES[".html"], _REVALIDATED)
     return found | dict.fromkeys((ROOT, f"{ROOT}/"), index)
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import anyio
 import httpx2
 
-from baton_mcp.news import Look, News, news
+from baton_mcp.news import AgentSnapshot, News, news
 
 Send = Callable[[News], Awaitable[None]]
 PAGE = 100
@@ -23,13 +23,13 @@ NOT_YET = ("ready_at", "not_before", "deferred_until")
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class NewsPoller:
     """``agent``: whose news is looked for."""
 
     http: httpx2.AsyncClient
     agent: str
 
-    async def run(self, before: Look, send: Send, every_seconds: float) -> None:
+    async def run(self, before: AgentSnapshot, send: Send, every_seconds: float) -> None:
         """Sends what is new since ``before``. Never ends."""
         while True:
             await anyio.sleep(every_seconds)
@@ -42,7 +42,7 @@ class Watch:
                 await send(each)
             before = now
 
-    async def first_look(self, every_seconds: float) -> Look:
+    async def first_look(self, every_seconds: float) -> AgentSnapshot:
         """Returns what is there, which is no news."""
         while True:
             try:
@@ -50,18 +50,18 @@ class Watch:
             except FAILED:
                 await anyio.sleep(every_seconds)
 
-    async def look(self) -> Look:
+    async def look(self) -> AgentSnapshot:
         agent = quote(self.agent, safe="")
         pending, now = await self._listed(f"/agents/{agent}/pending")
         inbox, _ = await self._listed(f"/agents/{agent}/inbox")
         waiting, _ = await self._listed("/handoffs", source=self.agent, state="needs")
-        return Look(
+        return AgentSnapshot(
             ready={(each["id"], each["attempt"]): each for each in pending if is_ready(each, now)},
             waiting={each["task_id"]: each for each in waiting},
             ended={each["id"]: each for each in inbox},
         )
 
-    async def _states(self, before: Look, now: Look) -> dict[str, str]:
+    async def _states(self, before: AgentSnapshot, now: AgentSnapshot) -> dict[str, str]:
         """The states of tasks that waited for approval before, and don't any more."""
         gone = sorted(before.waiting.keys() - now.waiting.keys())
         return {task_id: await self._state(task_id) for task_id in gone}

@@ -44,7 +44,7 @@ Step = Callable[[Item], Item]
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class ItemSchema:
     """``number``: of what is written. ``steps``: number → kind of item → step to the next number; a kind without one is
     the same in both. ``noticed``: called for each item of a newer number that is met."""
 
@@ -103,4 +103,4 @@ def _stepped(step: Step, kind: str, item: Item) -> Item:
     return changed
 
 
-TODAY = Schema(number=1)
+TODAY = ItemSchema(number=1)
