@@ -13,9 +13,9 @@ from baton.domain import errors, times
 from baton.domain.access.principal import PrincipalKind
 from mcp_door.tools import request_shown, tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.keys import key_of
 from mcp_door.tools.memory_shown import memory_lines
 from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_of
 from rest.errors import InvalidFields
 
 MAX_WAIT_SECONDS = 20

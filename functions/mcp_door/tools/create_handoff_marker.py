@@ -9,8 +9,8 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments, merged
-from mcp_door.tools.keys import key_of
 from mcp_door.tools.tool import NEITHER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_of
 
 
 class MarkerArguments(Arguments):

@@ -9,9 +9,9 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments, left_out, merged
-from mcp_door.tools.keys import key_of
 from mcp_door.tools.known_agents import agents_named
 from mcp_door.tools.tool import McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_of
 from rest import models
 
 

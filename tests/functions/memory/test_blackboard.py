@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import Principal, PrincipalKind
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import Entry, EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.poster_use import BYTES_PER_HOUR, PosterUse
 from baton.services.memory.post_entry import post_entry
 from baton.services.memory.withdraw_posted import MAX_WITHDRAWN

@@ -11,8 +11,8 @@ from baton.domain.access.principal import PrincipalKind
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.alerts.alert import Severity
 from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import Entry, EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.entry_index import Question
 from baton.domain.tasks.calls import HumanCall, Seen
 from baton.services.agents.register_agent import register_agent

@@ -11,8 +11,8 @@ from baton.domain.agents.agent import Approval
 from baton.domain.alerts.alert import Alert, Severity
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.entry_index import Question
 from baton.domain.tasks.calls import HumanCall
 from baton.services.agents.register_agent import register_agent

@@ -17,8 +17,8 @@ from baton.domain.errors import BatonError, CodeRefused, SecretAlreadyShown, Unk
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import Entry, EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody

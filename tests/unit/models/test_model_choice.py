@@ -31,7 +31,7 @@ from baton.adapters.models.circuit import (
     Thresholds,
     circuit_of,
 )
-from baton.adapters.models.keys import SecretKey
+from baton.adapters.models.provider_keys import SecretKey
 from baton.config import ConfigError, read
 from baton.domain.errors import ModelAway, ModelRefuses, ModelThrottled
 from baton.ports.runs import ModelReply, ModelRequest, StopReason

@@ -13,8 +13,8 @@ from baton.domain.access.principal import PrincipalKind
 from baton.domain.agents.agent import Runtime
 from baton.domain.agents.tool import ToolMode, Variable, VariableType
 from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.runs.reply import MAX_DEPTH
 from baton.domain.runs.transcript import EntryKind

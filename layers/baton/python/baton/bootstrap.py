@@ -280,7 +280,7 @@ def _guarded(model: runs.Model, provider: str, endpoint: str) -> runs.Model:
 
 
 def _model_key() -> Callable[[], str]:
-    from baton.adapters.models.keys import SecretKey
+    from baton.adapters.models.provider_keys import SecretKey
 
     settings = config.load()
     if not settings.model_key_secret:

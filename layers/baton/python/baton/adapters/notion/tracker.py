@@ -11,8 +11,8 @@ from notion_client.helpers import is_full_page
 from baton.adapters.notion import queries, texts, troubles, words
 from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.database_schema import DatabaseSchema, Lack, Property, Schemas, dashed, read_schema
-from baton.adapters.notion.draft import PageDraft
 from baton.adapters.notion.health import ERROR, WARNING, problems_of
+from baton.adapters.notion.page_draft import PageDraft
 from baton.adapters.notion.people import People
 from baton.domain import errors
 from baton.domain.tracker import page_changes

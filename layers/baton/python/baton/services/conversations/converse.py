@@ -16,7 +16,7 @@ from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.conversations.read_cursor import parse_read_cursor
 from baton.domain.guardrails.guardrails import OFF, checked
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, Lineage
+from baton.domain.handoffs.handoff_draft import HandoffDraft, Lineage
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs import history

@@ -32,7 +32,7 @@ from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.handoffs.begin_handoff import NewHandoff
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tasks import answers
+from baton.steps.tasks import trail_answers
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 
@@ -93,7 +93,7 @@ def end_claim(
 
     def decide_and_commit(inputs: HandoffInputs) -> TaskDetails:
         task = _task(inputs).task
-        receipt = answers.first_receipt(deps, task, idempotency_key, request.command_name)
+        receipt = trail_answers.first_receipt(deps, task, idempotency_key, request.command_name)
         if receipt is not None:
             return _replayed(deps, request, task, receipt)
         claim = task.current_claim(request.claim_id, by)
@@ -116,7 +116,7 @@ def end_claim(
         try:
             return idempotency.run_idempotently(
                 deps,
-                answers.key_beside(idempotency_key),
+                trail_answers.key_beside(idempotency_key),
                 read,
                 decide_and_commit,
                 lambda _: decide_and_commit(read()[0]),
@@ -138,7 +138,7 @@ def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Wri
     writes += [write for child in outcome.children for write in child.writes]
     if outcome.output is not None or outcome.completion:
         writes.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
-    return [*writes, *answers.empty_response_beside(request.call.idempotency_key)]
+    return [*writes, *trail_answers.empty_response_beside(request.call.idempotency_key)]
 
 
 def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any]) -> Change:
@@ -161,7 +161,7 @@ def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
 
 def _with_task(query: HandoffQuery | None, request: EndClaimRequest) -> HandoffQuery:
     more = query or HandoffQuery()
-    key = answers.key_beside(request.call.idempotency_key)
+    key = trail_answers.key_beside(request.call.idempotency_key)
     return HandoffQuery(agents=more.agents, parent_id=request.task_id, idempotency_key=key)
 
 
@@ -206,7 +206,7 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: EndedClaim) -> None:
 def _replayed(deps: Deps, request: EndClaimRequest, now: Task, receipt: Receipt) -> TaskDetails:
     """Returns the first answer. The items of an ended task don't change, so they are read from the store. For a task
     that isn't ended, the failure is taken from this repeat."""
-    task, computed = answers.task_after(deps, now, receipt), receipt.computed
+    task, computed = trail_answers.task_after(deps, now, receipt), receipt.computed
     if task.is_ended:
         items = deps.store.read(task.workspace, task.id)
         return TaskDetails(

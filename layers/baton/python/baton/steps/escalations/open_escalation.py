@@ -13,8 +13,8 @@ from baton.domain.escalations.direction import Direction
 from baton.domain.escalations.marker import Marker
 from baton.domain.escalations.review import ESCALATION_CAP, Review
 from baton.domain.handoffs.digests import message_digest
-from baton.domain.handoffs.draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
+from baton.domain.handoffs.handoff_draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task

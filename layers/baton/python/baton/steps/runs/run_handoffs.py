@@ -15,8 +15,8 @@ from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import Tool
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, lineage_under
 from baton.domain.handoffs.handoff import must_fit
+from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs.prompt import context_after
 from baton.domain.runs.run_profile import RunProfile
