@@ -45,8 +45,8 @@ from notion_webhook.delivery import NotionEvent
 from rest.app import App
 from support.clock import NOON, FakeClock
 from support.context import FakeContext
-from support.fakes.fake_dynamo import Calm, FakeDynamo
-from support.fakes.fake_dynamo.weather import refusal
+from support.fakes.fake_dynamo import FakeDynamo, NoFaults
+from support.fakes.fake_dynamo.fault_source import refusal
 from support.worlds.world import agent, human, marker_body
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -436,13 +436,13 @@ def test_tick_tells_what_was_looked_at(account: Account) -> None:
     }
 
 
-class Gone(Calm):
+class Gone(NoFaults):
     def reach(self, operation: str, key: object, *, writes: bool) -> str | None:
         raise refusal("ResourceNotFoundException", operation)
 
 
 def test_token_is_not_called_wrong_when_the_table_is_gone(account: Account, capsys: pytest.CaptureFixture[str]) -> None:
-    account.dynamo.weather = Gone()
+    account.dynamo.fault_source = Gone()
     answer = account.invoke("api-get_task")
     assert (answer["statusCode"], json.loads(answer["body"])["code"]) == (500, "internal")
     assert "0000" not in capsys.readouterr().out

@@ -70,13 +70,13 @@ class ShakyBus:
 
     def publish(self, notices: Sequence[BusEvent]) -> PublishResult:
         sim = self._sim
-        sim.weather.call("bus", len(notices), may_fail=False)
-        dice = sim.draw(10) if sim.habits.is_bus_shaky and not sim.weather.is_calm else 0
+        sim.fault_source.call("bus", len(notices), may_fail=False)
+        dice = sim.draw(10) if sim.habits.is_bus_shaky and not sim.fault_source.is_calm else 0
         taken = frozenset(each.id for each in notices if dice < 6 or sim.draw(2))
         self.accepted |= taken
         assert all(json.loads(each.detail)["id"] == each.id for each in notices)
         if dice == 8:
-            sim.weather.happened("bus lost")
+            sim.fault_source.happened("bus lost")
             return PublishResult()
         refused = {each.id: "refused" for each in notices if each.id not in taken}
         return PublishResult(taken, refused if dice != 9 else {})
@@ -94,9 +94,9 @@ class ScriptedModel:
     def converse(self, request: ModelRequest) -> ModelReply:
         sim = self._sim
         sim.oracle.answers.model_is_asked(request)
-        sim.weather.call("model", request.task_id, may_fail=False, slow_ms=3_000 if sim.habits.is_hot else 30_000)
+        sim.fault_source.call("model", request.task_id, may_fail=False, slow_ms=3_000 if sim.habits.is_hot else 30_000)
         sim.oracle.answers.model_replies(request)
-        dice = 0 if sim.weather.is_calm else sim.draw(24)
+        dice = 0 if sim.fault_source.is_calm else sim.draw(24)
         if dice == 21:
             raise ModelAway("away", retry_after=sim.draw(40))
         if dice == 22:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from baton_cli.worker import watchdog
-from support.worlds.worker_house import has, until
+from support.worlds.worker_processes import has, until
 
 pytestmark = pytest.mark.slow
 AS = (

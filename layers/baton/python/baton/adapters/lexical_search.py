@@ -65,7 +65,7 @@ def _go_on() -> None:
 
 class LexicalSearch:
     """``through``: how the pages of a workspace are gone through that is read whole: one after the other is read, or
-    each while the one before it is used (``ahead``)."""
+    each while the one before it is used (``prefetched``)."""
 
     def __init__(
         self, store: SearchStore, clock: Clock, limits: SearchLimits = DEFAULT_LIMITS, through: Through = iter

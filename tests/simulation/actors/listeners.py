@@ -8,13 +8,13 @@ from baton.domain.errors import InvalidInput
 from baton.services.conversations.converse import read_messages
 from baton.services.conversations.list_conversations import ConversationFilter, list_conversations
 from baton.services.conversations.see_conversation import see_conversation
-from simulation.cast.people import human
+from simulation.actors.people import human
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baton.services.conversations.converse import ReadMessage
-    from simulation.cast.actor_context import ActorContext
+    from simulation.actors.actor_context import ActorContext
 
 MANY = 200
 

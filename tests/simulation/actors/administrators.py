@@ -1,4 +1,4 @@
-"""Those who set the workspace up, while others work in it."""
+"""Administrators: they set the workspace up while others work in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from baton.services.agents.change_route import change_route, remove_route
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.import_agents import import_agents
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
-from simulation.cast.people import ALL, RUN, SERVICE, human
+from simulation.actors.people import ALL, RUN, SERVICE, human
 from simulation.oracle.items import to_ms
 from simulation.requests import Answered, Outcome
 from simulation.simulation import CONTAINERS
@@ -29,7 +29,7 @@ from simulation.simulation import CONTAINERS
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from simulation.cast.actor_context import ActorContext
+    from simulation.actors.actor_context import ActorContext
 
 WORK_TYPES = ("audit", "review")
 SETTINGS: tuple[dict[str, Any], ...] = (
@@ -41,7 +41,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 
 
-class Steward:
+class Administrator:
     def __init__(self, context: ActorContext) -> None:
         self._context, self._sim, self._draw = context, context.sim, context.draw
         # Tokens' texts by id, and the ids of those that were revoked.

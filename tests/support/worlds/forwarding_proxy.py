@@ -1,5 +1,4 @@
-"""An address of this machine before the deployed API, for programs that can't send its name or a token; it can be
-shut."""
+"""A proxy on loopback before the deployed API, for programs that can't send its name or a token. It can be shut."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _OWN = {"date", "server"}
 
 
 @dataclass
-class Doorway:
+class ForwardingProxy:
     """``token``: for requests that bring none."""
 
     api_url: str
@@ -57,7 +56,7 @@ class Doorway:
 
 
 @contextmanager
-def doorway(stack: Stack, token: str | None = None) -> Iterator[Doorway]:
-    made = Doorway(stack.api_url, token)
+def forwarding_proxy(stack: Stack, token: str | None = None) -> Iterator[ForwardingProxy]:
+    made = ForwardingProxy(stack.api_url, token)
     with served(made.answer) as made.url:
         yield made

@@ -10,14 +10,14 @@ import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
 from baton.adapters.dynamodb.table import to_wire
-from support.fakes.fake_dynamo import Calm, FakeDynamo
+from support.fakes.fake_dynamo import FakeDynamo, NoFaults
 from support.faults.choke_point import Choked, Crash, at_call
 
 ABSENT = {"ConditionExpression": "attribute_not_exists(#pk)", "ExpressionAttributeNames": {"#pk": "pk"}}
 BATCH = {"RequestItems": {"t": [{"PutRequest": {"Item": to_wire({"pk": "a", "sk": str(n)})}} for n in range(4)]}}
 
 
-class Told(Calm):
+class Told(NoFaults):
     """``fault``: of the next write. ``draws``: what is drawn, over and over the last of them."""
 
     def __init__(self, fault: str | None = None, torn: int = 0, draws: tuple[int, ...] = (0,)) -> None:
@@ -62,12 +62,12 @@ def test_a_put_whose_reply_is_lost_was_done() -> None:
 
 
 def test_a_put_that_comes_late_is_refused_by_what_was_written_meanwhile() -> None:
-    weather = Told("late")
-    dynamo = FakeDynamo(weather)
+    fault_source = Told("late")
+    dynamo = FakeDynamo(fault_source)
     with pytest.raises(ReadTimeoutError):
         put(dynamo, 1)
     put(dynamo, 2)
-    (arrive,) = weather.later
+    (arrive,) = fault_source.later
     with pytest.raises(ClientError):
         arrive()
     assert dynamo.contents()["a", "b"]["number"] == {"N": "2"}
@@ -91,19 +91,19 @@ def test_a_batch_whose_reply_is_lost_may_have_been_done_in_part() -> None:
 
 
 def test_a_batch_that_comes_late_is_done_then() -> None:
-    weather = Told("late")
-    dynamo = FakeDynamo(weather)
+    fault_source = Told("late")
+    dynamo = FakeDynamo(fault_source)
     with pytest.raises(ReadTimeoutError):
         dynamo.batch_write_item(**BATCH)
     assert stored(dynamo) == []
-    weather.later[0]()
+    fault_source.later[0]()
     assert stored(dynamo) == ["0", "1", "2", "3"]
 
 
 def test_others_see_a_batch_half_written() -> None:
-    weather = Told(torn=1, draws=(1, 0, 1, 0))
-    dynamo, seen = FakeDynamo(weather), list[list[str]]()
-    weather.rests.append(lambda: seen.append(stored(dynamo)))
+    fault_source = Told(torn=1, draws=(1, 0, 1, 0))
+    dynamo, seen = FakeDynamo(fault_source), list[list[str]]()
+    fault_source.rests.append(lambda: seen.append(stored(dynamo)))
     assert dynamo.batch_write_item(**BATCH) == {"UnprocessedItems": {}}
     assert seen == [["0", "2"]]
     assert stored(dynamo) == ["0", "1", "2", "3"]

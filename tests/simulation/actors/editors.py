@@ -13,11 +13,11 @@ from baton.services.tracker.receive_webhook import receive_webhook
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.services.tracker.tracker_health import tracker_health
 from notion_webhook.delivery import NotionEvent
-from simulation.cast.people import SERVICE, human
+from simulation.actors.people import SERVICE, human
 from simulation.tracker import BOT, DATABASE, WEBHOOK_TOKEN
 
 if TYPE_CHECKING:
-    from simulation.cast.actor_context import ActorContext
+    from simulation.actors.actor_context import ActorContext
     from simulation.tracker import Page
 
 MOST_IMPORTED = 100

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 ENDPOINT = "http://fake-dynamo/"
 
 
-class Weather(Protocol):
-    """Chooses. Every number that it draws goes from 0, the dullest choice, to n - 1."""
+class FaultSource(Protocol):
+    """Chooses what happens to a call. Every number that it draws goes from 0, the dullest choice, to n - 1."""
 
     @property
     def now_ms(self) -> int: ...
@@ -47,7 +47,7 @@ class Weather(Protocol):
         """``apply`` is done later, on behalf of a client that has given up."""
 
 
-class Calm:
+class NoFaults:
     """Nothing goes wrong, and nothing takes time."""
 
     def __init__(self, *, knows_tokens: bool = True) -> None:
@@ -75,7 +75,7 @@ class Calm:
         apply()
 
 
-class LateIndexes(Calm):
+class LateIndexes(NoFaults):
     """Nothing goes wrong, but the indexes show each write only ``lag_ms`` after it."""
 
     def __init__(self, now: Callable[[], datetime], lag_ms: int) -> None:

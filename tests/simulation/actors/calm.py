@@ -15,7 +15,7 @@ from baton.services.tasks.sweep import sweep
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.steps.claims.take_task import Claimed, Claimer
-from simulation.cast.people import ALL, SERVICE, agent, human
+from simulation.actors.people import ALL, SERVICE, agent, human
 from simulation.oracle.items import attributes_of
 from simulation.oracle.ledger import ENDED
 from simulation.ports import BEGIN, WORKSPACE
@@ -23,7 +23,7 @@ from simulation.tracker import DATABASE
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
-    from simulation.cast.actor_context import ActorContext
+    from simulation.actors.actor_context import ActorContext
 
 DAY_MS = 86_400_000
 BEGIN_MS = int(BEGIN.timestamp() * 1000)

@@ -36,8 +36,8 @@ from baton.services.tasks.approve_many import ApprovalRequest, approve_many
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
-from simulation.cast.actor_context import ActorContext, NothingThere
-from simulation.cast.people import ALL, REPORT, RUN, SERVICE, agent, human
+from simulation.actors.actor_context import ActorContext, NothingThere
+from simulation.actors.people import ALL, REPORT, RUN, SERVICE, agent, human
 from simulation.habits import Focus
 from simulation.ports import SUMMARY, WORKSPACE
 from simulation.requests import Answered

@@ -29,7 +29,7 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.list_tasks import TaskFilter, tasks_of_agent, tasks_that_need_a_human
 from baton.services.tasks.read_task import read_task
 from baton.steps.claims.take_task import Claimer
-from simulation.cast.actor_context import NothingThere
+from simulation.actors.actor_context import NothingThere
 from simulation.habits import PULL
 from simulation.ports import SUMMARY, WORKSPACE
 from simulation.requests import Answered, Refused
@@ -37,7 +37,7 @@ from simulation.requests import Answered, Refused
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulation.cast.actor_context import ActorContext
+    from simulation.actors.actor_context import ActorContext
 
 ELSEWHERE = "elsewhere"
 HUMAN = Principal(ELSEWHERE, PrincipalKind.HUMAN, "alice", frozenset({ACT_AS}))

@@ -23,7 +23,7 @@ from baton.services.claims.wait_for_callback import wait_for_callback
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.tasks.add_note import add_note
 from baton.steps.claims.take_task import Claimed, Claimer
-from simulation.cast.people import ALL, SERVICE, agent
+from simulation.actors.people import ALL, SERVICE, agent
 from simulation.habits import Focus
 from simulation.oracle.ledger import ENDED
 from simulation.oracle.writes import BEGIN_MS
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
     from baton.ports.details import TaskDetails
-    from simulation.cast.actor_context import ActorContext
+    from simulation.actors.actor_context import ActorContext
     from simulation.oracle.ledger import Item
 
 HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS})

@@ -1,4 +1,4 @@
-"""The weather of a simulation: at every call to the outside others get their turn, and things go wrong."""
+"""The fault source of a simulation: at every call to the outside others get their turn, and things go wrong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ READ_FAULTS = ("unreachable", "error", "throttle")
 WRITE_FAULTS = ("lost", "lost_500", "late", "timeout", *READ_FAULTS, "conflict")
 
 
-class StormyWeather:
+class RandomFaults:
     """``digest``: of all that happened; ``trace``: the same in lines, if wanted. ``is_calm``: nothing goes wrong and
     nobody else gets a turn, as at the beginning and at the end."""
 

@@ -32,7 +32,7 @@ SLUG = "auto-code"
 CALLER = agent(SLUG)
 
 
-class Wall:
+class ScaledClock:
     def __init__(self, speed: float) -> None:
         self.speed, self._begun, self._ahead = speed, time.monotonic(), 0.0
 
@@ -51,13 +51,13 @@ Fault = Callable[[str, str], str | None]
 
 
 @dataclass
-class House:
+class WorkerProcesses:
     """``fault``: what becomes of a request, by method and path: None, ``away`` (nothing happens or is answered) or
     ``lost`` (it happens, and isn't answered). ``asked``: the paths of all requests that arrived."""
 
     folder: Path
     agents: HttpAgents
-    clock: Wall
+    clock: ScaledClock
     url: str = ""
     fault: Fault = lambda _method, _path: None
     asked: list[str] = field(default_factory=list)
@@ -73,7 +73,7 @@ class House:
         return str(path)
 
     def start(self, *arguments: str, program: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[str]:
-        """A worker. Its programs have the house's mark in their environment."""
+        """A worker. Its programs have the mark of these processes in their environment."""
         given = {"HOUSE": self.mark, "BATON_URL": self.url, "BATON_TOKEN": _token(CALLER), "BATON_AGENT": SLUG}
         worker = started(self.folder, [*arguments, *(["--", *program] if program else [])], {**given, **environment})
         self.workers.append(worker)
@@ -160,11 +160,11 @@ def has(process: Path, mark: str) -> bool:
 
 
 @contextmanager
-def house(folder: Path, *, speed: float = 1.0) -> Iterator[House]:
-    wall = Wall(speed)
+def worker_processes(folder: Path, *, speed: float = 1.0) -> Iterator[WorkerProcesses]:
+    wall = ScaledClock(speed)
     agents = HttpAgents(Gateway(World(clock=wall).deps)).hire()  # type: ignore[arg-type]
     agents.gateway.admit(CALLER)
-    home = House(folder, agents, wall)
+    home = WorkerProcesses(folder, agents, wall)
     with served(home.answer) as home.url:
         try:
             yield home

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from simulation.cast.people import REPORT, human
+from simulation.actors.people import REPORT, human
 from simulation.habits import PULL, Focus
 from simulation.oracle.ledger import ENDED, criteria_in
 from simulation.requests import Answered, Outcome
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
-    from simulation.cast.workers import Hold
+    from simulation.actors.workers import Hold
     from simulation.simulation import Simulation
 
 MAX_AHEAD_SECONDS = 170_000

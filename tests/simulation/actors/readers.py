@@ -20,15 +20,15 @@ from baton.services.tasks.list_tasks import TaskFilter, tasks_of_agent, tasks_of
 from baton.services.tasks.read_task import read_task
 from baton.services.tasks.verify_trail import verify_trail
 from baton.services.tasks.watch_tasks import watch_tasks
-from simulation.cast.actor_context import NothingThere
-from simulation.cast.people import ALL, agent, human
+from simulation.actors.actor_context import NothingThere
+from simulation.actors.people import ALL, agent, human
 from simulation.ports import WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from baton.domain.handoffs.chain import Step
-    from simulation.cast.actor_context import ActorContext
+    from simulation.actors.actor_context import ActorContext
 
 MANY = 100
 
