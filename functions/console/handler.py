@@ -9,7 +9,7 @@ from functools import cache
 from http import HTTPStatus
 from typing import Any
 
-from console.pages import ROOT, Page, pages
+from console.console_files import ROOT, ConsoleFile, console_files
 
 METHODS = ("GET", "HEAD")
 # What a page may do, said to the browser: it loads and asks nothing but its own origin, is in nobody's frame, and makes
@@ -47,8 +47,8 @@ def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 
 @cache
-def _pages() -> Mapping[str, Page]:
-    return pages()
+def _pages() -> Mapping[str, ConsoleFile]:
+    return console_files()
 
 
 def _method(event: Mapping[str, Any]) -> str | None:
@@ -58,7 +58,7 @@ def _method(event: Mapping[str, Any]) -> str | None:
         return None
 
 
-def _page(page: Page, headers: Mapping[str, Any]) -> dict[str, Any]:
+def _page(page: ConsoleFile, headers: Mapping[str, Any]) -> dict[str, Any]:
     is_zipped = _takes_gzip(str(headers.get("accept-encoding", "")))
     tag = page.tag(is_zipped=is_zipped)
     told = {"Cache-Control": page.cache, "ETag": tag, "Vary": "Accept-Encoding"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 
-from mcp_door.messages import Message
+from mcp_door.messages import JsonRpcMessage
 from mcp_door.protocol import (
     CAPABILITIES_KEY,
     HANDSHAKES,
@@ -24,12 +24,12 @@ from rest.request import Request
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=\Z")
 
 
-def speaks_modern(message: Message, request: Request) -> bool:
+def speaks_modern(message: JsonRpcMessage, request: Request) -> bool:
     """True if the client means the era without a handshake, rightly or not. It decides how an error is told."""
     return VERSION_KEY in message.meta or request.header("mcp-protocol-version") == MODERN
 
 
-def version_of(message: Message, request: Request) -> str:
+def version_of(message: JsonRpcMessage, request: Request) -> str:
     """Returns the version that the request speaks. Raises ``RpcError`` for one that isn't served, and for a request
     whose headers and body disagree."""
     named = request.header("mcp-protocol-version")
@@ -48,7 +48,7 @@ def version_of(message: Message, request: Request) -> str:
     return MODERN
 
 
-def _handshake(message: Message, named: str | None) -> str:
+def _handshake(message: JsonRpcMessage, named: str | None) -> str:
     """``initialize`` negotiates the version in its body, whatever its header says."""
     if named is None or message.method == "initialize":
         return UNNAMED
@@ -61,7 +61,7 @@ def _served(named: str) -> str:
     return named
 
 
-def _must_be_whole(message: Message) -> None:
+def _must_be_whole(message: JsonRpcMessage) -> None:
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in message.meta]
     if missing:
         raise RpcError(INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}")

@@ -10,8 +10,8 @@ from baton.bootstrap import wire
 from baton.domain import errors
 from baton.ports.deps import Deps
 from mcp_door.eras import speaks_modern, version_of
-from mcp_door.messages import Message, message_from
-from mcp_door.methods import Asked, refused_call, result_of, stamped
+from mcp_door.messages import JsonRpcMessage, message_from
+from mcp_door.methods import MethodCall, refused_call, result_of, stamped
 from mcp_door.origins import must_not_be_foreign
 from mcp_door.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError, error_body
 from mcp_door.shapes import McpAnswer, McpError, McpMessage, ToolsQuery
@@ -59,14 +59,14 @@ def answer_a_message(deps: Deps, call: routing.Call[Request, ToolsQuery]) -> ans
         if message.is_notification:
             return answers.Answer(HTTPStatus.ACCEPTED)
         result = result_of(
-            Asked(Caller(deps, call.by, call.body, call.query.worker), message, call.query.tools), version
+            MethodCall(Caller(deps, call.by, call.body, call.query.worker), message, call.query.tools), version
         )
     except RpcError as exc:
         return _error(exc, message, is_modern=speaks_modern(message, call.body))
     return answers.ok({"jsonrpc": "2.0", "id": message.id, "result": result})
 
 
-def _error(exc: RpcError, message: Message | None, *, is_modern: bool) -> answers.Answer:
+def _error(exc: RpcError, message: JsonRpcMessage | None, *, is_modern: bool) -> answers.Answer:
     body = error_body(message.id if message else None, exc.code, exc.message, exc.data)
     return answers.Answer(exc.status(is_modern=is_modern), body)
 
@@ -114,7 +114,7 @@ def refused(answer: answers.Answer) -> answers.Answer:
     return replace(answer, status=status, headers=headers, body=body, content_type=answers.JSON)
 
 
-class Door(App):
+class McpApp(App):
     """Whether an agent is switched off is known with its token, and that is judged while its tool is played, for the
     whole request. Its model is told as of any other refusal."""
 
@@ -130,7 +130,7 @@ class Door(App):
             return answers.ok({"jsonrpc": "2.0", "id": message.id, "result": result})
 
 
-app = Door(routes, wire, refused=refused)
+app = McpApp(routes, wire, refused=refused)
 
 
 def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:

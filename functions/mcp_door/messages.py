@@ -15,7 +15,7 @@ LAST_NUMBER = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class JsonRpcMessage:
     id: str | int | None  # None for a notification
     method: str
     params: dict[str, Any]
@@ -31,7 +31,7 @@ class Message:
         return found if isinstance(found, dict) else {}
 
 
-def message_from(request: Request) -> Message:
+def message_from(request: Request) -> JsonRpcMessage:
     """Returns the body's message. Raises ``RpcError``, and ``TooLarge`` for a body over the API's limit."""
     try:
         body = read_json(request.body, any_value=True)
@@ -40,7 +40,7 @@ def message_from(request: Request) -> Message:
     return _message(body)
 
 
-def _message(body: JsonBody) -> Message:
+def _message(body: JsonBody) -> JsonRpcMessage:
     value = body.value
     if isinstance(value, list):
         raise RpcError(INVALID_REQUEST, "Invalid request: send one message, not a batch")
@@ -49,7 +49,7 @@ def _message(body: JsonBody) -> Message:
     params = value.get("params", {})
     if not isinstance(params, dict):
         raise RpcError(INVALID_REQUEST, "Invalid request: params must be an object")
-    return Message(_id(value), value["method"], params, body.is_exact)
+    return JsonRpcMessage(_id(value), value["method"], params, body.is_exact)
 
 
 def _id(value: dict[str, Any]) -> str | int | None:

@@ -10,13 +10,13 @@ from baton.bootstrap import logger
 from baton.domain import errors
 from baton.domain.numbers import dumps
 from mcp_door.eras import negotiated
-from mcp_door.messages import Message
+from mcp_door.messages import JsonRpcMessage
 from mcp_door.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, MODERN, SERVED, SERVER_KEY, RpcError
 from mcp_door.tools.catalogue import missing_in, tools_of
 from mcp_door.tools.inner_call import Caller
 from mcp_door.tools.instructions import instructions
 from mcp_door.tools.refusals import refusal
-from mcp_door.tools.tool import Tool
+from mcp_door.tools.tool import McpTool
 from rest.strict_json import JsonBody
 
 SERVER = {"name": "baton", "title": "Baton", "version": "0.1.0"}
@@ -26,11 +26,11 @@ CACHING = {"ttlMs": CACHED_MS, "cacheScope": "public"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MethodCall:
     """A request with its caller."""
 
     caller: Caller
-    message: Message
+    message: JsonRpcMessage
     who: str  # whose tools, by the name of their set
 
     @property
@@ -38,7 +38,7 @@ class Asked:
         return self.message.params
 
 
-def result_of(asked: Asked, version: str) -> dict[str, Any]:
+def result_of(asked: MethodCall, version: str) -> dict[str, Any]:
     """Returns the method's result. Raises ``RpcError``, and ``BatonError`` for what concerns the request as a whole."""
     methods = _MODERN if version == MODERN else _HANDSHAKE
     if asked.message.method not in methods:
@@ -51,12 +51,12 @@ def stamped(result: dict[str, Any], version: str) -> dict[str, Any]:
     return result | ({"resultType": "complete", "_meta": {SERVER_KEY: SERVER}} if version == MODERN else {})
 
 
-def _discover(asked: Asked) -> dict[str, Any]:
+def _discover(asked: MethodCall) -> dict[str, Any]:
     said = {"supportedVersions": list(SERVED), "capabilities": {"tools": {}}, "instructions": instructions(asked.who)}
     return {**said, **CACHING}
 
 
-def _initialize(asked: Asked) -> dict[str, Any]:
+def _initialize(asked: MethodCall) -> dict[str, Any]:
     return {
         "protocolVersion": negotiated(asked.params.get("protocolVersion")),
         "capabilities": {"tools": {}},
@@ -65,21 +65,21 @@ def _initialize(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _ping(_asked: Asked) -> dict[str, Any]:
+def _ping(_asked: MethodCall) -> dict[str, Any]:
     return {}
 
 
-def _list(asked: Asked) -> dict[str, Any]:
+def _list(asked: MethodCall) -> dict[str, Any]:
     if asked.params.get("cursor") is not None:
         raise RpcError(INVALID_PARAMS, "The list has one page: no cursor was given out")
     return {"tools": [tool.shown for tool in tools_of(asked.who).values()]}
 
 
-def _list_cached(asked: Asked) -> dict[str, Any]:
+def _list_cached(asked: MethodCall) -> dict[str, Any]:
     return {**_list(asked), **CACHING}
 
 
-def _call(asked: Asked) -> dict[str, Any]:
+def _call(asked: MethodCall) -> dict[str, Any]:
     name, arguments = asked.params.get("name"), asked.params.get("arguments")
     tool = tools_of(asked.who).get(name) if isinstance(name, str) else None
     if tool is None:
@@ -96,7 +96,7 @@ def _body_of(arguments: dict[str, Any], *, is_exact: bool) -> JsonBody:
     return JsonBody(dumps(given, ensure_ascii=False), given, is_exact=is_exact)
 
 
-def _played(asked: Asked, tool: Tool, arguments: JsonBody) -> dict[str, Any]:
+def _played(asked: MethodCall, tool: McpTool, arguments: JsonBody) -> dict[str, Any]:
     """A refusal is a result, so that the model learns of it; that of the token itself isn't the tool's."""
     try:
         said = tool.call(asked.caller, arguments).without(missing_in(asked.who))
@@ -111,19 +111,19 @@ def _played(asked: Asked, tool: Tool, arguments: JsonBody) -> dict[str, Any]:
     }
 
 
-def refused_call(exc: errors.BatonError, who: str, tool: Tool | None = None) -> dict[str, Any]:
+def refused_call(exc: errors.BatonError, who: str, tool: McpTool | None = None) -> dict[str, Any]:
     logger().info("tool refused", action="tool_refused", code=exc.code)
     missing = missing_in(who)
     text = refusal(exc, missing, tool.renamed, as_json=tool.is_twinings) if tool else refusal(exc, missing)
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
-_MODERN: dict[str, Callable[[Asked], dict[str, Any]]] = {
+_MODERN: dict[str, Callable[[MethodCall], dict[str, Any]]] = {
     "server/discover": _discover,
     "tools/list": _list_cached,
     "tools/call": _call,
 }
-_HANDSHAKE: dict[str, Callable[[Asked], dict[str, Any]]] = {
+_HANDSHAKE: dict[str, Callable[[MethodCall], dict[str, Any]]] = {
     "initialize": _initialize,
     "ping": _ping,
     "tools/list": _list,

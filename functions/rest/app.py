@@ -9,16 +9,16 @@ from typing import Any
 
 from baton.bootstrap import count, logger
 from baton.domain import errors
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.ports.deps import Deps
 from baton.services.access.authenticate import admit
 from baton.services.access.limit_caller import caller_must_have_room
 from baton.steps.agents.kill_switch import caller_must_be_on
 from rest import answers, etags, routing
+from rest.conditional_answers import conditional_answer_of
 from rest.request import Request, request_id
-from rest.sights import sight_of
 
-NOBODY = Principal("", Kind.SERVICE, "")
+NOBODY = Principal("", PrincipalKind.SERVICE, "")
 _IDS = ("route", "workspace", "principal", *routing.THINGS)
 
 
@@ -104,9 +104,9 @@ def answered(
     logger().append_keys(**{name: value for name, value in params.items() if name in routing.THINGS})
     if route.tag is not None and (known := etags.known_to(request)) and (tag := route.tag(deps, call)) in known:
         return etags.unchanged(tag)
-    sight = sight_of(deps, by, request) if route.made_of_tasks else None
-    if sight is not None:
-        return sight.answer(by, request, lambda: route.handler(deps, call))
+    conditional = conditional_answer_of(deps, by, request) if route.made_of_tasks else None
+    if conditional is not None:
+        return conditional.answer(by, request, lambda: route.handler(deps, call))
     answer = route.handler(deps, call)
     if route.waits:
         caller_must_be_on(deps, by)

@@ -1,7 +1,7 @@
 """ETags of what is read: a caller who has an answer already learns that it still holds, without its body.
 
 A tag is weak, and of one principal's view: another person's is another one, also of the same words. A tag may say
-in which edition it was seen, and is then known to hold before the answer is made (``sights``):
+in which edition it was seen, and is then known to hold before the answer is made (``conditional_answers``):
 ``W/"<digest>.<edition>"``.
 """
 

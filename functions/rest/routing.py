@@ -150,7 +150,7 @@ class Endpoint:
     problem: type = USUAL_PROBLEM  # the shape of its refusals
     # Returns the tag of what would be answered now, from less than the answer takes. Asked where the caller has a tag.
     tag: Callable[[Deps, Call[Any, Any]], str] | None = None
-    made_of_tasks: bool = False  # a caller may take an answer that is half a minute old (``sights``)
+    made_of_tasks: bool = False  # a caller may take an answer that is 30 s old (``conditional_answers``)
     waits: bool = False  # the agent may be switched off during the call, so it is checked again afterwards
     pattern: re.Pattern[str] = field(repr=False)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from conformance import inspector, suite
 from conformance.node import Node
 from conformance.verdict import Found, expected_from, problems
-from support.worlds.doorway import doorway
+from support.worlds.forwarding_proxy import forwarding_proxy
 from tools.stack import stack
 from tools.stack.background import StackError
 
@@ -43,7 +43,7 @@ def main() -> int:
 def judged(node: Node, running: stack.Stack) -> list[str]:
     """Returns what isn't as expected. The suite can't send a token: the doorway does."""
     token = running.tokens["agents"][AGENT]
-    with doorway(running, token) as door:
+    with forwarding_proxy(running, token) as door:
         found = {version: suite.found_by_suite(node, f"{door.url}/mcp", version) for version in suite.VERSIONS}
         told(found)
         seen = list(inspector.found_by_inspector(inspector.Inspector(node, door.url, token)))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.receipts import Asked
+from baton.domain.tasks.receipts import AskedRequest
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import Note, TaskBody, TaskOutput
 from baton.ports.store import Store
@@ -89,7 +89,7 @@ def through_key(store: Store, value: Any) -> Any:
 
 def through_receipt(store: Store, value: Any) -> Any:
     task = claimed(store)
-    asked = Asked(digest="h", computed={"value": value})
+    asked = AskedRequest(digest="h", computed={"value": value})
     store.commit(WORKSPACE, replace(then(task, state=State.DELEGATED, ready_at=NOON, claim=None), asked=asked))
     return received(store)
 

@@ -14,7 +14,7 @@ from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.adapters.dynamodb.writes import item_writes
 from baton.domain.access.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.domain.errors import Busy
-from baton.domain.escalations.direction import MOST_FORGOTTEN_AT_ONCE, Direction, Escalation
+from baton.domain.escalations.direction import MOST_FORGOTTEN_AT_ONCE, CountedEscalation, Direction
 from baton.ports.writes import OpenEscalation
 from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo
@@ -131,7 +131,7 @@ def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again() -> None
         "scout",
         "auditor",
         tuple(
-            Escalation(f"task_{n:026d}", NOON - timedelta(days=31, minutes=n), closed=True)
+            CountedEscalation(f"task_{n:026d}", NOON - timedelta(days=31, minutes=n), closed=True)
             for n in range(MAX_CAP * MAX_WINDOW_DAYS)
         ),
         version=7,

@@ -11,7 +11,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from baton.adapters.dynamodb.answers import read_quickly
+from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
@@ -76,7 +76,7 @@ def client() -> Iterator[Any]:
         client = boto3.client(
             "dynamodb", region_name="us-east-1", aws_access_key_id="testing", aws_secret_access_key="testing"
         )
-        read_quickly(client.meta.events)
+        parse_queries_as_json(client.meta.events)
         yield client
 
 

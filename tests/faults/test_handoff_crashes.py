@@ -28,7 +28,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.faults.call_hooks import CallHooks, die
 from support.faults.choke_point import Crash
-from support.worlds.team import Halt, Leg, Team
+from support.worlds.team import HeldTask, StoppedHandoff, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
 A, B, C = "anna", "bert", "carl"
@@ -48,11 +48,11 @@ class HandoffCase:
     act: Callable[[Team, Any], str]
 
 
-def begun(team: Team) -> Leg:
+def begun(team: Team) -> HeldTask:
     return team.begin(A)
 
 
-def a_family(team: Team) -> Leg:
+def a_family(team: Team) -> HeldTask:
     """Three levels at work, one of them waiting."""
     root = team.begin(A)
     child = team.take(B, team.ask(B, under=root).task.id)
@@ -74,7 +74,7 @@ def a_failure(team: Team) -> str:
     return team.fail(team.take(B, team.ask(B, under=root).task.id)).task.id
 
 
-def a_retry(team: Team) -> Leg:
+def a_retry(team: Team) -> HeldTask:
     """What it retries has a rollback that waits for a human."""
     team.register(A, approval="manual")
     first = team.fail(team.take(B, team.ask(B, by=agent(A)).task.id)).task
@@ -100,7 +100,7 @@ def too_large(team: Team) -> str:
 def a_review(team: Team) -> str:
     team.set(max_depth=1)
     halt = team.pass_on(team.begin(A), B, "handoff", "on")
-    assert isinstance(halt, Halt)
+    assert isinstance(halt, StoppedHandoff)
     return halt.review_id
 
 
@@ -108,12 +108,12 @@ def a_call(team: Team) -> str:
     return team.wait(team.begin(A))[1]
 
 
-def hand_off(team: Team, leg: Leg) -> str:
+def hand_off(team: Team, leg: HeldTask) -> str:
     asked = CreateHandoff(message=message_from({"source": {"agent": A}, **TO_B}), claim_id=leg.claim_id)
     return create_handoff(team.deps, leg.by, asked, idempotency_key(leg.by)).task.id
 
 
-def complete(team: Team, leg: Leg) -> str:
+def complete(team: Team, leg: HeldTask) -> str:
     going_on = {"continuation": {"suggested_next": B, "reason": "go on"}}
     return complete_task(
         team.deps,
@@ -122,7 +122,7 @@ def complete(team: Team, leg: Leg) -> str:
     ).task.id
 
 
-def fail(team: Team, leg: Leg) -> str:
+def fail(team: Team, leg: HeldTask) -> str:
     back = {"target_agent": B}
     return fail_task(
         team.deps,
@@ -131,7 +131,7 @@ def fail(team: Team, leg: Leg) -> str:
     ).task.id
 
 
-def delegate(team: Team, leg: Leg) -> str:
+def delegate(team: Team, leg: HeldTask) -> str:
     branches = [{"call_id": "b", **TO_B}, {"call_id": "c", "target": {"agent": C, "reason": "go on"}}]
     return delegate_task(
         team.deps,

@@ -14,8 +14,8 @@ import pytest
 
 from baton.domain.errors import Busy, Conflict
 from baton.domain.tasks import tail
-from baton.domain.tasks.receipts import Asked, Receipt
-from baton.domain.tasks.tail import MAX_TAIL_BYTES, Ended
+from baton.domain.tasks.receipts import AskedRequest, Receipt
+from baton.domain.tasks.tail import MAX_TAIL_BYTES, EndedClaim
 from baton.domain.tasks.task import State, Task
 from support.clock import NOON
 from support.faults.choke_point import Crash, at_call
@@ -29,7 +29,7 @@ TASK = "task_1"
 CALLS = range(1, 3)
 LOST = ("timeout_before", "timeout_after", "error_before", "error_after", "no_connection", "throttle")
 BACK: dict[str, Any] = {"state": State.DELEGATED, "claim": None}
-ASKED = Asked(digest="asked", key="a-key")
+ASKED = AskedRequest(digest="asked", key="a-key")
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def must_be_found(rig: Rig) -> None:
     assert by_claim == by_key
     assert by_claim is not None
     assert (by_claim.seq, by_claim.asked, by_claim.version) == (2, "asked", 2)
-    assert by_claim.ended == Ended("clm_1", 1, "auditor", "human:alice", by_holder=True)
+    assert by_claim.ended == EndedClaim("clm_1", 1, "auditor", "human:alice", by_holder=True)
 
 
 def go_on(rig: Rig, often: int = 6) -> None:
@@ -157,7 +157,7 @@ def test_a_receipt_that_is_newer_than_the_task_that_was_read_does_not_count(rig:
     rig.store.commit(WORKSPACE, then(a_full_tail(rig), title="t" * MAX_TAIL_BYTES))
     was_read, _ = rig.store.load(WORKSPACE, TASK)
     assert was_read.has_chunks
-    rig.store.commit(WORKSPACE, replace(then(was_read), asked=Asked(digest="asked", key="later")))
+    rig.store.commit(WORKSPACE, replace(then(was_read), asked=AskedRequest(digest="asked", key="later")))
     go_on(rig)
     assert rig.store.receipt(was_read, "later") is None
     assert rig.store.receipt(rig.store.load(WORKSPACE, TASK)[0], "later") is not None
@@ -172,7 +172,7 @@ def test_a_receipt_is_looked_for_backwards_a_page_of_chunks_after_the_other(rig:
         change = then(task, title=f"{number}")
         rig.store.commit(WORKSPACE, change)
         task = change.task
-    rig.store.commit(WORKSPACE, replace(then(task), asked=Asked(digest="asked", key="later")))
+    rig.store.commit(WORKSPACE, replace(then(task), asked=AskedRequest(digest="asked", key="later")))
     go_on(rig, 2)
     present, _ = rig.store.load(WORKSPACE, TASK)
     assert rig.count(partial(rig.store.receipt, present, "later")) == ["query"]
@@ -208,4 +208,4 @@ def test_a_claim_that_another_ended_is_known_for_good(rig: Rig) -> None:
     rig.store.commit(WORKSPACE, then(change.task, title="ours"))
     receipt = rig.store.receipt(rig.store.load(WORKSPACE, TASK)[0], "clm_7")
     assert receipt is not None
-    assert receipt.ended == Ended("clm_7", 7, "auditor", "agent:auditor", by_holder=False)
+    assert receipt.ended == EndedClaim("clm_7", 7, "auditor", "agent:auditor", by_holder=False)

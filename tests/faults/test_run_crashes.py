@@ -18,7 +18,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import EntryKind, Usage
 from baton.domain.tasks.trail import replay
-from baton.ports.runs import Reply, Request
+from baton.ports.runs import ModelReply, ModelRequest
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from support.faults.choke_point import Crash, at_call
@@ -36,7 +36,7 @@ PAPER = (Variable(name="paper"),)
 class RunScenario:
     """``effects``: how many tasks there are in the end, and how many checkpoints."""
 
-    script: Callable[[PaidModel, Request], Reply]
+    script: Callable[[PaidModel, ModelRequest], ModelReply]
     prepare: Callable[[RunProcesses], Any]
     effects: tuple[int, int]
     ends: tuple[str, ...] = ("done",)
@@ -89,26 +89,26 @@ def with_criteria(processes: RunProcesses) -> None:
 # What the model says
 
 
-def checkpoint(model: PaidModel, step: str = "half") -> Reply:
+def checkpoint(model: PaidModel, step: str = "half") -> ModelReply:
     return calls(("save_checkpoint", {"step_name": step, "state": {"paid": model.number}}), text="Wait.")
 
 
-def answers(model: PaidModel, _: Request) -> Reply:
+def answers(model: PaidModel, _: ModelRequest) -> ModelReply:
     return says(f"Hi, {model.number}.")
 
 
-def checkpoints(model: PaidModel, request: Request) -> Reply:
+def checkpoints(model: PaidModel, request: ModelRequest) -> ModelReply:
     return checkpoint(model) if request.turn == 1 else answers(model, request)
 
 
-def transfers(model: PaidModel, request: Request) -> Reply:
+def transfers(model: PaidModel, request: ModelRequest) -> ModelReply:
     if request.agent == "anna":
         half = {"step_name": "half", "state": {"paid": model.number}}
         return calls(("save_checkpoint", half), ("to_bert", {"paper": model.number}))
     return answers(model, request)
 
 
-def delegates(model: PaidModel, request: Request) -> Reply:
+def delegates(model: PaidModel, request: ModelRequest) -> ModelReply:
     if request.agent == "anna" and request.turn == 1:
         given = {"paper": model.number}
         half = {"step_name": "half", "state": {"paid": model.number}}
@@ -116,22 +116,22 @@ def delegates(model: PaidModel, request: Request) -> Reply:
     return answers(model, request)
 
 
-def completes(model: PaidModel, request: Request) -> Reply:
+def completes(model: PaidModel, request: ModelRequest) -> ModelReply:
     report = {"criterion": "It is short", "met": True, "evidence": model.number}
     reports = [report] if request.turn > 1 else []
     return calls(("complete_task", {"output": {"paid": model.number}, "acceptance_criteria_met": reports}))
 
 
-def fails(model: PaidModel, _: Request) -> Reply:
+def fails(model: PaidModel, _: ModelRequest) -> ModelReply:
     return calls(("fail_task", {"description": f"No, {model.number}", "blockers": ["a wall"], "questions": ["Why?"]}))
 
 
-def out_of_time(model: PaidModel, request: Request) -> Reply:
+def out_of_time(model: PaidModel, request: ModelRequest) -> ModelReply:
     model.processes.time_left = 32.0
     return checkpoints(model, request)
 
 
-def away(model: PaidModel, request: Request) -> Reply:
+def away(model: PaidModel, request: ModelRequest) -> ModelReply:
     if 2 <= model.asked <= 4:
         raise ModelAway("throttled")
     return checkpoints(model, request)

@@ -23,7 +23,7 @@ from baton.services.events.publish_events import publish_overdue
 from baton.services.tasks.sweep import sweep
 from support.faults.hooked_store import HookedStore
 from support.worlds.rig import Rig
-from support.worlds.team import Leg, Team
+from support.worlds.team import HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent
 
 A, B, C = "anna", "bert", "carl"
@@ -79,7 +79,7 @@ def team_of(rig: Rig, *slugs: str) -> Team:
     return Team(*slugs, world=rig.world)
 
 
-def waiting(team: Team) -> tuple[Task, list[Leg]]:
+def waiting(team: Team) -> tuple[Task, list[HeldTask]]:
     task = team.delegate(team.begin(A), B, C, policy=Policy.ANY).task
     assert task.wait is not None
     return task, [team.take(slug, each.task_id) for slug, each in zip((B, C), task.wait.branches, strict=True)]
@@ -117,7 +117,7 @@ def test_papers_and_dossier_of_an_ended_task_have_its_output(rig: Rig, x: Any) -
         assert (found.completion or {})["notes"] == "done", name
 
 
-def fail_again(team: Team, leg: Leg) -> None:
+def fail_again(team: Team, leg: HeldTask) -> None:
     team.fail(leg, description="the second time")
 
 

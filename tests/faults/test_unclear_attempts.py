@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutErr
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.errors import BatonError, Busy
 from baton.domain.handoffs.handoff_message import message_from
@@ -71,7 +71,7 @@ WITHOUT_KEY: dict[str, UseCase] = {
         lambda w, c: add_note(w.deps, WorkerCall(AUDITOR, c.details.task.id, c.claim_id), "half of it is done"),
     ),
     "token without key": UseCase(
-        lambda _: None, lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="x"))
+        lambda _: None, lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=PrincipalKind.SERVICE, subject="x"))
     ),
     "model call": UseCase(World.claimed, count_a_call),
     # These are one update, which may arrive twice (tests/faults/test_lost_replies.py, tests/contract/claims).

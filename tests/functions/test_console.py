@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from all_routes.handler import lambda_handler as all_routes
+from console.console_files import FOLDER, INDEX, PLACEHOLDER, console_files
 from console.handler import GUARDS, is_for_console, lambda_handler
-from console.pages import FOLDER, INDEX, PLACEHOLDER, pages
 
 LINKS = re.compile(r'(?:href|src)="([^"]+)"')
 
@@ -84,7 +84,7 @@ def test_what_a_browser_has_is_not_sent_again() -> None:
 
 def test_any_change_makes_another_tree_and_an_old_one_is_gone(tmp_path: Path) -> None:
     def tree() -> set[str]:
-        return {path for path in pages(tmp_path) if path.endswith("app.js")}
+        return {path for path in console_files(tmp_path) if path.endswith("app.js")}
 
     (tmp_path / INDEX).write_bytes(b'<script src="{{tree}}/app.js"></script>')
     (tmp_path / "app.js").write_text("one")
@@ -93,14 +93,14 @@ def test_any_change_makes_another_tree_and_an_old_one_is_gone(tmp_path: Path) ->
     second = tree()
     (tmp_path / "more.js").write_text("")
     assert len(first | second | tree()) == 3
-    assert set(pages(tmp_path)) >= {"/console", "/console/"}
+    assert set(console_files(tmp_path)) >= {"/console", "/console/"}
 
 
 def test_a_file_of_an_unknown_kind_is_found_before_it_is_deployed(tmp_path: Path) -> None:
     (tmp_path / INDEX).write_text("")
     (tmp_path / "secrets.env").write_text("")
     with pytest.raises(KeyError):
-        pages(tmp_path)
+        console_files(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.errors import BatonError
 from baton.domain.runs.transcript import Usage
 from baton.domain.tracker.page_sync import PageRef, Sync
@@ -25,7 +25,7 @@ from support.worlds.use_cases import USE_CASES
 from support.worlds.world import WORKSPACE, World, agent, human
 
 ALICE, BOB = human(), human(name="bob")
-ACTING = Principal(WORKSPACE, Kind.SERVICE, "ci", frozenset({ACT_AS}))
+ACTING = Principal(WORKSPACE, PrincipalKind.SERVICE, "ci", frozenset({ACT_AS}))
 READ = [route for route in ROUTES if route.method == "GET" and route.needs_token and not route.waits]
 TAG = re.compile(r'W/"[0-9a-f]{32}"')
 

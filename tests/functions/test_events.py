@@ -16,7 +16,7 @@ import pytest
 from moto import mock_aws
 
 from baton.bootstrap import forget_all, wire
-from baton.domain.access.principal import ACT_AS, Kind
+from baton.domain.access.principal import ACT_AS, PrincipalKind
 from baton.domain.access.token import Token, digest
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.agents.tool import Variable
@@ -45,8 +45,8 @@ from notion_webhook.delivery import NotionEvent
 from rest.app import App
 from support.clock import NOON, FakeClock
 from support.context import FakeContext
-from support.fakes.fake_dynamo import Calm, FakeDynamo
-from support.fakes.fake_dynamo.weather import refusal
+from support.fakes.fake_dynamo import FakeDynamo, NoFaults
+from support.fakes.fake_dynamo.fault_source import refusal
 from support.worlds.world import agent, human, marker_body
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -98,17 +98,22 @@ def event_of(name: str) -> dict[str, Any]:
 
 
 # Those who call in the event files.
-CALLERS = ((Kind.HUMAN, "alice"), (Kind.SERVICE, "ci"), (Kind.AGENT, "scout"), (Kind.AGENT, "auditor"))
+CALLERS = (
+    (PrincipalKind.HUMAN, "alice"),
+    (PrincipalKind.SERVICE, "ci"),
+    (PrincipalKind.AGENT, "scout"),
+    (PrincipalKind.AGENT, "auditor"),
+)
 
 
-def example_token(kind: Kind, name: str) -> Token:
+def example_token(kind: PrincipalKind, name: str) -> Token:
     """As the event files spell it."""
     return Token(
         id=f"example{kind}{name}",
         workspace=DEMO,
         kind=kind,
         subject=name,
-        scopes=frozenset() if kind is Kind.AGENT else frozenset({ACT_AS}),
+        scopes=frozenset() if kind is PrincipalKind.AGENT else frozenset({ACT_AS}),
         digest=digest("0" * 64),
         created_at=NOON,
         created_by="human:alice",
@@ -431,13 +436,13 @@ def test_tick_tells_what_was_looked_at(account: Account) -> None:
     }
 
 
-class Gone(Calm):
+class Gone(NoFaults):
     def reach(self, operation: str, key: object, *, writes: bool) -> str | None:
         raise refusal("ResourceNotFoundException", operation)
 
 
 def test_token_is_not_called_wrong_when_the_table_is_gone(account: Account, capsys: pytest.CaptureFixture[str]) -> None:
-    account.dynamo.weather = Gone()
+    account.dynamo.fault_source = Gone()
     answer = account.invoke("api-get_task")
     assert (answer["statusCode"], json.loads(answer["body"])["code"]) == (500, "internal")
     assert "0000" not in capsys.readouterr().out

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.schema import NUMBER, TODAY, Schema
+from baton.adapters.dynamodb.item_schema import NUMBER, TODAY, ItemSchema
 from baton.bootstrap import wire
 from baton.domain.errors import WrittenByNewer
 from baton.services.tasks.sweep import sweep
@@ -32,7 +32,7 @@ def renamed(before: str, now: str) -> Callable[[Wire], Wire]:
 
 # A later version, in which a task's title and the content of its body have got these names.
 STEPS = {"TASK/HEAD": renamed("heading", "title"), "TASK/BODY": renamed("payload", "content")}
-LATER = Schema(TODAY.number + 1, {TODAY.number: STEPS})
+LATER = ItemSchema(TODAY.number + 1, {TODAY.number: STEPS})
 
 
 def rewritten(world: World, change: Callable[[tuple[str, str], Wire], Wire], task_id: str = "") -> None:
@@ -66,7 +66,7 @@ def head_of(world: World, task_id: str) -> Wire:
     ("earlier", "schema"), [(as_number_before_later, LATER), (without_number, TODAY)], ids=["before", "none"]
 )
 def test_a_task_of_the_number_before_is_listed_claimed_and_completed(
-    earlier: Callable[[tuple[str, str], Wire], Wire], schema: Schema
+    earlier: Callable[[tuple[str, str], Wire], Wire], schema: ItemSchema
 ) -> None:
     world = World().settle()
     task_id = world.ready()
@@ -211,14 +211,14 @@ def test_a_newer_record_of_the_stream_holds_up_no_other(beside: BesideANewer) ->
 @pytest.mark.parametrize("name", ["version", "claim", "queue_sk", "told"])
 def test_a_step_changes_nothing_that_is_used_without_it(name: str) -> None:
     """Updates in place, conditions and indexes know no number."""
-    schema = Schema(2, {1: {"TASK/HEAD": lambda item: {**item, name: "other"}}})
+    schema = ItemSchema(2, {1: {"TASK/HEAD": lambda item: {**item, name: "other"}}})
     head = {**keys.head(WORKSPACE, "task_1")._asdict(), "version": 1, NUMBER: 1}
     with pytest.raises(ValueError, match=name):
         schema.read(head)
 
 
 def test_what_updates_make_has_no_step() -> None:
-    schema = Schema(2, {1: {"HANDOFFS/COUNT": dict}})
+    schema = ItemSchema(2, {1: {"HANDOFFS/COUNT": dict}})
     with pytest.raises(ValueError, match="HANDOFFS/COUNT"):
         schema.read({**keys.handoff_count(WORKSPACE, "wf_1")._asdict(), "count": 1})
 
@@ -227,14 +227,14 @@ def test_each_number_has_its_step() -> None:
     steps = {1: {"NOTES": renamed("a", "b")}, 3: {"NOTES": renamed("b", "c")}}
     note = {"pk": keys.notes(WORKSPACE, "task_1"), "sk": "note_1", "a": "text"}
     for number, name in ((1, "a"), (2, "b"), (3, "b"), (4, "c")):
-        read = Schema(4, steps).read({**keys.Key(note["pk"], note["sk"])._asdict(), name: "text", NUMBER: number})
+        read = ItemSchema(4, steps).read({**keys.Key(note["pk"], note["sk"])._asdict(), name: "text", NUMBER: number})
         assert read == {"pk": note["pk"], "sk": note["sk"], "c": "text"}
-    assert Schema(4, steps).read(note)["c"] == "text", "an item without a number is as one of the first"
+    assert ItemSchema(4, steps).read(note)["c"] == "text", "an item without a number is as one of the first"
 
 
 def test_each_newer_item_that_is_met_is_noticed() -> None:
     met: list[int] = []
-    schema = Schema(2, noticed=lambda: met.append(1))
+    schema = ItemSchema(2, noticed=lambda: met.append(1))
     note = keys.Key(keys.notes(WORKSPACE, "task_1"), "note_1")._asdict()
     for number in (None, 1, 2):
         schema.read({**note, NUMBER: number} if number else note)

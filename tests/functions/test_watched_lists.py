@@ -10,7 +10,7 @@ import pytest
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.table import to_wire
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
@@ -224,7 +224,7 @@ def test_an_edition_is_of_one_release() -> None:
     assert page.was_made
 
 
-@pytest.mark.parametrize("by", [agent("auditor"), Principal(WORKSPACE, Kind.SERVICE, "ci", frozenset())])
+@pytest.mark.parametrize("by", [agent("auditor"), Principal(WORKSPACE, PrincipalKind.SERVICE, "ci", frozenset())])
 def test_who_does_not_read_all_is_told_nothing_of_what_happens_to_the_rest(by: Principal) -> None:
     """An edition would end with work that isn't the caller's."""
     page = Page(by=by)
@@ -237,7 +237,7 @@ def test_who_does_not_read_all_is_told_nothing_of_what_happens_to_the_rest(by: P
 
 
 def test_a_service_that_acts_for_others_looks_as_a_human_does() -> None:
-    Page(by=Principal(WORKSPACE, Kind.SERVICE, "ci", frozenset({ACT_AS}))).watched()
+    Page(by=Principal(WORKSPACE, PrincipalKind.SERVICE, "ci", frozenset({ACT_AS}))).watched()
 
 
 MADE_OF_TASKS = [

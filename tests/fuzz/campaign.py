@@ -17,7 +17,7 @@ from schemathesis.core.transport import Response
 from schemathesis.generation.feedback import NO_FEEDBACK
 from schemathesis.pytest._test_builder import build_operation_test
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from fuzz.cases import Callers, Case, is_fair, tamed
 from fuzz.checks import CHECKS
 from fuzz.door import Application, Door
@@ -69,7 +69,7 @@ class Campaign:
         class Sequence(machine):  # type: ignore[valid-type, misc] # a class made while it runs
             def setup(self) -> None:
                 premises.restore()
-                self.caller: Kind | None = None
+                self.caller: PrincipalKind | None = None
 
             def before_call(self, case: Case) -> None:
                 self.caller = self.caller or callers.drawn(case)
@@ -92,7 +92,7 @@ class Campaign:
         for value in [*self.premises.ids, *self.premises.slugs]:
             case = self.schema[operation.path]["GET"].Case(path_parameters={names[0]: value})
             self.premises.restore()
-            case.call_and_validate(headers=self.callers.headers(Kind.HUMAN), additional_checks=CHECKS)
+            case.call_and_validate(headers=self.callers.headers(PrincipalKind.HUMAN), additional_checks=CHECKS)
 
     def _try(self, case: Case) -> None:
         if is_fair(case):

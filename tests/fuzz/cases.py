@@ -8,7 +8,7 @@ from typing import Any
 from schemathesis.core import NotSet
 from schemathesis.core.parameters import ParameterLocation
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from mcp_door.protocol import MODERN
 from mcp_door.tools.catalogue import TOOLS
 from support.gateway import ROUTES
@@ -23,19 +23,19 @@ MAX_NUMBER = 1e30
 class Callers:
     """Who calls: anybody, but the same one for the same case, and mostly a human where nobody else may."""
 
-    def __init__(self, tokens: dict[Kind, str]) -> None:
+    def __init__(self, tokens: dict[PrincipalKind, str]) -> None:
         self._tokens = tokens
         self._for_humans = {str(each) for each in OPERATIONS if each.is_for_humans}
 
-    def drawn(self, case: Case) -> Kind:
-        return list(Kind)[_number(case) % len(Kind)]
+    def drawn(self, case: Case) -> PrincipalKind:
+        return list(PrincipalKind)[_number(case) % len(PrincipalKind)]
 
-    def send_as(self, case: Case, usual: Kind) -> None:
+    def send_as(self, case: Case, usual: PrincipalKind) -> None:
         is_for_humans = case.operation.label in self._for_humans and _number(case) % 4
-        kind = Kind.HUMAN if is_for_humans else usual
+        kind = PrincipalKind.HUMAN if is_for_humans else usual
         case.headers.update(self.headers(kind))
 
-    def headers(self, kind: Kind) -> dict[str, str]:
+    def headers(self, kind: PrincipalKind) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._tokens[kind]}"}
 
     def provider(self) -> type:
@@ -43,10 +43,10 @@ class Callers:
         callers = self
 
         class Provider:
-            def get(self, case: Case, _context: object) -> Kind:
+            def get(self, case: Case, _context: object) -> PrincipalKind:
                 return callers.drawn(case)
 
-            def set(self, case: Case, usual: Kind, _context: object) -> None:
+            def set(self, case: Case, usual: PrincipalKind, _context: object) -> None:
                 callers.send_as(case, usual)
 
         return Provider

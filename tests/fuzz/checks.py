@@ -10,7 +10,7 @@ from schemathesis.checks import CheckContext
 from schemathesis.core.failures import Failure
 from schemathesis.core.transport import Response
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.errors import BatonError
 from fuzz.cases import Case, is_allowed
 from fuzz.premises import WHO
@@ -37,10 +37,10 @@ def is_read_as_documented(_context: CheckContext, response: Response, case: Case
     sent: Any = response.request
     headers = {name.lower(): str(value) for name, value in sent.headers.items()}
     query = urlsplit(sent.url).query
-    event = gateway_event(WHO[Kind.HUMAN], route.method, path, sent.body or None, query=query, headers=headers)
+    event = gateway_event(WHO[PrincipalKind.HUMAN], route.method, path, sent.body or None, query=query, headers=headers)
     match = route.pattern.match(path)
     try:
-        route.call(Request(event), WHO[Kind.HUMAN], match.groupdict() if match else {}, NOON)
+        route.call(Request(event), WHO[PrincipalKind.HUMAN], match.groupdict() if match else {}, NOON)
     except BatonError as exc:
         raise TooStrict(operation=case.operation.label, title="Stricter than documented", message=str(exc)) from exc
 

@@ -11,14 +11,14 @@ from http import HTTPStatus
 from typing import Any
 
 from baton.domain.access.metering import Meter
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.ids import RANDOM_BYTES, sortable_id
 from baton.services.access.issue_token import TokenRequest, issue_token
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, gateway_event, route_of
 from support.worlds.world import World, agent, human, marker_body, service
 
-WHO = {Kind.HUMAN: human(), Kind.SERVICE: service(), Kind.AGENT: agent("auditor")}
+WHO = {PrincipalKind.HUMAN: human(), PrincipalKind.SERVICE: service(), PrincipalKind.AGENT: agent("auditor")}
 # How claims end: verb → the rest of its body.
 ENDS: dict[str, Any] = {
     "complete": {"output": {"ok": True}},
@@ -48,7 +48,7 @@ class Premises:
 
     world: World = field(default_factory=World)
     gateway: Gateway = field(init=False)
-    tokens: dict[Kind, str] = field(init=False)
+    tokens: dict[PrincipalKind, str] = field(init=False)
 
     def __post_init__(self) -> None:
         self._ids = Ids()
@@ -89,16 +89,16 @@ class Premises:
 
     def _furnish(self) -> None:
         """Few agents, so that a name is often the right one; a direction takes two tasks, one after the other."""
-        self._sent(WHO[Kind.HUMAN], "PUT", "/agents/builder", {"name": "Builder"})
+        self._sent(WHO[PrincipalKind.HUMAN], "PUT", "/agents/builder", {"name": "Builder"})
         for verb, body in ENDS.items():
             self._verb(self._task("scout" if verb == "complete" else "builder"), "approve")
             self.world.clock.advance(5)
             claim = self._claimed()
-            self._verb(claim["task"]["id"], verb, WHO[Kind.AGENT], {"claim_id": claim["claim_id"], **body})
+            self._verb(claim["task"]["id"], verb, WHO[PrincipalKind.AGENT], {"claim_id": claim["claim_id"], **body})
         for _ in range(2):
             self._verb(self._task("runner"), "cancel")
         self._task("runner")
-        assert self._sent(WHO[Kind.HUMAN], "GET", "/manual-reviews")["items"]
+        assert self._sent(WHO[PrincipalKind.HUMAN], "GET", "/manual-reviews")["items"]
         self._verb(self._task("scout"), "approve")
         self.world.clock.advance(5)
         self._claimed()
@@ -114,21 +114,26 @@ class Premises:
         """One conversation that is under way, one that may go on, and a tool to hand over with."""
         variables = [{"name": "lead_id", "required": True}, {"name": "priority", "type": "number"}]
         config = {"target_agent": "builder", "context_variables": variables}
-        self._sent(WHO[Kind.HUMAN], "PUT", "/tools/handoff_to_builder", {"description": "Hands over", "config": config})
-        self._sent(WHO[Kind.HUMAN], "PUT", "/agents/runner", {"tools": ["handoff_to_builder"]})
+        self._sent(
+            WHO[PrincipalKind.HUMAN],
+            "PUT",
+            "/tools/handoff_to_builder",
+            {"description": "Hands over", "config": config},
+        )
+        self._sent(WHO[PrincipalKind.HUMAN], "PUT", "/agents/runner", {"tools": ["handoff_to_builder"]})
         for agent_ in ("runner", "builder"):
             said = {"agent": agent_, "message": "Is it ready?"}
-            made = self._sent(WHO[Kind.HUMAN], "POST", "/conversations", said)
+            made = self._sent(WHO[PrincipalKind.HUMAN], "POST", "/conversations", said)
         self._verb(made["task"]["id"], "cancel")
 
     def _task(self, source: str, target: str = "auditor") -> Any:
         body = marker_body(source_agent=source, target_agent=target)
-        return self._sent(WHO[Kind.SERVICE], "POST", "/handoff-markers", body)["task_id"]
+        return self._sent(WHO[PrincipalKind.SERVICE], "POST", "/handoff-markers", body)["task_id"]
 
     def _claimed(self) -> Any:
-        return self._sent(WHO[Kind.AGENT], "POST", "/agents/auditor/claims")
+        return self._sent(WHO[PrincipalKind.AGENT], "POST", "/agents/auditor/claims")
 
-    def _verb(self, task_id: str, verb: str, by: Principal = WHO[Kind.HUMAN], body: Any = None) -> None:
+    def _verb(self, task_id: str, verb: str, by: Principal = WHO[PrincipalKind.HUMAN], body: Any = None) -> None:
         self._sent(by, "POST", f"/tasks/{task_id}/{verb}", body)
 
     def _sent(self, by: Principal, method: str, path: str, body: Any = None) -> Any:

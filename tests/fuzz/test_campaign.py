@@ -10,7 +10,7 @@ import pytest
 from schemathesis.core.failures import FailureGroup
 
 from baton.domain.access.metering import LEAST_REQUESTS
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.services.access.issue_token import TokenRequest, issue_token
 from fuzz.campaign import Campaign
 from fuzz.door import Door
@@ -81,8 +81,8 @@ class Open(Door):
     """Takes everybody for a human."""
 
     def answer(self, environ: dict[str, Any]) -> Answer:
-        request = TokenRequest(kind=Kind.HUMAN, subject="door")
-        token = issue_token(self.gateway.deps, WHO[Kind.HUMAN], request)[1]
+        request = TokenRequest(kind=PrincipalKind.HUMAN, subject="door")
+        token = issue_token(self.gateway.deps, WHO[PrincipalKind.HUMAN], request)[1]
         return super().answer({**environ, "HTTP_AUTHORIZATION": f"Bearer {token}"})
 
 
@@ -135,8 +135,8 @@ def test_fault_that_takes_what_was_made_before_is_told() -> None:
 
 def test_example_does_not_pay_for_what_those_before_it_asked_for() -> None:
     premises = Premises()
-    by, least = WHO[Kind.SERVICE], {"requests_per_minute": LEAST_REQUESTS}
-    assert premises.gateway.put(WHO[Kind.HUMAN], "/workspace/settings", least).status == HTTPStatus.OK
+    by, least = WHO[PrincipalKind.SERVICE], {"requests_per_minute": LEAST_REQUESTS}
+    assert premises.gateway.put(WHO[PrincipalKind.HUMAN], "/workspace/settings", least).status == HTTPStatus.OK
     asked = [premises.gateway.get(by, "/agents").status for _ in range(LEAST_REQUESTS + 1)]
     assert asked[-1] == HTTPStatus.TOO_MANY_REQUESTS
     premises.restore()

@@ -27,7 +27,7 @@ import pytest
 from baton import bootstrap
 from baton.adapters.notion import NotionTrackers
 from baton.adapters.system import RandomIds, SystemClock
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from golden.aws import FakeBedrock, FakeEvents, FakeQueues, FakeSecrets
 from support.clock import FakeClock
 from support.context import FakeContext
@@ -109,7 +109,7 @@ class Environment:
 
     def bearer(self, workspace: str, kind: str, name: str, scopes: frozenset[str]) -> str:
         """The header of a caller, whose token is there from now on."""
-        by = Principal(workspace, Kind(kind), name, scopes)
+        by = Principal(workspace, PrincipalKind(kind), name, scopes)
         give_token(self.dynamo, by)
         self.given.add(given_key(by))
         return bearer(by)

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.schema import NUMBER, TODAY, WITHOUT_NUMBER
+from baton.adapters.dynamodb.item_schema import NUMBER, TODAY, WITHOUT_NUMBER
 from golden.test_completeness import stored
 
 FILE = Path(__file__).parent / "shapes.json"
 WHAT_TO_DO = """What is stored has changed its shape:
 {changes}
-Other versions of Baton have to notice: raise TODAY.number in adapters/dynamodb/schema.py, and add a step from the
+Other versions of Baton have to notice: raise TODAY.number in adapters/dynamodb/item_schema.py, and add a step from the
 number before for each kind above. Then write the file anew: WRITE_SHAPES=1 pytest tests/golden/test_shapes.py. Before
 the first release, and where only a scenario shows more than before, it is enough to write it anew."""
 

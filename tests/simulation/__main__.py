@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         sim = play(seed, args.set)
         steps += sim.steps
         seen += sim.oracle.ledger.seen
-        faults += sim.weather.faults
+        faults += sim.fault_source.faults
         if violations := sim.oracle.verdict.violations:
             found += 1
             print(f"seed {seed} step {violations[0].step}: {violations[0].what}\n{violations[0].where}")
@@ -58,10 +58,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def show(sim: Simulation, word: str) -> int:
-    for line in sim.weather.trace or []:
+    for line in sim.fault_source.trace or []:
         if word in line:
             print(line)
-    print(f"{sim.habits}\ndigest {sim.weather.digest:08x}, {sim.steps} steps, faults {dict(sim.weather.faults)}")
+    print(
+        f"{sim.habits}\ndigest {sim.fault_source.digest:08x}, {sim.steps} steps, faults {dict(sim.fault_source.faults)}"
+    )
     for violation in sim.oracle.verdict.violations:
         print(f"step {violation.step}: {violation.what}\n{violation.where}")
     return len(sim.oracle.verdict.violations)

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulation.cast.actor_context import ActorContext
-from simulation.cast.calm import CalmDays
-from simulation.cast.clients import Client
-from simulation.cast.editors import Editor
-from simulation.cast.listeners import Listener
-from simulation.cast.people import settle
-from simulation.cast.readers import Reader
-from simulation.cast.stewards import Steward
-from simulation.cast.strangers import Stranger
-from simulation.cast.workers import Worker
+from simulation.actors.actor_context import ActorContext
+from simulation.actors.administrators import Administrator
+from simulation.actors.calm import CalmDays
+from simulation.actors.clients import Client
+from simulation.actors.editors import Editor
+from simulation.actors.listeners import Listener
+from simulation.actors.people import settle
+from simulation.actors.readers import Reader
+from simulation.actors.strangers import Stranger
+from simulation.actors.workers import Worker
 from simulation.habits import Focus, habits_of
 from simulation.simulation import Simulation
 
@@ -38,7 +38,7 @@ def play(
     stranger = Stranger(context) if sim.habits.has_strangers else None
     editor = Editor(context) if sim.habits.has_tracker else None
     listeners = [Listener(context) for _ in range(sim.habits.crowd)]
-    sim.weather.is_calm = False
+    sim.fault_source.is_calm = False
     _begin(context)
     if stranger:
         sim.spawn("stranger", stranger.act)
@@ -84,7 +84,7 @@ def _begin(context: ActorContext) -> None:
     if sim.habits.has_readers:
         _spawn(sim, "reader", [Reader(context).act] * sim.habits.crowd)
     if sim.habits.has_stewards:
-        _spawn(sim, "steward", [Steward(context).act] * sim.habits.crowd)
+        _spawn(sim, "steward", [Administrator(context).act] * sim.habits.crowd)
     sim.lambdas.begin()
 
 

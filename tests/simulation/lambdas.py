@@ -64,7 +64,7 @@ class Lambdas:
         )
         request = Request(name, by, send, idempotency_key, most_effects)
         if is_keyed and sim.chance.happens(sim.habits.doubled_share):
-            sim.weather.happened("request doubled")
+            sim.fault_source.happened("request doubled")
             sim.spawn(f"again {name}", lambda: self._send(request), sim.now_ms + _repeat_after_ms(sim.draw(3_000)))
         outcome = self._send(request)
         for _ in range(sim.draw(tries)):
@@ -104,7 +104,7 @@ class Lambdas:
         request.attempts += 1
         if request.attempts == 1 or not request.is_keyed:
             request.began_at = sim.steps
-        actor.process = Process(sim.weather.skew_ms(), self._deadline(REQUEST_MS), request)
+        actor.process = Process(sim.fault_source.skew_ms(), self._deadline(REQUEST_MS), request)
         actor.process.attempt, actor.process.began_at = request.attempts, sim.steps
         actor.process.began_ms = sim.now_ms
         try:
@@ -131,8 +131,8 @@ class Lambdas:
         """A message comes again until it was handled, five times at most."""
         sim = self._sim
         for _ in range(MAX_RECEIVES):
-            deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(NOTICE_MS)
-            process = sim.current.process = Process(sim.weather.skew_ms(), deadline_ms)
+            deadline_ms = FOREVER if sim.fault_source.is_calm else self._deadline(NOTICE_MS)
+            process = sim.current.process = Process(sim.fault_source.skew_ms(), deadline_ms)
             process.began_at = sim.steps
             try:
                 process_task(sim.deps, sim.runner, notice, self._shift(deadline_ms))
@@ -149,8 +149,8 @@ class Lambdas:
         """The outbox to the tracker is sent; the message comes again until it was."""
         sim = self._sim
         for _ in range(MAX_RECEIVES):
-            deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(NOTICE_MS)
-            process = sim.current.process = Process(sim.weather.skew_ms(), deadline_ms)
+            deadline_ms = FOREVER if sim.fault_source.is_calm else self._deadline(NOTICE_MS)
+            process = sim.current.process = Process(sim.fault_source.skew_ms(), deadline_ms)
             try:
                 sync_tracker(sim.deps, WORKSPACE, task_id, self._shift(deadline_ms).time_left)
             except (Crash, Busy):
@@ -188,7 +188,7 @@ class Lambdas:
             while not sim.is_stopping:
                 sim.sleep(seconds if sim.draw(8) else 1)
                 if not sim.habits.does_schedule_skip or sim.draw(6) < 5:
-                    sim.spawn(name, run, process=Process(sim.weather.skew_ms(), self._deadline(SCHEDULE_MS)))
+                    sim.spawn(name, run, process=Process(sim.fault_source.skew_ms(), self._deadline(SCHEDULE_MS)))
 
         sim.spawn(f"every {name}", beat)
 

@@ -37,13 +37,13 @@ class _ShakyNotices(Generic[B]):
         sim = self._sim
         assert 0 <= delay_seconds <= MAX_DELAY_SECONDS
         due_ms = sim.now_ms + delay_seconds * 1000
-        if sim.weather.is_calm:
+        if sim.fault_source.is_calm:
             self.waiting.append((due_ms, notice))
             return
-        sim.weather.call("sqs", about, may_fail=False)
+        sim.fault_source.call("sqs", about, may_fail=False)
         fate = self._fate()
         if fate != "kept":
-            sim.weather.happened(f"{self.name} {fate}")
+            sim.fault_source.happened(f"{self.name} {fate}")
         if fate == "doubled":
             self._deliver(notice, due_ms + sim.draw(60_000))
         if fate != "lost":

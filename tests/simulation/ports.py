@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.errors import ModelAway, ModelRefuses, StaleClaim
 from baton.domain.ids import sortable_id
 from baton.ports.events import PublishResult
-from baton.ports.runs import Reply, StopReason
+from baton.ports.runs import ModelReply, StopReason
 from simulation.habits import Focus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baton.domain.events.bus_events import BusEvent
-    from baton.ports.runs import Request, RunExit, RunFailed, RunInput, RunSucceeded
+    from baton.ports.runs import ModelRequest, RunExit, RunFailed, RunInput, RunSucceeded
     from baton.services.runs.run_agent import AgentLoop
     from simulation.simulation import Simulation
 
@@ -70,13 +70,13 @@ class ShakyBus:
 
     def publish(self, notices: Sequence[BusEvent]) -> PublishResult:
         sim = self._sim
-        sim.weather.call("bus", len(notices), may_fail=False)
-        dice = sim.draw(10) if sim.habits.is_bus_shaky and not sim.weather.is_calm else 0
+        sim.fault_source.call("bus", len(notices), may_fail=False)
+        dice = sim.draw(10) if sim.habits.is_bus_shaky and not sim.fault_source.is_calm else 0
         taken = frozenset(each.id for each in notices if dice < 6 or sim.draw(2))
         self.accepted |= taken
         assert all(json.loads(each.detail)["id"] == each.id for each in notices)
         if dice == 8:
-            sim.weather.happened("bus lost")
+            sim.fault_source.happened("bus lost")
             return PublishResult()
         refused = {each.id: "refused" for each in notices if each.id not in taken}
         return PublishResult(taken, refused if dice != 9 else {})
@@ -91,12 +91,12 @@ class ScriptedModel:
     def of(self, _name: str) -> tuple[str, str, ScriptedModel]:
         return "simulated", "m", self
 
-    def converse(self, request: Request) -> Reply:
+    def converse(self, request: ModelRequest) -> ModelReply:
         sim = self._sim
         sim.oracle.answers.model_is_asked(request)
-        sim.weather.call("model", request.task_id, may_fail=False, slow_ms=3_000 if sim.habits.is_hot else 30_000)
+        sim.fault_source.call("model", request.task_id, may_fail=False, slow_ms=3_000 if sim.habits.is_hot else 30_000)
         sim.oracle.answers.model_replies(request)
-        dice = 0 if sim.weather.is_calm else sim.draw(24)
+        dice = 0 if sim.fault_source.is_calm else sim.draw(24)
         if dice == 21:
             raise ModelAway("away", retry_after=sim.draw(40))
         if dice == 22:
@@ -106,12 +106,12 @@ class ScriptedModel:
         usage = sim.oracle.spending.reply(request.task_id, sim.current.process.claim_id)
         names = [spec["name"] for spec in request.tools]
         if dice < 6 or not names:
-            return Reply(blocks=({"text": "done"},), stop_reason=StopReason.END_TURN, usage=usage)
+            return ModelReply(blocks=({"text": "done"},), stop_reason=StopReason.END_TURN, usage=usage)
         blocks = [
             {"toolUse": {"name": name, "toolUseId": f"x{number}", "input": ARGUMENTS.get(name, {})}}
             for number, name in enumerate(self._called(names, request.agent))
         ]
-        return Reply(blocks=tuple(blocks), stop_reason=StopReason.TOOL_USE, usage=usage)
+        return ModelReply(blocks=tuple(blocks), stop_reason=StopReason.TOOL_USE, usage=usage)
 
     def _called(self, names: list[str], agent: str) -> list[str]:
         sim = self._sim

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 import baton.adapters.dynamodb.table as table_module
 import baton.services.runs.process_task as process_task_module
+from baton.adapters.dynamodb.concurrent_calls import Calls
 from baton.adapters.dynamodb.shards import Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
-from baton.adapters.dynamodb.together import Calls
 from baton.adapters.lexical_search import LexicalSearch, SearchLimits
 from baton.domain.errors import Busy
-from baton.domain.memory.entry_index import Found, Question
+from baton.domain.memory.entry_index import Question, ScoredEntry
 from baton.domain.runs import account as account_module
 from baton.domain.runs.account import MAX_ACCOUNTS
 from baton.ports.deps import Deps
@@ -29,10 +29,10 @@ from simulation.lambdas import Lambdas
 from simulation.notices import ShakyQueue, ShakyTrackerQueue
 from simulation.oracle import Oracle
 from simulation.ports import BEGIN, WORKSPACE, NumberedIds, ScriptedModel, ShakyBus, SimulatedRunner, SkewedClock
+from simulation.random_faults import RandomFaults
 from simulation.scheduler import Actor, Process, Scheduler
 from simulation.threads import ActorFuture, ActorThread
 from simulation.tracker import SimulatedTracker
-from simulation.weather import StormyWeather
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.indexes import FakeIndex, Key, index_entry
@@ -73,10 +73,10 @@ class MovingIndex(FakeIndex):
 class SimulatedDynamo(FakeDynamo):
     """Nobody needs a turn to find that a shard of the wake index is empty, and there are many."""
 
-    weather: StormyWeather
+    fault_source: RandomFaults
 
-    def __init__(self, weather: StormyWeather, habits: Habits) -> None:
-        super().__init__(weather)
+    def __init__(self, fault_source: RandomFaults, habits: Habits) -> None:
+        super().__init__(fault_source)
         self.is_query_torn = habits.is_query_torn
         if habits.do_entries_move:
             self.indexes = {name: MovingIndex(name) for name in self.indexes}
@@ -84,12 +84,12 @@ class SimulatedDynamo(FakeDynamo):
     def query(self, *, IndexName: str | None = None, **request: Any) -> dict[str, Any]:  # noqa: N803
         if IndexName == "wake":
             partition = request["ExpressionAttributeValues"][":pk"]["S"]
-            if not self.indexes["wake"].rows(partition, self.weather.now_ms):
+            if not self.indexes["wake"].rows(partition, self.fault_source.now_ms):
                 return {"Items": []}
         page = super().query(IndexName=IndexName, **request)
-        if not self.is_query_torn or IndexName is not None or not self._is_whole(page) or not self.weather.torn():
+        if not self.is_query_torn or IndexName is not None or not self._is_whole(page) or not self.fault_source.torn():
             return page
-        self.weather.rest("query.rest", None)
+        self.fault_source.rest("query.rest", None)
         later = self._at_the_same_moment(request)
         return self._mixed(page, later, request) if self._is_whole(later) else page
 
@@ -103,26 +103,26 @@ class SimulatedDynamo(FakeDynamo):
         ]
         for key in over:
             self.write([(key, self.item(key), None)])
-            self.weather.happened("deleted by its time to live")
+            self.fault_source.happened("deleted by its time to live")
 
     def _is_whole(self, page: dict[str, Any]) -> bool:
         return bool(page["Items"]) and "LastEvaluatedKey" not in page
 
     def _at_the_same_moment(self, request: dict[str, Any]) -> dict[str, Any]:
         """As nobody else had a turn."""
-        was_calm, self.weather.is_calm = self.weather.is_calm, True
+        was_calm, self.fault_source.is_calm = self.fault_source.is_calm, True
         try:
             return super().query(**request)
         finally:
-            self.weather.is_calm = was_calm
+            self.fault_source.is_calm = was_calm
 
     def _mixed(self, page: dict[str, Any], later: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
         """Each item as it was at one of two moments."""
         before, after = ({(row["pk"]["S"], row["sk"]["S"]): row for row in each["Items"]} for each in (page, later))
         if before == after:
             return page
-        self.weather.happened("query torn")
-        chosen = {key: (after if self.weather.draw(2) else before).get(key) for key in {**before, **after}}
+        self.fault_source.happened("query torn")
+        chosen = {key: (after if self.fault_source.draw(2) else before).get(key) for key in {**before, **after}}
         backward = not request.get("ScanIndexForward", True)
         items = [row for _, row in sorted(chosen.items(), reverse=backward) if row]
         return {"Items": items, "Count": len(items)}
@@ -137,11 +137,11 @@ class Simulation:
         self.habits, self.chance = habits, Chance(seed, choices)
         self.oracle = Oracle(self)
         self.scheduler = Scheduler(self.oracle.verdict.actor_raised)
-        self.weather = StormyWeather(habits, self.chance, self.scheduler, is_traced=is_traced)
+        self.fault_source = RandomFaults(habits, self.chance, self.scheduler, is_traced=is_traced)
         self.is_stopping = False
         self.stream: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
-        self.dynamo = SimulatedDynamo(self.weather, habits)
+        self.dynamo = SimulatedDynamo(self.fault_source, habits)
         self.dynamo.watch = self.oracle.wrote
         self._client: Any = self.dynamo  # as botocore's, it says more exactly what it takes than the product asks for
         self.clock, self.ids, self.queue, self.bus = SkewedClock(self), NumberedIds(), ShakyQueue(self), ShakyBus(self)
@@ -185,14 +185,14 @@ class Simulation:
     def newborn(self) -> Deps:
         return self._container(SHARDS[0])[0]
 
-    def found_anew(self, question: Question) -> list[Found]:
+    def found_anew(self, question: Question) -> list[ScoredEntry]:
         """What a process finds that begins now, without writing anything."""
         store = ReadOnlyStore(Table(self.dynamo, TABLE, lambda _seconds: None))
         clock = FakeClock(BEGIN + timedelta(milliseconds=self.now_ms))
         return LexicalSearch(store, clock, SEARCHED).find(WORKSPACE, question).items
 
     def sleep(self, seconds: float) -> None:
-        if self.weather.is_calm:
+        if self.fault_source.is_calm:
             self.scheduler.now_ms += int(seconds * 1000)
         else:
             self.scheduler.park(self.now_ms + max(1, int(seconds * 1000)))
@@ -204,32 +204,32 @@ class Simulation:
     def spawn(
         self, name: str, act: Callable[[], object], at_ms: int | None = None, process: Process | None = None
     ) -> None:
-        self.scheduler.spawn(name, act, process or Process(self.weather.skew_ms()), at_ms)
+        self.scheduler.spawn(name, act, process or Process(self.fault_source.skew_ms()), at_ms)
 
     def power_off(self) -> None:
         """Everything dies at once; what was on its way is lost, and from then on it is calm."""
         self.scheduler.kill_all()
-        self.weather.is_calm = True
+        self.fault_source.is_calm = True
         self.stream = []
 
     def _here(self) -> int:
         process = self.current.process
         if process.container is None:
-            process.container = 0 if self.weather.is_calm else self.draw(CONTAINERS)
-            if not self.weather.is_calm and self.chance.happens(self.habits.cold_share):
+            process.container = 0 if self.fault_source.is_calm else self.draw(CONTAINERS)
+            if not self.fault_source.is_calm and self.chance.happens(self.habits.cold_share):
                 self._replace(process.container)
         return process.container
 
     def _replace(self, at: int) -> None:
         """By a new one, which knows nothing, and may write to another number of shards. Whoever runs in the old one
         goes on with what the new one knows."""
-        self.weather.happened("cold start")
+        self.fault_source.happened("cold start")
         self._containers[at] = self._container(SHARDS[self.draw(CONTAINERS)])
 
     def _in_any_order(self, calls: Calls) -> None:
         left = list(calls)
         while left:
-            left.pop(0 if self.weather.is_calm or len(left) == 1 else self.draw(len(left)))()
+            left.pop(0 if self.fault_source.is_calm or len(left) == 1 else self.draw(len(left)))()
 
     def _container(self, shards: Shards) -> tuple[Deps, SimulatedRunner]:
         store = DynamoStore(Table(self._client, TABLE, self.sleep, Layout(shards), self._in_any_order))

@@ -18,7 +18,7 @@ class ActorThread:
         self._sim, self._target = sim, target
 
     def start(self) -> None:
-        if self._sim.weather.is_calm:
+        if self._sim.fault_source.is_calm:
             self._target()
         else:
             self._sim.spawn("runner", self._target, process=self._sim.current.process)

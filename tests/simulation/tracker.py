@@ -118,7 +118,7 @@ class SimulatedTracker:
 
     def fault(self) -> str:
         sim = self._sim
-        if sim.weather.is_calm:
+        if sim.fault_source.is_calm:
             return ""
         if sim.now_ms < self.away_until_ms:
             return "away"
@@ -127,10 +127,10 @@ class SimulatedTracker:
         fault = sim.pick(FAULTS)
         if fault == "away" and sim.draw(2):
             self.away_until_ms = sim.now_ms + sim.draw(600_000)
-        return sim.weather.happened(f"tracker {fault}").removeprefix("tracker ")
+        return sim.fault_source.happened(f"tracker {fault}").removeprefix("tracker ")
 
     def _lag_ms(self) -> int:
-        return 0 if self._sim.weather.is_calm or self._sim.draw(2) else self._sim.draw(INDEX_MS)
+        return 0 if self._sim.fault_source.is_calm or self._sim.draw(2) else self._sim.draw(INDEX_MS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class Errand:
         sim = self.sim
         if sim.now_ms >= self.until_ms:
             raise TrackerAway("no time is left")
-        sim.weather.call(f"tracker {what}", about, may_fail=False, slow_ms=1_500)
+        sim.fault_source.call(f"tracker {what}", about, may_fail=False, slow_ms=1_500)
         fault = self.tracker.fault()
         if fault == "throttle":
             raise TrackerAway("too many requests", retry_after=1 + sim.draw(90))
@@ -237,8 +237,8 @@ class Errand:
             sim.spawn("tracker's ghost", lambda: _unheard(effect), sim.now_ms + sim.draw(LATE_MS))
             raise TrackerAway("no answer", unclear=True)
         value = effect()
-        if not sim.weather.is_calm:
-            sim.weather.rest(f"tracker {what}.rest", about)
+        if not sim.fault_source.is_calm:
+            sim.fault_source.rest(f"tracker {what}.rest", about)
         if fault in ("lost", "late") or sim.now_ms >= self.until_ms:
             raise TrackerAway("no answer", unclear=writes)
         return value

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from baton.domain.access.principal import ACT_AS, CONVERSE, Kind
+from baton.domain.access.principal import ACT_AS, CONVERSE, PrincipalKind
 from baton.domain.access.token import Token, digest, spell
 from support.worlds.deployed import CANARY, Client, Deployed, problem
 from support.worlds.operations import WITH_TOKEN, Operation, OperationsWorld
@@ -74,7 +74,7 @@ def by_us(response: httpx.Response) -> tuple[int, str]:
 
 
 def spare_token(
-    operations_world: OperationsWorld, deployed: Deployed, kind: Kind = Kind.HUMAN, **changes: Any
+    operations_world: OperationsWorld, deployed: Deployed, kind: PrincipalKind = PrincipalKind.HUMAN, **changes: Any
 ) -> Token:
     """A token in the table, with a secret of zeros."""
     now = deployed.deps.clock.now()
@@ -261,7 +261,7 @@ def test_an_agent_talks_only_where_a_human_gave_it_the_scope(
 ) -> None:
     message, path = {"message": CANARY}, f"/conversations/{operations_world.conversation}/messages"
     talkers = [
-        spare_token(operations_world, deployed, Kind.AGENT, scopes=frozenset({CONVERSE}), subject=subject)
+        spare_token(operations_world, deployed, PrincipalKind.AGENT, scopes=frozenset({CONVERSE}), subject=subject)
         for subject in ("reviewer", "scout")
     ]
     with deployed.unchanged():
@@ -272,7 +272,7 @@ def test_an_agent_talks_only_where_a_human_gave_it_the_scope(
 
 
 def test_a_service_without_the_scope_acts_for_nobody(operations_world: OperationsWorld, deployed: Deployed) -> None:
-    token = spare_token(operations_world, deployed, Kind.SERVICE, scopes=frozenset(), subject="narrow")
+    token = spare_token(operations_world, deployed, PrincipalKind.SERVICE, scopes=frozenset(), subject="narrow")
     service = deployed.client(spell(token.id, "0" * 64))
     with deployed.unchanged():
         assert service.refused("POST", "/agents/reviewer/claims", {}) == (403, "scope_required")

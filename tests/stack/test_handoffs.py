@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from support.worlds.deployed import CANARY, Client, until
-from support.worlds.outside_workers import CREW, CRITERIA, Claim, Relay, hired, specification_handoff
+from support.worlds.outside_workers import CREW, CRITERIA, Claim, OutsideWorkers, hired, specification_handoff
 from support.worlds.tenant import Tenant
 
 FIXTURES = "Missing test fixtures"
@@ -226,7 +226,7 @@ def test_a_cancelled_tree_ends_everywhere_and_keeps_what_comes_late(tenant: Tena
         assert (last["principal"]["id"], last["data"]["ancestor"]) == ("alice", top["task"]["id"])
 
 
-def _child(relay: Relay, source: str, claim: Claim, target: str) -> Claim:
+def _child(relay: OutsideWorkers, source: str, claim: Claim, target: str) -> Claim:
     body = {
         "claim_id": claim["claim_id"],
         "source": {"agent": source},

@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 
 from support.worlds.deployed import Client, Deployed
-from support.worlds.doorway import Doorway, doorway
+from support.worlds.forwarding_proxy import ForwardingProxy, forwarding_proxy
 from support.worlds.stdio_program import environment
 from support.worlds.tenant import Tenant
 
@@ -60,7 +60,7 @@ class Session:
 
 
 @contextmanager
-def session(door: Doorway, by: Client, agent: str) -> Iterator[Session]:
+def session(door: ForwardingProxy, by: Client, agent: str) -> Iterator[Session]:
     process = subprocess.Popen(
         [sys.executable, "-m", "baton_mcp", "serve", "--channel", "--every", "0.2"],
         env=environment(door.url, by.token, BATON_AGENT=agent),
@@ -77,8 +77,8 @@ def session(door: Doorway, by: Client, agent: str) -> Iterator[Session]:
 
 
 @pytest.fixture
-def door(deployed: Deployed) -> Iterator[Doorway]:
-    with doorway(deployed.stack) as made:
+def door(deployed: Deployed) -> Iterator[ForwardingProxy]:
+    with forwarding_proxy(deployed.stack) as made:
         yield made
 
 
@@ -88,7 +88,9 @@ def handed_off(by: Client, source: str, target: str) -> str:
     return str(by.post("/handoffs", body, key=uuid4().hex)["task"]["id"])
 
 
-def test_a_session_is_told_once_of_what_is_its_own_approved_came_back_or_ended(tenant: Tenant, door: Doorway) -> None:
+def test_a_session_is_told_once_of_what_is_its_own_approved_came_back_or_ended(
+    tenant: Tenant, door: ForwardingProxy
+) -> None:
     def asked() -> str:
         return handed_off(tenant.human, "scout", "reviewer")
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from botocore.exceptions import ClientError
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.errors import BatonError
 from baton.domain.idempotency import IdempotencyKey
 from baton.services.claims.claim_task import claim_next, claim_task
@@ -86,7 +86,7 @@ def many(tenant: Tenant) -> tuple[Tenant, list[str]]:
 
 def test_of_sixteen_claimers_exactly_one_gets_each_task(many: tuple[Tenant, list[str]]) -> None:
     tenant, task_ids = many
-    deps, by = tenant.deployed.deps, tenant.principal(Kind.AGENT, "reviewer")
+    deps, by = tenant.deployed.deps, tenant.principal(PrincipalKind.AGENT, "reviewer")
     winners: list[tuple[str, int]] = []
     losers: Counter[str] = Counter()
 
@@ -112,7 +112,7 @@ def test_of_sixteen_claimers_exactly_one_gets_each_task(many: tuple[Tenant, list
 
 def test_sixteen_workers_share_a_queue_without_taking_anything_twice(many: tuple[Tenant, list[str]]) -> None:
     tenant, task_ids = many
-    deps, by = tenant.deployed.deps, tenant.principal(Kind.AGENT, "reviewer")
+    deps, by = tenant.deployed.deps, tenant.principal(PrincipalKind.AGENT, "reviewer")
 
     def work(number: int) -> list[str]:
         claimer, taken = Claimer(by=by, agent="reviewer", worker=f"w-{number}", lease_seconds=43_200), []
@@ -127,7 +127,7 @@ def test_sixteen_workers_share_a_queue_without_taking_anything_twice(many: tuple
 def asked_at_once(
     tenant: Tenant, body: dict[str, Any], idempotency_key: IdempotencyKey | None = None
 ) -> list[MarkerAnswer]:
-    by = tenant.principal(Kind.AGENT, "scout")
+    by = tenant.principal(PrincipalKind.AGENT, "scout")
     return at_once(64, lambda _: create_handoff_marker(tenant.deployed.deps, by, body, idempotency_key))
 
 
@@ -140,7 +140,9 @@ def test_of_sixty_four_markers_in_one_direction_exactly_one_creates(tenant: Tena
 
 
 def test_sixty_four_markers_with_one_key_are_one_marker(tenant: Tenant) -> None:
-    idempotency_key = IdempotencyKey(tenant.principal(Kind.AGENT, "scout"), "POST /handoff-markers", "key-1", "hash")
+    idempotency_key = IdempotencyKey(
+        tenant.principal(PrincipalKind.AGENT, "scout"), "POST /handoff-markers", "key-1", "hash"
+    )
     answers = asked_at_once(tenant, marker_body(), idempotency_key)
     assert all(answer == answers[0] for answer in answers)
     assert [task["id"] for task in tenant.human.get("/tasks?agent=reviewer")["items"]] == [answers[0].task_id]
@@ -148,7 +150,7 @@ def test_sixty_four_markers_with_one_key_are_one_marker(tenant: Tenant) -> None:
 
 
 def test_sixty_four_in_a_row_each_closed_at_once_create_two(tenant: Tenant) -> None:
-    deps, by = tenant.deployed.deps, tenant.principal(Kind.AGENT, "scout")
+    deps, by = tenant.deployed.deps, tenant.principal(PrincipalKind.AGENT, "scout")
     answers = []
     for _ in range(64):
         answers.append(create_handoff_marker(deps, by, marker_body()))

@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 
 import baton_cli
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.services.access.change_settings import change_settings
 from baton_cli.checkout import save_profiles
 from baton_cli.profiles import config_path
@@ -125,7 +125,7 @@ def checkout(deployed: Deployed, stack_home: Path, tmp_path_factory: pytest.Temp
 def quick_checkout(deployed: Deployed, checkout: Path) -> Path:
     """The same without an undo window from here on, which the guides wait for where there is one."""
     workspace = json.loads((checkout / ".baton/stack.json").read_text())["workspace"]
-    human = Principal(workspace, Kind.HUMAN, "admin", frozenset({ACT_AS}))
+    human = Principal(workspace, PrincipalKind.HUMAN, "admin", frozenset({ACT_AS}))
     change_settings(deployed.deps, human, {"dispatch_delay_seconds": 0})
     return checkout
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
-from baton.adapters.dynamodb.answers import read_quickly
+from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
@@ -37,7 +37,7 @@ def client(engine_home: Path) -> Iterator[Any]:
     try:
         _, port = on_any_port(partial(engine.start, keep_state=False))
         client = deployment.client("dynamodb", Access(port, engine.key), Config(parameter_validation=False))
-        read_quickly(client.meta.events)
+        parse_queries_as_json(client.meta.events)
         yield client
     finally:
         engine.stop()

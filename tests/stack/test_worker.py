@@ -9,7 +9,7 @@ from typing import Any
 from baton.domain.escalations.marker import Priority
 from support.worlds.deployed import Client
 from support.worlds.tenant import Tenant
-from support.worlds.worker_house import started, until
+from support.worlds.worker_processes import started, until
 
 # The first run goes on until it is killed, the next one is quick.
 WORK = """#!/bin/sh

@@ -102,7 +102,7 @@ class Gateway:
         self._marker = App(create_handoff_marker.routes, self._wire, refused=create_handoff_marker.refused)
         self._wait = App(wait.routes, self._wire)
         self._webhook = App(notion_webhook.routes, self._wire)
-        self._door = mcp_door.Door(mcp_door.routes, self._wire, refused=mcp_door.refused)
+        self._door = mcp_door.McpApp(mcp_door.routes, self._wire, refused=mcp_door.refused)
         self._api = App(api.routes, self._wire, elsewhere=api.ELSEWHERE)
 
     def _wire(self) -> Deps:

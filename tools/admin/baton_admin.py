@@ -25,7 +25,7 @@ import boto3
 
 from baton.bootstrap import wire
 from baton.config import ConfigError, load
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import BatonError
 from baton.domain.ids import is_slug
@@ -52,10 +52,10 @@ def bootstrap(deps: Deps, workspace: str, human: str, *, new_tokens: bool, demo:
     asked."""
     if deps.store.tokens(workspace, 1, None).items and not (new_tokens or demo):
         raise SystemExit(f"The workspace {workspace!r} has tokens already; --new-tokens makes more of them.")
-    first = Principal(workspace, Kind.HUMAN, human, frozenset({ACT_AS}))
-    tokens: dict[str, Any] = {"human": _token(deps, first, Kind.HUMAN, human)}
+    first = Principal(workspace, PrincipalKind.HUMAN, human, frozenset({ACT_AS}))
+    tokens: dict[str, Any] = {"human": _token(deps, first, PrincipalKind.HUMAN, human)}
     if demo:
-        tokens["service"] = _token(deps, first, Kind.SERVICE, "demo")
+        tokens["service"] = _token(deps, first, PrincipalKind.SERVICE, "demo")
         tokens["agents"] = {slug: _agent_token(deps, first, slug, values) for slug, values in DEMO_AGENTS.items()}
     return {"workspace": workspace, "tokens": tokens}
 
@@ -63,10 +63,10 @@ def bootstrap(deps: Deps, workspace: str, human: str, *, new_tokens: bool, demo:
 def _agent_token(deps: Deps, by: Principal, slug: str, values: dict[str, Any]) -> str:
     if deps.store.agent(by.workspace, slug) is None:
         register_agent(deps, by, slug, values)
-    return issue_token(deps, by, TokenRequest(kind=Kind.AGENT, subject=slug))[1]
+    return issue_token(deps, by, TokenRequest(kind=PrincipalKind.AGENT, subject=slug))[1]
 
 
-def _token(deps: Deps, by: Principal, kind: Kind, subject: str) -> str:
+def _token(deps: Deps, by: Principal, kind: PrincipalKind, subject: str) -> str:
     return issue_token(deps, by, TokenRequest(kind=kind, subject=subject, scopes=frozenset({ACT_AS})))[1]
 
 

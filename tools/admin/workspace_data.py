@@ -18,11 +18,11 @@ from typing import Any, Protocol
 from botocore.exceptions import ClientError
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.schema import NUMBER
+from baton.adapters.dynamodb.item_schema import NUMBER
 from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.adapters.dynamodb.trail_items import UNREADABLE
 from baton.domain import errors, times
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
@@ -197,7 +197,7 @@ class WorkspaceData:
         return sorted(task.id for task in tasks.values() if task.claim is not None and not task.claim.is_over(now))
 
     def _revoke_tokens(self) -> None:
-        by = Principal(self.workspace, Kind.HUMAN, OPERATOR, frozenset({ACT_AS}))
+        by = Principal(self.workspace, PrincipalKind.HUMAN, OPERATOR, frozenset({ACT_AS}))
         cursor: str | None = None
         while True:
             page = self.deps.store.tokens(self.workspace, 100, cursor)

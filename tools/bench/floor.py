@@ -21,7 +21,7 @@ import httpx
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.domain.access.principal import ACT_AS, Kind
+from baton.domain.access.principal import ACT_AS, PrincipalKind
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from tools.bench.drive import Operation, Sample, driven, per_second
@@ -152,7 +152,7 @@ def _middle(times: list[float]) -> float:
 
 def _caller(stack: Stack, office: Office) -> Caller:
     change_settings(office.deps, office.human, {"dispatch_delay_seconds": 0, "escalation_cap": 20})
-    request = TokenRequest(kind=Kind.HUMAN, subject="alice", scopes=frozenset({ACT_AS}))
+    request = TokenRequest(kind=PrincipalKind.HUMAN, subject="alice", scopes=frozenset({ACT_AS}))
     _, human = issue_token(office.deps, office.human, request)
     return Caller(office, stack.http(human), stack.http(office.token()))
 

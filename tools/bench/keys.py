@@ -18,7 +18,7 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Layout, Table
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.services.events.publish_events import publish_overdue
 from support.fakes.fake_dynamo import Charge, FakeDynamo
 from support.fakes.fake_dynamo.capacity import read_units
@@ -188,7 +188,7 @@ def _hand_off(office: Office, handoffs: int) -> None:
 
 def _turn_to(office: Office, source: str, target: str) -> None:
     office.source, office.target = source, target
-    office.worker = Principal(office.workspace, Kind.AGENT, target)
+    office.worker = Principal(office.workspace, PrincipalKind.AGENT, target)
 
 
 def _hot_keys(tracer: KeyTracer, shards: Shards, handoffs: int) -> tuple[HotKey, ...]:

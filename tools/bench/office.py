@@ -10,15 +10,15 @@ from typing import Any
 
 from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import RandomIds, SystemClock
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.events.bus_events import OutboxEvent
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.calls import Seen, WorkerCall
 from baton.ports.deps import Deps
-from baton.ports.runs import AgentRunner, Model, Reply, RunInput, RunSucceeded, StopReason
-from baton.ports.runs import Request as Asked
+from baton.ports.runs import AgentRunner, Model, ModelReply, RunInput, RunSucceeded, StopReason
+from baton.ports.runs import ModelRequest as Asked
 from baton.ports.store import Store
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
@@ -111,11 +111,11 @@ class InstantModel:
     def of(self, name: str) -> tuple[str, str, Model]:
         return "instant", name, self
 
-    def converse(self, request: Asked) -> Reply:
+    def converse(self, request: Asked) -> ModelReply:
         if request.turn < self.replies:
             call = {"toolUse": {"toolUseId": "1", "name": "look_up", "input": {"what": ASKED}}}
-            return Reply(blocks=(call,), stop_reason=StopReason.TOOL_USE, usage=Usage(0, 900, 60))
-        return Reply(blocks=({"text": ASKED},), stop_reason=StopReason.END_TURN, usage=Usage(0, 900, 60))
+            return ModelReply(blocks=(call,), stop_reason=StopReason.TOOL_USE, usage=Usage(0, 900, 60))
+        return ModelReply(blocks=({"text": ASKED},), stop_reason=StopReason.END_TURN, usage=Usage(0, 900, 60))
 
 
 @dataclass
@@ -139,12 +139,12 @@ class Office:
     untold: list[OutboxEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.human = Principal(self.workspace, Kind.HUMAN, "alice", frozenset({ACT_AS}))
-        self.service = Principal(self.workspace, Kind.SERVICE, "bench", frozenset({ACT_AS}))
+        self.human = Principal(self.workspace, PrincipalKind.HUMAN, "alice", frozenset({ACT_AS}))
+        self.service = Principal(self.workspace, PrincipalKind.SERVICE, "bench", frozenset({ACT_AS}))
         more = (f"{NAMES[1]}-{number:03d}" for number in range(len(NAMES), self.agents))
         self.slugs = [*NAMES[: self.agents], *more]
         self.source, self.target = self.slugs[:2]
-        self.worker = Principal(self.workspace, Kind.AGENT, self.target)
+        self.worker = Principal(self.workspace, PrincipalKind.AGENT, self.target)
         self.deps = Deps(
             store=self.store,
             search=LexicalSearch(self.store, self.clock),
@@ -176,7 +176,7 @@ class Office:
 
     def token(self) -> str:
         """Of the service that acts for every agent here."""
-        request = TokenRequest(kind=Kind.SERVICE, subject="bench", scopes=frozenset({ACT_AS}))
+        request = TokenRequest(kind=PrincipalKind.SERVICE, subject="bench", scopes=frozenset({ACT_AS}))
         return issue_token(self.deps, self.human, request)[1]
 
 
@@ -184,7 +184,7 @@ Step = Callable[[Office, IdempotencyKey | None], object]
 
 
 def mark(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
-    by = Principal(processes.workspace, Kind.AGENT, processes.source)
+    by = Principal(processes.workspace, PrincipalKind.AGENT, processes.source)
     answer = create_handoff_marker(processes.deps, by, marker(processes.source, processes.target), idempotency_key)
     processes.task_id = answer.task_id or processes.task_id
 
@@ -290,7 +290,7 @@ def _of_task(verb: str, body: Callable[[Office], Any]) -> Request:
 
 
 def _mark_request(processes: Office) -> tuple[Principal, str, str, Any]:
-    by = Principal(processes.workspace, Kind.AGENT, processes.source)
+    by = Principal(processes.workspace, PrincipalKind.AGENT, processes.source)
     return by, "POST", "/handoff-markers", marker(processes.source, processes.target)
 
 

@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from baton.adapters.workers import Threads
+from baton.adapters.worker_threads import WorkerThreads
 from baton.bootstrap import WORKERS_AT_ONCE, logger
 from baton.domain.events.bus_events import BusEvent
 from baton.domain.tasks.task import State
@@ -62,7 +62,7 @@ def show_rounds() -> None:
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         logger()
         rows = [
-            [name, *(f"{_per_second(act, workers):.0f}" for workers in (in_turn, Threads(WORKERS_AT_ONCE)))]
+            [name, *(f"{_per_second(act, workers):.0f}" for workers in (in_turn, WorkerThreads(WORKERS_AT_ONCE)))]
             for name, act in (("due tasks swept", _swept), ("events told, late", _late), ("events told, new", _new))
         ]
     table(

@@ -10,15 +10,15 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from baton.adapters.ahead import ahead
-from baton.adapters.dynamodb.answers import read_quickly
+from baton.adapters.dynamodb.concurrent_calls import ConcurrentCalls
 from baton.adapters.dynamodb.memory import entry_items
+from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
-from baton.adapters.dynamodb.together import SideBySide
 from baton.adapters.lexical_search import LexicalSearch
+from baton.adapters.prefetch import prefetched
 from baton.bootstrap import CALLS_AT_ONCE
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.memory.entry_index import Question
 from baton.ports.deps import Deps
 from baton.services.memory.recall import recall, why
@@ -47,7 +47,7 @@ class Measured:
 
 def show_search(stack: Stack) -> None:
     client = stack.aws("dynamodb")
-    read_quickly(client.meta.events)
+    parse_queries_as_json(client.meta.events)
     rows = [row for size in SIZES for row in _rows(client, new_table(stack), size)]
     table(
         "A question, by how many entries of 75 words the workspace has",
@@ -62,12 +62,12 @@ def show_search(stack: Stack) -> None:
 def _rows(client: Any, name: str, size: int) -> Iterator[list[str]]:
     _fill(client, name, size)
     meter = Meter(client)
-    by, question = Principal(WORKSPACE, Kind.AGENT, "auditor"), Question(text=QUESTION, scope="src")
+    by, question = Principal(WORKSPACE, PrincipalKind.AGENT, "auditor"), Question(text=QUESTION, scope="src")
 
     def process() -> Deps:
-        together = SideBySide(CALLS_AT_ONCE - 1)
+        together = ConcurrentCalls(CALLS_AT_ONCE - 1)
         deps = Office(DynamoStore(Table(meter, name, time.sleep, together=together)), WORKSPACE).deps
-        return replace(deps, search=LexicalSearch(deps.store, deps.clock, through=ahead))
+        return replace(deps, search=LexicalSearch(deps.store, deps.clock, through=prefetched))
 
     def measured(act: Callable[[], object]) -> Measured:
         wall, cpu = time.perf_counter(), time.process_time()

@@ -13,7 +13,7 @@ import httpx
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from tools.bench.office import Office, marker
@@ -46,12 +46,12 @@ def show_waits(stack: Stack) -> None:
 def _approvals(stack: Stack, store: DynamoStore) -> list[float]:
     office = Office(store, "waits-approvals", agents=AGENTS).open()
     change_settings(office.deps, office.human, {"escalation_cap": 20, "dispatch_delay_seconds": 0})
-    human, directions = stack.http(_token(office, Kind.HUMAN, "alice")), list(office.directions())
+    human, directions = stack.http(_token(office, PrincipalKind.HUMAN, "alice")), list(office.directions())
     times = []
     with ThreadPoolExecutor(1) as pool:
         for number in range(APPROVALS + 2):
             source, target = directions[number % len(directions)]
-            asking, worker = (stack.http(_token(office, Kind.AGENT, slug)) for slug in (source, target))
+            asking, worker = (stack.http(_token(office, PrincipalKind.AGENT, slug)) for slug in (source, target))
             task_id = _post(asking, "/handoff-markers", marker(source, target))["task_id"]
             waiting = pool.submit(_waited, worker, target)
             time.sleep(random.uniform(0.5, 1.5))  # noqa: S311 - no secret
@@ -67,10 +67,10 @@ def _leases(stack: Stack, store: DynamoStore) -> list[float]:
     office = Office(store, "waits-leases", agents=AT_ONCE + 1, auto=True).open()
     change_settings(office.deps, office.human, {"dispatch_delay_seconds": 0})
     source, *targets = office.slugs
-    asking = stack.http(_token(office, Kind.AGENT, source))
+    asking = stack.http(_token(office, PrincipalKind.AGENT, source))
 
     def lose(target: str) -> float:
-        worker = stack.http(_token(office, Kind.AGENT, target))
+        worker = stack.http(_token(office, PrincipalKind.AGENT, target))
         _post(asking, "/handoff-markers", marker(source, target))
         time.sleep(random.uniform(0, 1))  # noqa: S311 - no secret
         lost = _post(worker, f"/agents/{target}/claims", {"worker": "dead", "lease_seconds": LEASE_SECONDS})
@@ -93,7 +93,7 @@ def _completed(worker: httpx.Client, claim: dict[str, Any]) -> None:
     _post(worker, f"/tasks/{claim['task']['id']}/complete", {"claim_id": claim["claim_id"], "output": {}})
 
 
-def _token(office: Office, kind: Kind, subject: str) -> str:
+def _token(office: Office, kind: PrincipalKind, subject: str) -> str:
     return issue_token(office.deps, office.human, TokenRequest(kind=kind, subject=subject))[1]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import click
 
-from baton_cli.leaf import Leaf, common, key
+from baton_cli.base_command import BaseCommand, common, key
 from baton_cli.main import NOUNS, cli
 from tools.docs.made_page import write_or_check
 
@@ -137,7 +137,7 @@ def _command(command: click.Command, parent: click.Context) -> Iterator[str]:
 
 def _usage(command: click.Command, context: click.Context) -> Iterator[str]:
     arguments = [each.make_metavar(context) for each in command.params if isinstance(each, click.Argument)]
-    own = command.own if isinstance(command, Leaf) else command.params
+    own = command.own if isinstance(command, BaseCommand) else command.params
     options = [each for each in own if isinstance(each, click.Option)]
     yield f"`{' '.join([context.command_path, *arguments, *(['[OPTIONS]'] if options else [])])}`"
     yield ""

@@ -9,24 +9,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from baton_cli import given
-from baton_cli.app import App
-from baton_cli.deciding import (
-    Desk,
-    Look,
+from baton_cli import typed_values
+from baton_cli.approval_decisions import (
+    ApprovalScreen,
+    ShownApproval,
     approve_all,
     code_of,
     digest_of,
-    look_at,
     output_of,
     seen,
+    shown_approval,
     takes_as_it_is,
     tell_lookalikes,
 )
-from baton_cli.exits import Misused, Refused
-from baton_cli.likeness import Item, apart, like
-from baton_cli.wire import Request
-from baton_cli.words import said
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ApiRefusal, Misused
+from baton_cli.http_connection import HttpRequest
+from baton_cli.similar_tasks import Item, apart, like
+from baton_cli.state_words import said
 
 SHORT_HELP = "a approve · A all like it · d defer · x dismiss · v the rest · q quit · ? more"
 HELP = """a      approve: its agent may claim it once the undo window is over
@@ -47,8 +47,8 @@ q      quit"""
 class Queue:
     """``decided``: how many; ``last``: what the last decision was for, if it can be taken back."""
 
-    app: App
-    desk: Desk
+    app: CommandContext
+    terminal: ApprovalScreen
     items: list[Item]
     decided: int = 0
     last: list[Item] = field(default_factory=list)
@@ -57,41 +57,41 @@ class Queue:
 
     def run(self) -> None:
         """Until everything was looked at, or the person leaves."""
-        self.desk.say(SHORT_HELP)
+        self.terminal.say(SHORT_HELP)
         while self.items:
-            look = look_at(self.app, self.items)
-            self._unseen = self.desk.show(look, is_whole=False)
-            if not self._answered(look):
+            shown = shown_approval(self.app, self.items)
+            self._unseen = self.terminal.show(shown, is_whole=False)
+            if not self._answered(shown):
                 break
-        self.desk.say(f"{self.decided} decided, {len(self.items)} left.")
+        self.terminal.say(f"{self.decided} decided, {len(self.items)} left.")
 
-    def _answered(self, look: Look) -> bool:
+    def _answered(self, shown: ShownApproval) -> bool:
         """Reads keys until one is a decision. False: the person leaves."""
         while True:
-            key = self.desk.key()
+            key = self.terminal.key()
             if key in {"q", "\x04", "\x1b"}:
                 return False
             if key == "?":
-                self.desk.say(HELP)
+                self.terminal.say(HELP)
                 continue
             verb = _VERBS.get(key)
             if verb is None:
-                self.desk.say(SHORT_HELP)
+                self.terminal.say(SHORT_HELP)
                 continue
             try:
-                if verb(self, look):
+                if verb(self, shown):
                     return True
-            except (Refused, Misused) as refusal:
-                self.desk.say(f"✗ {refusal.what}: {refusal.why}\n  next: {refusal.next_step or SHORT_HELP}")
-                if isinstance(refusal, Refused):
-                    self._look_again(look.item)
+            except (ApiRefusal, Misused) as refusal:
+                self.terminal.say(f"✗ {refusal.what}: {refusal.why}\n  next: {refusal.next_step or SHORT_HELP}")
+                if isinstance(refusal, ApiRefusal):
+                    self._look_again(shown.item)
                     return True
 
     def _look_again(self, item: Item) -> None:
         """Somebody else was first, or the content has changed: the item as it is now, or none."""
         try:
             found = self.app.client.get(f"/tasks/{item['id']}")
-        except Refused:
+        except ApiRefusal:
             found = {"state": "gone"}
         if found["state"] == "needs":
             self.items[0] = found
@@ -101,26 +101,26 @@ class Queue:
     def _has_seen(self) -> bool:
         """Whether all of it was on the screen, or the person goes on although they were told that it wasn't."""
         if self._unseen:
-            self.desk.say(
+            self.terminal.say(
                 f"{self._unseen:,} characters weren't shown: v shows them, the same key again goes on without."
             )
             self._unseen = 0
             return False
         return True
 
-    def _shown(self, look: Look) -> Item | None:
+    def _shown(self, shown: ShownApproval) -> Item | None:
         """What was shown, if all of it was."""
-        if look.handoff is None:
-            self.desk.say("✗ Its content can't be read here, and nothing is decided unseen: x dismisses it.")
-        return look.handoff if look.handoff is not None and self._has_seen() else None
+        if shown.handoff is None:
+            self.terminal.say("✗ Its content can't be read here, and nothing is decided unseen: x dismisses it.")
+        return shown.handoff if shown.handoff is not None and self._has_seen() else None
 
     def _send(self, item: Item, verb: str, body: dict[str, Any]) -> None:
         self._steps += 1
         key = f"{self.app.key}-q{self._steps}"
-        changed = self.app.client.call(Request("POST", f"/tasks/{item['id']}/{verb}", body, key))
+        changed = self.app.client.call(HttpRequest("POST", f"/tasks/{item['id']}/{verb}", body, key))
         task = changed.get("task", changed)
         put_off = task["state"] == "needs" and task["deferred_until"]
-        self.desk.say(f"✓ {item['id']} is {f'put off until {put_off}' if put_off else said(task['state'])}")
+        self.terminal.say(f"✓ {item['id']} is {f'put off until {put_off}' if put_off else said(task['state'])}")
 
     def _done_with(self, *items: Item) -> bool:
         ids = {each["id"] for each in items}
@@ -128,43 +128,43 @@ class Queue:
         self.decided, self.last = self.decided + len(items), []
         return True
 
-    def _approve(self, look: Look, verb: str) -> bool:
-        if (handoff := self._shown(look)) is None:
+    def _approve(self, shown: ShownApproval, verb: str) -> bool:
+        if (handoff := self._shown(shown)) is None:
             return False
         try:
-            self._send(look.item, verb, seen(handoff))
-        except Refused as refusal:
+            self._send(shown.item, verb, seen(handoff))
+        except ApiRefusal as refusal:
             if refusal.code != "agent_changed":
                 raise
-            if not takes_as_it_is(self.app, self.desk, refusal.problem):
+            if not takes_as_it_is(self.app, self.terminal, refusal.problem):
                 return False
-            self._send(look.item, verb, seen(handoff) | {"agent_version": refusal.problem["version"]})
-        return self._done_with(look.item)
+            self._send(shown.item, verb, seen(handoff) | {"agent_version": refusal.problem["version"]})
+        return self._done_with(shown.item)
 
-    def approve(self, look: Look) -> bool:
-        if is_approved := self._approve(look, "approve"):
-            self.last = [look.item]
+    def approve(self, shown: ShownApproval) -> bool:
+        if is_approved := self._approve(shown, "approve"):
+            self.last = [shown.item]
         return is_approved
 
-    def approve_next(self, look: Look) -> bool:
-        return self._approve(look, "approve-next")
+    def approve_next(self, shown: ShownApproval) -> bool:
+        return self._approve(shown, "approve-next")
 
-    def approve_alike(self, look: Look) -> bool:
-        if (handoff := self._shown(look)) is None:
+    def approve_alike(self, shown: ShownApproval) -> bool:
+        if (handoff := self._shown(shown)) is None:
             return False
-        tell_lookalikes(self.app, self.desk, look, self.items)
-        alike = like(look.item, self.items)
+        tell_lookalikes(self.app, self.terminal, shown, self.items)
+        alike = like(shown.item, self.items)
         if len(alike) == 1:
-            self.desk.say("Nothing else that waits has this very content: a approves this one.")
+            self.terminal.say("Nothing else that waits has this very content: a approves this one.")
             return False
-        self.desk.say(f"{len(alike)} have this very content; they differ in: {apart(alike)}")
-        if self.desk.line(f"Approve these {len(alike)} (y/N)?").lower() not in {"y", "yes"}:
+        self.terminal.say(f"{len(alike)} have this very content; they differ in: {apart(alike)}")
+        if self.terminal.line(f"Approve these {len(alike)} (y/N)?").lower() not in {"y", "yes"}:
             return False
         self._steps += 1
         wanted = [each | digest_of(handoff) for each in alike]
         answers = approve_all(self.app, wanted, key=f"q{self._steps}-")
         changed = {each["task_id"]: each["problem"] for each in answers if code_of(each) == "agent_changed"}
-        if changed and takes_as_it_is(self.app, self.desk, next(iter(changed.values()))):
+        if changed and takes_as_it_is(self.app, self.terminal, next(iter(changed.values()))):
             known = [
                 each | {"agent_version": changed[each["id"]]["version"]} for each in wanted if each["id"] in changed
             ]
@@ -172,7 +172,7 @@ class Queue:
             answers += approve_all(self.app, known, key=f"q{self._steps}-agent-")
         for each in answers:
             problem = each["problem"]
-            self.desk.say(
+            self.terminal.say(
                 f"✓ {each['task_id']} is approved" if problem is None else f"✗ {each['task_id']}: {problem['detail']}"
             )
         self._done_with(*alike)
@@ -181,64 +181,64 @@ class Queue:
         self.decided -= len(alike) - len(self.last)
         return True
 
-    def defer(self, look: Look) -> bool:
-        said = self.desk.line("Until when (2h, 3d, a time)?")
+    def defer(self, shown: ShownApproval) -> bool:
+        said = self.terminal.line("Until when (2h, 3d, a time)?")
         if not said:
             return False
-        until = given.time(said, now=self.app.clock(), is_past=False)
-        self._send(look.item, "defer", {"until": until, **seen(look.handoff or look.item)})
-        return self._done_with(look.item)
+        until = typed_values.time(said, now=self.app.clock(), is_past=False)
+        self._send(shown.item, "defer", {"until": until, **seen(shown.handoff or shown.item)})
+        return self._done_with(shown.item)
 
-    def dismiss(self, look: Look) -> bool:
-        reason = self.desk.line("Why?")
+    def dismiss(self, shown: ShownApproval) -> bool:
+        reason = self.terminal.line("Why?")
         if not reason:
             return False
-        self._send(look.item, "dismiss", {"reason": reason})
-        return self._done_with(look.item)
+        self._send(shown.item, "dismiss", {"reason": reason})
+        return self._done_with(shown.item)
 
-    def split(self, look: Look) -> bool:
-        if (handoff := self._shown(look)) is None:
+    def split(self, shown: ShownApproval) -> bool:
+        if (handoff := self._shown(shown)) is None:
             return False
         parts: list[dict[str, str]] = []
-        while part := self.desk.line(f"Part {len(parts) + 1} (empty: no more)?"):
+        while part := self.terminal.line(f"Part {len(parts) + 1} (empty: no more)?"):
             parts.append({"summary": part})
         if not parts:
             return False
-        self._send(look.item, "split", {"parts": parts, **seen(handoff)})
-        return self._done_with(look.item)
+        self._send(shown.item, "split", {"parts": parts, **seen(handoff)})
+        return self._done_with(shown.item)
 
-    def take_late(self, look: Look) -> bool:
+    def take_late(self, shown: ShownApproval) -> bool:
         """A result that came too late is the task's all the same: a person has looked at it."""
-        if not look.late:
-            self.desk.say("No result came too late.")
+        if not shown.late:
+            self.terminal.say("No result came too late.")
             return False
         if not self._has_seen():
             return False
-        result = look.late[-1]
-        if len(look.late) > 1 and (said := self.desk.line(f"Which, 1 to {len(look.late)} (empty: the last)?")):
-            if not (said.isdecimal() and 1 <= int(said) <= len(look.late)):
-                raise Misused(f"{said} is none of them", f"there are 1 to {len(look.late)}")
-            result = look.late[int(said) - 1]
+        result = shown.late[-1]
+        if len(shown.late) > 1 and (said := self.terminal.line(f"Which, 1 to {len(shown.late)} (empty: the last)?")):
+            if not (said.isdecimal() and 1 <= int(said) <= len(shown.late)):
+                raise Misused(f"{said} is none of them", f"there are 1 to {len(shown.late)}")
+            result = shown.late[int(said) - 1]
         reason = f"The result of {result['agent']}, which came too late under claim {result['fence']}, is taken."
-        self._send(look.item, "resolve", {"output": output_of(result["content"]), "reason": reason})
-        return self._done_with(look.item)
+        self._send(shown.item, "resolve", {"output": output_of(result["content"]), "reason": reason})
+        return self._done_with(shown.item)
 
-    def whole(self, look: Look) -> bool:
-        self._unseen = self.desk.show(look, is_whole=True)
+    def whole(self, shown: ShownApproval) -> bool:
+        self._unseen = self.terminal.show(shown, is_whole=True)
         return False
 
-    def again(self, look: Look) -> bool:
-        self._unseen = self.desk.show(look, is_whole=False)
+    def again(self, shown: ShownApproval) -> bool:
+        self._unseen = self.terminal.show(shown, is_whole=False)
         return False
 
-    def later(self, _look: Look) -> bool:
+    def later(self, _look: ShownApproval) -> bool:
         self.items.append(self.items.pop(0))
         return True
 
-    def undo(self, _look: Look) -> bool:
+    def undo(self, _look: ShownApproval) -> bool:
         """Of the last decision alone: an earlier one isn't what the person means."""
         if not self.last:
-            self.desk.say("There is no approval to take back: u takes back the last decision, if it was a or A.")
+            self.terminal.say("There is no approval to take back: u takes back the last decision, if it was a or A.")
             return False
         taken = [each for each in self.last if self._took_back(each)]
         self.items[:0] = taken
@@ -248,13 +248,13 @@ class Queue:
     def _took_back(self, item: Item) -> bool:
         try:
             self._send(item, "undo", {})
-        except Refused as refusal:
-            self.desk.say(f"✗ {item['id']} stays approved: {refusal.what}: {refusal.why}")
+        except ApiRefusal as refusal:
+            self.terminal.say(f"✗ {item['id']} stays approved: {refusal.what}: {refusal.why}")
             return False
         return True
 
 
-_VERBS: dict[str, Callable[[Queue, Look], bool]] = {
+_VERBS: dict[str, Callable[[Queue, ShownApproval], bool]] = {
     "a": Queue.approve,
     "A": Queue.approve_alike,
     "n": Queue.approve_next,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from baton_cli.exits import Failure, Misused
+from baton_cli.failures import Failure, Misused
 from baton_cli.profiles import Profile, save
 
 _PARTS = ("Makefile", "template.yaml", "tools/stack/stack.py")

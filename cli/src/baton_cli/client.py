@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from baton_cli.exits import Refused, Unreachable
+from baton_cli.failures import ApiRefusal, Unreachable
+from baton_cli.http_connection import ApiReply, HttpConnection, HttpRequest
 from baton_cli.profiles import Profile
-from baton_cli.wire import Reply, Request, Wire
 
 TIMEOUT_SECONDS = 35.0  # the longest poll answers within 29 s
 _SAFE = {"GET", "HEAD", "PUT", "DELETE"}
@@ -53,23 +53,23 @@ class Client:
         no answer yet."""
         self.profile = profile
         self._patience, self._sleep, self._say, self._during = patience or Patience(), sleep, say, during
-        self._threads, self._wires = threading.local(), list[Wire]()
+        self._threads, self._wires = threading.local(), list[HttpConnection]()
         self._tagged: dict[str, tuple[str, Any]] = {}
 
     def request(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
-    ) -> Reply:
+    ) -> ApiReply:
         """Returns the answer to one request, whatever its status. Raises ``Unreachable`` if none came within
         ``timeout`` seconds. It is sent once."""
-        return self._sent(Request(method, path, body, key), timeout)
+        return self._sent(HttpRequest(method, path, body, key), timeout)
 
-    def call(self, request: Request, *, repeatable: bool = False, timeout: float = TIMEOUT_SECONDS) -> Any:
+    def call(self, request: HttpRequest, *, repeatable: bool = False, timeout: float = TIMEOUT_SECONDS) -> Any:
         """Returns the answer's body. What is safe, has a key, or is said to be ``repeatable`` is sent again when no
-        answer came or one that asks for it. Raises ``Refused`` and ``Unreachable``."""
+        answer came or one that asks for it. Raises ``ApiRefusal`` and ``Unreachable``."""
         may_repeat = repeatable or request.method in _SAFE or request.key is not None
         return _body_of(self._answered(request, may_repeat=may_repeat, timeout=timeout))
 
-    def _answered(self, request: Request, *, may_repeat: bool, timeout: float) -> Reply:
+    def _answered(self, request: HttpRequest, *, may_repeat: bool, timeout: float) -> ApiReply:
         for number in range(self._patience.attempts if may_repeat else 1):
             is_last = not may_repeat or number + 1 == self._patience.attempts
             try:
@@ -85,14 +85,14 @@ class Client:
         raise AssertionError("the last attempt returns or raises")
 
     def get(self, path: str, query: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT_SECONDS) -> Any:
-        return self.call(Request("GET", with_query(path, query or {})), timeout=timeout)
+        return self.call(HttpRequest("GET", with_query(path, query or {})), timeout=timeout)
 
     def again(self, path: str) -> Any:
         """Returns the answer of a GET that is asked for over and over: while it is the same, only that is answered.
         From the second time on an answer of the last half minute will do, which costs the API less."""
         tag, known = self._tagged.get(path, ("", None))
         headers = {"If-None-Match": tag, "Cache-Control": "max-age=30"} if tag else {}
-        reply = self._answered(Request("GET", path, headers=headers), may_repeat=True, timeout=TIMEOUT_SECONDS)
+        reply = self._answered(HttpRequest("GET", path, headers=headers), may_repeat=True, timeout=TIMEOUT_SECONDS)
         is_same = reply.status == NOT_MODIFIED and tag != ""
         body = known if is_same else _body_of(reply)
         self._tagged[path] = (reply.headers.get("etag", tag if is_same else ""), body)
@@ -116,15 +116,15 @@ class Client:
         for wire in self._wires:
             wire.close()
 
-    def _sent(self, request: Request, timeout: float) -> Reply:
+    def _sent(self, request: HttpRequest, timeout: float) -> ApiReply:
         with self._during():
             return self._wire().send(request, timeout)
 
-    def _wire(self) -> Wire:
+    def _wire(self) -> HttpConnection:
         if not hasattr(self._threads, "wire"):
-            self._threads.wire = Wire(self.profile.url, self.profile.token)
+            self._threads.wire = HttpConnection(self.profile.url, self.profile.token)
             self._wires.append(self._threads.wire)
-        wire: Wire = self._threads.wire
+        wire: HttpConnection = self._threads.wire
         return wire
 
 
@@ -140,7 +140,7 @@ def _said(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _body_of(reply: Reply) -> Any:
+def _body_of(reply: ApiReply) -> Any:
     if reply.status < 300:
         return reply.json
-    raise Refused(reply.status, reply.json if isinstance(reply.json, dict) else {})
+    raise ApiRefusal(reply.status, reply.json if isinstance(reply.json, dict) else {})

@@ -10,10 +10,10 @@ from typing import NoReturn, TextIO
 import click
 
 from baton_cli import VERSION
-from baton_cli.app import App
-from baton_cli.exits import Exit, Failure, Misused
+from baton_cli.base_command import common
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ExitCode, Failure, Misused
 from baton_cli.lazy import LazyGroup
-from baton_cli.leaf import common
 from baton_cli.output import ReaderGone, complain
 
 NOUNS = {
@@ -79,33 +79,33 @@ def _version(context: click.Context) -> None:
     context.exit()
 
 
-def run(arguments: list[str] | None = None, app: App | None = None) -> int:
+def run(arguments: list[str] | None = None, app: CommandContext | None = None) -> int:
     """Returns the exit code of one command line."""
-    app = app or App()
+    app = app or CommandContext()
     try:
         ended = cli.main(arguments, prog_name="baton", complete_var=COMPLETION_VARIABLE, standalone_mode=False, obj=app)
     except click.exceptions.NoArgsIsHelpError as error:
         complain(error.format_message())
-        return Exit.USAGE
+        return ExitCode.USAGE
     except click.UsageError as error:
         complain(_told(_misused(error)))
-        return Exit.USAGE
+        return ExitCode.USAGE
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted")
-        return Exit.INTERRUPTED
+        return ExitCode.INTERRUPTED
     except ReaderGone:
-        return Exit.OK
+        return ExitCode.OK
     except Failure as failure:
-        if failure.exit == Exit.NOT_FOUND:
+        if failure.exit == ExitCode.NOT_FOUND:
             failure.why = "\n".join(filter(None, [failure.why, _asked(app)]))
         complain(_told(failure))
         return failure.exit
     except Exception as exc:  # noqa: BLE001 - the edge of the process
         complain(f"error: {type(exc).__name__}: {exc}\n  why: this is a bug of the command's\n  next: {_report()}")
-        return Exit.FAILED
+        return ExitCode.FAILED
     finally:
         app.close()
-    return ended if isinstance(ended, int) else Exit.OK
+    return ended if isinstance(ended, int) else ExitCode.OK
 
 
 def _misused(error: click.UsageError) -> Misused:
@@ -113,7 +113,7 @@ def _misused(error: click.UsageError) -> Misused:
     return Misused(error.format_message(), "", f"{path} --help")
 
 
-def _asked(app: App) -> str:
+def _asked(app: CommandContext) -> str:
     """Another profile may know what this one doesn't."""
     profile = app.profile
     return f"asked {f'as the profile {profile.name}' if profile.name else 'without a profile'} at {profile.url}"

@@ -59,11 +59,11 @@ class Output:
         self.write(json_text(json.dumps(document, ensure_ascii=False, indent=indent)) + "\n")
 
     def _pick(self, document: Any) -> None:
-        from baton_cli import picks
+        from baton_cli import answer_query
 
         if self._query:
-            self.write(f"{visible(picks.picked(document, self._query))}\n")
-        elif found := picks.names(document):
+            self.write(f"{visible(answer_query.picked(document, self._query))}\n")
+        elif found := answer_query.names(document):
             self.write("".join(f"{visible(each)}\n" for each in found))
         else:
             complain("the answer has no id: --json shows it, --query picks of it")

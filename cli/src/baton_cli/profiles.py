@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from baton_cli.exits import Misused
+from baton_cli.failures import Misused
 
 FIELDS = ("url", "token", "agent")
 
@@ -38,7 +38,7 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class ProfilesFile:
     """What the file says."""
 
     default: str = ""
@@ -50,14 +50,14 @@ def config_path(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(home).expanduser() / "baton" / "config.toml"
 
 
-def config_of(path: Path) -> Config:
+def config_of(path: Path) -> ProfilesFile:
     """Returns what the file says; an empty one if there is none. Raises ``Misused``."""
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise Misused(f"{path} can be read by others", "it holds tokens", f"chmod 600 {path}")
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return Config()
+        return ProfilesFile()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
         raise Misused(f"{path} isn't TOML", str(exc), f"mend it, or remove it and call: {_INIT}") from exc
     except OSError as exc:
@@ -68,14 +68,14 @@ def config_of(path: Path) -> Config:
 _INIT = "baton init"
 
 
-def _checked(found: dict[str, Any], path: Path) -> Config:
+def _checked(found: dict[str, Any], path: Path) -> ProfilesFile:
     profiles = found.get("profiles", {})
     is_sound = isinstance(profiles, dict) and all(
         isinstance(each, dict) and all(isinstance(value, str) for value in each.values()) for each in profiles.values()
     )
     if not is_sound or not isinstance(found.get("default", ""), str):
         raise Misused(f"{path} isn't as Baton writes it", "a profile is a table of texts", f"{_INIT} writes one")
-    return Config(found.get("default", ""), profiles)
+    return ProfilesFile(found.get("default", ""), profiles)
 
 
 def profile_from(
@@ -104,7 +104,7 @@ def _must_be_for(profile: Profile, saved: Mapping[str, str]) -> None:
         raise Misused(what, f"{profile.url} was named", step)
 
 
-def _saved(config: Config, name: str, *, is_named: bool) -> Mapping[str, str]:
+def _saved(config: ProfilesFile, name: str, *, is_named: bool) -> Mapping[str, str]:
     if name in config.profiles:
         return config.profiles[name]
     if is_named:
@@ -153,17 +153,17 @@ def save(name: str, profile: Profile, path: Path, *, is_default: bool) -> None:
     config = config_of(path)
     kept = {each: value for each in FIELDS if (value := getattr(profile, each))}
     default = name if is_default or not config.default else config.default
-    _write(Config(default, {**config.profiles, name: kept}), path)
+    _write(ProfilesFile(default, {**config.profiles, name: kept}), path)
 
 
 def forget(name: str, path: Path) -> None:
     """Takes the profile out of the file."""
     config = config_of(path)
     left = {each: values for each, values in config.profiles.items() if each != name}
-    _write(Config("" if config.default == name else config.default, left), path)
+    _write(ProfilesFile("" if config.default == name else config.default, left), path)
 
 
-def _write(config: Config, path: Path) -> None:
+def _write(config: ProfilesFile, path: Path) -> None:
     lines = [f"default = {_quoted(config.default)}"]
     for name, values in config.profiles.items():
         lines += ["", f"[profiles.{_quoted(name)}]", *(f"{key} = {_quoted(value)}" for key, value in values.items())]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from api.access import views
-from baton.domain.access.principal import SCOPES, Kind
+from baton.domain.access.principal import SCOPES, PrincipalKind
 from baton.ports.deps import Deps
 from baton.services.access.issue_token import TokenRequest, issue_token, read_tokens, revoke_token
 from rest import answers, models, pages, routing
@@ -16,7 +16,7 @@ routes = routing.Routes()
 class NewTokenRequest(models.Body):
     """``subject``: an agent's slug, or a human's or service's name. ``expires_at``: left out, never."""
 
-    kind: Kind
+    kind: PrincipalKind
     subject: models.Slug
     scopes: Annotated[frozenset[str], models.few(len(SCOPES))] = frozenset()
     expires_at: models.Instant | None = None

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from api.memory.views import EntryView
 from baton.domain.memory.entry import Entry
-from baton.domain.memory.entry_index import Answer
+from baton.domain.memory.entry_index import SearchAnswer
 from baton.services.memory.recall import Recalled
 from baton.steps.memory.found_entries import FoundEntry
 from rest.shape import ViewShape
@@ -54,12 +54,12 @@ _REASON = ViewShape(ReasonView, Entry, "replaced")
 _RECALLED = ViewShape(RecalledView, Entry, "replaced score")
 
 
-def recall(found: Answer[Recalled]) -> Recall:
+def recall(found: SearchAnswer[Recalled]) -> Recall:
     items = [_RECALLED(each.entry, replaced=_replaced(each.found), score=round(each.score, 3)) for each in found.items]
     return {"items": items, "searched": found.searched, "is_whole": found.is_whole}
 
 
-def why(found: Answer[FoundEntry]) -> Why:
+def why(found: SearchAnswer[FoundEntry]) -> Why:
     items = [_REASON(each.entry, replaced=_replaced(each)) for each in found.items]
     return {"items": items, "searched": found.searched, "is_whole": found.is_whole}
 

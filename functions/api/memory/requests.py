@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import StringConstraints
 
 from baton.domain.memory import entry
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import DecisionStatus, EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.scope import MAX_SCOPE, ROOT
 from baton.services.memory.withdraw_posted import Posted
 from rest import models

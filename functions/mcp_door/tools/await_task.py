@@ -9,7 +9,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
+from mcp_door.tools.tool import SENDER, McpTool, Said, ToolCall
 
 # Many clients give a call up after a minute.
 MAX_SECONDS = 25
@@ -38,7 +38,7 @@ def await_task(call: ToolCall[AwaitArguments]) -> Said:
     return Said(lines, step, data, tasks_shown.OTHERS)
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="await_task",
     description="Wait up to 25 s for a task. Not yet: call again.",
     arguments=AwaitArguments,

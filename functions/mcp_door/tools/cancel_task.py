@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import SENDER, Said, Tool, ToolCall
+from mcp_door.tools.tool import SENDER, McpTool, Said, ToolCall
 
 
 class CancelArguments(Arguments):
@@ -20,7 +20,7 @@ def cancel(call: ToolCall[CancelArguments]) -> Said:
     return Said(lines, tasks_shown.next_step(call, task), data)
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="cancel_task",
     description="Cancel what you handed off.",
     arguments=CancelArguments,

@@ -24,11 +24,11 @@ from mcp_door.tools import (
     wait_for_callback,
     withdraw_entry,
 )
-from mcp_door.tools.tool import SENDER, WORKER, Tool
+from mcp_door.tools.tool import SENDER, WORKER, McpTool
 
 USUAL, ALL = "usual", "all"
 SETS = frozenset({WORKER, SENDER, USUAL, ALL})
-TOOLS: tuple[Tool, ...] = (
+TOOLS: tuple[McpTool, ...] = (
     handoff.TOOL,
     twining_handoff.TOOL,
     create_handoff_marker.TOOL,
@@ -50,7 +50,7 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 
-def tools_of(who: str) -> dict[str, Tool]:
+def tools_of(who: str) -> dict[str, McpTool]:
     """Returns the tools of a set by their names: those of a ``worker``, of a ``sender``, of both (``usual``), or
     ``all``."""
     return {tool.name: tool for tool in TOOLS if who == ALL or who in tool.of or (who == USUAL and tool.of)}

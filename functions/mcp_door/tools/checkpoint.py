@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
+from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
 
 
 class CheckpointArguments(Arguments):
@@ -29,7 +29,7 @@ def checkpoint(call: ToolCall[CheckpointArguments]) -> Said:
     return Said(lines, "work on; this has extended the claim, as heartbeat does; end with complete or fail", data)
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="checkpoint",
     description="Save progress for the next attempt.",
     arguments=CheckpointArguments,

@@ -10,12 +10,12 @@ from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
 from baton.domain import errors, times
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from mcp_door.tools import request_shown, tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.keys import key_of
 from mcp_door.tools.memory_shown import memory_lines
-from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
+from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_of
 from rest.errors import InvalidFields
 
 MAX_WAIT_SECONDS = 20
@@ -45,7 +45,7 @@ def claim_next(call: ToolCall[ClaimArguments]) -> Said:
 
 def _claimed(call: ToolCall[ClaimArguments]) -> Any:
     given = call.arguments.given()
-    if call.caller.by.kind is not Kind.AGENT and not given.keys() & {"agent", "task_id"}:
+    if call.caller.by.kind is not PrincipalKind.AGENT and not given.keys() & {"agent", "task_id"}:
         raise InvalidFields([("agent", "is required: this token isn't an agent's")])
     key = key_of("claim_next", given.get("request_id"))
     body = {name: given[name] for name in ("agent", "lease_seconds", "auto_memories") if name in given} | call.named
@@ -134,7 +134,7 @@ def next_step(claimed: dict[str, Any]) -> str:
     return f"{first if is_short else ''}do the work; {beat}; end with complete{reports}, or with fail"
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="claim_next",
     description="Claim your best ready task: yours alone until the lease ends.",
     arguments=ClaimArguments,

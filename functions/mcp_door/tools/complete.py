@@ -10,8 +10,8 @@ from api.claims.requests import MAX_REPORTS
 from api.handoffs.requests import LEFT_OUT, Piece
 from mcp_door.tools import claim_next
 from mcp_door.tools.arguments import Arguments, merged
-from mcp_door.tools.keys import key_under_claim
-from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
+from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_under_claim
 from rest import models
 
 
@@ -61,7 +61,7 @@ def ended(task: dict[str, Any]) -> Said:
     return Said(lines, claim_next.next_step(following), data, others)
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="complete",
     description="End your claim: the work is done.",
     arguments=CompleteArguments,

@@ -9,8 +9,8 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments, merged
-from mcp_door.tools.keys import key_of
-from mcp_door.tools.tool import NEITHER, Said, Tool, ToolCall
+from mcp_door.tools.tool import NEITHER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_of
 
 
 class MarkerArguments(Arguments):
@@ -61,7 +61,7 @@ FIELDS = (
     *("handoff_block", "task_created", "task_id", "handoff_id", "duplicate_prevented", "needs_manual_review"),
     *("task_url", "existing_task_url"),
 )
-TOOL = Tool(
+TOOL = McpTool(
     name="create_handoff_marker",
     description="Escalate: a block for your digest, and a task unless one is open.",
     arguments=MarkerArguments,

@@ -9,9 +9,9 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT, Piece
 from baton.domain.tasks.task import MAX_BRANCHES
 from mcp_door.tools.arguments import Arguments, left_out
-from mcp_door.tools.keys import key_under_claim
 from mcp_door.tools.known_agents import agents_named
-from mcp_door.tools.tool import NEITHER, Said, Tool, ToolCall
+from mcp_door.tools.tool import NEITHER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_under_claim
 from rest import models
 
 
@@ -56,7 +56,7 @@ def _line(branch: tuple[str, str]) -> str:
     return f"{branch[0]}: {branch[1]}"
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="delegate",
     description="Have others do parts of your task; it comes back with their results.",
     arguments=DelegateArguments,

@@ -9,8 +9,8 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments, merged
 from mcp_door.tools.complete import ended
-from mcp_door.tools.keys import key_under_claim
-from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
+from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_under_claim
 
 
 class FailArguments(Arguments):
@@ -36,7 +36,7 @@ def fail(call: ToolCall[FailArguments]) -> Said:
     return ended(call.play("fail", call.arguments.body(), params=params, key=key))
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="fail",
     description="End your claim: it can't be done, or not now (retryable).",
     arguments=FailArguments,

@@ -9,7 +9,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import Said, Tool, ToolCall
+from mcp_door.tools.tool import McpTool, Said, ToolCall
 
 
 class TaskArguments(Arguments):
@@ -32,7 +32,7 @@ def get_task(call: ToolCall[TaskArguments]) -> Said:
     return Said(lines, tasks_shown.next_step(call, task), data, (*tasks_shown.OTHERS, "chain"))
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="get_task",
     description="Show a task: state, output, failure.",
     arguments=TaskArguments,

@@ -9,9 +9,9 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments, left_out, merged
-from mcp_door.tools.keys import key_of
 from mcp_door.tools.known_agents import agents_named
-from mcp_door.tools.tool import Said, Tool, ToolCall
+from mcp_door.tools.tool import McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_of
 from rest import models
 
 
@@ -68,7 +68,7 @@ def hand_off(call: ToolCall[HandoffArguments]) -> Said:
     return Said(lines, f"{waits}; get_task shows it", data)
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="handoff",
     description="Hand work to another agent, whose completion reports each criterion.",
     arguments=HandoffArguments,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
+from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
 
 
 class HeartbeatArguments(Arguments):
@@ -21,7 +21,7 @@ def heartbeat(call: ToolCall[HeartbeatArguments]) -> Said:
     return Said([f"The claim is yours until {beat['expires_at']}."], "work on; end with complete or fail", data)
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="heartbeat",
     description="Extend your claim.",
     arguments=HeartbeatArguments,

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from mcp_door.tools import tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import Said, Tool, ToolCall
+from mcp_door.tools.tool import McpTool, Said, ToolCall
 from rest.errors import InvalidFields
 
 USUAL = 10
@@ -43,7 +43,7 @@ def _asked(call: ToolCall[ListArguments], given: dict[str, Any]) -> tuple[str, d
     if given.get("held"):
         if others := sorted({"sent", "day", "state"} & given.keys()):
             raise InvalidFields([(name, "isn't for held") for name in others])
-        if call.caller.by.kind is not Kind.AGENT and "agent" not in given:
+        if call.caller.by.kind is not PrincipalKind.AGENT and "agent" not in given:
             raise InvalidFields([("agent", "is required: this token isn't an agent's")])
         return "list_held", {name: query[name] for name in ("limit", "cursor") if name in query}
     if not given.get("sent"):
@@ -51,7 +51,7 @@ def _asked(call: ToolCall[ListArguments], given: dict[str, Any]) -> tuple[str, d
     if "day" in query:
         raise InvalidFields([("day", "isn't for sent, which lists the last 7 days")])
     target = {"target": query.pop("agent")} if "agent" in query else {}
-    source = call.own_name if call.caller.by.kind is Kind.AGENT else call.caller.by.key
+    source = call.own_name if call.caller.by.kind is PrincipalKind.AGENT else call.caller.by.key
     return "list_all_handoffs", {**query, **target, "source": source}
 
 
@@ -100,7 +100,7 @@ def _next_step(query: dict[str, Any], page: dict[str, Any]) -> str:
     return "; ".join(each for each in ("get_task shows one", more, others) if each)
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="list_tasks",
     description="List tasks, newest first.",
     arguments=ListArguments,

@@ -9,7 +9,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.memory_shown import found_lines
-from mcp_door.tools.tool import Said, Tool, ToolCall
+from mcp_door.tools.tool import McpTool, Said, ToolCall
 from rest.errors import InvalidFields
 
 USUAL = 5
@@ -51,7 +51,7 @@ def _answer(call: ToolCall[RecallArguments], given: dict[str, Any]) -> dict[str,
     return dict(call.play("recall_entries", query={"q": given["query"], **narrowed, **limit}))
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="recall",
     description="Ask what the others know, or why a file is as it is.",
     arguments=RecallArguments,

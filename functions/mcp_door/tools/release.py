@@ -5,8 +5,8 @@ from __future__ import annotations
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.complete import ended
-from mcp_door.tools.keys import key_under_claim
-from mcp_door.tools.tool import WORKER, Said, Tool, ToolCall
+from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_under_claim
 
 
 class ReleaseArguments(Arguments):
@@ -22,7 +22,7 @@ def release(call: ToolCall[ReleaseArguments]) -> Said:
     return ended(call.play("release", given, params={"task_id": task_id}, key=key))
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="release",
     description="Give your claim back, undone.",
     arguments=ReleaseArguments,

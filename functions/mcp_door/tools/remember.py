@@ -10,8 +10,8 @@ from api.handoffs.requests import LEFT_OUT
 from baton.domain.memory.entry import MAX_TAGS, EntryType
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.keys import key_of
-from mcp_door.tools.tool import Said, Tool, ToolCall
+from mcp_door.tools.tool import McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_of
 from rest import models
 
 
@@ -38,7 +38,7 @@ def remember(call: ToolCall[RememberArguments]) -> Said:
     return Said(lines, step, {"entry_id": entry["id"], "scope": entry["scope"], "status": entry["status"]})
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="remember",
     description="Tell all agents what you found, decided or need.",
     arguments=RememberArguments,

@@ -85,7 +85,7 @@ class ToolCall(Generic[ArgumentsT]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tool:
+class McpTool:
     """``renamed``: a field of a route → the argument that it comes from, for refusals. ``answer``: the fields that are
     always there. ``is_twinings``: it answers with no field of Baton's own, and a refusal begins with ``{error, code}``,
     as the tool's callers expect."""

@@ -9,9 +9,9 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT, MAX_LIST, Piece
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.keys import key_of
 from mcp_door.tools.known_agents import agents_named
-from mcp_door.tools.tool import NEITHER, Said, Tool, ToolCall
+from mcp_door.tools.tool import NEITHER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_of
 from rest import models
 
 
@@ -47,7 +47,7 @@ def hand_over(call: ToolCall[TwiningArguments]) -> Said:
     return Said(lines, "its target takes it with claim_next; list_tasks shows its state", made)
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="twining_handoff",
     description="Hand over results with what their scope knows, and post a status.",
     arguments=TwiningArguments,

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.keys import key_under_claim
-from mcp_door.tools.tool import NEITHER, Said, Tool, ToolCall
+from mcp_door.tools.tool import NEITHER, McpTool, Said, ToolCall
+from mcp_door.tools.tool_call_keys import key_under_claim
 
 
 class CallbackArguments(Arguments):
@@ -34,7 +34,7 @@ def wait_for_callback(call: ToolCall[CallbackArguments]) -> Said:
     return Said(lines, step, {"task_id": task["id"], "state": task["state"], "callback": callback})
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="wait_for_callback",
     description="Let your task wait for an answer from outside, posted to a secret URL.",
     arguments=CallbackArguments,

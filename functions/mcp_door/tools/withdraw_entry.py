@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import Said, Tool, ToolCall
+from mcp_door.tools.tool import McpTool, Said, ToolCall
 
 
 class WithdrawArguments(Arguments):
@@ -19,7 +19,7 @@ def withdraw(call: ToolCall[WithdrawArguments]) -> Said:
     return Said(lines, "post what holds with remember", {"entry_id": entry["id"], "status": entry["status"]})
 
 
-TOOL = Tool(
+TOOL = McpTool(
     name="withdraw_entry",
     description="Take back what you posted, if it is wrong.",
     arguments=WithdrawArguments,

@@ -10,7 +10,7 @@ import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.domain import errors
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.services.access.authenticate import admit
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
@@ -33,7 +33,7 @@ def versions(rig: Rig, workspace: str = WORKSPACE) -> list[int]:
 
 
 def revoke(rig: Rig) -> object:
-    token, _ = issue_token(rig.other().deps, human(), TokenRequest(kind=Kind.HUMAN, subject="bob"))
+    token, _ = issue_token(rig.other().deps, human(), TokenRequest(kind=PrincipalKind.HUMAN, subject="bob"))
     return revoke_token(rig.other().deps, human(), token.id)
 
 
@@ -147,7 +147,7 @@ class Caller:
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
-        self.token, text = issue_token(rig.other().deps, human(), TokenRequest(kind=Kind.HUMAN, subject="bob"))
+        self.token, text = issue_token(rig.other().deps, human(), TokenRequest(kind=PrincipalKind.HUMAN, subject="bob"))
         self.header = f"Bearer {text}"
 
     def calls(self) -> list[str]:

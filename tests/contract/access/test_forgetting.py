@@ -10,7 +10,7 @@ import pytest
 
 from baton.domain.errors import KeyTaken
 from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey, SavedResponse
-from baton.domain.tasks.receipts import Asked
+from baton.domain.tasks.receipts import AskedRequest
 from baton.domain.tasks.tail import MAX_TAIL_BYTES
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskOutput
@@ -88,7 +88,7 @@ def test_without_a_time_an_answer_is_kept_for_good(store: Store) -> None:
 def test_a_receipt_tells_until_when_the_answer_is_given_again(store: Store) -> None:
     task = claimed(store)
     change = then(task, state=State.DONE, claim=None)
-    store.commit(WORKSPACE, replace(change, asked=Asked(digest="complete")))
+    store.commit(WORKSPACE, replace(change, asked=AskedRequest(digest="complete")))
     kept = store.receipt(store.load(WORKSPACE, task.id)[0], "clm_1")
     assert kept is not None
     assert (kept.is_over(NOON + WEEK - MS), kept.is_over(NOON + WEEK), kept.is_over(None)) == (False, True, False)
@@ -109,7 +109,7 @@ def test_nothing_but_copies_of_answers_is_ever_forgotten(rig: Rig) -> None:
 def with_receipts(store: Store) -> Task:
     """Its first claim was ended by its holder, its second one by somebody else. What HEAD has of that is too long."""
     task = claimed(store)
-    asked = Asked(digest="release", key="a-key")
+    asked = AskedRequest(digest="release", key="a-key")
     back = replace(then(task, state=State.DELEGATED, ready_at=NOON, claim=None), by_holder=True, asked=asked)
     store.commit(WORKSPACE, back)
     again = then(back.task, state=State.CLAIMED, claim=a_claim(fence=2), fence=2, title="t" * MAX_TAIL_BYTES)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.token import Token
 from baton.domain.errors import Conflict, TokenRefused
@@ -23,7 +23,7 @@ CODE = SessionCode(digest="c" * 64, workspace=WORKSPACE, token_id=a_token().id, 
 
 def opened(store: Store) -> tuple[Token, Token]:
     """A token and its session."""
-    parent, session = a_token(kind=Kind.HUMAN, subject="bob"), a_session()
+    parent, session = a_token(kind=PrincipalKind.HUMAN, subject="bob"), a_session()
     store.add_token(parent)
     store.add_session(session, NOBODYS.and_one(session.id))
     return parent, session
@@ -84,7 +84,7 @@ def test_a_list_that_was_changed_since_refuses_the_next_session(store: Store) ->
 
 
 def test_a_code_opens_one_session(store: Store) -> None:
-    store.add_token(a_token(kind=Kind.HUMAN, subject="bob"))
+    store.add_token(a_token(kind=PrincipalKind.HUMAN, subject="bob"))
     store.add_session_code(CODE)
     assert store.session_code(CODE.digest) == CODE
     assert store.session_code("d" * 64) is None
@@ -98,7 +98,7 @@ def test_a_code_opens_one_session(store: Store) -> None:
 
 def test_a_code_that_is_gone_opens_nothing(store: Store) -> None:
     session = a_session()
-    store.add_token(a_token(kind=Kind.HUMAN, subject="bob"))
+    store.add_token(a_token(kind=PrincipalKind.HUMAN, subject="bob"))
     with pytest.raises(Conflict):
         store.add_session(session, NOBODYS.and_one(session.id), CODE)
     assert store.token(session.id) is None

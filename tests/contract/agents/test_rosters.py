@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from baton.adapters.dynamodb.agents import configs
+from baton.adapters.dynamodb.agents import workspace_configs
 from baton.domain.errors import Conflict, InvalidMarker
 from baton.ports.store import Store
 from baton.services.agents.import_agents import import_agents
@@ -98,7 +98,7 @@ def test_what_an_import_changes_is_known_to_all(store: Store, rig: Rig) -> None:
 def test_a_process_keeps_the_agents_of_so_many_workspaces_and_no_more(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(configs, "MAX_KEPT_AGENTS", 3)
+    monkeypatch.setattr(workspace_configs, "MAX_KEPT_AGENTS", 3)
     other = rig.other()
     for workspace in ("one", "two", "three", "four"):
         register_agent(other.deps, human(workspace), "auditor", {})

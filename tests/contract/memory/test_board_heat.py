@@ -12,8 +12,8 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory import entry
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.services.memory.post_entry import post_entry
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo

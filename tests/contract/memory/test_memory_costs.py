@@ -13,8 +13,8 @@ import pytest
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import DecisionStatus, EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.scope import MAX_DEPTH
 from baton.ports.runs import RunInput, RunSucceeded
 from baton.services.claims.claim_task import claim_next

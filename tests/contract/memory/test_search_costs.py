@@ -8,8 +8,8 @@ from baton.adapters.dynamodb.memory import entry_items
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.adapters.lexical_search import PAGE
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.entry_index import Question
 from baton.domain.memory.packing import PACK_SIZE, PACKS_AT_ONCE
 from baton.services.memory.end_entry import delete_entry

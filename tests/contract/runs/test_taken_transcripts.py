@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import Busy, Conflict, StaleClaim, TooLarge
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry
+from baton.domain.runs.transcript import EntryKind, MessageType, TaskEntry, TranscriptEntry, TranscriptMessage
 from baton.domain.tasks.task import State
 from baton.ports.store import Store
 from baton.ports.writes import Insert
@@ -28,8 +28,8 @@ from support.worlds.world import WORKSPACE
 TASK = "task_1"
 
 
-def long_entry(first: int, says: str, messages: int) -> Entry:
-    more = tuple(Message(MessageType.STATUS, f"{number}") for number in range(messages - 1))
+def long_entry(first: int, says: str, messages: int) -> TranscriptEntry:
+    more = tuple(TranscriptMessage(MessageType.STATUS, f"{number}") for number in range(messages - 1))
     return replace(an_entry(first, says), more_messages=more)
 
 
@@ -43,7 +43,7 @@ class Run:
 
     def __init__(self, store: Store, fence: int) -> None:
         self.store, self.fence = store, fence
-        self.known: list[Entry] = []
+        self.known: list[TranscriptEntry] = []
         self.is_over = False
 
     def take(self) -> None:

@@ -14,7 +14,15 @@ from baton.domain.agents.agent import Roster
 from baton.domain.errors import Busy, Conflict, Unknown
 from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.runs.run_profile import MAX_SYSTEM_PROMPT, RunProfile
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage, result
+from baton.domain.runs.transcript import (
+    EntryKind,
+    MessageType,
+    TaskEntry,
+    TranscriptEntry,
+    TranscriptMessage,
+    Usage,
+    result,
+)
 from baton.domain.tasks.task import Policy, State
 from baton.ports.store import Store
 from baton.ports.writes import Add, AddUsage, Insert, Require, UnderClaim, Write
@@ -47,8 +55,8 @@ FULL_ENTRY = an_entry(
         {"toolUse": CALL},
     ),
     more_messages=(
-        Message(MessageType.HANDOFF, "Handed to scout", {"to": ["scout", {"n": 1.0}]}),
-        Message(MessageType.STATUS, ""),
+        TranscriptMessage(MessageType.HANDOFF, "Handed to scout", {"to": ["scout", {"n": 1.0}]}),
+        TranscriptMessage(MessageType.STATUS, ""),
     ),
     stop_reason="tool_use",
     usage=Usage(1, 1_234, 56),
@@ -68,7 +76,7 @@ def save(store: Store, version: int = 1, profile: RunProfile | None = None, slug
     store.save_agent(an_agent(slug, version=version), store.roster(WORKSPACE), profile)
 
 
-def keep(store: Store, *entries: Entry, task_id: str = "task_1") -> None:
+def keep(store: Store, *entries: TranscriptEntry, task_id: str = "task_1") -> None:
     for entry in entries:
         store.commit(WORKSPACE, Insert(TaskEntry(task_id, entry)))
 
@@ -142,7 +150,7 @@ def test_a_task_that_was_never_run_has_said_and_spent_nothing(store: Store) -> N
 
 
 @pytest.mark.parametrize("entry", [FULL_ENTRY, an_entry(), RESULTS, an_entry(blocks=())])
-def test_an_entry_is_read_back_as_it_was_kept(store: Store, entry: Entry) -> None:
+def test_an_entry_is_read_back_as_it_was_kept(store: Store, entry: TranscriptEntry) -> None:
     keep(store, entry)
     (found,) = store.transcript(WORKSPACE, "task_1")
     assert found == entry
@@ -152,7 +160,7 @@ def test_an_entry_is_read_back_as_it_was_kept(store: Store, entry: Entry) -> Non
 
 def test_the_full_entry_is_a_full_one() -> None:
     usual = an_entry()
-    same = {f.name for f in fields(Entry) if getattr(FULL_ENTRY, f.name) == getattr(usual, f.name)}
+    same = {f.name for f in fields(TranscriptEntry) if getattr(FULL_ENTRY, f.name) == getattr(usual, f.name)}
     assert same == {"kind", "agent"}
 
 
@@ -202,7 +210,7 @@ def test_a_place_is_taken_once(store: Store) -> None:
 
 
 def test_nobody_shares_what_was_said(store: Store) -> None:
-    error = Message(MessageType.ERROR, "x", {"n": 1})
+    error = TranscriptMessage(MessageType.ERROR, "x", {"n": 1})
     given = an_entry(blocks=({"text": "hello"},), more_messages=(error,), output={"n": 1})
     keep(store, given)
     for shared in (given, store.transcript(WORKSPACE, "task_1")[0]):

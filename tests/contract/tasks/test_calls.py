@@ -9,7 +9,7 @@ import pytest
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.table import to_wire
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.agents.agent import Runtime
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.handoffs.workflow import JobKind
@@ -251,7 +251,7 @@ def test_ending_a_claim_takes_two(rig: Rig, verb: str, key: IdempotencyKey | Non
 
 def test_who_calls_is_one_small_reading_before_all_others(rig: Rig) -> None:
     """Of a token that the process knows. One that it doesn't know is read: alone, and once more under the version."""
-    _, text = issue_token(rig.world.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="ci"))
+    _, text = issue_token(rig.world.deps, human(), TokenRequest(kind=PrincipalKind.SERVICE, subject="ci"))
     task_id = rig.world.needing()
 
     def asked(act: Callable[[Store], Any]) -> list[str]:
@@ -273,7 +273,7 @@ def test_who_calls_is_one_small_reading_before_all_others(rig: Rig) -> None:
 
 def test_a_session_is_read_as_a_token_is(rig: Rig) -> None:
     """Once the process knows it. Its own token is read after it, where either has to be read again."""
-    wanted = TokenRequest(kind=Kind.HUMAN, subject="bob")
+    wanted = TokenRequest(kind=PrincipalKind.HUMAN, subject="bob")
     token, token_text = issue_token(rig.world.deps, human(), wanted)
     _, session_text = open_session(rig.world.deps, token.principal)
     task_id = rig.world.needing()
@@ -291,7 +291,7 @@ def test_a_session_is_read_as_a_token_is(rig: Rig) -> None:
 
 
 def test_a_renewal_is_one_write(rig: Rig) -> None:
-    token, _ = issue_token(rig.world.deps, human(), TokenRequest(kind=Kind.HUMAN, subject="bob"))
+    token, _ = issue_token(rig.world.deps, human(), TokenRequest(kind=PrincipalKind.HUMAN, subject="bob"))
     session, _ = open_session(rig.world.deps, token.principal)
     rig.clock.advance(60)
     assert spent(rig, lambda: renew_session(rig.world.deps, session.principal)) == [

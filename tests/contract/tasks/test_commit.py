@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
-from baton.domain.escalations.direction import Direction, Escalation
+from baton.domain.escalations.direction import CountedEscalation, Direction
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Recovery, State
@@ -259,7 +259,10 @@ def test_a_direction_holds_its_escalations_in_order(store: Store) -> None:
     opened(store, "task_2", 1)
     store.commit(WORKSPACE, CloseEscalation(*PAIR, "task_1"), Insert(a_note()))
     found = direction_of(store)
-    assert found.escalations == (Escalation("task_1", NOON, True), Escalation("task_2", NOON + seconds(1)))
+    assert found.escalations == (
+        CountedEscalation("task_1", NOON, True),
+        CountedEscalation("task_2", NOON + seconds(1)),
+    )
     assert found.version == 2
 
 

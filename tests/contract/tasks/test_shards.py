@@ -23,7 +23,7 @@ from baton.domain.times import seconds
 from baton.ports.store import Store
 from baton.ports.writes import FinishJob, Insert, Put
 from support.clock import NOON
-from support.fakes.fake_dynamo import Calm, FakeDynamo
+from support.fakes.fake_dynamo import FakeDynamo, NoFaults
 from support.fakes.store import TABLE
 from support.faults.choke_point import Choked
 from support.values.changes import new, then
@@ -187,7 +187,7 @@ def test_work_that_moves_to_another_shard_is_offered_once() -> None:
 
 def test_a_create_that_arrives_late_is_fenced_off_in_its_shard() -> None:
     """The bar is the day's entry, so it has to be put where the entry would be."""
-    dynamo = FakeDynamo(Calm(knows_tokens=False))
+    dynamo = FakeDynamo(NoFaults(knows_tokens=False))
     held: list[dict[str, Any]] = []
 
     class Late:

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import pytest
 
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from support.gateway import Gateway, Reply, gateway_event, route_of
 from support.models.authorization import DECISIONS, PUBLIC, Row
 from support.values.bodies import BODIES, IDS
@@ -59,7 +59,7 @@ def test_malformed_and_revoked_tokens_are_nobodys(world: World) -> None:
     gateway = Gateway(world.deps)
     made = gateway.post(ALICE, "/tokens", {"kind": "human", "subject": "bob"}).json
 
-    assert who(world.deps, f"Bearer {made['token']}") == Principal(WORKSPACE, Kind.HUMAN, "bob")
+    assert who(world.deps, f"Bearer {made['token']}") == Principal(WORKSPACE, PrincipalKind.HUMAN, "bob")
     for malformed in ("", "Bearer", "nonsense", "Bearer nonsense", f"Bearer {made['token'][:-1]}", "Bearer baton__"):
         assert who(world.deps, malformed) is None, malformed
     gateway.delete(ALICE, f"/tokens/{made['id']}")

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.services.tasks.verify_trail import verify_trail
 from support.gateway import Gateway, Reply
 from support.values.tokens import token_of
 from support.worlds.world import WORKSPACE, World, human
 
 ADMIN = human(name="alice")
-BOB = Principal(WORKSPACE, Kind.HUMAN, "bob")  # no administrator
+BOB = Principal(WORKSPACE, PrincipalKind.HUMAN, "bob")  # no administrator
 
 
 def ask(gateway: Gateway, token: str, method: str, path: str, body: Any = None) -> Any:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import CONVERSE, Kind, Principal
+from baton.domain.access.principal import CONVERSE, Principal, PrincipalKind
 from support.gateway import Reply
 from support.worlds.http_agents import HttpAgents, message
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
-ALICE, CI, NARROW = human(), service(), Principal(WORKSPACE, Kind.SERVICE, "narrow")
+ALICE, CI, NARROW = human(), service(), Principal(WORKSPACE, PrincipalKind.SERVICE, "narrow")
 ARCHITECT, CODE, QA, CISO = agent("architect"), agent("auto-code"), agent("qa"), agent("ciso")
 WORD = "zanzibar"
 
@@ -66,7 +66,9 @@ def test_source_target_and_creator_read_a_task_and_strangers_dont(http_agents: H
 
 def test_human_reads_whatever_scopes_its_token_has(http_agents: HttpAgents) -> None:
     task = http_agents.begun()["task"]
-    assert http_agents.gateway.get(Principal(WORKSPACE, Kind.HUMAN, "bob"), f"/tasks/{task['id']}").status == 200
+    assert (
+        http_agents.gateway.get(Principal(WORKSPACE, PrincipalKind.HUMAN, "bob"), f"/tasks/{task['id']}").status == 200
+    )
 
 
 def test_service_without_the_scope_reads_what_it_made(http_agents: HttpAgents) -> None:
@@ -255,7 +257,7 @@ def test_conversation_is_heard_by_who_takes_part(http_agents: HttpAgents) -> Non
 
 def test_stranger_says_nothing_in_a_conversation(http_agents: HttpAgents) -> None:
     conversation_id, _ = talked(http_agents)
-    by = Principal(WORKSPACE, Kind.AGENT, "qa", frozenset({CONVERSE}))
+    by = Principal(WORKSPACE, PrincipalKind.AGENT, "qa", frozenset({CONVERSE}))
     reply = http_agents.gateway.post(by, f"/conversations/{conversation_id}/messages", {"message": "x"})
     assert (reply.status, reply.code) == (404, "not_found")
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from baton.adapters.dynamodb import items
+from baton.adapters.dynamodb.concurrent_calls import Calls, ConcurrentCalls, RunCalls, run_in_turn
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table, to_wire
-from baton.adapters.dynamodb.together import Calls, SideBySide, Together, in_turn
 from baton.domain.access.principal import Principal
 from baton.domain.access.token import Token, spell
-from baton.domain.recent import MAX_KEPT, Recent
+from baton.domain.lru_cache import MAX_KEPT, LruCache
 from baton.services.access.issue_token import revoke_token
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
@@ -35,7 +35,7 @@ REFUSED = (403, "token_refused")
 class Door:
     """A process whose calls to the table are counted, and another one on the same table."""
 
-    together: Together = in_turn
+    together: RunCalls = run_in_turn
 
     def __post_init__(self) -> None:
         self.dynamo, self.clock = FakeDynamo(), FakeClock()
@@ -121,12 +121,12 @@ def the_last_first(calls: Calls) -> None:
         call()
 
 
-@pytest.mark.parametrize("together", [the_last_first, SideBySide(1)])
+@pytest.mark.parametrize("together", [the_last_first, ConcurrentCalls(1)])
 @pytest.mark.parametrize("first", FIRST)
-def test_the_order_of_calls_that_dont_wait_for_each_other_changes_no_answer(first: str, together: Together) -> None:
+def test_the_order_of_calls_that_dont_wait_for_each_other_changes_no_answer(first: str, together: RunCalls) -> None:
     by, ask = FIRST[first]
     replies = []
-    for order in (in_turn, together):
+    for order in (run_in_turn, together):
         door = Door(order)
         task_id = door.other.needing()
         replies.append((ask(door.known(by), task_id).status, sorted(door.choked.calls)))
@@ -252,7 +252,7 @@ def test_a_revocation_by_another_process_is_seen_with_the_next_request(door: Doo
 
 
 def test_a_process_keeps_the_tokens_that_it_saw_last() -> None:
-    known: Recent[str, Token] = Recent()
+    known: LruCache[str, Token] = LruCache()
     for number in range(MAX_KEPT):
         known.keep(f"made{number:08d}", made(f"made{number:08d}"))
     assert known.get("made00000000") is not None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import Principal
-from baton_cli.app import App
+from baton_cli.command_context import CommandContext
 from baton_cli.main import run
 from support.gateway import Gateway
 from support.ids import CountingIds
@@ -49,7 +49,7 @@ class Terminal:
     def runs(self, *line: str) -> tuple[int, str, str]:
         """Exit code, standard output, standard error."""
         self.capsys.readouterr()
-        code = run(list(line), App(clock=self.clock))
+        code = run(list(line), CommandContext(clock=self.clock))
         said = self.capsys.readouterr()
         return code, said.out, said.err
 

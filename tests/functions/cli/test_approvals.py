@@ -15,9 +15,9 @@ import pytest
 import baton_cli
 from baton.services.tasks.sweep import sweep
 from baton_cli import times
-from baton_cli.app import App
+from baton_cli.approval_decisions import ShownApproval
 from baton_cli.approvals import HELP, SHORT_HELP, Queue
-from baton_cli.deciding import Look
+from baton_cli.command_context import CommandContext
 from baton_cli.nouns.approvals import waiting
 from baton_cli.screen import Screen
 from baton_cli.screens import approval
@@ -46,7 +46,7 @@ class ScriptedDesk:
     def line(self, question: str) -> str:
         return self.lines.pop(0) if self.lines else ""
 
-    def show(self, look: Look, *, is_whole: bool) -> int:
+    def show(self, look: ShownApproval, *, is_whole: bool) -> int:
         screen, cut = Screen(times.now(), width=100), Cut(is_whole=is_whole)
         approval.looked_at(screen, look, cut)
         self.shown.append(f"{look.item['title']}: {look.place}")
@@ -73,7 +73,7 @@ def needs(terminal: Terminal) -> dict[str, str]:
 
 
 def queue(terminal: Terminal, keys: str, *lines: str) -> tuple[Queue, ScriptedDesk]:
-    app = App(clock=terminal.world.clock.now)
+    app = CommandContext(clock=terminal.world.clock.now)
     desk = ScriptedDesk(list(keys), list(lines))
     made = Queue(app, desk, waiting(app, None, None)["items"])
     try:
@@ -467,7 +467,7 @@ def test_what_somebody_else_decided_leaves_the_queue(terminal: Terminal, needs: 
                 terminal.json("tasks", "dismiss", needs["Sign 1 0"], "--reason", "By another")
             return super().key()
 
-    app = App(clock=terminal.world.clock.now)
+    app = CommandContext(clock=terminal.world.clock.now)
     desk = Late(["a"])
     made = Queue(app, desk, waiting(app, None, None)["items"])
     made.run()

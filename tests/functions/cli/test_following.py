@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry
+from baton.domain.runs.transcript import EntryKind, MessageType, TaskEntry, TranscriptEntry, TranscriptMessage
 from baton.ports.writes import Insert
 from functions.cli.conftest import Terminal
 from infra.citations import ROOT
@@ -137,10 +137,10 @@ def test_a_talk_tells_who_it_is_routed_to(terminal: Terminal) -> None:
         clock.advance(5)
         claim = terminal.agents.take("auto-code")
         messages = (
-            Message(MessageType.HANDOFF, "Routed to QA", {"target_agent": "qa"}),
-            Message(MessageType.ASSISTANT, "All \x1b[31mgood"),
+            TranscriptMessage(MessageType.HANDOFF, "Routed to QA", {"target_agent": "qa"}),
+            TranscriptMessage(MessageType.ASSISTANT, "All \x1b[31mgood"),
         )
-        entry = Entry(first=2, kind=EntryKind.NOTE, agent="auto-code", at=clock.now(), more_messages=messages)
+        entry = TranscriptEntry(first=2, kind=EntryKind.NOTE, agent="auto-code", at=clock.now(), more_messages=messages)
         terminal.api.gateway.deps.store.commit(WORKSPACE, Insert(TaskEntry(claim["task"]["id"], entry)))
         terminal.agents.say(claim, "complete", output="done")
 

@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.keys import kind_of
 from baton.domain.agents.tool import ToolMode
 from baton.domain.errors import KeyTaken
 from baton.domain.handoffs.workflow import ClaimLateResult
-from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry
+from baton.domain.runs.transcript import EntryKind, TaskEntry, TranscriptEntry
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import Note
 from baton.ports.writes import Insert
@@ -34,7 +34,7 @@ def a_long_conversation(world: World, gateway: Gateway, tasks: int, *, is_open: 
     for number in range(tasks):
         ended: dict[str, Any] = {} if is_open else {"state": State.CANCELLED}
         change = new(f"task_zz{number:04d}", workflow_id=made["conversation_id"], parent_id=made["task"]["id"], **ended)
-        entry = Entry(
+        entry = TranscriptEntry(
             first=1,
             kind=EntryKind.REPLY,
             agent="auditor",
@@ -75,7 +75,7 @@ def test_what_is_said_later_is_read_from_a_long_cursor_on(world: World, gateway:
     path = f"/conversations/{conversation_id}/messages"
     first = gateway.get(ALICE, path, query="limit=200").json
     assert len(first["items"]) == 121
-    late = Entry(
+    late = TranscriptEntry(
         first=2, kind=EntryKind.REPLY, agent="auditor", at=world.clock.now(), turn=2, blocks=({"text": "late"},)
     )
     world.store.commit(WORKSPACE, Insert(TaskEntry("task_zz0003", late)))

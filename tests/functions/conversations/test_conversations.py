@@ -10,8 +10,16 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import CONVERSE, Kind, Principal
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage, result
+from baton.domain.access.principal import CONVERSE, Principal, PrincipalKind
+from baton.domain.runs.transcript import (
+    EntryKind,
+    MessageType,
+    TaskEntry,
+    TranscriptEntry,
+    TranscriptMessage,
+    Usage,
+    result,
+)
 from baton.domain.tasks.task import State
 from baton.domain.times import rfc3339
 from baton.ports.writes import AddUsage, Insert
@@ -20,7 +28,7 @@ from support.gateway import Gateway, Reply
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
 ALICE, SCOUT, STRANGER = human(), agent("scout"), human("other")
-TALKER = Principal(WORKSPACE, Kind.AGENT, "scout", frozenset({CONVERSE}))
+TALKER = Principal(WORKSPACE, PrincipalKind.AGENT, "scout", frozenset({CONVERSE}))
 BODY = {"agent": "auditor", "message": "Is the release ready?"}
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -60,7 +68,7 @@ def ended(world: World, gateway: Gateway, task_id: str, by: Any = None) -> None:
 
 def told(world: World, task_id: str, first: int, text: str) -> None:
     """A line of its agent's."""
-    entry = Entry(
+    entry = TranscriptEntry(
         first=first, kind=EntryKind.REPLY, agent="auditor", at=world.clock.now(), turn=first, blocks=({"text": text},)
     )
     world.store.commit(WORKSPACE, Insert(TaskEntry(task_id, entry)))
@@ -113,7 +121,7 @@ def test_task_that_is_no_conversations_has_no_input(world: World, gateway: Gatew
 
 @pytest.mark.parametrize("by", [ALICE, human(name="bob"), service(), service(act_as=False), TALKER])
 def test_humans_services_and_agents_with_the_scope_talk(world: World, gateway: Gateway, by: Principal) -> None:
-    source = by.id if by.kind is Kind.AGENT else by.key
+    source = by.id if by.kind is PrincipalKind.AGENT else by.key
     made = begun(gateway, by, agent="runner")
     assert made["task"]["source_agent"] == source
     (first,) = read(gateway, made["conversation_id"])["items"]
@@ -419,11 +427,11 @@ def test_messages_are_read_in_order(world: World, gateway: Gateway) -> None:
     call = {"toolUse": {"toolUseId": "call_1", "name": "handoff_to_scout", "input": {"x": 1}}}
     thought = {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
     entries = [
-        Entry(first=2, kind=EntryKind.REPLY, agent="auditor", at=world.clock.now(), turn=1,
+        TranscriptEntry(first=2, kind=EntryKind.REPLY, agent="auditor", at=world.clock.now(), turn=1,
               blocks=(thought, {"text": "Let me see."}, call)),
-        Entry(first=5, kind=EntryKind.RESULTS, agent="auditor", at=world.clock.now(), turn=1,
+        TranscriptEntry(first=5, kind=EntryKind.RESULTS, agent="auditor", at=world.clock.now(), turn=1,
               blocks=(result("call_1", {"n": 1}),),
-              more_messages=(Message(MessageType.HANDOFF, "Routed to Scout", {"target_agent": "scout"}),)),
+              more_messages=(TranscriptMessage(MessageType.HANDOFF, "Routed to Scout", {"target_agent": "scout"}),)),
     ]  # fmt: skip
     for entry in entries:
         world.store.commit(WORKSPACE, Insert(TaskEntry(task_id, entry)))

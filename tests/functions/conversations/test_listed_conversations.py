@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import CONVERSE, Kind, Principal
+from baton.domain.access.principal import CONVERSE, Principal, PrincipalKind
 from support.gateway import Gateway
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
 ALICE, BOB, STRANGER = human(), human(name="bob"), human("other")
-TALKER = Principal(WORKSPACE, Kind.AGENT, "scout", frozenset({CONVERSE}))
+TALKER = Principal(WORKSPACE, PrincipalKind.AGENT, "scout", frozenset({CONVERSE}))
 
 
 def begun(world: World, gateway: Gateway, by: Principal = ALICE, **changes: Any) -> Any:

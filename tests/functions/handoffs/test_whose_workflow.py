@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import CONVERSE, Kind, Principal
+from baton.domain.access.principal import CONVERSE, Principal, PrincipalKind
 from baton.services.tasks.sweep import sweep
 from support.gateway import Gateway, Reply
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
 ALICE, AUDITOR, SCOUT, RUNNER = human(), agent("auditor"), agent("scout"), agent("runner")
-TALKER = Principal(WORKSPACE, Kind.AGENT, "scout", frozenset({CONVERSE}))
+TALKER = Principal(WORKSPACE, PrincipalKind.AGENT, "scout", frozenset({CONVERSE}))
 EVIL = {"state": {"pay_to": "the attacker"}}
 
 

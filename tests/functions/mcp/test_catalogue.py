@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from mcp_door.tools.catalogue import TOOLS, tools_of
 from mcp_door.tools.inner_call import ROUTES
-from mcp_door.tools.tool import Tool
+from mcp_door.tools.tool import McpTool
 from support.worlds.mcp_client import McpClient, compact, tools_shown
 from support.worlds.world import human
 
@@ -61,7 +61,7 @@ def test_a_tool_outside_of_the_asked_half_is_unknown(client: McpClient) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_a_tool_is_shown_with_valid_schemas_and_each_hint_that_is_not_assumed_anyway(tool: Tool) -> None:
+def test_a_tool_is_shown_with_valid_schemas_and_each_hint_that_is_not_assumed_anyway(tool: McpTool) -> None:
     shown = tool.shown
     hints = ASSUMED | shown["annotations"]
     assert all(ASSUMED[name] is not hint for name, hint in shown["annotations"].items())
@@ -74,7 +74,7 @@ def test_a_tool_is_shown_with_valid_schemas_and_each_hint_that_is_not_assumed_an
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_arguments_are_flat_but_for_free_content_and_reports(tool: Tool) -> None:
+def test_arguments_are_flat_but_for_free_content_and_reports(tool: McpTool) -> None:
     nested = {
         name
         for name, schema in tool.shown["inputSchema"]["properties"].items()
@@ -84,7 +84,7 @@ def test_arguments_are_flat_but_for_free_content_and_reports(tool: Tool) -> None
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_a_tool_plays_routes_that_there_are_and_reads_or_writes_as_it_hints(tool: Tool) -> None:
+def test_a_tool_plays_routes_that_there_are_and_reads_or_writes_as_it_hints(tool: McpTool) -> None:
     methods = {ROUTES[name].method for name in tool.plays}
     assert tool.reads == (methods == {"GET"})
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcp_door.tools.catalogue import TOOLS
-from mcp_door.tools.tool import Tool
+from mcp_door.tools.tool import McpTool
 from rest.strict_json import MAX_BYTES
 from support.models.authorization import DECISIONS, Row
 from support.models.tool_calls import CALLS
@@ -85,7 +85,7 @@ NEEDED: dict[str, dict[str, Any]] = {
 }
 
 
-def texts(tool: Tool) -> Iterator[tuple[str, Any]]:
+def texts(tool: McpTool) -> Iterator[tuple[str, Any]]:
     """Each argument that may hold a text of one's own, with a secret in it."""
     for name, schema in tool.shown["inputSchema"]["properties"].items():
         if name in NAMED or "enum" in schema:
@@ -164,7 +164,7 @@ def wrong_arguments() -> Iterator[tuple[str, str, Any]]:
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda each: each.name)
-def test_wrong_arguments_are_refused_by_their_names(http_agents: HttpAgents, world: World, tool: Tool) -> None:
+def test_wrong_arguments_are_refused_by_their_names(http_agents: HttpAgents, world: World, tool: McpTool) -> None:
     client = McpClient(http_agents.gateway)
     given = needed(client, tool.name)
     before = world.stored()
@@ -177,7 +177,7 @@ def test_wrong_arguments_are_refused_by_their_names(http_agents: HttpAgents, wor
 
 # Recall wants one of two (test_tools.py).
 @pytest.mark.parametrize("tool", [each for each in TOOLS if each.name != "recall"], ids=lambda each: each.name)
-def test_arguments_that_are_missing_are_named(http_agents: HttpAgents, tool: Tool) -> None:
+def test_arguments_that_are_missing_are_named(http_agents: HttpAgents, tool: McpTool) -> None:
     client = McpClient(http_agents.gateway)
     required = tool.shown["inputSchema"].get("required", [])
     told = client.call(CODER, tool.name)
@@ -194,7 +194,7 @@ PATHS = ["x/await", "../tasks", "a b", "%2e%2e", "x?y=1", "x\n", "", "ü", "x" *
     [each for each in TOOLS if "task_id" in each.shown["inputSchema"]["properties"]],
     ids=lambda each: each.name,
 )
-def test_an_id_leads_to_no_other_route(http_agents: HttpAgents, tool: Tool, task_id: str) -> None:
+def test_an_id_leads_to_no_other_route(http_agents: HttpAgents, tool: McpTool, task_id: str) -> None:
     client = McpClient(http_agents.gateway)
     given = {**needed(client, tool.name), "task_id": task_id}
     assert client.call(CODER, tool.name, **given).code in {"not_found", "invalid_input"}

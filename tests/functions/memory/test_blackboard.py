@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import Kind, Principal
-from baton.domain.memory.draft import EntryDraft
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.memory.entry import Entry, EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.poster_use import BYTES_PER_HOUR, PosterUse
 from baton.services.memory.post_entry import post_entry
 from baton.services.memory.withdraw_posted import MAX_WITHDRAWN
@@ -17,7 +17,7 @@ from support.gateway import Gateway
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
 ALICE, BOB, SCOUT, AUDITOR = human(), human(name="bob"), agent("scout"), agent("auditor")
-NARROW = Principal(WORKSPACE, Kind.SERVICE, "narrow")
+NARROW = Principal(WORKSPACE, PrincipalKind.SERVICE, "narrow")
 NOTE = {"entry_type": "finding", "summary": "The cache is cold"}
 DECISION = {"entry_type": "decision", "summary": "One table", "rationale": "Fewer calls"}
 

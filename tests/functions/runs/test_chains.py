@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from aws_lambda_powertools.metrics import Metrics
 
-from baton.adapters import hops
+from baton.adapters import message_depth
 from baton.adapters.sqs import SqsDispatchQueue, SqsTrackerQueue
 from baton.domain.agents.tool import ToolMode
 from baton.domain.times import seconds
@@ -181,11 +181,11 @@ def test_a_message_counts_those_that_led_to_it() -> None:
 
 
 def test_at_the_bound_a_message_is_sent_and_behind_it_only_the_sweepers() -> None:
-    for first, goes_on in ((hops.MAX_HOPS - 1, True), (hops.MAX_HOPS, False)):
+    for first, goes_on in ((message_depth.MAX_MESSAGE_DEPTH - 1, True), (message_depth.MAX_MESSAGE_DEPTH, False)):
         chains, worker = a_backlog(2)
         (chains.waiting[0].counted, _), sent = (count(first), chains.waiting.pop()), len(chains.sent)
         chains.until(lambda ran=worker.ran: len(ran) == 1)  # type: ignore[misc] # bound to this round's
-        assert counts(*chains.sent[sent:]) == [hops.MAX_HOPS] * goes_on * len(chains.sent[sent:])
+        assert counts(*chains.sent[sent:]) == [message_depth.MAX_MESSAGE_DEPTH] * goes_on * len(chains.sent[sent:])
         assert bool(chains.sent[sent:]) is goes_on
         if not goes_on:
             chains.until(lambda ran=worker.ran: len(ran) == 2)  # type: ignore[misc]
@@ -194,15 +194,15 @@ def test_at_the_bound_a_message_is_sent_and_behind_it_only_the_sweepers() -> Non
 
 @pytest.mark.parametrize("text", ["", "-1", "1.5", "many", "٣", "9" * 40])
 def test_a_count_that_nobody_can_read_is_none(text: str) -> None:
-    with hops.handling(a_batch("{}", count(text))["Records"][0]):
-        assert hops.counted() == {"MessageAttributes": count(1)}
+    with message_depth.handling(a_batch("{}", count(text))["Records"][0]):
+        assert message_depth.depth_attribute() == {"MessageAttributes": count(1)}
 
 
 @pytest.mark.parametrize("record", [{}, {"messageAttributes": None}, {"messageAttributes": {"reason": {}}}])
 def test_a_message_without_a_count_is_the_first_of_its_chain(record: dict[str, Any]) -> None:
-    with hops.handling(record):
-        assert hops.counted() == {"MessageAttributes": count(1)}
-    assert hops.counted() == {}
+    with message_depth.handling(record):
+        assert message_depth.depth_attribute() == {"MessageAttributes": count(1)}
+    assert message_depth.depth_attribute() == {}
 
 
 def test_a_delegation_is_three_hops() -> None:
@@ -231,8 +231,8 @@ def test_the_trackers_notices_are_counted_and_bounded_too() -> None:
     logged: list[str] = []
     queue = SqsTrackerQueue(Queue(), "queue", lambda _, **fields: logged.append(str(fields["action"])))
 
-    for counted in ({}, count(hops.MAX_HOPS - 1), count(hops.MAX_HOPS)):
-        with hops.handling(a_batch("{}", counted)["Records"][0]):
+    for counted in ({}, count(message_depth.MAX_MESSAGE_DEPTH - 1), count(message_depth.MAX_MESSAGE_DEPTH)):
+        with message_depth.handling(a_batch("{}", counted)["Records"][0]):
             queue.notify(WORKSPACE, "task_1")
-    assert [each["MessageAttributes"] for each in sent] == [count(1), count(hops.MAX_HOPS)]
+    assert [each["MessageAttributes"] for each in sent] == [count(1), count(message_depth.MAX_MESSAGE_DEPTH)]
     assert logged == ["tracker_bell_withheld"]

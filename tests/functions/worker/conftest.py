@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.worlds.worker_house import House, house
+from support.worlds.worker_processes import WorkerProcesses, worker_processes
 
 # How much faster time goes by in `hasty`: a lease of 30 s, the agent's, lasts 3 s of a worker's life.
 SPEED = 10.0
@@ -19,12 +19,12 @@ def linux() -> None:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path) as found:
+def home(tmp_path: Path) -> Iterator[WorkerProcesses]:
+    with worker_processes(tmp_path) as found:
         yield found
 
 
 @pytest.fixture
-def hasty(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path, speed=SPEED) as found:
+def hasty(tmp_path: Path) -> Iterator[WorkerProcesses]:
+    with worker_processes(tmp_path, speed=SPEED) as found:
         yield found

@@ -1,4 +1,4 @@
-"""Many tasks, several workers, and somebody who kills workers, guards and programs at random."""
+"""Many tasks, several workers, and somebody who kills workers, watchdogs and programs at random."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from support.faults.soak import IS_WHOLE, scaled
 from support.worlds.http_agents import ALICE
-from support.worlds.worker_house import House, until
+from support.worlds.worker_processes import WorkerProcesses, until
 
 pytestmark = pytest.mark.slow
 TASKS, WORKERS, KILLS = scaled(200), 8 if IS_WHOLE else 3, scaled(100)
@@ -29,7 +29,7 @@ echo "{\\"by\\": $BATON_FENCE}"
 """
 
 
-def test_every_task_ends_exactly_once_whatever_is_killed(hasty: House) -> None:
+def test_every_task_ends_exactly_once_whatever_is_killed(hasty: WorkerProcesses) -> None:
     program = hasty.script(WORK)
     hasty.agents.gateway.put(ALICE, "/workspace/settings", {"max_attempts": 20, "root_handoffs_per_hour": 300})
     tasks = [hasty.hand_off() for _ in range(TASKS)]
@@ -50,7 +50,7 @@ def test_every_task_ends_exactly_once_whatever_is_killed(hasty: House) -> None:
 class Crew:
     """Its members die as their requests arrive, before or after these have taken effect."""
 
-    def __init__(self, home: House, program: str) -> None:
+    def __init__(self, home: WorkerProcesses, program: str) -> None:
         self.home, self.program, self.chance, self.lock = home, program, random.Random(7), Lock()
         self.workers = [self.started() for _ in range(WORKERS)]
         self.kills = 0

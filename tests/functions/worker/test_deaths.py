@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 
 from support.worlds.http_agents import ALICE
-from support.worlds.worker_house import SLUG, House, until
+from support.worlds.worker_processes import SLUG, WorkerProcesses, until
 
 pytestmark = pytest.mark.slow
 # Says that it works, with a child in its group and one outside of it, and goes on until it is killed.
@@ -21,26 +21,26 @@ ENDLESS = "echo $PPID $$ > $FOLDER/pids.new\nsleep 1000 & setsid sleep 1000 &\nm
 ONCE_ENDLESS = f"if [ -e $FOLDER/pids ]; then cat > $FOLDER/task; exit 0; fi\n{ENDLESS}"
 
 
-def working(home: House) -> tuple[int, int]:
-    """The guard's and the program's number, once the program works."""
-    guard, program = map(int, until(lambda: home.file("pids").exists() and home.file("pids").read_text()).split())
-    return guard, program
+def working(home: WorkerProcesses) -> tuple[int, int]:
+    """The watchdog's and the program's number, once the program works."""
+    watchdog, program = map(int, until(lambda: home.file("pids").exists() and home.file("pids").read_text()).split())
+    return watchdog, program
 
 
-def ends(home: House, task_id: str) -> int:
+def ends(home: WorkerProcesses, task_id: str) -> int:
     return sum(home.trail(task_id).count(each) for each in ("handoff_completed", "handoff_failed", "handoff_rejected"))
 
 
-@pytest.mark.parametrize("victims", ["worker", "worker and program", "worker and guard"])
-def test_nothing_outlives_a_killed_worker_and_its_task_is_done_by_the_next(home: House, victims: str) -> None:
+@pytest.mark.parametrize("victims", ["worker", "worker and program", "worker and watchdog"])
+def test_nothing_outlives_a_killed_worker_and_its_task_is_done_by_the_next(home: WorkerProcesses, victims: str) -> None:
     task_id = home.hand_off()
-    # What a program has forked lives on if worker and guard are killed at the same moment: only the program is tied.
-    text = ONCE_ENDLESS if "guard" not in victims else ONCE_ENDLESS.replace(ENDLESS, _ALONE)
+    # What a program has forked lives on if worker and watchdog are killed at the same moment: only the program is tied.
+    text = ONCE_ENDLESS if "watchdog" not in victims else ONCE_ENDLESS.replace(ENDLESS, _ALONE)
     program = home.script(text)
     worker = home.start(program=(program,))
-    guard, child = working(home)
+    watchdog, child = working(home)
     worker.kill()
-    for name, pid in (("program", child), ("guard", guard)):
+    for name, pid in (("program", child), ("watchdog", watchdog)):
         if name in victims:
             with suppress(ProcessLookupError):  # they die of the worker's death anyway
                 os.kill(pid, signal.SIGKILL)
@@ -55,19 +55,19 @@ def test_nothing_outlives_a_killed_worker_and_its_task_is_done_by_the_next(home:
 _ALONE = "echo $PPID $$ > $FOLDER/pids.new; mv $FOLDER/pids.new $FOLDER/pids; exec sleep 1000"
 
 
-@pytest.mark.parametrize("victim", ["guard", "program"])
-def test_killed_program_leaves_nothing_and_its_task_comes_back(home: House, victim: str) -> None:
+@pytest.mark.parametrize("victim", ["watchdog", "program"])
+def test_killed_program_leaves_nothing_and_its_task_comes_back(home: WorkerProcesses, victim: str) -> None:
     task_id = home.hand_off()
     worker = home.start("--once", program=(home.script(ENDLESS),))
-    guard, program = working(home)
-    os.kill(guard if victim == "guard" else program, signal.SIGKILL)
+    watchdog, program = working(home)
+    os.kill(watchdog if victim == "watchdog" else program, signal.SIGKILL)
     assert home.ended(worker)[0] == 1
     task = home.task(task_id)
     assert (task["state"], task["attempt"], task["failure"]["type"]) == ("delegated", 1, "error")
     assert "SIGKILL" in task["failure"]["description"]
 
 
-def test_guard_that_stands_still_is_killed_with_its_program_when_its_time_is_over(home: House) -> None:
+def test_watchdog_that_stands_still_is_killed_with_its_program_when_its_time_is_over(home: WorkerProcesses) -> None:
     task_id = home.hand_off()
     worker = home.start("--once", "--time-limit", "1", "--grace", "0", program=(home.script(ENDLESS),))
     os.kill(working(home)[0], signal.SIGSTOP)
@@ -75,7 +75,7 @@ def test_guard_that_stands_still_is_killed_with_its_program_when_its_time_is_ove
     assert (home.task(task_id)["failure"]["type"], home.left()) == ("timeout", [])
 
 
-def test_token_that_is_revoked_ends_program_and_worker(hasty: House) -> None:
+def test_token_that_is_revoked_ends_program_and_worker(hasty: WorkerProcesses) -> None:
     hasty.hand_off()
     made = hasty.agents.gateway.post(ALICE, "/tokens", {"kind": "agent", "subject": SLUG}).json
     worker = hasty.start("--lease", "20", program=(hasty.script(ENDLESS),), BATON_TOKEN=made["token"])
@@ -85,7 +85,7 @@ def test_token_that_is_revoked_ends_program_and_worker(hasty: House) -> None:
     assert hasty.left() == []
 
 
-def stopped(home: House, worker: subprocess.Popen[str], number: signal.Signals = signal.SIGTERM) -> None:
+def stopped(home: WorkerProcesses, worker: subprocess.Popen[str], number: signal.Signals = signal.SIGTERM) -> None:
     """Sends the signal, and waits until the worker has said that it got it."""
     worker.send_signal(number)
     assert worker.stderr is not None
@@ -93,7 +93,7 @@ def stopped(home: House, worker: subprocess.Popen[str], number: signal.Signals =
         pass
 
 
-def test_first_term_finishes_what_runs_and_begins_nothing(home: House) -> None:
+def test_first_term_finishes_what_runs_and_begins_nothing(home: WorkerProcesses) -> None:
     task_id, other = home.hand_off(), home.hand_off()
     worker = home.start(program=(home.script(f"{_SAID}while [ ! -e $FOLDER/go ]; do sleep 0.05; done; echo 1"),))
     working(home)
@@ -108,7 +108,7 @@ _SAID = "echo $PPID $$ > $FOLDER/pids.new; mv $FOLDER/pids.new $FOLDER/pids; "
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_second_term_stops_the_program_and_gives_its_task_back(home: House, times: int) -> None:
+def test_second_term_stops_the_program_and_gives_its_task_back(home: WorkerProcesses, times: int) -> None:
     task_id = home.hand_off()
     how = ("--on-term", "release") if times == 1 else ()
     worker = home.start(*how, program=(home.script(f"trap 'echo stopped > $FOLDER/told; exit 1' TERM\n{ENDLESS}"),))
@@ -120,7 +120,7 @@ def test_second_term_stops_the_program_and_gives_its_task_back(home: House, time
     assert (home.task(task_id)["state"], home.task(task_id)["attempt"]) == ("delegated", 0)
 
 
-def test_third_signal_kills_a_program_that_will_not_end(home: House) -> None:
+def test_third_signal_kills_a_program_that_will_not_end(home: WorkerProcesses) -> None:
     task_id = home.hand_off()
     worker = home.start("--grace", "1h", program=(home.script(f"trap '' TERM\n{ENDLESS}"),))
     working(home)
@@ -130,18 +130,18 @@ def test_third_signal_kills_a_program_that_will_not_end(home: House) -> None:
     assert (home.task(task_id)["state"], home.left()) == ("delegated", [])
 
 
-def test_idle_worker_ends_at_once_when_it_is_told_to(home: House) -> None:
+def test_idle_worker_ends_at_once_when_it_is_told_to(home: WorkerProcesses) -> None:
     worker = home.start(program=("true",))
     until(lambda: home.asked)
     stopped(home, worker)
     assert home.ended(worker)[0] == 0
 
 
-def fault(home: House, what: str, *, of: str = "", while_: Callable[[], bool] = lambda: True) -> None:
+def fault(home: WorkerProcesses, what: str, *, of: str = "", while_: Callable[[], bool] = lambda: True) -> None:
     home.fault = lambda _method, path: what if path.endswith(of) and while_() else None
 
 
-def test_answers_that_are_lost_cost_no_attempt_and_no_second_end(home: House) -> None:
+def test_answers_that_are_lost_cost_no_attempt_and_no_second_end(home: WorkerProcesses) -> None:
     lost: dict[str, int] = {}
 
     def once_each(_method: str, path: str) -> str | None:
@@ -161,7 +161,7 @@ def test_answers_that_are_lost_cost_no_attempt_and_no_second_end(home: House) ->
 
 @pytest.mark.parametrize("reply", ["away", "lost"])
 def test_work_whose_worker_is_killed_before_it_could_tell_is_told_by_the_next_and_not_done_again(
-    home: House, reply: str
+    home: WorkerProcesses, reply: str
 ) -> None:
     def killed(_method: str, path: str) -> str | None:
         if path.endswith("/complete") and home.workers[0].poll() is None:
@@ -182,14 +182,16 @@ def test_work_whose_worker_is_killed_before_it_could_tell_is_told_by_the_next_an
     assert not kept.exists()
 
 
-def test_work_that_ends_while_baton_is_away_is_told_when_it_is_back(home: House) -> None:
+def test_work_that_ends_while_baton_is_away_is_told_when_it_is_back(home: WorkerProcesses) -> None:
     task_id = home.hand_off()
     fault(home, "away", of="/complete", while_=lambda: home.asked.count(f"/tasks/{task_id}/complete") < 3)
     assert home.run("--once", program=("echo", "1"))[0] == 0
     assert (home.task(task_id)["state"], ends(home, task_id)) == ("done", 1)
 
 
-def test_network_that_is_lost_for_longer_than_the_lease_ends_the_program_before_another_begins(hasty: House) -> None:
+def test_network_that_is_lost_for_longer_than_the_lease_ends_the_program_before_another_begins(
+    hasty: WorkerProcesses,
+) -> None:
     task_id = hasty.hand_off()
     worker = hasty.start("--lease", "20", program=(hasty.script(ONCE_ENDLESS),))
     working(hasty)
@@ -205,7 +207,7 @@ def test_network_that_is_lost_for_longer_than_the_lease_ends_the_program_before_
     assert hasty.ended(worker) == (0, {"done": 1, "failed": 0, "released": 0, "lost": 1})
 
 
-def test_network_that_comes_back_before_the_lease_is_over_costs_no_attempt(hasty: House) -> None:
+def test_network_that_comes_back_before_the_lease_is_over_costs_no_attempt(hasty: WorkerProcesses) -> None:
     task_id = hasty.hand_off()
     worker = hasty.start("--once", "--lease", "50", program=(hasty.script(ENDLESS),))
     working(hasty)
@@ -214,7 +216,7 @@ def test_network_that_comes_back_before_the_lease_is_over_costs_no_attempt(hasty
     assert (hasty.task(task_id)["attempt"], hasty.task(task_id)["state"]) == (0, "delegated")
 
 
-def test_worker_that_stands_still_loses_its_program_before_its_lease_is_over(hasty: House) -> None:
+def test_worker_that_stands_still_loses_its_program_before_its_lease_is_over(hasty: WorkerProcesses) -> None:
     task_id = hasty.hand_off()
     worker = hasty.start("--lease", "20", program=(hasty.script(ONCE_ENDLESS),))
     working(hasty)
@@ -227,7 +229,7 @@ def test_worker_that_stands_still_loses_its_program_before_its_lease_is_over(has
     assert (hasty.task(task_id)["state"], ends(hasty, task_id)) == ("done", 1)
 
 
-def test_task_that_is_cancelled_stops_its_program_and_nothing_is_sent(hasty: House) -> None:
+def test_task_that_is_cancelled_stops_its_program_and_nothing_is_sent(hasty: WorkerProcesses) -> None:
     task_id = hasty.hand_off()
     worker = hasty.start("--once", "--lease", "20", program=(hasty.script(f"trap '' TERM\n{ENDLESS}"),))
     working(hasty)
@@ -237,7 +239,7 @@ def test_task_that_is_cancelled_stops_its_program_and_nothing_is_sent(hasty: Hou
     assert {path.rsplit("/", 1)[-1] for path in hasty.asked} == {"wait", "heartbeat"}
 
 
-def test_agent_that_is_switched_off_gives_its_work_back(hasty: House) -> None:
+def test_agent_that_is_switched_off_gives_its_work_back(hasty: WorkerProcesses) -> None:
     task_id = hasty.hand_off()
     worker = hasty.start("--once", "--lease", "20", program=(hasty.script(ENDLESS),))
     working(hasty)
@@ -246,7 +248,7 @@ def test_agent_that_is_switched_off_gives_its_work_back(hasty: House) -> None:
     assert (hasty.left(), hasty.task(task_id)["attempt"]) == ([], 0)
 
 
-def test_long_work_is_held_by_heartbeats_also_while_the_worker_stops(hasty: House) -> None:
+def test_long_work_is_held_by_heartbeats_also_while_the_worker_stops(hasty: WorkerProcesses) -> None:
     task_id = hasty.hand_off()
     worker = hasty.start(
         "--lease", "30", program=(hasty.script(f"{_SAID}while [ ! -e $FOLDER/go ]; do sleep 0.05; done"),)

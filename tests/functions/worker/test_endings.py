@@ -16,19 +16,19 @@ import pytest
 
 from baton.domain.times import rfc3339
 from support.worlds.http_agents import ALICE
-from support.worlds.worker_house import PATIENCE_SECONDS, SLUG, House
+from support.worlds.worker_processes import PATIENCE_SECONDS, SLUG, WorkerProcesses
 from support.worlds.world import agent
 
 pytestmark = pytest.mark.slow
 CRITERION = "Every change is listed"
 
 
-def said(home: House, task_id: str) -> tuple[str, str, str]:
+def said(home: WorkerProcesses, task_id: str) -> tuple[str, str, str]:
     task = home.task(task_id)
     return task["state"], task["failure"]["type"], task["failure"]["description"]
 
 
-def test_program_gets_its_task_and_completes_it(home: House) -> None:
+def test_program_gets_its_task_and_completes_it(home: WorkerProcesses) -> None:
     task_id = home.hand_off(context={"state": {"a": 1}})
     program = home.script("cat > $FOLDER/task; env > $FOLDER/env; echo '{\"ok\": true}'")
     code, summary = home.run("--once", program=(program,))
@@ -43,7 +43,7 @@ def test_program_gets_its_task_and_completes_it(home: House) -> None:
     assert "BATON_TOKEN" not in environment
 
 
-def test_verb_that_a_program_names_is_done_with_its_body(home: House) -> None:
+def test_verb_that_a_program_names_is_done_with_its_body(home: WorkerProcesses) -> None:
     deliverable = {"type": "code", "description": "It", "acceptance_criteria": [CRITERION]}
     task_id = home.hand_off(expectations={"deliverables": [deliverable]})
     answer = {
@@ -62,7 +62,7 @@ def test_verb_that_a_program_names_is_done_with_its_body(home: House) -> None:
     assert home.task(rejected)["state"] == "rejected"
 
 
-def test_completion_that_baton_refuses_is_a_failure_that_says_why(home: House) -> None:
+def test_completion_that_baton_refuses_is_a_failure_that_says_why(home: WorkerProcesses) -> None:
     deliverable = {"type": "code", "description": "It", "acceptance_criteria": [CRITERION]}
     task_id = home.hand_off(expectations={"deliverables": [deliverable]})
     assert home.run("--once", program=("echo", "{}"))[0] == 1
@@ -91,13 +91,13 @@ def test_completion_that_baton_refuses_is_a_failure_that_says_why(home: House) -
     ],
     ids=["exit code", "invalid JSON", "50 MB", "escapes", "a secret"],
 )
-def test_failure_tells_what_the_program_left(home: House, text: str, kind: str, description: str) -> None:
+def test_failure_tells_what_the_program_left(home: WorkerProcesses, text: str, kind: str, description: str) -> None:
     task_id = home.hand_off()
     assert home.run("--once", program=(home.script(text),))[0] == 1
     assert said(home, task_id) == ("failed", kind, description)
 
 
-def test_verbose_worker_tells_at_once_what_its_program_says(home: House) -> None:
+def test_verbose_worker_tells_at_once_what_its_program_says(home: WorkerProcesses) -> None:
     task_id = home.hand_off()
     program = home.script("echo 'half \033[1mdone' >&2; while [ ! -e $FOLDER/go ]; do sleep 0.05; done")
     worker = home.start("--once", "--verbose", program=(program,))
@@ -110,14 +110,14 @@ def test_verbose_worker_tells_at_once_what_its_program_says(home: House) -> None
     assert home.ended(worker)[0] == 0
 
 
-def test_exit_code_75_and_a_signal_bring_the_task_back(home: House) -> None:
+def test_exit_code_75_and_a_signal_bring_the_task_back(home: WorkerProcesses) -> None:
     for text in ("exit 75", "kill -9 $$"):
         task_id = home.hand_off()
         assert home.run("--task", task_id, program=(home.script(text),))[0] == 1
         assert (home.task(task_id)["state"], home.task(task_id)["attempt"]) == ("delegated", 1)
 
 
-def test_program_that_hangs_and_will_not_end_is_killed_with_all_it_started(home: House) -> None:
+def test_program_that_hangs_and_will_not_end_is_killed_with_all_it_started(home: WorkerProcesses) -> None:
     task_id = home.hand_off()
     program = home.script("trap '' TERM\n(trap '' TERM; setsid sleep 1000) &\nsleep 1000 & sleep 1000")
     assert home.run("--once", "--time-limit", "1", "--grace", "1", program=(program,))[0] == 1
@@ -126,14 +126,14 @@ def test_program_that_hangs_and_will_not_end_is_killed_with_all_it_started(home:
     assert (task["state"], task["failure"]["type"], task["attempt"]) == ("delegated", "timeout", 1)
 
 
-def test_what_a_program_leaves_running_is_killed_when_it_has_ended(home: House) -> None:
+def test_what_a_program_leaves_running_is_killed_when_it_has_ended(home: WorkerProcesses) -> None:
     home.hand_off()
     program = home.script("sleep 1000 &\nsetsid sleep 1000 &\nsetsid -f sleep 1000\necho 1")
     assert home.run("--once", program=(program,))[0] == 0
     assert home.left() == []
 
 
-def test_checkpoints_are_saved_in_order_and_given_to_the_next_attempt(home: House) -> None:
+def test_checkpoints_are_saved_in_order_and_given_to_the_next_attempt(home: WorkerProcesses) -> None:
     task_id = home.hand_off()
     line = '{{\\"step_name\\": \\"{0}\\", \\"state\\": {{\\"n\\": {1}}}}}'
     first = home.script(
@@ -148,7 +148,7 @@ def test_checkpoints_are_saved_in_order_and_given_to_the_next_attempt(home: Hous
     assert home.trail(task_id).count("checkpoint_saved") == 2
 
 
-def test_effect_key_of_a_retry_is_that_of_what_it_retries(home: House) -> None:
+def test_effect_key_of_a_retry_is_that_of_what_it_retries(home: WorkerProcesses) -> None:
     first = home.hand_off()
     assert home.run("--once", program=("false",))[0] == 1
     handoff = home.task(first)["handoff_id"]
@@ -158,7 +158,7 @@ def test_effect_key_of_a_retry_is_that_of_what_it_retries(home: House) -> None:
     assert (given["task"]["retry_of"], given["effect_key"]) == (first, f"baton-{first}")
 
 
-def test_program_that_cannot_be_started_costs_no_attempt_and_ends_the_worker(home: House) -> None:
+def test_program_that_cannot_be_started_costs_no_attempt_and_ends_the_worker(home: WorkerProcesses) -> None:
     task_id = home.hand_off()
     program = home.file("odd")
     program.write_text("#!/no/such/shell\n")
@@ -168,7 +168,7 @@ def test_program_that_cannot_be_started_costs_no_attempt_and_ends_the_worker(hom
     assert home.run(program=("./nowhere",))[0] == 2
 
 
-def test_worker_serves_all_agents_of_a_file_and_ends_when_idle(home: House) -> None:
+def test_worker_serves_all_agents_of_a_file_and_ends_when_idle(home: WorkerProcesses) -> None:
     tasks = [home.hand_off(), home.hand_off("qa")]
     home.script("echo '\"a program for '$BATON_AGENT'\"'")
     home.file("agents.toml").write_text(
@@ -180,20 +180,20 @@ def test_worker_serves_all_agents_of_a_file_and_ends_when_idle(home: House) -> N
     assert [home.task(each)["output"] for each in tasks] == ["a program for auto-code", "a program for qa"]
 
 
-def test_needs_are_never_taken(home: House) -> None:
+def test_needs_are_never_taken(home: WorkerProcesses) -> None:
     home.agents.gateway.put(ALICE, f"/agents/{SLUG}", {"approval": "manual"})
     task_id = home.hand_off()
     assert home.run("--idle-timeout", "1s", program=("true",))[0] == 0
     assert home.task(task_id)["state"] == "needs"
 
 
-def test_refusal_that_stays_ends_the_worker_as_any_command(home: House) -> None:
+def test_refusal_that_stays_ends_the_worker_as_any_command(home: WorkerProcesses) -> None:
     assert home.run("--agent", "nobody", program=("true",))[0] == 4
     assert home.run("--task", "task_nowhere", program=("true",))[0] == 3
     assert home.run("--agent", SLUG, program=("true",), BATON_TOKEN="baton_x_y")[0] == 4
 
 
-def test_text_without_a_report_of_the_criteria_is_kept_in_the_failure(home: House) -> None:
+def test_text_without_a_report_of_the_criteria_is_kept_in_the_failure(home: WorkerProcesses) -> None:
     deliverable = {"type": "code", "description": "It", "acceptance_criteria": [CRITERION]}
     task_id = home.hand_off(expectations={"deliverables": [deliverable]})
     assert home.run("--once", "--output-text", program=("echo", "Half an hour of work"))[0] == 1
@@ -225,7 +225,9 @@ print(json.dumps({{"baton": "complete", "verification": {{"acceptance_criteria_m
 
 @pytest.mark.parametrize("model", ["claude", "codex"])
 @pytest.mark.parametrize("criteria", [[], [CRITERION, "Nothing else is"]])
-def test_recipes_of_the_guide_do_tasks_with_and_without_criteria(home: House, model: str, criteria: list[str]) -> None:
+def test_recipes_of_the_guide_do_tasks_with_and_without_criteria(
+    home: WorkerProcesses, model: str, criteria: list[str]
+) -> None:
     deliverable = {"type": "code", "description": "It", "acceptance_criteria": criteria}
     task_id = home.hand_off(summary="Sign the notes", expectations={"deliverables": [deliverable]})
     program = home.folder / model
@@ -243,7 +245,7 @@ def test_recipes_of_the_guide_do_tasks_with_and_without_criteria(home: House, mo
     assert (task["state"], task["output"]) == ("done", {"text": "I did: Sign the notes"})
 
 
-def test_release_names_when_the_task_is_ready_again(home: House) -> None:
+def test_release_names_when_the_task_is_ready_again(home: WorkerProcesses) -> None:
     task_id = home.hand_off()
     later = rfc3339(home.clock.now() + timedelta(hours=2))
     home.run("--once", program=("echo", json.dumps({"baton": "release", "not_before": later})))
@@ -251,12 +253,12 @@ def test_release_names_when_the_task_is_ready_again(home: House) -> None:
     assert (task["state"], task["ready_at"]) == ("delegated", later)
 
 
-def test_worker_for_one_task_that_reaches_nobody_ends_with_no_answer(home: House) -> None:
+def test_worker_for_one_task_that_reaches_nobody_ends_with_no_answer(home: WorkerProcesses) -> None:
     home.fault = lambda _method, _path: "away"
     assert home.run("--once", "--idle-timeout", "2s", program=("true",))[0] == 5
 
 
-def test_an_outage_is_no_idleness_and_is_noticed_to_be_over(home: House) -> None:
+def test_an_outage_is_no_idleness_and_is_noticed_to_be_over(home: WorkerProcesses) -> None:
     """Away for longer than the worker may idle; the work that came meanwhile is done."""
     task_id = home.hand_off()
     away_until = time.monotonic() + 6

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from baton.domain.errors import BatonError
-    from baton.ports.runs import Request as ModelRequest
+    from baton.ports.runs import ModelRequest as ModelRequest
     from simulation.oracle.ledger import Ledger
     from simulation.oracle.verdict import Verdict
     from simulation.requests import Request

@@ -11,7 +11,7 @@ from baton.services.conversations.list_conversations import ConversationFilter, 
 from baton.services.escalations.list_reviews import list_reviews
 from baton.services.handoffs.read_inbox import read_inbox
 from baton.services.tasks.list_tasks import TaskFilter, tasks_of_agent, tasks_that_need_a_human
-from simulation.cast.people import ALL, human
+from simulation.actors.people import ALL, human
 from simulation.ports import SUMMARY, WORKSPACE
 
 if TYPE_CHECKING:

@@ -167,7 +167,7 @@ class Writes:
 
     def _streamed_item(self, key: tuple[str, str]) -> None:
         stored = self._sim.dynamo.item(key)
-        if stored and not self._sim.weather.is_calm:
+        if stored and not self._sim.fault_source.is_calm:
             self._sim.stream.append(stored)
 
     def _held(self, tx: Transaction, agent: str, sk: str, old: Item | None, new: Item | None) -> None:

@@ -259,7 +259,7 @@ CALLERS = (
     bug(
         "a token is judged by the version of an earlier request",
         (
-            "adapters/dynamodb/agents/configs.py",
+            "adapters/dynamodb/agents/workspace_configs.py",
             "        store._at = {}\n",
             "        store._at = self._at = self._at or {}\n",
         ),
@@ -389,13 +389,13 @@ REPEATS = (
     ),
     bug(
         "a repeat is answered with the task as it is now",
-        ("steps/tasks/answers.py", "    if receipt.seq == task.seq:\n", "    if True:\n"),
+        ("steps/tasks/trail_answers.py", "    if receipt.seq == task.seq:\n", "    if True:\n"),
         habits={"doubled_share": 0.8, "focus": Focus.ENDS},
     ),
     bug(
         "a repeat is answered in the version of its last event alone",
-        ("steps/tasks/answers.py", "return task.changed(version=receipt.version)", "return task"),
-        ("steps/tasks/answers.py", "then.changed(version=receipt.version,", "then.changed(version=receipt.seq,"),
+        ("steps/tasks/trail_answers.py", "return task.changed(version=receipt.version)", "return task"),
+        ("steps/tasks/trail_answers.py", "then.changed(version=receipt.version,", "then.changed(version=receipt.seq,"),
         habits={"doubled_share": 0.8, "focus": Focus.ENDS},
     ),
     bug(

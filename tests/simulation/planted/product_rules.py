@@ -201,7 +201,7 @@ ACCEPTED = (
     bug(
         "a change's key is good for another body",
         (
-            "steps/tasks/answers.py",
+            "steps/tasks/trail_answers.py",
             "if receipt.key_asked != receipts.asked(idempotency_key.body_hash, command_name):",
             "if False:",
         ),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from baton.ports.runs import Request
+from baton.ports.runs import ModelRequest
 
 
-def check_request(request: Request) -> None:
+def check_request(request: ModelRequest) -> None:
     check_history(request.messages, has_tools=bool(request.tools))
     names = [tool["name"] for tool in request.tools]
     assert len(set(names)) == len(names)

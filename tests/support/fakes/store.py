@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from baton.adapters.dynamodb.schema import TODAY, Schema
+from baton.adapters.dynamodb.item_schema import TODAY, ItemSchema
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from support.fakes.fake_dynamo import FakeDynamo
@@ -20,7 +20,7 @@ class InMemoryStore(DynamoStore):
         self,
         dynamo: FakeDynamo | None = None,
         sleep: Callable[[float], None] = lambda _seconds: None,
-        schema: Schema = TODAY,
+        schema: ItemSchema = TODAY,
     ) -> None:
         self.dynamo = dynamo or FakeDynamo()
         super().__init__(Table(self.dynamo, TABLE, sleep, Layout(schema=schema)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from baton.domain.access.principal import ACT_AS, Kind
+from baton.domain.access.principal import ACT_AS, PrincipalKind
 from baton.domain.access.session import session_of
 from baton.domain.access.token import Token
 from baton.domain.agents.route import Route
@@ -48,7 +48,7 @@ def a_token(number: int = 1, **values: Any) -> Token:
     usual: dict[str, Any] = {
         "id": f"01hzzzzz{number:02d}",
         "workspace": WORKSPACE,
-        "kind": Kind.SERVICE,
+        "kind": PrincipalKind.SERVICE,
         "subject": "ci",
         "scopes": frozenset({ACT_AS}),
         "digest": "d" * 64,
@@ -60,7 +60,10 @@ def a_token(number: int = 1, **values: Any) -> Token:
 
 def a_session(number: int = 3, parent: int = 1, workspace: str = WORKSPACE, **values: Any) -> Token:
     opened = session_of(
-        a_token(parent, workspace=workspace, kind=Kind.HUMAN, subject="bob"), f"01hzzzzz{number:02d}", "e" * 64, NOON
+        a_token(parent, workspace=workspace, kind=PrincipalKind.HUMAN, subject="bob"),
+        f"01hzzzzz{number:02d}",
+        "e" * 64,
+        NOON,
     )
     return replace(opened, **values)
 

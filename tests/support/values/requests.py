@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton.ports.runs import Request
+from baton.ports.runs import ModelRequest
 
 TRANSLATE = {
     "name": "handoff_to_translator",
@@ -44,7 +44,7 @@ def thought(text: str) -> dict[str, Any]:
     return {"reasoningContent": {"reasoningText": {"text": text}}}
 
 
-def a_request(*messages: dict[str, Any], **overrides: Any) -> Request:
+def a_request(*messages: dict[str, Any], **overrides: Any) -> ModelRequest:
     values: dict[str, Any] = {
         "system": "You translate.",
         "messages": list(messages) or [user("Bonjour?")],
@@ -58,7 +58,7 @@ def a_request(*messages: dict[str, Any], **overrides: Any) -> Request:
         "attempt": 1,
         "turn": 1,
     }
-    return Request(**values | overrides)
+    return ModelRequest(**values | overrides)
 
 
 def _block(said: Any) -> dict[str, Any]:

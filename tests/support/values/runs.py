@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from baton.domain.agents.tool import Tool
-from baton.domain.runs.account import Limits, Spending
+from baton.domain.runs.account import Spending, SpendingLimits
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry, Usage
+from baton.domain.runs.transcript import EntryKind, TaskEntry, TranscriptEntry, Usage
 from baton.domain.times import seconds
 from baton.ports.store import Store
 from baton.ports.writes import AddUsage, Insert
@@ -36,7 +36,7 @@ def a_profile(slug: str = "auditor", **values: Any) -> RunProfile:
     return RunProfile(**{"workspace": WORKSPACE, "slug": slug, "system_prompt": "You audit.", **values})
 
 
-def an_entry(first: int = 1, says: str = "hello", **values: Any) -> Entry:
+def an_entry(first: int = 1, says: str = "hello", **values: Any) -> TranscriptEntry:
     """A reply of one message."""
     usual: dict[str, Any] = {
         "first": first,
@@ -46,7 +46,7 @@ def an_entry(first: int = 1, says: str = "hello", **values: Any) -> Entry:
         "turn": 1,
         "blocks": ({"text": says},),
     }
-    return Entry(**{**usual, **values})
+    return TranscriptEntry(**{**usual, **values})
 
 
 def spent(calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) -> AddUsage:
@@ -56,7 +56,7 @@ def spent(calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) ->
 
 def a_step(fence: int = 1, calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) -> Spending:
     """One step of a run's counting. ``most_calls``, ``most_tokens``: limits of the workflow."""
-    limits = Limits(calls=values.pop("most_calls", None), tokens=values.pop("most_tokens", None))
+    limits = SpendingLimits(calls=values.pop("most_calls", None), tokens=values.pop("most_tokens", None))
     usual: dict[str, Any] = {"workflow_id": "wf_1", "task_id": "task_1", "limits": limits}
     return Spending(**{**usual, "fence": fence, "used": Usage(calls, *tokens), **values})
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from baton.adapters.dynamodb.trail_items import appended
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
 from baton.domain.escalations.marker import Priority
@@ -24,9 +24,9 @@ CLAIM_ID = "clm_current"
 SETTINGS = Settings()
 
 TARGET, OTHER, CREATOR = agent("auditor"), agent("runner"), agent("scout")
-HUMAN, BARE_HUMAN = human(), Principal(WORKSPACE, Kind.HUMAN, "bob")
+HUMAN, BARE_HUMAN = human(), Principal(WORKSPACE, PrincipalKind.HUMAN, "bob")
 SERVICE, ACTING_SERVICE = service(act_as=False), service()
-SWEEPER = Principal(WORKSPACE, Kind.SERVICE, "sweeper")
+SWEEPER = Principal(WORKSPACE, PrincipalKind.SERVICE, "sweeper")
 
 
 def an_agent(slug: str = "auditor", **values: Any) -> Agent:
@@ -103,7 +103,7 @@ class Life:
         return self.do(commands.Fail(by=by, claim_id=claim_id, failure=failure, retryable=retryable))
 
     def release(self, by: Principal = TARGET, claim_id: str = CLAIM_ID) -> Change:
-        return self.do(commands.Release(by=by, claim_id=claim_id, reason="not now"))
+        return self.do(commands.ReleaseTask(by=by, claim_id=claim_id, reason="not now"))
 
     def release_claim(self, by: Principal = HUMAN, fence: int = 1) -> Change:
         return self.do(commands.ReleaseClaim(by=by, fence=fence, reason="it hangs"))

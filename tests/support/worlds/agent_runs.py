@@ -8,9 +8,9 @@ from typing import Any
 
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.agents.tool import ToolMode
-from baton.domain.runs.transcript import Entry, Usage
+from baton.domain.runs.transcript import TranscriptEntry, Usage
 from baton.domain.tasks.task import Task
-from baton.ports.runs import Model, Reply, Request, StopReason
+from baton.ports.runs import Model, ModelReply, ModelRequest, StopReason
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
 from baton.services.conversations.converse import Opening, ReadMessage, read_messages, say, start_conversation
@@ -25,15 +25,15 @@ HOUR = 3_600.0
 Answer = "Reply | Exception | Callable[[Request], Reply]"
 
 
-def says(text: str, *, stop: StopReason = StopReason.END_TURN, tokens: int = 10, **more: Any) -> Reply:
-    return Reply(blocks=({"text": text},), stop_reason=stop, usage=Usage(0, tokens, tokens), **more)
+def says(text: str, *, stop: StopReason = StopReason.END_TURN, tokens: int = 10, **more: Any) -> ModelReply:
+    return ModelReply(blocks=({"text": text},), stop_reason=stop, usage=Usage(0, tokens, tokens), **more)
 
 
-def calls(*named: tuple[str, Any], text: str = "", **more: Any) -> Reply:
+def calls(*named: tuple[str, Any], text: str = "", **more: Any) -> ModelReply:
     """``named``: tools with their arguments."""
     said = ({"text": text},) if text else ()
     used = ({"toolUse": {"toolUseId": f"x{n}", "name": name, "input": given}} for n, (name, given) in enumerate(named))
-    return Reply(blocks=(*said, *used), stop_reason=StopReason.TOOL_USE, usage=Usage(0, 10, 10), **more)
+    return ModelReply(blocks=(*said, *used), stop_reason=StopReason.TOOL_USE, usage=Usage(0, 10, 10), **more)
 
 
 @dataclass
@@ -42,12 +42,12 @@ class FakeModel:
     providers' rules."""
 
     script: dict[str, list[Any]] = field(default_factory=dict)
-    requests: list[Request] = field(default_factory=list)
+    requests: list[ModelRequest] = field(default_factory=list)
 
     def of(self, name: str) -> tuple[str, str, Model]:
         return "fake", name, self
 
-    def converse(self, request: Request) -> Reply:
+    def converse(self, request: ModelRequest) -> ModelReply:
         self.requests.append(request)
         check_request(request)
         answers = self.script[request.agent]
@@ -56,10 +56,10 @@ class FakeModel:
             answer = answer(request)
         if isinstance(answer, BaseException):
             raise answer
-        assert isinstance(answer, Reply)
+        assert isinstance(answer, ModelReply)
         return answer
 
-    def asked(self, agent: str) -> list[Request]:
+    def asked(self, agent: str) -> list[ModelRequest]:
         return [request for request in self.requests if request.agent == agent]
 
 
@@ -141,7 +141,7 @@ class AgentRuns:
     def children(self, task: Task) -> list[Task]:
         return [each for each in self.tasks(task.workflow_id) if each.parent_id == task.id]
 
-    def entries(self, task_id: str) -> Sequence[Entry]:
+    def entries(self, task_id: str) -> Sequence[TranscriptEntry]:
         return self.world.store.transcript(WORKSPACE, task_id)
 
     def messages(self, workflow_id: str) -> list[ReadMessage]:

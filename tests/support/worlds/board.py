@@ -9,7 +9,7 @@ from baton.adapters.lexical_search import LexicalSearch, SearchLimits
 from baton.adapters.stems import stem
 from baton.domain.ids import RANDOM_BYTES, sortable_id
 from baton.domain.memory.entry import CHANGE, ENTRY, ChangedEntry, Entry
-from baton.domain.memory.entry_index import EntryIndex, Found, Question
+from baton.domain.memory.entry_index import EntryIndex, Question, ScoredEntry
 from baton.ports.writes import Insert, Save, Write
 from support.values.records import a_board_entry, add_board_entries
 from support.worlds.rig import Rig
@@ -52,7 +52,7 @@ class Board:
         forgetting = LexicalSearch(self.rig.other_store, self.clock).forgetting(WORKSPACE, entry.id)
         self.change(entry.deleted_by(human(), self.clock.now()), beside=forgetting)
 
-    def truth(self, question: Question) -> list[Found]:
+    def truth(self, question: Question) -> list[ScoredEntry]:
         """What a search finds that reads every entry anew."""
         index = EntryIndex(self.limits.per_workspace, stem, self.limits.bytes_per_workspace)
         page = self.rig.other_store.entries_after(WORKSPACE, None, 100_000)

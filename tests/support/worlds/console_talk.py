@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baton.domain.tasks.task import State
-from baton.ports.runs import Reply
+from baton.ports.runs import ModelReply
 from baton.services.runs.process_task import DispatchNotice, NoticeOutcome, TimeBudget, process_task
 from baton.services.runs.run_agent import AgentLoop
 from support.worlds.agent_runs import HOUR, FakeModel, calls, says
@@ -17,9 +17,9 @@ from support.worlds.http_agents import ALICE
 THOUGHT = "Both sides have to be asked."
 
 
-def thinking(reply: Reply) -> Reply:
+def thinking(reply: ModelReply) -> ModelReply:
     block = {"reasoningContent": {"reasoningText": {"text": THOUGHT}}}
-    return Reply(blocks=(block, *reply.blocks), stop_reason=reply.stop_reason, usage=reply.usage)
+    return ModelReply(blocks=(block, *reply.blocks), stop_reason=reply.stop_reason, usage=reply.usage)
 
 
 def _script() -> dict[str, list[Any]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.services.access.issue_token import TokenRequest, issue_token
 from support.worlds.deployed import CANARY, Client
 from support.worlds.tenant import Tenant
@@ -38,7 +38,7 @@ Work = Callable[[Client, Claim], bool]
 
 
 @dataclass
-class Relay:
+class OutsideWorkers:
     """``clients``: each member's own token."""
 
     tenant: Tenant
@@ -48,13 +48,13 @@ class Relay:
         """Until somebody's work says that it was the last. Raises what went wrong with any of them."""
         over = Event()
         with ThreadPoolExecutor(max_workers=len(script)) as pool:
-            shifts = [pool.submit(_work, self.clients[slug], slug, work, over) for slug, work in script.items()]
-            for time_budget in shifts:
-                time_budget.result()
+            futures = [pool.submit(_work, self.clients[slug], slug, work, over) for slug, work in script.items()]
+            for future in futures:
+                future.result()
         assert over.is_set(), "nobody got to the end of the chain"
 
 
-def hired(tenant: Tenant) -> Relay:
+def hired(tenant: Tenant) -> OutsideWorkers:
     """The crew, imported as its capabilities.yaml has it; a human lets all of them work without asking each time."""
     yaml = {"Content-Type": "application/yaml"}
     imported = tenant.human.send("POST", "/agents/import", raw=CAPABILITIES.encode(), headers=yaml)
@@ -62,10 +62,10 @@ def hired(tenant: Tenant) -> Relay:
     clients = {}
     for slug in CREW:
         tenant.human.put(f"/agents/{slug}", {"approval": "auto"})
-        by = tenant.principal(Kind.HUMAN, "alice")
-        request = TokenRequest(kind=Kind.AGENT, subject=slug, scopes=frozenset())
+        by = tenant.principal(PrincipalKind.HUMAN, "alice")
+        request = TokenRequest(kind=PrincipalKind.AGENT, subject=slug, scopes=frozenset())
         clients[slug] = tenant.deployed.client(issue_token(tenant.deployed.deps, by, request)[1])
-    return Relay(tenant, clients)
+    return OutsideWorkers(tenant, clients)
 
 
 def _work(client: Client, slug: str, work: Work, over: Event) -> None:

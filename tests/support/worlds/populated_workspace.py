@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from baton.domain.access.principal import CONVERSE, Kind, Principal
+from baton.domain.access.principal import CONVERSE, Principal, PrincipalKind
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, Reply
@@ -28,7 +28,7 @@ SCOUT_S = {
 
 def agent(slug: str) -> Principal:
     """With the one scope that an agent may have."""
-    return Principal(WORKSPACE, Kind.AGENT, slug, frozenset({CONVERSE}))
+    return Principal(WORKSPACE, PrincipalKind.AGENT, slug, frozenset({CONVERSE}))
 
 
 @dataclass
@@ -160,7 +160,7 @@ class PopulatedWorkspace:
             "other": agent("stranger"),
             "off": agent(self.own),
             "act_as": service(),
-            "service": Principal(WORKSPACE, Kind.SERVICE, "narrow"),
+            "service": Principal(WORKSPACE, PrincipalKind.SERVICE, "narrow"),
             "human": ALICE,
         }[name]
 

@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.domain.tasks.change import Change
 from support.clock import FakeClock
-from support.fakes.fake_dynamo import Calm, FakeDynamo
+from support.fakes.fake_dynamo import FakeDynamo, NoFaults
 from support.fakes.store import TABLE, InMemoryStore
 from support.faults.choke_point import Choked, no_fault
 from support.worlds.world import WORKSPACE, World
@@ -22,7 +22,7 @@ class Rig:
     then what is ours."""
 
     def __init__(self) -> None:
-        self.raw, self.table = FakeDynamo(Calm(knows_tokens=False)), TABLE
+        self.raw, self.table = FakeDynamo(NoFaults(knows_tokens=False)), TABLE
         self.choked = Choked(self.raw)
         self.clock = FakeClock()
         self.other_store = InMemoryStore(self.raw, self.clock.sleep)

@@ -12,7 +12,7 @@ from baton.domain.agents.agent import Runtime
 from baton.domain.errors import StaleClaim
 from baton.domain.runs.transcript import EntryKind
 from baton.domain.tasks.task import Task
-from baton.ports.runs import Model, Reply, Request, RunExit, RunFailed, RunInput, RunSucceeded
+from baton.ports.runs import Model, ModelReply, ModelRequest, RunExit, RunFailed, RunInput, RunSucceeded
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
@@ -29,7 +29,7 @@ PLENTY = 900.0
 # What differs between two runs of the same story.
 _CHANCE = re.compile(r"(task|call|chk|ho)_\w+|paid \d+")
 
-Script = Callable[["PaidModel", Request], Reply]
+Script = Callable[["PaidModel", ModelRequest], ModelReply]
 
 
 class PaidModel:
@@ -44,7 +44,7 @@ class PaidModel:
     def of(self, name: str) -> tuple[str, str, Model]:
         return "paid", name, self
 
-    def converse(self, request: Request) -> Reply:
+    def converse(self, request: ModelRequest) -> ModelReply:
         self.processes.at_call("converse", before=True)
         check_request(request)
         self.asked += 1

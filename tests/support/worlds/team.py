@@ -41,8 +41,8 @@ BROKE = {"type": "error", "description": "broke"}
 
 
 @dataclass(frozen=True)
-class Leg:
-    """What a worker holds."""
+class HeldTask:
+    """A task under the claim of the worker that holds it."""
 
     by: Principal
     task: Task
@@ -63,10 +63,10 @@ class Leg:
 
 
 @dataclass(frozen=True)
-class Halt:
+class StoppedHandoff:
     """Where the loop guard stopped a handoff. ``is_refused``: the verb was; else it was done, without a child."""
 
-    leg: Leg
+    leg: HeldTask
     rule: str
     review_id: str
     is_refused: bool
@@ -107,7 +107,7 @@ class Team:
         reason: str = "do it",
         *,
         by: Principal | None = None,
-        under: Leg | None = None,
+        under: HeldTask | None = None,
         claim_id: str | None = None,
         kind: Kind = Kind.TRANSFER,
         work_type: str | None = None,
@@ -130,10 +130,10 @@ class Team:
 
     # Working
 
-    def take(self, slug: str, task_id: str | None = None, by: Principal | None = None, worker: str = "w") -> Leg:
+    def take(self, slug: str, task_id: str | None = None, by: Principal | None = None, worker: str = "w") -> HeldTask:
         claimed = self.taken(slug, task_id, by, worker)
         assert claimed is not None, f"nothing for {slug}"
-        return Leg(by or agent(slug), claimed.details.task, claimed.claim_id, claimed)
+        return HeldTask(by or agent(slug), claimed.details.task, claimed.claim_id, claimed)
 
     def taken(
         self, slug: str, task_id: str | None = None, by: Principal | None = None, worker: str = "w"
@@ -141,18 +141,18 @@ class Team:
         claimer = Claimer(by=by or agent(slug), agent=slug, worker=worker)
         return claim_next(self.deps, claimer) if task_id is None else claim_task(self.deps, claimer, task_id)
 
-    def held_by(self, slug: str, task_id: str) -> Leg:
+    def held_by(self, slug: str, task_id: str) -> HeldTask:
         """What the agent has taken before."""
         task = self.task(task_id)
         assert task.claim is not None
-        return Leg(agent(slug), task, task.claim.claim_id)
+        return HeldTask(agent(slug), task, task.claim.claim_id)
 
-    def begin(self, slug: str, reason: str = "begin", **message: Any) -> Leg:
+    def begin(self, slug: str, reason: str = "begin", **message: Any) -> HeldTask:
         """A root for the agent, taken by it."""
         return self.take(slug, self.ask(slug, reason, **message).task.id)
 
     def complete(
-        self, leg: Leg, to: str | None = None, reason: str = "go on", output: Any = None, **completion: Any
+        self, leg: HeldTask, to: str | None = None, reason: str = "go on", output: Any = None, **completion: Any
     ) -> TaskDetails:
         if to is not None:
             completion["continuation"] = {"suggested_next": to, "reason": reason}
@@ -162,7 +162,9 @@ class Team:
         self.later()
         return done
 
-    def fail(self, leg: Leg, *, retryable: bool = False, back_to: str | None = None, **failure: Any) -> TaskDetails:
+    def fail(
+        self, leg: HeldTask, *, retryable: bool = False, back_to: str | None = None, **failure: Any
+    ) -> TaskDetails:
         asked = {"target_agent": back_to} if back_to else None
         whole = {**BROKE, **failure}
         failed = fail_task(
@@ -173,15 +175,15 @@ class Team:
         self.later()
         return failed
 
-    def reject(self, leg: Leg, reason: str = "not mine to do") -> TaskDetails:
+    def reject(self, leg: HeldTask, reason: str = "not mine to do") -> TaskDetails:
         rejected = reject_task(self.deps, WorkerCall(*leg.where, self._hash()), reason)
         self.later()
         return rejected
 
-    def release(self, leg: Leg) -> TaskDetails:
+    def release(self, leg: HeldTask) -> TaskDetails:
         return release_task(self.deps, WorkerCall(*leg.where, self._hash()), ReleasedWork())
 
-    def transfer(self, leg: Leg, target: str | None, reason: str = "yours", **asked: Any) -> TaskDetails:
+    def transfer(self, leg: HeldTask, target: str | None, reason: str = "yours", **asked: Any) -> TaskDetails:
         plain = {"target": {"agent": target, "reason": reason}, **asked}
         transferred = transfer_task(self.deps, WorkerCall(*leg.where, self._hash()), message_from(plain))
         self.later()
@@ -189,7 +191,7 @@ class Team:
 
     def delegate(
         self,
-        leg: Leg,
+        leg: HeldTask,
         *targets: str | None,
         policy: Policy = Policy.ALL,
         quorum: int | None = None,
@@ -210,23 +212,23 @@ class Team:
         """By a human; the parts."""
         return split_task(self.deps, HumanCall(human(), task_id), [message_from(part) for part in parts])[1]
 
-    def wait(self, leg: Leg, until: Any = None) -> tuple[TaskDetails, str]:
+    def wait(self, leg: HeldTask, until: Any = None) -> tuple[TaskDetails, str]:
         return wait_for_callback(self.deps, WorkerCall(*leg.where, self._hash()), "interaction", until)
 
-    def checkpoint(self, leg: Leg, **state: Any) -> str:
+    def checkpoint(self, leg: HeldTask, **state: Any) -> str:
         return save_checkpoint(self.deps, WorkerCall(*leg.where), "step", state)[1]
 
     def _hash(self) -> str:
         return f"body {next(self._said)}"
 
-    def pass_on(self, leg: Leg, target: str | None, way: str, reason: str) -> Leg | Halt:
+    def pass_on(self, leg: HeldTask, target: str | None, way: str, reason: str) -> HeldTask | StoppedHandoff:
         """``way``: how it is handed to the next, who has taken it afterwards."""
         try:
             outcome = self._passed_on(leg, target, way, reason)
         except LoopTripped as trip:
-            return Halt(leg, trip.rule, trip.fields["review_id"], is_refused=True)
+            return StoppedHandoff(leg, trip.rule, trip.fields["review_id"], is_refused=True)
         if outcome.get("status") == "manual_review":
-            return Halt(leg, outcome["rule"], outcome["review_id"], is_refused=False)
+            return StoppedHandoff(leg, outcome["rule"], outcome["review_id"], is_refused=False)
         if (
             self.task(outcome["task_id"]).state == "needs"
         ):  # open work has no target whose standing approval it could have
@@ -235,7 +237,7 @@ class Team:
         slug = target or next(each for each in self.slugs if each != leg.by.id)
         return self.take(slug, outcome["task_id"])
 
-    def _passed_on(self, leg: Leg, target: str | None, way: str, reason: str) -> dict[str, Any]:
+    def _passed_on(self, leg: HeldTask, target: str | None, way: str, reason: str) -> dict[str, Any]:
         match way:
             case "handoff":
                 return {"task_id": self.ask(target, reason, under=leg).task.id}
@@ -257,16 +259,16 @@ class Team:
         path: Iterable[str | None],
         way: str = "handoff",
         reason: Callable[[int], str] = lambda hop: f"step {hop}",
-        leg: Leg | None = None,
-    ) -> tuple[int, Leg | Halt]:
+        leg: HeldTask | None = None,
+    ) -> tuple[int, HeldTask | StoppedHandoff]:
         """Handed on along the path, its first being asked by a human, until its end or the loop guard's word: how many
         handoffs were made, and where it stands."""
         hops = 0
         for target in path:
-            here: Leg | Halt = (
+            here: HeldTask | StoppedHandoff = (
                 self.pass_on(leg, target, way, reason(hops + 1)) if leg else self.begin(str(target), reason(1))
             )
-            if isinstance(here, Halt):
+            if isinstance(here, StoppedHandoff):
                 return hops, here
             leg, hops = here, hops + 1
         assert leg is not None

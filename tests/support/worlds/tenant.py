@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.agents.agent import Runtime
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import State, Task
@@ -95,12 +95,12 @@ class Tenant:
 
     # In this process, on the stack's table: no notice is sent
 
-    def principal(self, kind: Kind, name: str) -> Principal:
-        return Principal(self.name, kind, name, frozenset() if kind is Kind.AGENT else frozenset({ACT_AS}))
+    def principal(self, kind: PrincipalKind, name: str) -> Principal:
+        return Principal(self.name, kind, name, frozenset() if kind is PrincipalKind.AGENT else frozenset({ACT_AS}))
 
     def unrung(self, count: int, target: str, priority: Priority = Priority.P1) -> list[str]:
         """So many approved tasks. They are delegations, which no breaker counts."""
-        by, deps = self.principal(Kind.HUMAN, "alice"), self.deployed.deps
+        by, deps = self.principal(PrincipalKind.HUMAN, "alice"), self.deployed.deps
         agent, settings = deps.store.dispatch_inputs(self.name, target)
         assert agent is not None
         made = []
@@ -143,23 +143,23 @@ def new_workspace(deployed: Deployed, *, sources: int = 0, **settings: Any) -> T
     """A workspace whose approvals take effect at once, unless ``settings`` say otherwise."""
     deps, name = deployed.deps, f"w-{uuid4().hex[:10]}"
     made = bootstrap(deps, name, "alice", new_tokens=False, demo=False)
-    human = Principal(name, Kind.HUMAN, "alice", frozenset({ACT_AS}))
+    human = Principal(name, PrincipalKind.HUMAN, "alice", frozenset({ACT_AS}))
     change_settings(deps, human, {"dispatch_delay_seconds": 0, **settings})
     others = {f"source-{number}": {"name": f"Source {number}"} for number in range(sources)}
     for slug, values in (AGENTS | others).items():
         register_agent(deps, human, slug, values)
 
-    def speaker(kind: Kind, subject: str, scopes: frozenset[str] = frozenset()) -> Client:
+    def speaker(kind: PrincipalKind, subject: str, scopes: frozenset[str] = frozenset()) -> Client:
         return deployed.client(issue_token(deps, human, TokenRequest(kind=kind, subject=subject, scopes=scopes))[1])
 
     return Tenant(
         deployed=deployed,
         name=name,
         human=deployed.client(made["tokens"]["human"]),
-        service=speaker(Kind.SERVICE, "ci", frozenset({ACT_AS})),
-        scout=speaker(Kind.AGENT, "scout"),
-        reviewer=speaker(Kind.AGENT, "reviewer"),
-        runner=speaker(Kind.AGENT, "runner"),
+        service=speaker(PrincipalKind.SERVICE, "ci", frozenset({ACT_AS})),
+        scout=speaker(PrincipalKind.AGENT, "scout"),
+        reviewer=speaker(PrincipalKind.AGENT, "reviewer"),
+        runner=speaker(PrincipalKind.AGENT, "runner"),
         sources=list(others),
     )
 

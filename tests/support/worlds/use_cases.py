@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from baton.adapters.dynamodb.table import from_wire
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.agents.route import Mode
 from baton.domain.alerts.alert import Severity
 from baton.domain.errors import BatonError, CodeRefused, SecretAlreadyShown, Unknown, VersionConflict
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import Entry, EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
@@ -196,7 +196,7 @@ def routed(world: World, _: Any = None) -> Any:
 
 
 def humans_token(world: World) -> Principal:
-    return issue_token(world.deps, human(), TokenRequest(kind=Kind.HUMAN, subject="bob"))[0].principal
+    return issue_token(world.deps, human(), TokenRequest(kind=PrincipalKind.HUMAN, subject="bob"))[0].principal
 
 
 def code_to_redeem(world: World) -> str:
@@ -210,7 +210,7 @@ def session_to_renew(world: World) -> Principal:
 
 
 def token_to_revoke(world: World) -> str:
-    return issue_token(world.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="ci"))[0].id
+    return issue_token(world.deps, human(), TokenRequest(kind=PrincipalKind.SERVICE, subject="ci"))[0].id
 
 
 def mark(by: Any = SCOUT, idempotency_key: IdempotencyKey | None = ONCE, **changes: Any) -> Callable[[World, Any], Any]:
@@ -353,7 +353,7 @@ USE_CASES: dict[str, UseCase] = {
     ),
     "token": UseCase(
         nothing,
-        lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=Kind.AGENT, subject="scout"), ONCE)[0],
+        lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=PrincipalKind.AGENT, subject="scout"), ONCE)[0],
         repeat_may_raise=(SecretAlreadyShown,),
     ),
     "session": UseCase(humans_token, lambda w, by: open_session(w.deps, by)[0], keyed=False),

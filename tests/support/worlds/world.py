@@ -10,7 +10,7 @@ from typing import Any
 
 from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import RandomIds
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.escalations.direction import Direction
 from baton.domain.tasks.task import Task
@@ -35,15 +35,15 @@ WORKSPACE = "acme"
 
 
 def human(workspace: str = WORKSPACE, name: str = "alice") -> Principal:
-    return Principal(workspace, Kind.HUMAN, name, frozenset({ACT_AS}))
+    return Principal(workspace, PrincipalKind.HUMAN, name, frozenset({ACT_AS}))
 
 
 def agent(slug: str, workspace: str = WORKSPACE) -> Principal:
-    return Principal(workspace, Kind.AGENT, slug)
+    return Principal(workspace, PrincipalKind.AGENT, slug)
 
 
 def service(workspace: str = WORKSPACE, *, act_as: bool = True) -> Principal:
-    return Principal(workspace, Kind.SERVICE, "ci", frozenset({ACT_AS} if act_as else ()))
+    return Principal(workspace, PrincipalKind.SERVICE, "ci", frozenset({ACT_AS} if act_as else ()))
 
 
 def marker_body(**changes: Any) -> dict[str, Any]:

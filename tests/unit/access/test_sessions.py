@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.access.session import CODE_SECONDS, LONGEST_SESSION_SECONDS, MAX_SESSIONS, SESSION_SECONDS
 from baton.domain.access.token import Token
 from baton.domain.errors import (
@@ -32,12 +32,12 @@ from support.values.tasks import ACTING_SERVICE, TARGET
 from support.values.tokens import who
 from support.worlds.world import WORKSPACE, World, human
 
-BOB = Principal(WORKSPACE, Kind.HUMAN, "bob", frozenset({ACT_AS}))
+BOB = Principal(WORKSPACE, PrincipalKind.HUMAN, "bob", frozenset({ACT_AS}))
 
 
 def parent_of(world: World, lasts: float | None = None) -> Token:
     expires_at = None if lasts is None else world.clock.now() + timedelta(seconds=lasts)
-    wanted = TokenRequest(kind=Kind.HUMAN, subject="bob", scopes=frozenset({ACT_AS}), expires_at=expires_at)
+    wanted = TokenRequest(kind=PrincipalKind.HUMAN, subject="bob", scopes=frozenset({ACT_AS}), expires_at=expires_at)
     return issue_token(world.deps, human(), wanted)[0]
 
 
@@ -155,7 +155,7 @@ def test_a_session_opens_no_session_and_makes_no_code_but_tokens(world: World) -
     for act in (open_session, make_session_code):
         with pytest.raises(TokenNeeded):
             act(world.deps, session.principal)
-    token, _ = issue_token(world.deps, session.principal, TokenRequest(kind=Kind.AGENT, subject="auditor"))
+    token, _ = issue_token(world.deps, session.principal, TokenRequest(kind=PrincipalKind.AGENT, subject="auditor"))
     assert token.created_by == "human:bob"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.access.token import Credentials, Token, credentials_from, digest, spell
 from baton.domain.errors import HumanNeeded, InvalidInput, KeyReused, SecretAlreadyShown, Unknown
 from baton.domain.idempotency import IdempotencyKey
@@ -20,7 +20,9 @@ from support.worlds.world import WORKSPACE, World, agent, human
 SECRET = "0123456789abcdef" * 4
 
 
-def issue(world: World, kind: Kind = Kind.AGENT, subject: str = "auditor", **values: Any) -> tuple[Token, str]:
+def issue(
+    world: World, kind: PrincipalKind = PrincipalKind.AGENT, subject: str = "auditor", **values: Any
+) -> tuple[Token, str]:
     return issue_token(world.deps, human(), TokenRequest(kind=kind, subject=subject, **values))
 
 
@@ -79,10 +81,10 @@ def test_anything_else_is_none_of_ours(world: World, header: str) -> None:
 def test_a_token_speaks_for_its_subject_with_its_scopes(world: World) -> None:
     _, text = issue(world)
     assert who(world, text) == agent("auditor")
-    _, text = issue(world, Kind.SERVICE, "ci", scopes=frozenset({ACT_AS}))
-    assert who(world, text) == Principal(WORKSPACE, Kind.SERVICE, "ci", frozenset({ACT_AS}))
-    _, text = issue(world, Kind.HUMAN, "bob")
-    assert who(world, text) == Principal(WORKSPACE, Kind.HUMAN, "bob")
+    _, text = issue(world, PrincipalKind.SERVICE, "ci", scopes=frozenset({ACT_AS}))
+    assert who(world, text) == Principal(WORKSPACE, PrincipalKind.SERVICE, "ci", frozenset({ACT_AS}))
+    _, text = issue(world, PrincipalKind.HUMAN, "bob")
+    assert who(world, text) == Principal(WORKSPACE, PrincipalKind.HUMAN, "bob")
 
 
 def test_a_wrong_secret_or_an_unknown_id_is_nobody(world: World) -> None:
@@ -146,7 +148,7 @@ def test_only_a_digest_is_kept_and_no_listing_shows_even_that(world: World) -> N
 def test_only_humans_make_and_revoke_tokens(world: World, by: Principal) -> None:
     token, text = issue(world)
     with pytest.raises(HumanNeeded):
-        issue_token(world.deps, by, TokenRequest(kind=Kind.HUMAN, subject="me"))
+        issue_token(world.deps, by, TokenRequest(kind=PrincipalKind.HUMAN, subject="me"))
     with pytest.raises(HumanNeeded):
         revoke_token(world.deps, by, token.id)
     assert who(world, text)
@@ -159,9 +161,9 @@ def test_only_humans_make_and_revoke_tokens(world: World, by: Principal) -> None
         ({"subject": "Auditor"}, "subject"),
         ({"subject": "nobody"}, "subject"),
         ({"subject": ""}, "subject"),
-        ({"subject": "a#b", "kind": Kind.HUMAN}, "subject"),
+        ({"subject": "a#b", "kind": PrincipalKind.HUMAN}, "subject"),
         ({"scopes": frozenset({ACT_AS})}, "scopes"),
-        ({"scopes": frozenset({"root"}), "kind": Kind.SERVICE}, "scopes"),
+        ({"scopes": frozenset({"root"}), "kind": PrincipalKind.SERVICE}, "scopes"),
         ({"expires_at": 0}, "expires_at"),
     ],
 )
@@ -196,7 +198,7 @@ def test_another_workspaces_token_answers_like_one_that_does_not_exist(world: Wo
 
 def test_a_repeat_with_the_same_key_never_shows_the_secret_again_and_makes_no_second_token(world: World) -> None:
     idempotency_key = IdempotencyKey(human(), "/tokens", "k", "h")
-    request = TokenRequest(kind=Kind.AGENT, subject="auditor")
+    request = TokenRequest(kind=PrincipalKind.AGENT, subject="auditor")
     token, _ = issue_token(world.deps, human(), request, idempotency_key)
     with pytest.raises(SecretAlreadyShown) as refused:
         issue_token(world.deps, human(), request, idempotency_key)
@@ -210,7 +212,7 @@ def test_two_askings_at_once_with_one_key_make_one_token() -> None:
     store = HookedStore()
     world = World(store=store).settle()
     idempotency_key = IdempotencyKey(human(), "/tokens", "k", "h")
-    request = TokenRequest(kind=Kind.AGENT, subject="auditor")
+    request = TokenRequest(kind=PrincipalKind.AGENT, subject="auditor")
     store.before["add_token"] = lambda: issue_token(world.deps, human(), request, idempotency_key)
     with pytest.raises(SecretAlreadyShown):
         issue_token(world.deps, human(), request, idempotency_key)

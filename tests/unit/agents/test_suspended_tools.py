@@ -12,7 +12,7 @@ from baton.domain.agents.tool import ToolMode
 from baton.domain.errors import HumanNeeded, VersionConflict
 from baton.domain.runs.run_profile import BOUNDS
 from baton.domain.tasks.task import Policy
-from baton.ports.runs import Reply, Request
+from baton.ports.runs import ModelReply, ModelRequest
 from baton.services.agents.define_tool import SeenVersions, define_tool, dry_run, find_tool, suspensions
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent
@@ -154,7 +154,7 @@ def test_a_suspended_tool_is_offered_to_no_model_until_a_human_resumes_it() -> N
 def test_a_call_is_refused_where_the_target_was_changed_while_the_model_thought(mode: ToolMode) -> None:
     agent_runs = sales_runs(mode)
 
-    def think(_: Request) -> Reply:
+    def think(_: ModelRequest) -> ModelReply:
         register_agent(agent_runs.deps, CI, "anna", CHANGES["model"])
         return calls(("go", {}))
 

@@ -17,13 +17,13 @@ from support.worlds.world import WORKSPACE, human
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.ports.runs import Reply, Request
+    from baton.ports.runs import ModelReply, ModelRequest
 
 
-def meanwhile(change: Callable[[], Any]) -> Callable[[Request], Reply]:
+def meanwhile(change: Callable[[], Any]) -> Callable[[ModelRequest], ModelReply]:
     """A model that thinks for as long as a human needs for the change, and then calls the tool."""
 
-    def think(_: Request) -> Reply:
+    def think(_: ModelRequest) -> ModelReply:
         change()
         return calls(("go", {}))
 
@@ -96,7 +96,7 @@ def test_where_the_first_of_two_handoffs_isnt_done_the_other_is_told_so() -> Non
     agent_runs.tool("to_bert", "bert")
     register_agent(agent_runs.deps, human(), "sales", {"tools": ("go", "to_bert")})
 
-    def think(_: Request) -> Reply:
+    def think(_: ModelRequest) -> ModelReply:
         register_agent(agent_runs.deps, human(), "anna", {"active": False})
         return calls(("go", {}), ("to_bert", {}))
 

@@ -10,13 +10,13 @@ from baton.adapters.dynamodb.trail_items import appended
 from baton.domain.agents.agent import Runtime
 from baton.domain.tasks import commands, tail
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.tail import Ended
+from baton.domain.tasks.tail import EndedClaim
 from baton.domain.tasks.transitions import transition
 from support.values.tasks import CLAIM_ID, HUMAN, OTHER, SWEEPER, TARGET, Life, an_agent, claimed
 from support.worlds.world import agent
 
 
-def ended(change: Change) -> Ended | None:
+def ended(change: Change) -> EndedClaim | None:
     return tail.ended_in(appended(change).entries[-1], change.task)
 
 
@@ -46,18 +46,18 @@ BY_OTHERS: dict[str, Callable[[Life], Change]] = {
 
 @pytest.mark.parametrize("end", BY_HOLDER.values(), ids=BY_HOLDER)
 def test_the_holder_is_told_from_the_entry(end: Callable[[Life], Change]) -> None:
-    assert ended(end(claimed())) == Ended(CLAIM_ID, 1, "auditor", TARGET.key, by_holder=True)
+    assert ended(end(claimed())) == EndedClaim(CLAIM_ID, 1, "auditor", TARGET.key, by_holder=True)
 
 
 @pytest.mark.parametrize("end", BY_OTHERS.values(), ids=BY_OTHERS)
 def test_an_end_by_another_tells_whose_claim_it_was(end: Callable[[Life], Change]) -> None:
-    assert ended(end(claimed())) == Ended(CLAIM_ID, 1, "auditor", TARGET.key, by_holder=False)
+    assert ended(end(claimed())) == EndedClaim(CLAIM_ID, 1, "auditor", TARGET.key, by_holder=False)
 
 
 def test_an_exhausted_task_tells_of_its_claim_behind_the_alert() -> None:
     change = claimed(max_attempts=1).later(300).sweep()
     assert change.events[-1].type == "alert_raised"
-    assert ended(change) == Ended(CLAIM_ID, 1, "auditor", TARGET.key, by_holder=False)
+    assert ended(change) == EndedClaim(CLAIM_ID, 1, "auditor", TARGET.key, by_holder=False)
     assert not any("ended" in entry for entry in appended(change).entries[:-1])
 
 
@@ -68,7 +68,7 @@ def test_the_agent_of_open_work_stays_with_its_claim() -> None:
     life.do(commands.ClaimTask(by=OTHER, agent="runner", worker="w", claim_id=CLAIM_ID))
     first = life.release(OTHER)
     life.do(commands.ClaimTask(by=agent("auditor"), agent="auditor", worker="w", claim_id="clm_next"))
-    assert tail.ended_in(appended(first).entries[-1], life.task) == Ended(
+    assert tail.ended_in(appended(first).entries[-1], life.task) == EndedClaim(
         CLAIM_ID, 1, "runner", OTHER.key, by_holder=True
     )
 

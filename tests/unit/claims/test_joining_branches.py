@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.errors import Conflict
 from baton.domain.escalations.marker import Priority
 from baton.services.claims.candidates import Look
@@ -132,7 +132,9 @@ def test_a_worker_alone_takes_the_first_of_the_best() -> None:
         world = World(store=store)
         world.clock.time = NOON
         claimed = claim_next_waiting(
-            world.deps, Claimer(by=Principal(WORKSPACE, Kind.AGENT, "auditor"), agent="auditor", worker="w"), 20
+            world.deps,
+            Claimer(by=Principal(WORKSPACE, PrincipalKind.AGENT, "auditor"), agent="auditor", worker="w"),
+            20,
         )
         assert claimed is not None
         assert claimed.details.task.id == "task_0"

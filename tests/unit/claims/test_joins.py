@@ -24,7 +24,7 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from support.faults.hooked_store import HookedStore
 from support.faults.threads import all_at_once, race
-from support.worlds.team import Leg, Team
+from support.worlds.team import HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
 A, B, C, D = "anna", "bert", "carl", "dora"
@@ -32,7 +32,7 @@ A, B, C, D = "anna", "bert", "carl", "dora"
 
 def waiting(
     team: Team, *targets: str, policy: Policy = Policy.ALL, quorum: int | None = None
-) -> tuple[Task, list[Leg]]:
+) -> tuple[Task, list[HeldTask]]:
     """A task of A's that waits, and its branches, all taken."""
     task = team.delegate(team.begin(A), *targets, policy=policy, quorum=quorum).task
     assert task.wait is not None
@@ -222,7 +222,7 @@ def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() 
         task, legs = waiting(team, B, C)
         still = team.still()
 
-        def end(_: int, runner: int, b: Any = still, each: list[Leg] = legs, parent: Task = task) -> bool:
+        def end(_: int, runner: int, b: Any = still, each: list[HeldTask] = legs, parent: Task = task) -> bool:
             complete_task(b, WorkerCall(*each[runner].where, "h"), CompletedWork(output={"by": runner}))
             return join_branches(b, WORKSPACE, parent.id)
 
@@ -288,7 +288,7 @@ def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once(
         task, (leg,) = waiting(team, B)
         still = team.still()
 
-        def end(b: Any = still, each: Leg = leg, parent: Task = task) -> None:
+        def end(b: Any = still, each: HeldTask = leg, parent: Task = task) -> None:
             complete_task(b, WorkerCall(*each.where, "h"), CompletedWork(output=None))
             join_branches(b, WORKSPACE, parent.id)
 

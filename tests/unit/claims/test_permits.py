@@ -21,7 +21,7 @@ from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
 from support.fakes.store import InMemoryStore
 from support.faults.threads import at_once, race
-from support.worlds.team import Leg, Team
+from support.worlds.team import HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
 pytestmark = pytest.mark.slow
@@ -82,7 +82,7 @@ def end(deps: Any, claimed: Claimed, runner: int) -> None:
         complete_task(deps, WorkerCall(agent(A), task.id, claimed.claim_id, "h"), CompletedWork(output=None))
 
 
-def slot_of(leg: Leg) -> int:
+def slot_of(leg: HeldTask) -> int:
     assert leg.task.claim is not None
     assert leg.task.claim.slot is not None
     return leg.task.claim.slot
@@ -182,17 +182,17 @@ def test_32_claimers_at_a_lowered_limit_take_what_is_left_of_it(before: int | No
 # Every way a claim can end
 
 
-def lease_over(team: Team, leg: Leg) -> None:
+def lease_over(team: Team, leg: HeldTask) -> None:
     team.later(300)
     sweep(team.deps)
 
 
-def deadline_over(team: Team, leg: Leg) -> None:
+def deadline_over(team: Team, leg: HeldTask) -> None:
     team.later(200)
     sweep(team.deps)
 
 
-ENDS: dict[str, Callable[[Team, Leg], object]] = {
+ENDS: dict[str, Callable[[Team, HeldTask], object]] = {
     "complete": lambda team, leg: team.complete(leg),
     "fail": lambda team, leg: team.fail(leg),
     "fail to be tried again": lambda team, leg: team.fail(leg, retryable=True),

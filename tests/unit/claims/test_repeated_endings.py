@@ -27,24 +27,24 @@ from baton.services.claims.wait_for_callback import answer_callback, wait_for_ca
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from support.faults.hooked_store import HookedStore
-from support.worlds.team import Leg, Team, as_told
+from support.worlds.team import HeldTask, Team, as_told
 from support.worlds.world import WORKSPACE, World, agent, human
 
 A, B, C = "anna", "bert", "carl"
 TO_B = {"target": {"agent": B, "reason": "go on"}}
 NO_DATA = {"type": "error", "description": "no data", "partial_progress": {"completed": ["half"], "incomplete": []}}
 
-Send = Callable[[Any, Leg, str, "IdempotencyKey | None"], Any]
+Send = Callable[[Any, HeldTask, str, "IdempotencyKey | None"], Any]
 
 
-def complete(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
+def complete(deps: Any, leg: HeldTask, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
     wish = {"continuation": {"suggested_next": B, "reason": "go on"}, "notes": ["well done"]}
     return complete_task(
         deps, WorkerCall(*leg.where, body, idempotency_key), CompletedWork(output={"said": body}, completion=wish)
     )
 
 
-def fail(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
+def fail(deps: Any, leg: HeldTask, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
     return fail_task(
         deps,
         WorkerCall(*leg.where, body, idempotency_key),
@@ -52,7 +52,7 @@ def fail(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None)
     )
 
 
-def delegate(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
+def delegate(deps: Any, leg: HeldTask, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
     branches = [{"call_id": "b", **TO_B}]
     return delegate_task(
         deps, WorkerCall(*leg.where, body, idempotency_key), list(map(branch_from, branches)), JoinRule(Policy.ALL)
@@ -92,16 +92,16 @@ def seen(answer: Any) -> Any:
     return as_told(task), task.version, details.output, details.completion, details.failure, token
 
 
-def nothing(team: Team, leg: Leg) -> None:
+def nothing(team: Team, leg: HeldTask) -> None:
     pass
 
 
-def time_goes_by(team: Team, leg: Leg) -> None:
+def time_goes_by(team: Team, leg: HeldTask) -> None:
     team.later(90_000)
     sweep(team.deps)
 
 
-def it_goes_on(team: Team, leg: Leg) -> None:
+def it_goes_on(team: Team, leg: HeldTask) -> None:
     """Whatever became of it, it is worked on and ended by another claim, if it may be."""
     it_waits_no_more(team, leg)
     if not team.task(leg.task.id).is_ended:
@@ -109,7 +109,7 @@ def it_goes_on(team: Team, leg: Leg) -> None:
         team.fail(again, description="another failure")
 
 
-def much_happens(team: Team, leg: Leg) -> None:
+def much_happens(team: Team, leg: HeldTask) -> None:
     """So much that what HEAD had is in a chunk."""
     it_waits_no_more(team, leg)
     for number in range(6):
@@ -121,7 +121,7 @@ def much_happens(team: Team, leg: Leg) -> None:
     assert now.has_chunks is not now.is_ended
 
 
-def it_waits_no_more(team: Team, leg: Leg) -> None:
+def it_waits_no_more(team: Team, leg: HeldTask) -> None:
     task = team.task(leg.task.id)
     if task.wait is not None and task.wait.is_for_callback:
         _, token = wait_for_callback(team.deps, WorkerCall(*leg.where, "h"), "interaction")
@@ -132,7 +132,7 @@ def it_waits_no_more(team: Team, leg: Leg) -> None:
     team.later(10)
 
 
-def it_is_cancelled(team: Team, leg: Leg) -> None:
+def it_is_cancelled(team: Team, leg: HeldTask) -> None:
     if not team.task(leg.task.id).is_ended:
         cancel_task(team.deps, human(), leg.task.id, None)
 
@@ -144,7 +144,7 @@ AFTER = [nothing, time_goes_by, it_goes_on, much_happens, it_is_cancelled]
 @pytest.mark.parametrize("meanwhile", AFTER, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_exact_repeat_gets_the_first_answer_and_leaves_nothing(
-    verb: str, meanwhile: Callable[[Team, Leg], None], has_key: bool
+    verb: str, meanwhile: Callable[[Team, HeldTask], None], has_key: bool
 ) -> None:
     team = Team(A, B, C)
     leg = team.begin(A)
@@ -166,7 +166,9 @@ def test_the_exact_repeat_gets_the_first_answer_and_leaves_nothing(
 
 @pytest.mark.parametrize("meanwhile", [nothing, it_goes_on, much_happens], ids=lambda each: each.__name__)
 @pytest.mark.parametrize("verb", VERBS)
-def test_another_word_under_a_claim_that_is_over_is_stale(verb: str, meanwhile: Callable[[Team, Leg], None]) -> None:
+def test_another_word_under_a_claim_that_is_over_is_stale(
+    verb: str, meanwhile: Callable[[Team, HeldTask], None]
+) -> None:
     team = Team(A, B, C)
     leg = team.begin(A)
     VERBS[verb](team.deps, leg, "h", key(leg.by))
@@ -186,7 +188,7 @@ def test_another_word_under_a_claim_that_is_over_is_stale(verb: str, meanwhile: 
         save_checkpoint(team.deps, WorkerCall(*leg.where), "step", {})
     for stranger in (agent(B), human(), agent(A, "globex")):
         with pytest.raises((StaleClaim, Unknown)):
-            VERBS[verb](team.deps, Leg(stranger, leg.task, leg.claim_id), "h", None)
+            VERBS[verb](team.deps, HeldTask(stranger, leg.task, leg.claim_id), "h", None)
     assert team.tasks() == before
     # It was the holder who ended the claim: what is said besides is no result that came too late.
     assert team.world.store.late_results(WORKSPACE, leg.task.id) == ()
@@ -194,7 +196,7 @@ def test_another_word_under_a_claim_that_is_over_is_stale(verb: str, meanwhile: 
 
 @pytest.mark.parametrize("meanwhile", [nothing, much_happens], ids=lambda each: each.__name__)
 @pytest.mark.parametrize("verb", VERBS)
-def test_after_a_week_the_repeat_is_stale(verb: str, meanwhile: Callable[[Team, Leg], None]) -> None:
+def test_after_a_week_the_repeat_is_stale(verb: str, meanwhile: Callable[[Team, HeldTask], None]) -> None:
     team = Team(A, B, C)
     leg = team.begin(A)
     first = VERBS[verb](team.deps, leg, "h", None)
@@ -212,7 +214,7 @@ def test_after_a_week_the_repeat_is_stale(verb: str, meanwhile: Callable[[Team, 
 
 @pytest.mark.parametrize("meanwhile", [nothing, much_happens], ids=lambda each: each.__name__)
 def test_a_result_for_a_claim_that_was_taken_over_is_kept_under_its_fence(
-    meanwhile: Callable[[Team, Leg], None],
+    meanwhile: Callable[[Team, HeldTask], None],
 ) -> None:
     team = Team(A, B)
     leg = team.begin(A)
@@ -225,7 +227,7 @@ def test_a_result_for_a_claim_that_was_taken_over_is_kept_under_its_fence(
     with pytest.raises(StaleClaim):
         complete(team.deps, leg, "late", None)
     with pytest.raises((StaleClaim, Unknown)):
-        complete(team.deps, Leg(agent(B), leg.task, leg.claim_id), "a stranger's", None)
+        complete(team.deps, HeldTask(agent(B), leg.task, leg.claim_id), "a stranger's", None)
     (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
     assert (late.claim_fence, late.agent, late.content["output"]) == (1, A, {"said": "late"})
 

@@ -9,9 +9,9 @@ from threading import Thread
 import pytest
 
 from baton_cli.client import Client, Patience, with_query
-from baton_cli.exits import Exit, Refused, Unreachable
+from baton_cli.failures import ApiRefusal, ExitCode, Unreachable
+from baton_cli.http_connection import HttpRequest
 from baton_cli.profiles import Profile
-from baton_cli.wire import Request
 from support.scripted_api import Answer, ScriptedApi
 
 BUSY = Answer(503, {"code": "busy", "title": "Busy"}, {"Retry-After": "7"})
@@ -34,7 +34,7 @@ def test_a_keyed_request_is_sent_again_under_the_same_key(
     client: Client, scripted: ScriptedApi, answer: Answer
 ) -> None:
     scripted.will(answer, Answer(201, {"made": True}))
-    assert client.call(Request("POST", "/handoffs", {"a": 1}, "key-1")) == {"made": True}
+    assert client.call(HttpRequest("POST", "/handoffs", {"a": 1}, "key-1")) == {"made": True}
     assert scripted.keys == ["key-1", "key-1"]
     assert [each.body for each in scripted.asked] == [{"a": 1}, {"a": 1}]
 
@@ -42,23 +42,23 @@ def test_a_keyed_request_is_sent_again_under_the_same_key(
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_what_is_safe_is_sent_again(client: Client, scripted: ScriptedApi, method: str) -> None:
     scripted.will(BUSY, Answer(200, {}))
-    client.call(Request(method, "/agents"))
+    client.call(HttpRequest(method, "/agents"))
     assert len(scripted.asked) == 2
 
 
 def test_what_has_no_key_is_sent_once(client: Client, scripted: ScriptedApi) -> None:
     scripted.will(Answer(0))
     with pytest.raises(Unreachable):
-        client.call(Request("POST", "/tracker/webhook", {}))
+        client.call(HttpRequest("POST", "/tracker/webhook", {}))
     scripted.will(BUSY)
-    with pytest.raises(Refused):
-        client.call(Request("POST", "/tracker/webhook", {}))
+    with pytest.raises(ApiRefusal):
+        client.call(HttpRequest("POST", "/tracker/webhook", {}))
     assert len(scripted.asked) == 2
 
 
 def test_what_may_be_repeated_without_a_key_is(client: Client, scripted: ScriptedApi) -> None:
     scripted.will(Answer(0))
-    assert client.call(Request("POST", "/tasks/t/heartbeat", {}), repeatable=True) == {}
+    assert client.call(HttpRequest("POST", "/tasks/t/heartbeat", {}), repeatable=True) == {}
 
 
 def test_retry_after_is_waited_for_and_said(scripted: ScriptedApi, naps: list[float]) -> None:
@@ -80,25 +80,25 @@ def test_pauses_grow_and_are_bounded() -> None:
 
 def test_an_api_that_stays_busy_is_a_remote_failure(client: Client, scripted: ScriptedApi) -> None:
     scripted.will(*[BUSY] * 4)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ApiRefusal) as refused:
         client.get("/tasks")
-    assert (len(scripted.asked), refused.value.code, refused.value.exit) == (4, "busy", Exit.REMOTE)
+    assert (len(scripted.asked), refused.value.code, refused.value.exit) == (4, "busy", ExitCode.REMOTE)
 
 
 @pytest.mark.parametrize(
     ("status", "ends"),
     [
-        *[(each, Exit.FAILED) for each in (400, 409, 413, 422)],
-        *[(each, Exit.NOT_ALLOWED) for each in (401, 403)],
-        *[(each, Exit.REMOTE) for each in (429, 500, 503)],
-        (404, Exit.NOT_FOUND),
+        *[(each, ExitCode.FAILED) for each in (400, 409, 413, 422)],
+        *[(each, ExitCode.NOT_ALLOWED) for each in (401, 403)],
+        *[(each, ExitCode.REMOTE) for each in (429, 500, 503)],
+        (404, ExitCode.NOT_FOUND),
     ],
 )
-def test_a_refusal_has_the_problems_fields(client: Client, scripted: ScriptedApi, status: int, ends: Exit) -> None:
+def test_a_refusal_has_the_problems_fields(client: Client, scripted: ScriptedApi, status: int, ends: ExitCode) -> None:
     errors = [{"field": "a.b", "message": "is missing"}]
     problem = {"code": "c", "title": "T", "detail": "D", "errors": errors, "request_id": "r-1"}
     scripted.will(*[Answer(status, problem)] * 4)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ApiRefusal) as refused:
         client.get("/x")
     said = refused.value
     assert (said.status, said.code, said.errors, said.request_id, said.exit) == (status, "c", errors, "r-1", ends)
@@ -107,7 +107,7 @@ def test_a_refusal_has_the_problems_fields(client: Client, scripted: ScriptedApi
 
 def test_an_answer_of_awss_own_is_told_as_far_as_it_goes(client: Client, scripted: ScriptedApi) -> None:
     scripted.will(Answer(413, {"message": "Request Too Long"}))
-    with pytest.raises(Refused, match=r"the API answered 413 \(413\)") as refused:
+    with pytest.raises(ApiRefusal, match=r"the API answered 413 \(413\)") as refused:
         client.get("/x")
     assert refused.value.why == "Request Too Long"
 

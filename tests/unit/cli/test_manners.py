@@ -14,8 +14,8 @@ from threading import Event
 import pytest
 
 import baton_cli
-from baton_cli.app import App
 from baton_cli.client import Client, Patience
+from baton_cli.command_context import CommandContext
 from baton_cli.main import run
 from baton_cli.output import may_ask
 from support.scripted_api import Answer, ScriptedApi
@@ -186,7 +186,7 @@ def test_a_listing_goes_on_until_it_has_as_many_as_were_asked_for(
 
 
 def test_an_interrupt_ends_with_130(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
-    class Interrupted(App):
+    class Interrupted(CommandContext):
         @property
         def client(self) -> None:  # type: ignore[override]
             raise KeyboardInterrupt
@@ -222,7 +222,7 @@ def test_a_malformed_profile_ends_with_2(
 def test_a_server_that_is_closed_ends_with_5(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Impatient(App):
+    class Impatient(CommandContext):
         @cached_property
         def client(self) -> Client:
             return Client(self.profile, Patience(attempts=1))
@@ -233,7 +233,7 @@ def test_a_server_that_is_closed_ends_with_5(
 
 
 def test_a_bug_is_told_without_a_traceback(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
-    class Broken(App):
+    class Broken(CommandContext):
         @property
         def client(self) -> None:  # type: ignore[override]
             raise RuntimeError("no luck")

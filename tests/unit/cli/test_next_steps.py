@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from baton.domain import errors
-from baton_cli.exits import Refused
+from baton_cli.failures import ApiRefusal
 from rest.errors import status_of
 from support.values.command_lines import COMMANDS
 
@@ -19,8 +19,8 @@ def kinds(of: type[errors.BatonError] = errors.BatonError) -> Iterator[type[erro
         yield from kinds(each)
 
 
-def refusal_of(kind: type[errors.BatonError]) -> Refused:
-    return Refused(status_of(kind.__new__(kind)), {"code": kind.code})
+def refusal_of(kind: type[errors.BatonError]) -> ApiRefusal:
+    return ApiRefusal(status_of(kind.__new__(kind)), {"code": kind.code})
 
 
 KINDS = sorted(set(kinds()), key=lambda kind: kind.__name__)
@@ -33,7 +33,7 @@ def test_every_refusal_names_a_next_step(kind: type[errors.BatonError]) -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 413, 418, 422, 429, 500, 502, 503])
 def test_so_does_an_answer_without_a_code(status: int) -> None:
-    assert Refused(status, {}).next_step
+    assert ApiRefusal(status, {}).next_step
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -43,6 +43,6 @@ def test_a_next_step_names_only_commands_that_there_are(kind: type[errors.BatonE
 
 
 def test_a_next_step_names_the_task_that_was_refused() -> None:
-    refused = Refused(409, {"code": "revision_changed", "task_id": "task_7"})
+    refused = ApiRefusal(409, {"code": "revision_changed", "task_id": "task_7"})
     assert refused.next_step.endswith("baton tasks show task_7")
-    assert Refused(409, {"code": "revision_changed"}).next_step.endswith("baton tasks show TASK")
+    assert ApiRefusal(409, {"code": "revision_changed"}).next_step.endswith("baton tasks show TASK")

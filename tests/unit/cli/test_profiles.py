@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from baton_cli.exits import Misused
+from baton_cli.failures import Misused
 from baton_cli.profiles import Profile, address, config_of, config_path, forget, profile_from, save
 
 FILE = """default = "local"

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from baton_cli.worker.program import Ended
-from baton_cli.worker.report import Reading, Report, after_refusal, report_of
+from baton_cli.worker.program import ProgramExit
+from baton_cli.worker.report import ClaimReport, ProgramOutput, after_refusal, report_of
 
-READING = Reading(name="run.sh", time_limit_seconds=60)
+READING = ProgramOutput(name="run.sh", time_limit_seconds=60)
 
 
-def report(reading: Reading = READING, **ended: Any) -> Report:
-    return report_of(Ended(**{"code": 0, **ended}), reading)
+def report(reading: ProgramOutput = READING, **ended: Any) -> ClaimReport:
+    return report_of(ProgramExit(**{"code": 0, **ended}), reading)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def report(reading: Reading = READING, **ended: Any) -> Report:
     ],
 )
 def test_printed_json_is_the_output_unless_it_names_a_verb(output: bytes, verb: str, body: dict[str, Any]) -> None:
-    assert report(output=output) == Report(verb, body)
+    assert report(output=output) == ClaimReport(verb, body)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_is_not_the_programs_word_may_be_tried_again(ended: dict[str, Any],
 
 def test_stopped_program_gives_back_unless_it_has_done_its_work() -> None:
     assert report(code=-15, why="asked").verb == "release"
-    assert report(code=0, why="asked", output=b"1") == Report("complete", {"output": 1})
+    assert report(code=0, why="asked", output=b"1") == ClaimReport("complete", {"output": 1})
 
 
 def test_description_has_room_for_the_end_of_the_errors_alone() -> None:
@@ -68,7 +68,7 @@ def test_description_has_room_for_the_end_of_the_errors_alone() -> None:
 
 def test_refused_reports_become_smaller_until_nothing_is_left_to_say() -> None:
     problem = {"code": "guardrail", "detail": "A secret."}
-    said: Report | None = Report("transfer", {"to": "qa"})
+    said: ClaimReport | None = ClaimReport("transfer", {"to": "qa"})
     verbs = []
     while said is not None:
         verbs.append((said.verb, said.is_plain))
@@ -84,13 +84,13 @@ def test_refusal_is_told_with_each_thing_once() -> None:
         "criteria": ["Every change is listed"],
         "errors": [{"field": "verification", "message": told}],
     }
-    failed = after_refusal(Report("complete", {}), problem)
+    failed = after_refusal(ClaimReport("complete", {}), problem)
     assert failed is not None
     assert failed.body["failure"]["description"].endswith(f": verification: {told}; Every change is listed")
 
 
 CRITERIA = {"code": "criteria_unreported", "detail": "verification", "criteria": ["It is listed"]}
-TEXTED = Reading(name="claude", is_text=True)
+TEXTED = ProgramOutput(name="claude", is_text=True)
 
 
 def test_refused_output_is_kept_in_the_failure_whole_then_its_beginning_then_nothing() -> None:
@@ -109,7 +109,7 @@ def test_refused_output_is_kept_in_the_failure_whole_then_its_beginning_then_not
 
 @pytest.mark.parametrize("verb", ["transfer", "delegate", "reject", "fail"])
 def test_refused_answer_of_another_verb_is_kept_as_well(verb: str) -> None:
-    said = after_refusal(Report(verb, {"reason": "r", "retryable": True}), {"code": "unknown_agent"})
+    said = after_refusal(ClaimReport(verb, {"reason": "r", "retryable": True}), {"code": "unknown_agent"})
     assert said is not None
     assert said.body["failure"]["partial_progress"] == {"output": {"reason": "r", "retryable": True}}
     assert said.body.get("retryable") == (True if verb == "fail" else None)
@@ -146,15 +146,15 @@ def test_text_may_end_with_a_line_that_reports(end: str) -> None:
     ],
 )
 def test_text_without_such_a_line_is_the_output_whole(text: str) -> None:
-    assert report(TEXTED, output=text.encode()) == Report("complete", {"output": {"text": text}})
+    assert report(TEXTED, output=text.encode()) == ClaimReport("complete", {"output": {"text": text}})
 
 
 def test_text_may_end_with_another_verb() -> None:
     said = report(TEXTED, output=b'I can\'t.\n{"baton": "release", "not_before": "2026-11-19T00:00:00Z"}')
-    assert said == Report("release", {"not_before": "2026-11-19T00:00:00Z"})
+    assert said == ClaimReport("release", {"not_before": "2026-11-19T00:00:00Z"})
 
 
 def test_a_completion_without_output_is_kept_whole() -> None:
     body = {"deliverables": [{"type": "code", "description": "Half a day"}], "notes": ["Mind the lock"]}
-    kept = after_refusal(Report("complete", body), {"code": "criteria_unreported"})
+    kept = after_refusal(ClaimReport("complete", body), {"code": "criteria_unreported"})
     assert getattr(kept, "body", {})["failure"]["partial_progress"] == {"output": body}

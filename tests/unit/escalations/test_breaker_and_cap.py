@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from baton.domain.access.settings import Settings
-from baton.domain.escalations.direction import Capped, Direction, Duplicate, Escalation, Free
+from baton.domain.escalations.direction import CapReached, CountedEscalation, Direction, Duplicate, Free
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task_items import Note
 from baton.ports.writes import CloseEscalation, Insert
@@ -135,9 +135,9 @@ def test_the_duplicate_that_is_named_is_the_open_one_and_the_newest() -> None:
         "a",
         "b",
         (
-            Escalation("task_1", NOON, closed=False),
-            Escalation("task_2", NOON + MS, closed=False),
-            Escalation("task_3", NOON + 2 * MS, closed=True),
+            CountedEscalation("task_1", NOON, closed=False),
+            CountedEscalation("task_2", NOON + MS, closed=False),
+            CountedEscalation("task_3", NOON + 2 * MS, closed=True),
         ),
     )
     for scope in ("open", "any"):
@@ -201,20 +201,24 @@ def test_in_every_window_of_a_long_time_there_are_at_most_two(world: World) -> N
 
 @pytest.mark.parametrize(
     ("age", "verdict"),
-    [(timedelta(days=7) - MS, Capped("review_1", 1)), (timedelta(days=7), Free()), (timedelta(days=7) + MS, Free())],
+    [
+        (timedelta(days=7) - MS, CapReached("review_1", 1)),
+        (timedelta(days=7), Free()),
+        (timedelta(days=7) + MS, Free()),
+    ],
 )
 def test_the_edge_of_the_window(age: timedelta, verdict: object) -> None:
-    held = Direction(WORKSPACE, "a", "b", (Escalation("task_1", NOON, closed=True),), "review_1")
+    held = Direction(WORKSPACE, "a", "b", (CountedEscalation("task_1", NOON, closed=True),), "review_1")
     assert held.decide(NOON + age, Settings(escalation_cap=1)) == verdict
 
 
 def test_an_entry_from_a_clock_that_is_ahead_is_inside_the_window() -> None:
-    held = Direction(WORKSPACE, "a", "b", (Escalation("task_1", NOON + timedelta(minutes=5)),))
+    held = Direction(WORKSPACE, "a", "b", (CountedEscalation("task_1", NOON + timedelta(minutes=5)),))
     assert held.decide(NOON, Settings()) == Duplicate("task_1")
 
 
 def test_entries_are_forgotten_once_no_window_can_reach_them() -> None:
-    held = Direction(WORKSPACE, "a", "b", (Escalation("old", NOON), Escalation("new", NOON + MS)))
+    held = Direction(WORKSPACE, "a", "b", (CountedEscalation("old", NOON), CountedEscalation("new", NOON + MS)))
     month = timedelta(days=30)
     assert held.forgettable(NOON + month - MS) == ()
     assert held.forgettable(NOON + month) == ("old",)
@@ -377,9 +381,9 @@ def test_a_decision_looks_only_at_what_its_window_may_hold(scope: str) -> None:
         "a",
         "b",
         (
-            Escalation("old", NOON - timedelta(days=7)),
-            Escalation("ended", NOON - timedelta(days=7) + MS, closed=True),
-            Escalation("open", NOON - timedelta(days=7) + MS),
+            CountedEscalation("old", NOON - timedelta(days=7)),
+            CountedEscalation("ended", NOON - timedelta(days=7) + MS, closed=True),
+            CountedEscalation("open", NOON - timedelta(days=7) + MS),
         ),
     )
     assert held.in_question(NOON, Settings(breaker_scope=scope)) == ("open",)

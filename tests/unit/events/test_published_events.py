@@ -11,7 +11,7 @@ import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS
-from baton.adapters.workers import Threads
+from baton.adapters.worker_threads import WorkerThreads
 from baton.domain.errors import Busy
 from baton.domain.events.bus_events import (
     LONGEST_PAUSE,
@@ -412,7 +412,7 @@ def test_several_workers_tell_each_event_once_and_each_task_in_order() -> None:
     outside, ids = busy_world(60)
     outside.world.clock.advance(120)
     with eager_switching():
-        this = publish_overdue(outside.world.deps, outside.bus, workers=Threads(8))
+        this = publish_overdue(outside.world.deps, outside.bus, workers=WorkerThreads(8))
     assert (this.published, this.failed, this.complete) == (180, 0, True)
     assert this.oldest_seconds == 120.0
     for each in ids:
@@ -424,7 +424,7 @@ def test_several_workers_note_what_the_stream_brought() -> None:
     outside, _ = busy_world(60)
     brought = outside.waiting()
     with eager_switching():
-        this = publish_fresh(outside.world.deps, outside.bus, brought, Threads(8))
+        this = publish_fresh(outside.world.deps, outside.bus, brought, WorkerThreads(8))
     assert (this.published, this.failed) == (180, 0)
     assert outside.waiting() == []
 
@@ -433,7 +433,7 @@ def test_a_bus_out_of_reach_stops_all_workers() -> None:
     outside, ids = busy_world(60)
     outside.world.clock.advance(120)
     outside.bus.is_away = True
-    this = publish_overdue(outside.world.deps, outside.bus, workers=Threads(4))
+    this = publish_overdue(outside.world.deps, outside.bus, workers=WorkerThreads(4))
     assert (this.published, this.complete) == (0, False)
     outside.bus.is_away = False
     assert outside.tick().published == 3 * len(ids)

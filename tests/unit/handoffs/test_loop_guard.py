@@ -15,7 +15,7 @@ from baton.domain.tasks.task import Kind
 from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.close_review import Closing, close_review
 from baton.services.escalations.release_review import release_review
-from support.worlds.team import Halt, Leg, Team, ring_of
+from support.worlds.team import HeldTask, StoppedHandoff, Team, ring_of
 from support.worlds.world import agent, human
 
 A, B, C = "anna", "bert", "carl"
@@ -27,13 +27,13 @@ def around(*slugs: str, hops: int = 200) -> list[str]:
     return list(islice(cycle(slugs), hops))
 
 
-def stopped(team: Team, path: list[Any], way: str = "handoff", **more: Any) -> tuple[int, Halt]:
+def stopped(team: Team, path: list[Any], way: str = "handoff", **more: Any) -> tuple[int, StoppedHandoff]:
     hops, halt = team.travel(path, way, **more)
-    assert isinstance(halt, Halt), f"{hops} hops, and nobody has stopped them"
+    assert isinstance(halt, StoppedHandoff), f"{hops} hops, and nobody has stopped them"
     return hops, halt
 
 
-def only_entry(team: Team, halt: Halt, count: int = 1) -> None:
+def only_entry(team: Team, halt: StoppedHandoff, count: int = 1) -> None:
     """One entry tells of it, and the caller's task is as it was, or has ended as was asked."""
     (review,) = team.reviews()
     assert (review.id, review.reason, review.rule) == (halt.review_id, "loop_guard", halt.rule)
@@ -68,7 +68,7 @@ def test_to_and_fro_between_two_ends_in_one_entry_and_other_branches_go_on(way: 
     assert (made + 1, halt.rule) == (hops, rule)
     only_entry(team, halt)
     beside = team.pass_on(root, B, "handoff", "another branch")
-    assert isinstance(beside, Leg)
+    assert isinstance(beside, HeldTask)
     assert team.complete(beside).task.state == "done"
     assert team.take(C, other.task.id).claim_id
 
@@ -105,7 +105,7 @@ def test_open_work_that_is_passed_round_is_stopped_like_any_other() -> None:
         leg, made = team.begin(crew[0]), 1
         while True:
             here = team.pass_on(leg, None, "handoff", f"whoever {made}")
-            if isinstance(here, Halt):
+            if isinstance(here, StoppedHandoff):
                 break
             leg, made = here, made + 1
             # The next to take it is the next of the crew.
@@ -120,7 +120,7 @@ def test_nobody_hands_off_to_itself_under_whatever_name(way: str) -> None:
         team = Team(B)
         team.register(A, aliases=("Anna", "the painter"))
         halt = team.pass_on(team.begin(A), name, way, "more")
-        assert isinstance(halt, Halt)
+        assert isinstance(halt, StoppedHandoff)
         assert halt.rule == "self_handoff"
         only_entry(team, halt)
 
@@ -156,12 +156,12 @@ def test_a_failure_goes_back_once_and_its_failure_is_for_a_human() -> None:
 def test_the_same_reason_in_other_clothes_is_the_same_reason(variant: str, way: str) -> None:
     team = Team(A, B, C)
     _, leg = team.travel([A, B, C, A], reason=lambda hop: "Fix the bug" if hop == 2 else f"step {hop}")
-    assert isinstance(leg, Leg)
+    assert isinstance(leg, HeldTask)
     halt = team.pass_on(leg, B, way, variant)
-    assert isinstance(halt, Halt)
+    assert isinstance(halt, StoppedHandoff)
     assert halt.rule == "same_reason"
     only_entry(team, halt)
-    assert isinstance(team.pass_on(leg, C, way, variant), Leg)
+    assert isinstance(team.pass_on(leg, C, way, variant), HeldTask)
 
 
 def reason_of(reasons: dict[int, str], hop: int) -> str:
@@ -173,7 +173,7 @@ def test_another_reason_or_another_direction_is_no_repetition() -> None:
         team = Team(A, B, C)
         reasons = {2: "fix the bug", 5: reason}
         hops, leg = team.travel(path, reason=partial(reason_of, reasons))
-        assert (hops, isinstance(leg, Leg)) == (5, True)
+        assert (hops, isinstance(leg, HeldTask)) == (5, True)
 
 
 # Who knocks again
@@ -186,13 +186,13 @@ def test_however_often_an_agent_knocks_there_is_one_entry_that_counts(way: str) 
     target = A if halt.leg.by.id == B else B
     for number in range(5):
         again = team.pass_on(halt.leg, target, way, f"please {number}")
-        assert isinstance(again, Halt)
+        assert isinstance(again, StoppedHandoff)
         assert (again.rule, again.review_id) == (halt.rule, halt.review_id)
     only_entry(team, halt, count=6)
     assert team.reviews()[0].request["reason"].startswith("please 4")
     # Stopping is no prison: the task may still be ended.
     assert team.complete(halt.leg, to=target).task.state == "done"
-    only_entry(team, Halt(halt.leg, halt.rule, halt.review_id, is_refused=False), count=7)
+    only_entry(team, StoppedHandoff(halt.leg, halt.rule, halt.review_id, is_refused=False), count=7)
 
 
 def test_a_refusal_that_is_repeated_with_its_key_is_the_same_and_counts_once() -> None:
@@ -255,7 +255,7 @@ def test_releasing_an_entry_lets_exactly_that_handoff_through(way: str) -> None:
     # The next hop of the same chain is stopped again, in an entry that waits again.
     leg = team.take("agent-10", details.task.id)
     again = team.pass_on(leg, "agent-11", way, "one more")
-    assert isinstance(again, Halt)
+    assert isinstance(again, StoppedHandoff)
     assert next(each for each in team.reviews() if each.is_open).id == again.review_id
     team.check()
 
@@ -266,7 +266,7 @@ def test_a_closed_entry_opens_again_when_the_chain_is_stopped_again() -> None:
     before = len(team.tasks())
     close_review(team.deps, human(), halt.review_id, Closing("they run in circles"))
     again = team.pass_on(halt.leg, "agent-10", "handoff", "once more")
-    assert isinstance(again, Halt)
+    assert isinstance(again, StoppedHandoff)
     (review,) = team.reviews()
     assert (again.review_id, review.is_open, review.closed_reason) == (halt.review_id, True, None)
     assert len(team.tasks()) == before
@@ -327,4 +327,4 @@ def test_no_kind_that_may_be_asked_for_escapes(kind: Kind) -> None:
 def test_switched_off_it_stops_nothing_but_what_a_budget_forbids() -> None:
     team = Team(A, B, loop_guard=False)
     hops, leg = team.travel(around(A, B, hops=30), reason=lambda _: "the same")
-    assert (hops, isinstance(leg, Leg), team.reviews()) == (30, True, [])
+    assert (hops, isinstance(leg, HeldTask), team.reviews()) == (30, True, [])

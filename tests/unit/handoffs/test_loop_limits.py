@@ -20,7 +20,7 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.tasks.approve_task import approve_task
-from support.worlds.team import Halt, Leg, Team, ring_of
+from support.worlds.team import HeldTask, StoppedHandoff, Team, ring_of
 from support.worlds.world import WORKSPACE, agent, human, service
 
 A, B, C = "anna", "bert", "carl"
@@ -39,7 +39,7 @@ def refused(team: Team, *args: Any, **values: Any) -> LoopTripped:
 def test_a_chain_is_as_deep_as_is_allowed(most: int) -> None:
     team = Team(*ring_of(52), max_depth=most, max_handoffs_per_workflow=500)
     hops, halt = team.travel(ring_of(52))
-    assert isinstance(halt, Halt)
+    assert isinstance(halt, StoppedHandoff)
     assert (hops, halt.rule) == (most, "max_depth")
 
 
@@ -47,7 +47,7 @@ def test_a_chain_is_as_deep_as_is_allowed(most: int) -> None:
 def test_one_direction_is_taken_in_a_chain_as_often_as_is_allowed(most: int) -> None:
     team = Team(A, B, C, max_same_direction=most, max_depth=50)
     hops, halt = team.travel(islice(cycle((A, B, C)), 60))
-    assert isinstance(halt, Halt)
+    assert isinstance(halt, StoppedHandoff)
     assert (halt.rule, hops) == ("same_direction", 1 + 3 * most)
 
 
@@ -55,7 +55,7 @@ def test_one_direction_is_taken_in_a_chain_as_often_as_is_allowed(most: int) -> 
 def test_two_alone_may_not_fill_the_window(window: int) -> None:
     team = Team(A, B, ping_pong_window=window, max_depth=50, max_same_direction=20)
     hops, halt = team.travel(islice(cycle((A, B)), 60))
-    assert isinstance(halt, Halt)
+    assert isinstance(halt, StoppedHandoff)
     # The human's handoff was the first, and is out of the window with the last one.
     assert (halt.rule, hops) == ("ping_pong", window)
 
@@ -64,14 +64,14 @@ def test_two_alone_fill_the_window_sooner_where_no_human_began() -> None:
     team = Team(A, B)
     leg = team.take(A, team.ask(A, by=agent(B)).task.id)
     hops, halt = team.travel(islice(cycle((B, A)), 20), leg=leg)
-    assert isinstance(halt, Halt)
+    assert isinstance(halt, StoppedHandoff)
     assert (1 + hops, halt.rule) == (5, "ping_pong")
 
 
 def test_a_third_agent_in_the_window_is_progress() -> None:
     team = Team(A, B, C, max_depth=50, max_same_direction=20)
     hops, leg = team.travel([A, B, A, B, A, C, A, B, A, B])
-    assert (hops, isinstance(leg, Leg)) == (10, True)
+    assert (hops, isinstance(leg, HeldTask)) == (10, True)
 
 
 @pytest.mark.parametrize("most", [1, 4, 50])
@@ -126,7 +126,7 @@ def test_delegating_counts_every_branch_and_makes_all_of_them_or_none() -> None:
     team = Team(A, B, C, max_handoffs_per_workflow=4)
     root = team.begin(A)
     halt = team.pass_on(root, B, "handoff", "one")
-    assert isinstance(halt, Leg)
+    assert isinstance(halt, HeldTask)
     with pytest.raises(LoopTripped):
         team.delegate(root, B, C, B)
     assert len(team.tasks()) == 2
@@ -241,7 +241,7 @@ def test_a_refusal_names_the_setting_that_is_its_limit(setting: str) -> None:
     least: dict[str, Any] = {"max_depth": 50, "max_same_direction": 20, "ping_pong_window": 20}
     team = Team(A, B, C, **{**least, setting: lowest})
     _, halt = team.travel(islice(ring, 30))
-    assert isinstance(halt, Halt)
+    assert isinstance(halt, StoppedHandoff)
     (review,) = team.reviews()
     assert setting in review.request["message"]
 
@@ -316,7 +316,7 @@ def test_a_retry_says_the_same_again_and_is_stopped_by_every_other_rule() -> Non
 def test_a_retry_under_a_lowered_depth_is_too_deep() -> None:
     team = Team(A, B, C)
     _, leg = team.travel([A, B, C])
-    assert isinstance(leg, Leg)
+    assert isinstance(leg, HeldTask)
     team.fail(leg)
     team.set(max_depth=2)
     with pytest.raises(LoopTripped) as trip:
@@ -327,7 +327,7 @@ def test_a_retry_under_a_lowered_depth_is_too_deep() -> None:
 # Budgets
 
 
-def budget(leg: Leg) -> dict[str, Any]:
+def budget(leg: HeldTask) -> dict[str, Any]:
     return dict(leg.body.get("budget", {}))
 
 
@@ -342,7 +342,7 @@ def test_a_budget_goes_down_the_chain_and_only_shrinks(way: str) -> None:
     root = team.begin(A, budget=whole)
     assert budget(root) == whole
     child = team.pass_on(root, B, way, "on")
-    assert isinstance(child, Leg)
+    assert isinstance(child, HeldTask)
     assert budget(child) == whole
     wishes = {"max_handoffs": 50, "max_model_calls": 7, "max_tokens": 5, "deadline": "2099-01-01T00:00:00.000Z"}
     shrunk = team.take(C, team.ask(C, "less", under=child, budget=wishes).task.id)
@@ -409,5 +409,5 @@ def test_nobody_leaves_a_workflow_by_naming_another_one() -> None:
 def test_open_work_counts_in_the_direction_of_whoever_took_it() -> None:
     team = Team(A, B, max_same_direction=1)
     _, leg = team.travel([A, None, A])
-    assert isinstance(leg, Leg)
+    assert isinstance(leg, HeldTask)
     assert refused(team, B, "another reason", under=leg).rule == "same_direction"

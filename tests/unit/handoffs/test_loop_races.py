@@ -20,7 +20,7 @@ from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.split_task import split_task
 from support.faults.hooked_store import HookedStore
 from support.faults.threads import all_at_once, at_once, race
-from support.worlds.team import Halt, Leg, Team
+from support.worlds.team import HeldTask, StoppedHandoff, Team
 from support.worlds.world import World, agent, human
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ A, B, C = "anna", "bert", "carl"
 THREADS = 16
 
 
-def hand_off(deps: Any, source: str, target: str, number: int, leg: Leg | None = None) -> TaskDetails:
+def hand_off(deps: Any, source: str, target: str, number: int, leg: HeldTask | None = None) -> TaskDetails:
     message = {"source": {"agent": source}, "target": {"agent": target, "reason": f"part {number}"}}
     return create_handoff(
         deps, agent(source), CreateHandoff(message=message_from(message), claim_id=leg.claim_id if leg else None)
@@ -53,7 +53,7 @@ def test_many_at_once_fill_a_workflow_to_its_last_place_and_no_further() -> None
         while made < 5:
             assert isinstance(hand_off(still, A, B, 99 + made, leg), TaskDetails)
             made += 1
-        assert isinstance(team.pass_on(leg, B, "handoff", "one too many"), Halt)
+        assert isinstance(team.pass_on(leg, B, "handoff", "one too many"), StoppedHandoff)
         (review,) = team.reviews()
         assert review.count == stopped + 1
 

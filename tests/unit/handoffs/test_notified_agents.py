@@ -22,19 +22,19 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import dismiss_task
 from baton.services.tasks.sweep import sweep
 from support.fakes.fake_dynamo import FakeDynamo
-from support.fakes.fake_dynamo.weather import LateIndexes
+from support.fakes.fake_dynamo.fault_source import LateIndexes
 from support.fakes.store import InMemoryStore
 from support.faults.call_hooks import CallHooks, die
 from support.faults.choke_point import Crash
 from support.faults.hooked_store import HookedStore
 from support.faults.threads import at_once
-from support.worlds.team import Leg, Team
+from support.worlds.team import HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
 A, B, C = "anna", "bert", "carl"
 
 
-def at_work(team: Team, **message: Any) -> Leg:
+def at_work(team: Team, **message: Any) -> HeldTask:
     """B works on what A handed off."""
     return team.take(B, team.ask(B, under=team.begin(A), **message).task.id)
 
@@ -43,12 +43,12 @@ def hours(team: Team, number: int) -> str:
     return rfc3339(team.world.clock.now() + timedelta(hours=number))
 
 
-def deadline_passes(team: Team, leg: Leg) -> None:
+def deadline_passes(team: Team, leg: HeldTask) -> None:
     team.later(7_200)
     sweep(team.deps)
 
 
-ENDS: dict[str, Callable[[Team, Leg], object]] = {
+ENDS: dict[str, Callable[[Team, HeldTask], object]] = {
     "handoff_completed": lambda team, leg: team.complete(leg),
     "handoff_failed": lambda team, leg: team.fail(leg),
     "handoff_rejected": lambda team, leg: team.reject(leg),
@@ -150,8 +150,8 @@ def lag(team: Team, lag_ms: int) -> LateIndexes:
     """From now on the indexes show each write so late."""
     store = team.world.store
     assert isinstance(store, InMemoryStore)
-    store.dynamo.weather = LateIndexes(team.world.clock.now, lag_ms)
-    return store.dynamo.weather
+    store.dynamo.fault_source = LateIndexes(team.world.clock.now, lag_ms)
+    return store.dynamo.fault_source
 
 
 def inbox_ids(team: Team) -> list[str]:

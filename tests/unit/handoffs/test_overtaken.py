@@ -16,7 +16,7 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import defer_task
 from baton.services.tasks.sweep import sweep
 from support.faults.threads import all_at_once
-from support.worlds.team import Leg, Team
+from support.worlds.team import HeldTask, Team
 from support.worlds.world import agent, human
 
 A, B, C, D = "anna", "bert", "carl", "dora"
@@ -41,7 +41,7 @@ def begun(team: Team) -> tuple[Task, Task]:
     return failed(team, team.ask(B, by=agent(A)).task.id)
 
 
-def again(team: Team, first: Task) -> Leg:
+def again(team: Team, first: Task) -> HeldTask:
     retry = retry_handoff(team.deps, human(), first.id).task
     team.later()
     return team.take(B, retry.id)

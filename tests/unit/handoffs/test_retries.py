@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, NotYourAgent, Unknown
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Task
@@ -23,13 +23,13 @@ from baton.services.tasks.sweep import sweep
 from support.faults.call_hooks import CallHooks, die
 from support.faults.hooked_store import HookedStore
 from support.faults.threads import all_at_once
-from support.worlds.team import BROKE, Leg, Team
+from support.worlds.team import BROKE, HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
 A, B, C = "anna", "bert", "carl"
 
 
-def failed(team: Team, leg: Leg, target: str = B, reason: str = "try") -> Task:
+def failed(team: Team, leg: HeldTask, target: str = B, reason: str = "try") -> Task:
     """What the holder of ``leg`` handed off, and came to nothing."""
     return team.fail(team.take(target, team.ask(target, reason, under=leg).task.id)).task
 
@@ -99,7 +99,7 @@ def test_of_retries_at_once_of_any_of_them_one_is_made() -> None:
 def test_it_is_for_humans_and_for_the_agent_that_handed_it_off() -> None:
     team = Team(A, B)
     first = failed(team, team.begin(A))
-    namesake = Principal(WORKSPACE, Kind.SERVICE, A)
+    namesake = Principal(WORKSPACE, PrincipalKind.SERVICE, A)
     for by, refusal in (
         (agent(B), NotYourAgent),
         (agent("stranger"), Unknown),
@@ -122,7 +122,7 @@ def test_a_service_retries_what_it_asked_for_under_its_own_name() -> None:
 # Cancelled trees
 
 
-def three_levels(team: Team) -> tuple[Leg, Leg, Task]:
+def three_levels(team: Team) -> tuple[HeldTask, HeldTask, Task]:
     """A root, what came of it and is done, and below that what has failed."""
     root = team.begin(A)
     child = team.take(B, team.ask(B, under=root).task.id)

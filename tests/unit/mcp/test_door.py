@@ -9,8 +9,8 @@ import httpx2
 import pytest
 from mcp import MCPError
 
-from baton_mcp.door import ASK, Door, Unanswered
-from baton_mcp.watch import MOST_PAGES, Watch
+from baton_mcp.mcp_connection import ASK, McpConnection, Unanswered
+from baton_mcp.news_poller import MOST_PAGES, NewsPoller
 
 PROBLEM = {"code": "rate_limited", "detail": "Too many requests."}
 
@@ -27,7 +27,7 @@ def at(answer: httpx2.Response | Exception) -> httpx2.AsyncClient:
 
 
 def asked(answer: httpx2.Response | Exception) -> dict[str, Any]:
-    return asyncio.run(Door(at(answer), "all").ask("tools/call", {"name": "get_task", "arguments": {}}))
+    return asyncio.run(McpConnection(at(answer), "all").ask("tools/call", {"name": "get_task", "arguments": {}}))
 
 
 def error(status: int, code: int, data: Any = None, **headers: str) -> httpx2.Response:
@@ -84,6 +84,6 @@ def test_a_long_inbox_is_read_to_its_end_and_no_list_without_end() -> None:
         return httpx2.Response(200, json={"items": [item], "next_cursor": None if is_last else str(page + 1)})
 
     http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
-    look = asyncio.run(Watch(http, "coder").look())
+    look = asyncio.run(NewsPoller(http, "coder").look())
     assert list(look.ended) == ["item-0", "item-1", "item-2"]
     assert asked_for.count("/agents/coder/pending") == asked_for.count("/handoffs") == MOST_PAGES == len(look.waiting)

@@ -19,7 +19,7 @@ from baton.domain import hidden
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.history import Conversation, EarlierTask, composed
 from baton.domain.runs.prompt import ask_in, system_prompt
-from baton.domain.runs.transcript import Entry, EntryKind
+from baton.domain.runs.transcript import EntryKind, TranscriptEntry
 from mcp_door.tools import texts
 
 SAID_JS = Path(console.__file__).parent / "static" / "core" / "said.js"
@@ -135,8 +135,10 @@ def test_nor_does_its_history_hide_any(name: str, has_tools: bool) -> None:
     assert shows_all(json.dumps(turns, ensure_ascii=False))
 
 
-def _entry(turn: int, kind: EntryKind, *blocks: dict[str, Any]) -> Entry:
-    return Entry(first=1, kind=kind, agent="anna", at=datetime(2026, 1, 1, tzinfo=UTC), turn=turn, blocks=blocks)
+def _entry(turn: int, kind: EntryKind, *blocks: dict[str, Any]) -> TranscriptEntry:
+    return TranscriptEntry(
+        first=1, kind=kind, agent="anna", at=datetime(2026, 1, 1, tzinfo=UTC), turn=turn, blocks=blocks
+    )
 
 
 @pytest.mark.parametrize("text", ORDINARY)

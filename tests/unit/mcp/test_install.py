@@ -12,11 +12,11 @@ import pytest
 
 from baton_mcp.__main__ import main
 from baton_mcp.install import CLIENTS, PROJECTS, Start, install
-from baton_mcp.profile import Profile, Unfit, profile_from
+from baton_mcp.profile import ServerProfile, Unfit, profile_from
 
 URL = "https://baton.example.com"
 TOKEN = "baton_" + "0" * 26 + "_" + "f" * 64
-BATON, LOCAL = Profile(URL, TOKEN), Profile("http://abc.localhost:4566", TOKEN)
+BATON, LOCAL = ServerProfile(URL, TOKEN), ServerProfile("http://abc.localhost:4566", TOKEN)
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +96,7 @@ def test_the_channel_is_a_program_that_claude_code_starts(tmp_path: Path, progra
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("profile", [BATON, LOCAL])
 def test_a_saved_profile_is_named_and_nothing_has_to_be_exported(
-    tmp_path: Path, client: str, profile: Profile, program: str
+    tmp_path: Path, client: str, profile: ServerProfile, program: str
 ) -> None:
     text = install(client, Start(profile, "work"), tmp_path, tmp_path).read_text()
     told = tomllib.loads(text)["mcp_servers"] if client == "codex" else json.loads(text)[PROJECTS[client][1]]

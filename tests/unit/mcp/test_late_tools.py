@@ -14,15 +14,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from baton_mcp.door import Door, Unanswered
-from baton_mcp.serve import Listing
+from baton_mcp.mcp_connection import McpConnection, Unanswered
+from baton_mcp.serve import ToolListing
 from support.worlds.stdio_program import environment
 
 TOOLS = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "claude-code", "version": "2"}}
 
 
-def answering(*answers: httpx2.Response | Exception) -> Door:
+def answering(*answers: httpx2.Response | Exception) -> McpConnection:
     """A door that gives these answers, and the last one from then on."""
     left = list(answers)
 
@@ -33,12 +33,12 @@ def answering(*answers: httpx2.Response | Exception) -> Door:
         return answer
 
     http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
-    return Door(http, "usual")
+    return McpConnection(http, "usual")
 
 
-async def told(door: Door) -> list[str]:
+async def told(door: McpConnection) -> list[str]:
     """Lists once, and waits for what a client is told afterwards."""
-    listing, heard, said = Listing(), asyncio.Event(), []
+    listing, heard, said = ToolListing(), asyncio.Event(), []
 
     async def tell() -> None:
         said.append("changed")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import baton_cli.exits
+import baton_cli.failures
 import baton_cli.profiles
 import baton_mcp.profile
 
@@ -19,7 +19,7 @@ NAMED = {"BATON_URL": "https://other.example"}
 def by_the_command(environment: dict[str, str]) -> tuple[str, str, str] | None:
     try:
         found = baton_cli.profiles.profile_from({"profile": "work"}, environment)
-    except baton_cli.exits.Misused:
+    except baton_cli.failures.Misused:
         return None
     return found.url, found.token, found.agent
 

@@ -11,7 +11,7 @@ import pytest
 
 from baton_mcp import claims as module
 from baton_mcp.claims import Claims
-from baton_mcp.door import Door
+from baton_mcp.mcp_connection import McpConnection
 
 CLAIMED: dict[str, Any] = {
     "structuredContent": {"task_id": "task_1", "claim_id": "clm_1", "lease_seconds": 300},
@@ -42,9 +42,9 @@ class Api:
         return httpx2.Response(200, json={"result": ENDED})
 
     @property
-    def door(self) -> Door:
+    def door(self) -> McpConnection:
         http = httpx2.AsyncClient(base_url="http://baton.test", transport=httpx2.MockTransport(self.answer))
-        return Door(http, "usual")
+        return McpConnection(http, "usual")
 
 
 async def settled() -> None:

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.schema import NUMBER
+from baton.adapters.dynamodb.item_schema import NUMBER
 from baton.adapters.entry_packs import EntryPacks
 from baton.adapters.lexical_search import LexicalSearch, SearchLimits
 from baton.domain import errors

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from baton.adapters.ahead import ahead
 from baton.adapters.lexical_search import LexicalSearch, SearchLimits, Through
+from baton.adapters.prefetch import prefetched
 from baton.domain import errors
 from baton.domain.memory.entry import EntryType
 from baton.domain.memory.entry_index import Question
@@ -109,12 +109,12 @@ def test_a_withdrawal_that_shows_late_counts_within_fifteen_seconds(board: Board
 
 
 def test_what_a_clock_ahead_has_posted_hides_nothing(board: Board) -> None:
-    ahead = board.post(seconds_ago=-30)
-    assert board.found() == {ahead.id}
+    prefetched = board.post(seconds_ago=-30)
+    assert board.found() == {prefetched.id}
 
     entry = board.post()
 
-    assert board.found() == {ahead.id, entry.id}
+    assert board.found() == {prefetched.id, entry.id}
 
 
 def test_a_process_that_slept_for_hours_finds_all_that_happened(board: Board) -> None:
@@ -148,7 +148,7 @@ def test_only_the_newest_entries_are_searched_and_the_answer_says_so() -> None:
         assert board.found() == set(entries[1:])
 
 
-@pytest.mark.parametrize("through", [iter, ahead])
+@pytest.mark.parametrize("through", [iter, prefetched])
 def test_several_pages_are_read_until_as_many_are_shown_as_are_searched(through: Through) -> None:
     board = Board(SearchLimits(per_workspace=10))
     for number in range(60):

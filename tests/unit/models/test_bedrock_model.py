@@ -15,7 +15,7 @@ from botocore.exceptions import ParamValidationError
 from baton.adapters.models.bedrock import BedrockModel
 from baton.domain.errors import ModelAway, ModelRefuses, ModelThrottled
 from baton.domain.runs.transcript import Usage
-from baton.ports.runs import Reply, StopReason
+from baton.ports.runs import ModelReply, StopReason
 from support.clock import FakeClock
 from support.fakes.fake_bedrock import FakeBedrock, answer, trouble
 from support.fakes.loopback import Canned, timed
@@ -55,7 +55,7 @@ def model(bedrock: FakeBedrock) -> BedrockModel:
 
 def test_a_first_message_is_asked_as_it_is(bedrock: FakeBedrock, model: BedrockModel) -> None:
     bedrock.then(answer({"text": "Bonjour."}))
-    assert model.converse(a_request(user("Say hello."))) == Reply(
+    assert model.converse(a_request(user("Say hello."))) == ModelReply(
         blocks=({"text": "Bonjour."},), stop_reason=StopReason.END_TURN, usage=Usage(0, 11, 7)
     )
     assert bedrock.received[0].body == {
@@ -266,7 +266,7 @@ def test_a_model_that_stumbled_may_do_better(bedrock: FakeBedrock, model: Bedroc
 )
 def test_a_history_that_is_too_long_is_said_to_be(bedrock: FakeBedrock, model: BedrockModel, message: str) -> None:
     bedrock.then(trouble("ValidationException", 400, message))
-    assert model.converse(a_request()) == Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
+    assert model.converse(a_request()) == ModelReply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,10 @@ from baton.adapters.models.circuit import (
     Thresholds,
     circuit_of,
 )
-from baton.adapters.models.keys import SecretKey
+from baton.adapters.models.provider_keys import SecretKey
 from baton.config import ConfigError, read
 from baton.domain.errors import ModelAway, ModelRefuses, ModelThrottled
-from baton.ports.runs import Reply, Request, StopReason
+from baton.ports.runs import ModelReply, ModelRequest, StopReason
 from support.fakes.dynamo import create_table
 from support.fakes.fake_openai import KEY, FakeOpenAI, completion, refusal
 from support.values.requests import a_request
@@ -40,16 +40,16 @@ from tools.stack.background import StackError
 from tools.stack.engine import Access
 
 TABLE = "baton-test"
-REPLY = Reply(blocks=({"text": "Yes."},), stop_reason=StopReason.END_TURN)
+REPLY = ModelReply(blocks=({"text": "Yes."},), stop_reason=StopReason.END_TURN)
 
 
 class Fickle:
     """Answers what it is told to, and the last of that ever after."""
 
-    def __init__(self, *answers: Reply | Exception) -> None:
+    def __init__(self, *answers: ModelReply | Exception) -> None:
         self.answers, self.asked = list(answers), 0
 
-    def converse(self, request: Request) -> Reply:
+    def converse(self, request: ModelRequest) -> ModelReply:
         self.asked += 1
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
@@ -238,7 +238,7 @@ def test_the_shipped_script_answers_where_nothing_is_set(wired: pytest.MonkeyPat
 SCRIPT = 'agents: {"*": [{turns: [{text: "From a script of our own."}]}]}'
 
 
-def scripted() -> Reply:
+def scripted() -> ModelReply:
     return bootstrap.wire_models().of("scripted")[2].converse(a_request(agent="anybody"))
 
 

@@ -22,7 +22,7 @@ from baton.adapters.models.http_request import MAX_ANSWER_BYTES
 from baton.adapters.models.openai_compatible import OpenAICompatibleModel, base_of
 from baton.domain.errors import ModelAway, ModelRefuses, ModelThrottled
 from baton.domain.runs.transcript import Usage
-from baton.ports.runs import Reply, StopReason
+from baton.ports.runs import ModelReply, StopReason
 from support.clock import FakeClock
 from support.fakes.fake_openai import KEY, FakeOpenAI, completion, refusal, tool_call
 from support.fakes.loopback import Canned, timed
@@ -50,7 +50,7 @@ def sent(server: FakeOpenAI) -> Any:
 
 def test_a_first_message_is_asked_as_it_is(server: FakeOpenAI, model: OpenAICompatibleModel) -> None:
     server.then(completion(content="Bonjour."))
-    assert model.converse(a_request(user("Say hello.", "In French."))) == Reply(
+    assert model.converse(a_request(user("Say hello.", "In French."))) == ModelReply(
         blocks=({"text": "Bonjour."},), stop_reason=StopReason.END_TURN, usage=Usage(0, 11, 7)
     )
     assert sent(server) == {
@@ -395,7 +395,7 @@ def test_a_history_that_is_too_long_is_said_to_be(
     server: FakeOpenAI, model: OpenAICompatibleModel, status: int, message: str, error: dict[str, Any]
 ) -> None:
     server.then(refusal(status, message, **error))
-    assert model.converse(a_request()) == Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
+    assert model.converse(a_request()) == ModelReply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
     assert len(server.received) == 1
 
 

@@ -13,7 +13,7 @@ from baton.adapters.models.scripted import ScriptedModel
 from baton.config import ConfigError, read
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.runs.transcript import Usage
-from baton.ports.runs import Reply, Request, StopReason
+from baton.ports.runs import ModelReply, ModelRequest, StopReason
 from support.clock import FakeClock
 from support.values.requests import a_request, assistant, call, result, thought, user
 
@@ -39,7 +39,7 @@ agents:
 """
 
 
-def request(agent: str = "auditor", attempt: int = 1, **more: Any) -> Request:
+def request(agent: str = "auditor", attempt: int = 1, **more: Any) -> ModelRequest:
     return a_request(user("Look at it."), agent=agent, attempt=attempt, **more)
 
 
@@ -54,7 +54,7 @@ def test_attempts_get_the_answers_in_turn_and_the_last_one_ever_after() -> None:
     assert (refused.value.type, refused.value.retryable) == ("timeout", True)
     assert refused.value.fields == {"scripted": True}
     for attempt in (2, 3, 99):
-        assert model.converse(request(attempt=attempt)) == Reply(
+        assert model.converse(request(attempt=attempt)) == ModelReply(
             blocks=({"text": '{"verdict":"no finding"}'},),
             stop_reason=StopReason.END_TURN,
             usage=Usage(0, 5, 2),

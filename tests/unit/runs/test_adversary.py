@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.agents.agent import Runtime
 from baton.domain.agents.tool import ToolMode, Variable, VariableType
 from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.runs.reply import MAX_DEPTH
 from baton.domain.runs.transcript import EntryKind
@@ -81,7 +81,7 @@ class AttackedWorkspaces:
         self.other_task = self._bystander(OTHER)
         self.own_task = self._bystander(WORKSPACE)
         for workspace in (WORKSPACE, OTHER):
-            issue_token(deps, human(workspace), TokenRequest(kind=Kind.AGENT, subject="victim"))
+            issue_token(deps, human(workspace), TokenRequest(kind=PrincipalKind.AGENT, subject="victim"))
             change_route(deps, human(workspace), "audit", {"agent": "victim"})
         self.agent_runs.world.dispatch_queue.notices.clear()
         self.agent_runs.world.clock.advance(3)

@@ -13,7 +13,7 @@ from baton.domain.errors import Busy, Conflict, ConversationBusy, ModelAway, Mod
 from baton.domain.runs.account import Accounts, Spending
 from baton.domain.runs.transcript import TaskEntry, Usage
 from baton.domain.tasks.calls import HumanCall
-from baton.ports.runs import Reply, StopReason
+from baton.ports.runs import ModelReply, StopReason
 from baton.ports.writes import AddUsage
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
@@ -172,7 +172,7 @@ def test_of_two_transfers_in_one_turn_the_first_wins() -> None:
 
 
 def test_a_target_that_was_switched_off_a_moment_ago_is_an_error_and_then_not_offered() -> None:
-    def off(_: Any) -> Reply:
+    def off(_: Any) -> ModelReply:
         register_agent(agent_runs.deps, human(), "sdr-agent", {"active": False})
         return calls(("handoff_to_sdr", {"lead_id": "1"}))
 
@@ -238,18 +238,18 @@ def test_a_stopped_reply_fails_the_task_visibly(stop: StopReason) -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        Reply(blocks=(), stop_reason=StopReason.END_TURN),
-        Reply(blocks=({"text": "  "},), stop_reason=StopReason.END_TURN),
+        ModelReply(blocks=(), stop_reason=StopReason.END_TURN),
+        ModelReply(blocks=({"text": "  "},), stop_reason=StopReason.END_TURN),
         says("half of", stop=StopReason.MAX_TOKENS),
-        Reply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT),
-        Reply(
+        ModelReply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT),
+        ModelReply(
             blocks=({"toolUse": {"name": "x", "toolUseId": "1", "input": {}, "malformed": "{"}},),
             stop_reason=StopReason.TOOL_USE,
         ),
         says("x" * 300_000),
     ],
 )
-def test_a_reply_that_breaks_a_rule_gets_one_repair_turn(broken: Reply) -> None:
+def test_a_reply_that_breaks_a_rule_gets_one_repair_turn(broken: ModelReply) -> None:
     agent_runs = AgentRuns({"helper": {"tools": ("complete_task",)}}, {"helper": [broken, says("Better.")]}).open()
     assert agent_runs.start("helper").state == "done"
     agent_runs = AgentRuns({"helper": {"tools": ("complete_task",)}}, {"helper": [broken]}).open()
@@ -275,7 +275,7 @@ def test_two_delegations_run_and_their_results_come_back() -> None:
 
 
 def test_a_run_stops_before_the_function_does_and_goes_on_where_it_was() -> None:
-    def slow(_: Any) -> Reply:
+    def slow(_: Any) -> ModelReply:
         agent_runs.time_left = 20
         return calls(("save_checkpoint", {"step_name": "half", "state": {"n": 1}}))
 
@@ -347,7 +347,7 @@ def test_an_outage_uses_up_no_budget() -> None:
 
 
 def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
-    def cancelled_meanwhile(request: Any) -> Reply:
+    def cancelled_meanwhile(request: Any) -> ModelReply:
         cancel_task(agent_runs.deps, human(), request.task_id, None)
         return says("Too late.")
 
@@ -361,7 +361,7 @@ def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
 def test_a_run_whose_claim_a_human_releases_stops_and_the_next_one_does_the_work() -> None:
     """The first reply comes under a claim that is over: it isn't the result, and no tool of it is called."""
 
-    def released_meanwhile(request: Any) -> Reply:
+    def released_meanwhile(request: Any) -> ModelReply:
         release_claim(agent_runs.deps, HumanCall(human(), request.task_id), 1, "it hangs")
         return says("Too late.")
 
@@ -396,7 +396,7 @@ class Overtaken(HookedStore):
 
 
 def overtaken_run(store: Overtaken) -> tuple[AgentRuns, Any]:
-    def overtaken_meanwhile(request: Any) -> Reply:
+    def overtaken_meanwhile(request: Any) -> ModelReply:
         cancel_task(agent_runs.deps, human(), request.task_id, None)
         store.overtake(request.task_id)
         return says("Too late.")
@@ -461,7 +461,7 @@ def test_a_run_that_was_paused_before_it_began_asks_no_model_once_a_later_one_ha
 
 
 def test_a_run_whose_transcript_is_taken_while_its_model_thinks_adds_nothing() -> None:
-    def taken_meanwhile(request: Any) -> Reply:
+    def taken_meanwhile(request: Any) -> ModelReply:
         task, _ = agent_runs.world.store.load("acme", request.task_id)
         agent_runs.world.store.take_transcript("acme", task.id, task.fence + 1)
         return says("Hi.")

@@ -16,7 +16,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Policy, Task
 from baton.domain.times import rfc3339
-from baton.ports.runs import Reply
+from baton.ports.runs import ModelReply
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
@@ -165,7 +165,7 @@ def test_cancelling_who_waits_cancels_those_that_it_asked() -> None:
 
 
 def test_a_parent_that_is_cancelled_while_a_child_thinks_gets_no_result() -> None:
-    def slow(_: Any) -> Reply:
+    def slow(_: Any) -> ModelReply:
         cancel_task(agent_runs.deps, human(), agent_runs.tasks(root_of(agent_runs))[0].id, "stop")
         return calls(("to_carl", {}))
 

@@ -15,7 +15,15 @@ from baton.domain import hidden
 from baton.domain.agents.tool import History, ToolMode
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.runs.history import LEFT_OUT, MAX_EARLIER_TASKS, Conversation, EarlierTask, composed, conversation_in
-from baton.domain.runs.transcript import Block, Entry, EntryKind, Message, MessageType, call_id, result
+from baton.domain.runs.transcript import (
+    Block,
+    EntryKind,
+    MessageType,
+    TranscriptEntry,
+    TranscriptMessage,
+    call_id,
+    result,
+)
 from baton.domain.tasks.trail import canonical_json
 from support.clock import NOON
 from support.fakes.provider_rules import check_history
@@ -26,21 +34,21 @@ SLACK = 500
 WORDS = st.sampled_from(["Hello", "Go on", "a\nb", '"quoted"', "a\u2028b", "x" * 300, "y" * 3_000])
 
 
-def ask(text: str) -> Entry:
-    return Entry(first=1, kind=EntryKind.ASK, agent="human:alice", at=NOON, blocks=({"text": text},))
+def ask(text: str) -> TranscriptEntry:
+    return TranscriptEntry(first=1, kind=EntryKind.ASK, agent="human:alice", at=NOON, blocks=({"text": text},))
 
 
-def reply(turn: int, *blocks: Block) -> Entry:
-    return Entry(first=1, kind=EntryKind.REPLY, agent="anna", at=NOON, turn=turn, blocks=blocks)
+def reply(turn: int, *blocks: Block) -> TranscriptEntry:
+    return TranscriptEntry(first=1, kind=EntryKind.REPLY, agent="anna", at=NOON, turn=turn, blocks=blocks)
 
 
-def results(turn: int, *blocks: Block, **more: Any) -> Entry:
-    return Entry(first=1, kind=EntryKind.RESULTS, agent="anna", at=NOON, turn=turn, blocks=blocks, **more)
+def results(turn: int, *blocks: Block, **more: Any) -> TranscriptEntry:
+    return TranscriptEntry(first=1, kind=EntryKind.RESULTS, agent="anna", at=NOON, turn=turn, blocks=blocks, **more)
 
 
-def note(turn: int) -> Entry:
-    told = (Message(MessageType.ERROR, "Only for people."),)
-    return Entry(first=1, kind=EntryKind.NOTE, agent="anna", at=NOON, turn=turn, more_messages=told)
+def note(turn: int) -> TranscriptEntry:
+    told = (TranscriptMessage(MessageType.ERROR, "Only for people."),)
+    return TranscriptEntry(first=1, kind=EntryKind.NOTE, agent="anna", at=NOON, turn=turn, more_messages=told)
 
 
 def call(name: str, id_: str, given_: Any = None) -> Block:
@@ -52,7 +60,7 @@ def thought(text: str) -> Block:
 
 
 @st.composite
-def transcripts(draw: st.DrawFn, task_id: str) -> list[Entry]:
+def transcripts(draw: st.DrawFn, task_id: str) -> list[TranscriptEntry]:
     """As a run leaves one, and as none should: results that are missing, twice there, or of nobody's call."""
     entries = [ask(draw(WORDS))] if draw(st.booleans()) else []
     for turn in range(1, draw(st.integers(0, 5)) + 1):
@@ -63,7 +71,7 @@ def transcripts(draw: st.DrawFn, task_id: str) -> list[Entry]:
 
 
 @st.composite
-def turns(draw: st.DrawFn, task_id: str, turn: int) -> list[Entry]:
+def turns(draw: st.DrawFn, task_id: str, turn: int) -> list[TranscriptEntry]:
     kinds = draw(st.lists(st.sampled_from(["text", "blank", "thought", "call", "call"]), max_size=5))
     blocks: list[Block] = []
     ids: list[str] = []
@@ -85,7 +93,9 @@ def turns(draw: st.DrawFn, task_id: str, turn: int) -> list[Entry]:
 
 
 @st.composite
-def conversations(draw: st.DrawFn) -> tuple[Conversation, list[tuple[EarlierTask, list[Entry]]], list[Entry]]:
+def conversations(
+    draw: st.DrawFn,
+) -> tuple[Conversation, list[tuple[EarlierTask, list[TranscriptEntry]]], list[TranscriptEntry]]:
     history = draw(st.sampled_from(History))
     earlier = []
     for number in range(0 if history is History.NONE else draw(st.integers(0, 3))):
@@ -98,7 +108,7 @@ def conversations(draw: st.DrawFn) -> tuple[Conversation, list[tuple[EarlierTask
     return Conversation(message, history, tuple(seen for seen, _ in earlier)), earlier, own
 
 
-def shown(entries: list[Entry], most: int, *, is_own: bool) -> list[list[Block]]:
+def shown(entries: list[TranscriptEntry], most: int, *, is_own: bool) -> list[list[Block]]:
     """Reply by reply, what a model may be shown of it: told anew, from the rules."""
     found = []
     for entry in (each for each in entries if each.kind is EntryKind.REPLY and each.turn <= most):
@@ -125,7 +135,7 @@ def size(value: Any) -> int:
     return len(canonical_json(value).encode())
 
 
-def largest(entries: list[Entry]) -> int:
+def largest(entries: list[TranscriptEntry]) -> int:
     by_turn: dict[int, int] = {}
     for entry in entries:
         by_turn[entry.turn] = by_turn.get(entry.turn, 0) + size(entry.blocks) + 200
@@ -149,7 +159,7 @@ def test_any_history_is_one_that_providers_take(made: Any, has_tools: bool, most
         assert size(turns_) <= max(most, alone + 2 * size(conversation.message)) + SLACK
 
 
-def newest_is_whole(turns_: list[Any], earlier: Any, own: list[Entry], *, has_tools: bool) -> None:
+def newest_is_whole(turns_: list[Any], earlier: Any, own: list[TranscriptEntry], *, has_tools: bool) -> None:
     """What is shown of the replies is all of the last few of them, with hidden characters spelled out."""
     replies = [each for seen, entries in earlier for each in shown(entries, seen.turns, is_own=False)]
     kept = [block for turn in turns_ if turn["role"] == "assistant" for block in turn["content"]]

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError, ParamValidationError
 
 from baton.adapters.models.openai_reply import reply_in
 from baton.domain.runs.transcript import MAX_COUNT, Usage, count_in
-from baton.ports.runs import Reply, StopReason
+from baton.ports.runs import ModelReply, StopReason
 from support.worlds.agent_runs import AgentRuns, says
 from support.worlds.world import WORKSPACE, World
 
@@ -30,8 +30,8 @@ ODD = {
 }
 
 
-def thinks(*texts: str, stop: StopReason = StopReason.END_TURN) -> Reply:
-    return Reply(blocks=(THOUGHT, *({"text": text} for text in texts)), stop_reason=stop)
+def thinks(*texts: str, stop: StopReason = StopReason.END_TURN) -> ModelReply:
+    return ModelReply(blocks=(THOUGHT, *({"text": text} for text in texts)), stop_reason=stop)
 
 
 def one(*answers: Any, world: World | None = None) -> AgentRuns:
@@ -53,7 +53,7 @@ def one(*answers: Any, world: World | None = None) -> AgentRuns:
         ),
     ],
 )
-def test_a_reply_without_words_is_repaired_like_any_other_broken_one(reply: Reply) -> None:
+def test_a_reply_without_words_is_repaired_like_any_other_broken_one(reply: ModelReply) -> None:
     agent_runs = one(reply, says("Here it is."))
     task = agent_runs.start("anna")
     assert (task.state, agent_runs.output(task.id)) == ("done", {"message": "Here it is."})
@@ -76,7 +76,7 @@ def test_thoughts_beside_words_are_no_matter() -> None:
 
 @pytest.mark.parametrize("said", ODD.values(), ids=ODD)
 def test_a_count_that_cannot_be_fails_no_run(said: Any) -> None:
-    odd = Reply(blocks=({"text": "Hi."},), stop_reason=StopReason.END_TURN, usage=Usage(0, said, said))
+    odd = ModelReply(blocks=({"text": "Hi."},), stop_reason=StopReason.END_TURN, usage=Usage(0, said, said))
     agent_runs = one(odd)
     task = agent_runs.start("anna")
     assert (task.state, agent_runs.output(task.id)) == ("done", {"message": "Hi."})
@@ -88,7 +88,7 @@ def test_a_count_that_cannot_be_fails_no_run(said: Any) -> None:
 
 
 def test_a_huge_count_ends_the_run_by_its_budget_and_says_so() -> None:
-    odd = Reply(blocks=(THOUGHT,), stop_reason=StopReason.END_TURN, usage=Usage(0, 10**40, 0))
+    odd = ModelReply(blocks=(THOUGHT,), stop_reason=StopReason.END_TURN, usage=Usage(0, 10**40, 0))
     agent_runs = one(odd)
     task = agent_runs.start("anna")
     assert agent_runs.failure(task.id)["description"] == "The agent has used up its 200000 tokens."

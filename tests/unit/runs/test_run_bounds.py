@@ -15,7 +15,7 @@ from baton.domain.tasks.task import MAX_RELEASES
 from baton.domain.tasks.trail import canonical_json
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffQuery
-from baton.ports.runs import Reply, StopReason
+from baton.ports.runs import ModelReply, StopReason
 from baton.services.access.change_settings import change_settings
 from baton.services.conversations.converse import say
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -28,10 +28,10 @@ from support.worlds.world import human
 
 if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
-    from baton.ports.runs import Request
+    from baton.ports.runs import ModelRequest
 
 CHECKPOINT = calls(("save_checkpoint", {"step_name": "one", "state": {}}))
-TOO_LONG = Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
+TOO_LONG = ModelReply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
 
 
 def alone(*script: Any, **profile: Any) -> AgentRuns:
@@ -50,7 +50,7 @@ def run_once(agent_runs: AgentRuns, message: str = "Hello") -> tuple[Task, Notic
 @pytest.mark.parametrize(("most", "state"), [(1_000, "failed"), (1_001, "done")])
 def test_a_task_that_has_had_its_tokens_asks_no_more(most: int, state: str) -> None:
     half = calls(("save_checkpoint", {"step_name": "one", "state": {}}))
-    spent = Reply(blocks=half.blocks, stop_reason=half.stop_reason, usage=says("", tokens=500).usage)
+    spent = ModelReply(blocks=half.blocks, stop_reason=half.stop_reason, usage=says("", tokens=500).usage)
     agent_runs = alone(spent, says("Done."), max_tokens=most)
     assert agent_runs.start("helper").state == state
 
@@ -138,7 +138,7 @@ def test_one_that_is_too_long_the_fourth_time_fails() -> None:
 def test_a_task_that_is_cancelled_while_a_model_thinks_is_left_alone() -> None:
     agent_runs = alone()
 
-    def think(request: Request) -> Reply:
+    def think(request: ModelRequest) -> ModelReply:
         cancel_task(agent_runs.deps, human(), request.task_id, None)
         return says("Too late.")
 

@@ -11,7 +11,7 @@ import pytest
 from baton.domain.agents.tool import ToolMode
 from baton.domain.errors import ModelThrottled
 from baton.domain.runs.transcript import TaskEntry
-from baton.ports.runs import Reply, Request, StopReason
+from baton.ports.runs import ModelReply, ModelRequest, StopReason
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import NoticeOutcome
 from support.worlds.agent_runs import AgentRuns, calls, says
@@ -25,10 +25,10 @@ def switch(agent_runs: AgentRuns, *, on: bool) -> None:
     register_agent(agent_runs.deps, human(), "anna", {"active": on})
 
 
-def then_off(reply: Reply) -> Callable[[Request], Reply]:
+def then_off(reply: ModelReply) -> Callable[[ModelRequest], ModelReply]:
     """Switched off while the model thinks."""
 
-    def answer(_: Request) -> Reply:
+    def answer(_: ModelRequest) -> ModelReply:
         switch(RUNS[0], on=False)
         return reply
 
@@ -55,11 +55,11 @@ def runs_of(*answers: Any) -> AgentRuns:
         (calls(DONE), 1),
         (calls(("to_bert", {})), 1),
         (calls(("ask_bert", {})), 2),
-        (Reply(blocks=(), stop_reason=StopReason.END_TURN), 2),
+        (ModelReply(blocks=(), stop_reason=StopReason.END_TURN), 2),
     ],
     ids=["words", "a checkpoint", "its end", "a transfer", "a delegation", "a broken reply"],
 )
-def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply: Reply, asked: int) -> None:
+def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply: ModelReply, asked: int) -> None:
     agent_runs = runs_of(then_off(reply), says("On again."))
     task = agent_runs.start("anna")
     assert (task.state, task.claim, task.attempt) == ("delegated", None, 0)
@@ -94,7 +94,7 @@ def test_the_next_call_of_its_model_is_not_made(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_provider_that_was_waited_for_is_not_asked_again() -> None:
-    def throttled(_: Request) -> Reply:
+    def throttled(_: ModelRequest) -> ModelReply:
         switch(RUNS[0], on=False)
         raise ModelThrottled("slowly")
 

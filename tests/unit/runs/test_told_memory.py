@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from baton.domain.errors import ModelAway
 from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.snapshot import ClaimMemory, Drift, EndedDecision, snapshot_of
 from baton.domain.runs.memory_prompt import HEAD, memory_lines
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff

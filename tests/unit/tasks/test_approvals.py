@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.agents.agent import Approval
 from baton.domain.agents.route import Mode
 from baton.domain.errors import HumanNeeded, KeyReused, NotAllowed, RevisionChanged, TaskEnded, Unknown
@@ -25,13 +25,13 @@ from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.approve_many import ApprovalRequest, ApprovalResult, approve_many
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
-from support.worlds.team import Halt, Leg, Team, as_told
+from support.worlds.team import HeldTask, StoppedHandoff, Team, as_told
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
 A, B, C = "anna", "bert", "carl"
 # With every scope there is, and some that there aren't.
-ALMIGHTY = Principal(WORKSPACE, Kind.SERVICE, "alice", frozenset({"act_as", "approve", "human", "*"}))
-NOT_HUMAN = [agent(A), agent(B), Principal(WORKSPACE, Kind.AGENT, "alice"), service(), ALMIGHTY]
+ALMIGHTY = Principal(WORKSPACE, PrincipalKind.SERVICE, "alice", frozenset({"act_as", "approve", "human", "*"}))
+NOT_HUMAN = [agent(A), agent(B), Principal(WORKSPACE, PrincipalKind.AGENT, "alice"), service(), ALMIGHTY]
 FORGED: dict[str, Any] = {
     "state": "delegated",
     "approved": True,
@@ -52,7 +52,7 @@ def waiting(**values: Any) -> Team:
     return team
 
 
-def at_work(team: Team, slug: str = A) -> Leg:
+def at_work(team: Team, slug: str = A) -> HeldTask:
     """A human has asked, and the agent works on it."""
     return team.begin(slug)
 
@@ -197,7 +197,7 @@ def test_releasing_what_the_guard_stopped_is_an_approval_by_who_released_it() ->
     team = waiting()
     team.set(max_depth=1)
     halt = team.pass_on(at_work(team), B, "handoff", "on")
-    assert isinstance(halt, Halt)
+    assert isinstance(halt, StoppedHandoff)
     _, details = release_review(team.deps, human(name="boss"), halt.review_id)
     event = team.events(details.task.id)[1]
     assert (details.task.state, event.principal_id, details.task.created_by) == ("delegated", "boss", "agent:anna")

@@ -28,7 +28,7 @@ from baton.services.tasks.sweep import sweep
 from support.faults.call_hooks import CallHooks
 from support.faults.soak import IS_WHOLE, scaled
 from support.faults.threads import all_at_once
-from support.worlds.team import Leg, Team
+from support.worlds.team import HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
 pytestmark = pytest.mark.slow
@@ -42,33 +42,33 @@ def target(slug: str) -> dict[str, Any]:
     return {"target": {"agent": slug, "reason": "go on"}}
 
 
-def handoff(deps: Any, leg: Leg) -> object:
+def handoff(deps: Any, leg: HeldTask) -> object:
     message = {"source": {"agent": leg.by.id}, **target(OTHER)}
     return create_handoff(deps, leg.by, CreateHandoff(message=message_from(message), claim_id=leg.claim_id))
 
 
-def complete(deps: Any, leg: Leg) -> object:
+def complete(deps: Any, leg: HeldTask) -> object:
     going_on = {"continuation": {"suggested_next": OTHER, "reason": "go on"}}
     return complete_task(deps, WorkerCall(*leg.where, "h"), CompletedWork(output={"late": 1}, completion=going_on))
 
 
-def fail(deps: Any, leg: Leg) -> object:
+def fail(deps: Any, leg: HeldTask) -> object:
     return fail_task(
         deps, WorkerCall(*leg.where, "h"), FailedWork(failure=FAILURE, rollback_request={"target_agent": OTHER})
     )
 
 
-def reject(deps: Any, leg: Leg) -> object:
+def reject(deps: Any, leg: HeldTask) -> object:
     return reject_task(deps, WorkerCall(*leg.where, "h"), "no", rollback_request={"target_agent": OTHER})
 
 
-def delegate(deps: Any, leg: Leg) -> object:
+def delegate(deps: Any, leg: HeldTask) -> object:
     branches = [{"call_id": str(number), **target(OTHER)} for number in range(3)]
     return delegate_task(deps, WorkerCall(*leg.where, "h"), list(map(branch_from, branches)), JoinRule(Policy.ALL))
 
 
 # What a worker may be doing; those that say something of the work are kept if they come too late.
-DEEDS: dict[str, tuple[Callable[[Any, Leg], object], bool]] = {
+DEEDS: dict[str, tuple[Callable[[Any, HeldTask], object], bool]] = {
     "handoff": (handoff, False),
     "complete": (complete, True),
     "fail": (fail, True),
@@ -83,7 +83,7 @@ DEEDS: dict[str, tuple[Callable[[Any, Leg], object], bool]] = {
 }
 
 
-def family(team: Team, only: str | None = None) -> tuple[Leg, dict[str, Leg]]:
+def family(team: Team, only: str | None = None) -> tuple[HeldTask, dict[str, HeldTask]]:
     """A root, and a child of it at work for each deed, or for that one alone."""
     root = team.begin(TOP)
     children = {
@@ -99,7 +99,7 @@ def quiet(team: Team) -> None:
         assert sweep(team.deps).failed == 0
 
 
-def nobody_is_open(team: Team, children: dict[str, Leg]) -> Counter[str]:
+def nobody_is_open(team: Team, children: dict[str, HeldTask]) -> Counter[str]:
     """And each word that came too late is kept once, however often it is said."""
     assert team.open() == []
     refused: Counter[str] = Counter()
@@ -177,7 +177,7 @@ def test_nobody_escapes_a_deed_at_any_moment_of_the_cancel(deed: str, is_alone: 
         team = Team(*SLUGS, world=World(store=store))
         root, children = family(team, deed if is_alone else None)
 
-        def do(team: Team = team, children: dict[str, Leg] = children) -> None:
+        def do(team: Team = team, children: dict[str, HeldTask] = children) -> None:
             with suppress(StaleClaim):
                 act(team.deps, children[deed])
 

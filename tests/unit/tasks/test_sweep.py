@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from baton.adapters.workers import Threads
+from baton.adapters.worker_threads import WorkerThreads
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.errors import Busy, Unknown
 from baton.domain.tasks.calls import WorkerCall
@@ -466,7 +466,7 @@ def test_several_looks_at_once_do_each_task_once(world: World) -> None:
     world.clock.advance(60)
     before = len(world.dispatch_queue.notices)
     with eager_switching():
-        this = sweep(world.deps, workers=Threads(8))
+        this = sweep(world.deps, workers=WorkerThreads(8))
     assert (this.looked_at, this.failed, this.complete, this.reasons) == (30, 0, True, {"not_taken": 30})
     assert {world.task(each).version for each in tasks} == {world.task(tasks[0]).version}
     assert len(world.dispatch_queue.notices) == before + 1, "one notice for the agent"

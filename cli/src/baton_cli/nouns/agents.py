@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton_cli.calls import SLUG, Call, Param
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import SLUG, Param, RequestCommand
 
 SAVED = "{slug} is saved, version {version}"
 
@@ -27,7 +27,7 @@ def _named(body: dict[str, Any]) -> None:
 
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/agents",
@@ -39,8 +39,8 @@ CALLS = (
         screen="agents:listed",
         is_paged=True,
     ),
-    Call("show", "GET", "/agents/{slug}", "Show an agent.", screen="agents:shown"),
-    Call(
+    RequestCommand("show", "GET", "/agents/{slug}", "Show an agent.", screen="agents:shown"),
+    RequestCommand(
         "save",
         "PUT",
         "/agents/{slug}",
@@ -63,8 +63,8 @@ CALLS = (
         ),
         said=SAVED,
     ),
-    Call("on", "PUT", "/agents/{slug}", "Switch an agent on.", body=(), refine=_on, said="{slug} is on"),
-    Call(
+    RequestCommand("on", "PUT", "/agents/{slug}", "Switch an agent on.", body=(), refine=_on, said="{slug} is on"),
+    RequestCommand(
         "off",
         "PUT",
         "/agents/{slug}",
@@ -73,7 +73,7 @@ CALLS = (
         refine=_off,
         said="{slug} is off",
     ),
-    Call(
+    RequestCommand(
         "import",
         "POST",
         "/agents/import",
@@ -82,7 +82,7 @@ CALLS = (
         refine=_named,
         columns="slug:Agent status:Status version:Version",
     ),
-    Call(
+    RequestCommand(
         "pending",
         "GET",
         "/agents/{slug}/pending",
@@ -90,7 +90,7 @@ CALLS = (
         columns="id:ID source_agent:From priority:P state:State created_at:Age title:Title",
         is_paged=True,
     ),
-    Call(
+    RequestCommand(
         "held",
         "GET",
         "/agents/{slug}/claims",
@@ -98,7 +98,7 @@ CALLS = (
         columns="id:ID claim.worker:Worker claim.claimed_at:Since claim.expires_at:Until claim.fence:Fence title:Title",
         is_paged=True,
     ),
-    Call(
+    RequestCommand(
         "inbox",
         "GET",
         "/agents/{slug}/inbox",
@@ -106,7 +106,7 @@ CALLS = (
         columns="id:ID at:At type:What agent:Agent state:State title:Title",
         is_paged=True,
     ),
-    Call(
+    RequestCommand(
         "ack",
         "POST",
         "/agents/{slug}/inbox/ack",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import Param, RequestCommand
 
 NOTE = Param("note", "What was found, or done.", "long")
 STATED = "{id} is {state}"
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/alerts",
@@ -21,8 +21,8 @@ CALLS = (
         columns="id:ID severity:Severity state:State kind:Kind raised_at:Age task_id:Task message:Message",
         is_paged=True,
     ),
-    Call("show", "GET", "/alerts/{alert_id}", "Show an alert."),
-    Call(
+    RequestCommand("show", "GET", "/alerts/{alert_id}", "Show an alert."),
+    RequestCommand(
         "raise",
         "POST",
         "/alerts",
@@ -35,8 +35,8 @@ CALLS = (
         ),
         said=STATED,
     ),
-    Call("ack", "POST", "/alerts/{alert_id}/acknowledge", "Say that it was seen.", body=(NOTE,), said=STATED),
-    Call("resolve", "POST", "/alerts/{alert_id}/resolve", "Close it.", body=(NOTE,), said=STATED),
+    RequestCommand("ack", "POST", "/alerts/{alert_id}/acknowledge", "Say that it was seen.", body=(NOTE,), said=STATED),
+    RequestCommand("resolve", "POST", "/alerts/{alert_id}/resolve", "Close it.", body=(NOTE,), said=STATED),
 )
 
 command = noun("alerts", "See what needs a person, and say that it was seen.", CALLS)

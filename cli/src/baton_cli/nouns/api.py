@@ -7,29 +7,29 @@ from urllib.parse import quote
 
 import click
 
-from baton_cli.app import App
-from baton_cli.given import document
-from baton_cli.leaf import Leaf
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.http_connection import HttpRequest
 from baton_cli.text import visible
-from baton_cli.wire import Request
+from baton_cli.typed_values import document
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
-@click.command("api", cls=Leaf, takes_key=True)
+@click.command("api", cls=BaseCommand, takes_key=True)
 @click.argument("method", type=click.Choice(METHODS, case_sensitive=False), metavar="METHOD")
 @click.argument("path")
 @click.option("--data", "-d", metavar="JSON", help="The body: JSON, @FILE, or - for standard input.")
 @click.option("--timeout", type=float, default=35.0, show_default=True, help="Seconds to wait for the answer.")
 @click.pass_obj
-def command(app: App, method: str, path: str, data: str | None, timeout: float) -> None:
+def command(app: CommandContext, method: str, path: str, data: str | None, timeout: float) -> None:
     """Send one request, and print its answer.
 
     METHOD is GET, POST, PUT or DELETE; PATH is as docs/api.md has it, such as /tasks/task_1 or
     '/handoffs?state=claimed'. A POST is sent with an Idempotency-Key; each request is repeated if no answer came.
     """
     body = document(data) if data is not None else None
-    request = Request(method.upper(), _quoted(path), body, app.key if method.upper() == "POST" else None)
+    request = HttpRequest(method.upper(), _quoted(path), body, app.key if method.upper() == "POST" else None)
     answer: Any = app.client.call(request, timeout=timeout)
     if isinstance(answer, str):
         app.out.write(visible(answer))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli import approvals
-from baton_cli.app import App
-from baton_cli.deciding import Look, approve_all, digest_of, happened
-from baton_cli.exits import Exit, Failure, Misused
+from baton_cli.approval_decisions import ShownApproval, approve_all, digest_of, happened
+from baton_cli.base_command import BaseCommand, common
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ExitCode, Failure, Misused
 from baton_cli.lazy import Nouns
-from baton_cli.leaf import Leaf, common
-from baton_cli.likeness import content_of, grouped
 from baton_cli.output import may_ask
+from baton_cli.similar_tasks import content_of, grouped
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HELP = """Decide on what waits for approval: without a command, a queue of single keys."""
 
 
-def waiting(app: App, source: str | None, target: str | None) -> dict[str, Any]:
+def waiting(app: CommandContext, source: str | None, target: str | None) -> dict[str, Any]:
     """Everything that waits, grouped; of one direction if that is named."""
     query = {"state": "needs", "limit": 100, **({"agent": target} if target else {})}
     items = [each for page in app.client.pages("/tasks", query) for each in page["items"]]
@@ -29,16 +29,16 @@ def waiting(app: App, source: str | None, target: str | None) -> dict[str, Any]:
     return {"items": grouped(items), "next_cursor": None}
 
 
-@click.command("list", cls=Leaf)
+@click.command("list", cls=BaseCommand)
 @click.option("--from", "source", metavar="AGENT", help="Only from this agent.")
 @click.option("--to", "target", metavar="AGENT", help="Only to this agent.")
 @click.pass_obj
-def listing(app: App, source: str | None, target: str | None) -> None:
+def listing(app: CommandContext, source: str | None, target: str | None) -> None:
     """List what waits, by direction and reason."""
     _list(app, waiting(app, source, target))
 
 
-def _list(app: App, page: dict[str, Any]) -> None:
+def _list(app: CommandContext, page: dict[str, Any]) -> None:
     def draw(screen: Screen) -> None:
         from baton_cli.screens import approval
 
@@ -47,7 +47,7 @@ def _list(app: App, page: dict[str, Any]) -> None:
     app.out.show(page, draw)
 
 
-@click.command("approve", cls=Leaf, takes_key=True)
+@click.command("approve", cls=BaseCommand, takes_key=True)
 @click.argument("tasks", nargs=-1, metavar="[TASK…]")
 @click.option("--from", "source", metavar="AGENT", help="Everything from this agent.")
 @click.option("--to", "target", metavar="AGENT", help="Everything to this agent.")
@@ -60,14 +60,14 @@ def approve(context: click.Context, /, tasks: tuple[str, ...], **said: Any) -> N
     On a terminal each content is shown first, and you are asked. Those of a direction are approved as they are listed:
     what changes meanwhile is refused. The exit code is 1 if any was refused.
     """
-    app = context.ensure_object(App)
+    app = context.ensure_object(CommandContext)
     source, target = said["source"], said["target"]
     if bool(tasks) == bool(source or target):
         raise Misused("nothing to approve", "it takes TASK…, or --from and --to, not both", "baton approvals list")
-    from baton_cli import recent
+    from baton_cli import last_ids
 
-    is_last = "last" in app.given
-    named = [{"id": each, **(recent.seen(each) if is_last else {})} for each in tasks]
+    is_last = "last" in app.flags
+    named = [{"id": each, **(last_ids.seen(each) if is_last else {})} for each in tasks]
     items = named or waiting(app, source, target)["items"]
     if items and not said["yes"] and not app.out.is_json and may_ask():
         items = _looked_over(app, items)
@@ -80,10 +80,10 @@ def approve(context: click.Context, /, tasks: tuple[str, ...], **said: Any) -> N
 
     app.out.show(answer, draw)
     refused = any(each["status"] == "refused" for each in answer["items"])
-    context.exit(Exit.FAILED if refused else Exit.OK)
+    context.exit(ExitCode.FAILED if refused else ExitCode.OK)
 
 
-def _looked_over(app: App, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _looked_over(app: CommandContext, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Shows each content once, and asks. The tasks, as they were shown. Raises ``Failure`` after a no."""
     from baton_cli.screens import approval
     from baton_cli.screens.message import Cut
@@ -95,8 +95,8 @@ def _looked_over(app: App, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if content_of(item) not in shown:
             handoff = shown[content_of(item)] = app.client.get(f"/handoffs/{item['handoff_id']}")
             place = f"{sum(content_of(each) == content_of(item) for each in whole)} of these"
-            look = Look(item, handoff, [], place, happened(app, item))
-            drawn.append(app.out.drawn(lambda screen: approval.looked_at(screen, look, Cut())))  # noqa: B023 - called at once
+            approval_shown = ShownApproval(item, handoff, [], place, happened(app, item))
+            drawn.append(app.out.drawn(lambda screen: approval.looked_at(screen, approval_shown, Cut())))  # noqa: B023 - called at once
     app.out.paged("".join(drawn))
     if not click.confirm(f"Approve {len(whole)}, of {len(shown)} contents", err=True):
         raise Failure("nothing was approved", "you said no", "baton approvals: a key for each")
@@ -107,15 +107,15 @@ def _looked_over(app: App, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _queue(context: click.Context) -> None:
     if context.invoked_subcommand is not None:
         return
-    app = context.ensure_object(App)
+    app = context.ensure_object(CommandContext)
     page = waiting(app, None, None)
     if app.out.is_json or not may_ask():
         _list(app, page)
         return
-    from baton_cli.desk import TerminalDesk
+    from baton_cli.approval_terminal import ApprovalTerminal
 
-    with TerminalDesk(app).sitting() as desk:
-        approvals.Queue(app, desk, page["items"]).run()
+    with ApprovalTerminal(app).key_mode() as terminal:
+        approvals.Queue(app, terminal, page["items"]).run()
 
 
 command = Nouns("approvals", callback=_queue, invoke_without_command=True, help=HELP, params=common())

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baton_cli.app import App
-from baton_cli.leaf import Leaf
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.http_connection import HttpRequest
 from baton_cli.output import may_ask
-from baton_cli.wire import Request
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 POLL_SECONDS = 20.0
 
 
-@click.command("chat", cls=Leaf, takes_key=True)
+@click.command("chat", cls=BaseCommand, takes_key=True)
 @click.argument("agent", metavar="[AGENT]", required=False)
 @click.option("--message", "-m", help="Say this, print what is answered, and end.")
 @click.option("--resume", metavar="CONVERSATION", help="Go on with a conversation.")
 @click.pass_obj
-def command(app: App, agent: str | None, message: str | None, resume: str | None) -> None:
+def command(app: CommandContext, agent: str | None, message: str | None, resume: str | None) -> None:
     """Talk with an agent.
 
     When it hands the conversation over, the line "Routed to …" says to whom. Off a terminal, --message is needed, and
@@ -48,7 +48,7 @@ def command(app: App, agent: str | None, message: str | None, resume: str | None
 class Talk:
     """``after``: how far it was read."""
 
-    def __init__(self, app: App, agent: str, conversation_id: str) -> None:
+    def __init__(self, app: CommandContext, agent: str, conversation_id: str) -> None:
         self._app, self._agent, self.conversation_id = app, agent, conversation_id
         self._after: str | None = None
         self._said = 0
@@ -62,7 +62,7 @@ class Talk:
             path, body = f"/conversations/{self.conversation_id}/messages", {"message": message}
         else:
             path, body = "/conversations", {"agent": self._agent, "message": message}
-        self.conversation_id = self._app.client.call(Request("POST", path, body, key))["conversation_id"]
+        self.conversation_id = self._app.client.call(HttpRequest("POST", path, body, key))["conversation_id"]
 
     def listen(self) -> dict[str, Any]:
         """Everything until the agents are through."""

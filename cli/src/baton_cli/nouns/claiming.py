@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baton_cli.app import App
-from baton_cli.exits import Refused, TimedOut
-from baton_cli.leaf import Leaf
-from baton_cli.wire import Request
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ApiRefusal, TimedOut
+from baton_cli.http_connection import HttpRequest
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -21,7 +21,7 @@ PAUSE_SECONDS = 0.5
 _COMING = {"needs", "delegated", "next", "waiting"}
 
 
-@click.command("claim", cls=Leaf, takes_key=True)
+@click.command("claim", cls=BaseCommand, takes_key=True)
 @click.argument("task", metavar="[TASK]", required=False)
 @click.option("--agent", help="The agent that claims; the profile's if not given.")
 @click.option("--worker", help="The worker's name, for people.")
@@ -33,7 +33,7 @@ _COMING = {"needs", "delegated", "next", "waiting"}
 @click.option("--first-lease", type=int, metavar="SECONDS", help="With --wait: the lease until your first word.")
 @click.option("--resume-fence", type=int, metavar="N", help="Go on with your own claim of this fence, under a new id.")
 @click.pass_obj
-def claim(app: App, /, task: str | None, wait: float, **said: Any) -> None:
+def claim(app: CommandContext, /, task: str | None, wait: float, **said: Any) -> None:
     """Claim a task, or the next one of an agent.
 
     Without work the answer is null. With --wait it is 5 if there was none in time.
@@ -63,7 +63,7 @@ def claim(app: App, /, task: str | None, wait: float, **said: Any) -> None:
     app.out.show(answer, draw)
 
 
-def named(app: App, task: str, body: dict[str, Any], seconds: float) -> Any:
+def named(app: CommandContext, task: str, body: dict[str, Any], seconds: float) -> Any:
     """The claim on this task. Within an undo window, a pause or a wait it isn't ready yet: asked again until it is."""
     deadline = time.monotonic() + seconds
     tries = 0
@@ -71,9 +71,9 @@ def named(app: App, task: str, body: dict[str, Any], seconds: float) -> Any:
         try:
             tries += 1
             return app.client.call(
-                Request("POST", f"/tasks/{task}/claim", body, f"{app.key}-{tries}" if seconds else app.key)
+                HttpRequest("POST", f"/tasks/{task}/claim", body, f"{app.key}-{tries}" if seconds else app.key)
             )
-        except Refused as refusal:
+        except ApiRefusal as refusal:
             left = deadline - time.monotonic()
             if refusal.code != "not_claimable" or refusal.problem.get("state") not in _COMING or left <= 0:
                 raise
@@ -82,17 +82,17 @@ def named(app: App, task: str, body: dict[str, Any], seconds: float) -> Any:
             time.sleep(min(PAUSE_SECONDS, left))
 
 
-def next_of(app: App, agent: str, body: dict[str, Any], seconds: float) -> Any:
+def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: float) -> Any:
     """The claim on the agent's next task; None if it has none. Each poll is a request with a key of its own."""
     if seconds <= 0:
-        return app.client.call(Request("POST", f"/agents/{agent}/claims", body, app.key))
+        return app.client.call(HttpRequest("POST", f"/agents/{agent}/claims", body, app.key))
     app.out.say(f"waiting for work for {agent} …")
     deadline = time.monotonic() + seconds
     polls = 0
     while (left := deadline - time.monotonic()) > 0:
         path = f"/agents/{agent}/claims/wait?timeout={min(left, LONGEST_POLL_SECONDS):.1f}"
         polls += 1
-        answer = app.client.call(Request("POST", path, body, f"{app.key}-{polls}"))
+        answer = app.client.call(HttpRequest("POST", path, body, f"{app.key}-{polls}"))
         if answer is not None:
             return answer
     raise TimedOut(f"there is no work for {agent}", f"none came within {seconds:g} s")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import click
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
-from baton_cli.app import App
-from baton_cli.leaf import Leaf
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
 
 SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 
-@click.command("completion", cls=Leaf)
+@click.command("completion", cls=BaseCommand)
 @click.argument("shell", type=click.Choice(list(SHELLS)))
 @click.pass_obj
-def command(app: App, shell: str) -> None:
+def command(app: CommandContext, shell: str) -> None:
     """Print the completion script of a shell.
 
     \b

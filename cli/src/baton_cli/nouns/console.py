@@ -8,20 +8,20 @@ import webbrowser
 
 import click
 
-from baton_cli.app import App
-from baton_cli.leaf import Leaf
-from baton_cli.wire import Request
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.http_connection import HttpRequest
 
 
-@click.command("console", cls=Leaf)
+@click.command("console", cls=BaseCommand)
 @click.option("--print", "is_printed", is_flag=True, help="Print the link, and open nothing.")
 @click.pass_obj
-def command(app: App, is_printed: bool) -> None:
+def command(app: CommandContext, is_printed: bool) -> None:
     """Open the console in a browser, signed in as you.
 
     The link has a code that works once, within a minute; it isn't your token. A human's token is needed.
     """
-    made = app.client.call(Request("POST", "/session-codes", {}))
+    made = app.client.call(HttpRequest("POST", "/session-codes", {}))
     link = f"{app.profile.url}/console/#code={made['code']}"
     if app.out.is_json:
         app.out.document({**made, "url": link})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import Param, RequestCommand
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/conversations",

@@ -7,11 +7,11 @@ import sys
 
 import click
 
+from baton_cli.base_command import BaseCommand
 from baton_cli.checkout import checkout
-from baton_cli.leaf import Leaf
 
 
-@click.command("demo", cls=Leaf)
+@click.command("demo", cls=BaseCommand)
 def command() -> None:
     """Start the local stack, and play the main job on it.
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import click
 
 from baton_cli import VERSION, times
-from baton_cli.app import App
+from baton_cli.base_command import BaseCommand
 from baton_cli.checkout import checkout
-from baton_cli.exits import Exit, Failure, Misused, Refused, Unreachable
-from baton_cli.leaf import Leaf
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ApiRefusal, ExitCode, Failure, Misused, Unreachable
+from baton_cli.http_connection import ApiReply
 from baton_cli.profiles import config_of, config_path
-from baton_cli.wire import Reply
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -37,14 +37,14 @@ class Check:
     next_step: str = ""
 
 
-@click.command("doctor", cls=Leaf)
+@click.command("doctor", cls=BaseCommand)
 @click.pass_context
 def command(context: click.Context) -> None:
     """Try everything that a command needs, and say what is wrong.
 
     The exit code is 1 if anything is.
     """
-    app = context.ensure_object(App)
+    app = context.ensure_object(CommandContext)
     checks = list(checked(app))
     is_well = all(each.state != "wrong" for each in checks)
 
@@ -56,10 +56,10 @@ def command(context: click.Context) -> None:
                 screen.line(f"next: {each.next_step}", "dim", indent=2)
 
     app.out.show({"ok": is_well, "checks": [asdict(each) for each in checks]}, draw)
-    context.exit(Exit.OK if is_well else Exit.FAILED)
+    context.exit(ExitCode.OK if is_well else ExitCode.FAILED)
 
 
-def checked(app: App) -> Iterator[Check]:
+def checked(app: CommandContext) -> Iterator[Check]:
     yield Check("baton", "ok", f"{VERSION}, Python {platform.python_version()}")
     yield _file()
     try:
@@ -89,7 +89,7 @@ def _file() -> Check:
     return Check("file", "ok", f"{path} has {', '.join(names)}")
 
 
-def _api(app: App) -> Iterator[Check]:
+def _api(app: CommandContext) -> Iterator[Check]:
     begun = time.monotonic()
     try:
         reply = app.client.request("GET", "/healthz", timeout=10)
@@ -118,7 +118,7 @@ def _where_to(url: str) -> str:
     return "check the address: --url, $BATON_URL, or the profile's url"
 
 
-def _clock(app: App, reply: Reply) -> Iterator[Check]:
+def _clock(app: CommandContext, reply: ApiReply) -> Iterator[Check]:
     if "date" in reply.headers:
         skew = abs((app.clock() - parsedate_to_datetime(reply.headers["date"])).total_seconds())
         if skew > MOST_SKEW_SECONDS:
@@ -129,10 +129,10 @@ def _clock(app: App, reply: Reply) -> Iterator[Check]:
             yield Check("clock", "ok", "agrees with the API's")
 
 
-def _token(app: App) -> Iterator[Check]:
+def _token(app: CommandContext) -> Iterator[Check]:
     try:
         settings = app.client.get("/workspace/settings")
-    except Refused as refusal:
+    except ApiRefusal as refusal:
         is_known = refusal.status == 403 and refusal.code != "token_refused"
         yield Check("token", "ok", "is accepted") if is_known else _wrong("token", refusal)
     except Failure as failure:

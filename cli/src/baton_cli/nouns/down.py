@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from baton_cli.base_command import BaseCommand
 from baton_cli.checkout import checkout
-from baton_cli.leaf import Leaf
 
 
-@click.command("down", cls=Leaf)
+@click.command("down", cls=BaseCommand)
 def command() -> None:
     """Stop the local stack; its state is kept."""
     checkout().make("stop")

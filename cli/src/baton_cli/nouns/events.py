@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baton_cli import trails
-from baton_cli.app import App
-from baton_cli.calls import Call, Param
-from baton_cli.exits import Exit
-from baton_cli.leaf import Leaf
-from baton_cli.table import noun
+from baton_cli import trail_hashes
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.command_table import noun
+from baton_cli.failures import ExitCode
+from baton_cli.request_commands import Param, RequestCommand
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/tasks/{task_id}/events",
@@ -31,17 +31,17 @@ CALLS = (
 )
 
 
-@click.command("tail", cls=Leaf)
+@click.command("tail", cls=BaseCommand)
 @click.argument("task", metavar="TASK")
 @click.option("--after", type=int, default=0, metavar="N", help="From the entry after this number on.")
 @click.option("--follow", "-f", is_flag=True, help="Go on with what is new, until the task has ended.")
 @click.pass_obj
-def tail(app: App, task: str, after: int, follow: bool) -> None:
+def tail(app: CommandContext, task: str, after: int, follow: bool) -> None:
     """Print a task's trail as it grows.
 
     Where it isn't a terminal that is one JSON document, or with --follow a line of JSON for each entry.
     """
-    entries = list(trails.entries_of(app.client, task, after))
+    entries = list(trail_hashes.entries_of(app.client, task, after))
     after = entries[-1]["seq"] if entries else after
     if app.out.is_json and not follow:
         app.out.document({"events": entries, "next_after": after})
@@ -55,13 +55,13 @@ def tail(app: App, task: str, after: int, follow: bool) -> None:
         after = page["next_after"]
 
 
-def _has_ended(app: App, task: str) -> bool:
+def _has_ended(app: CommandContext, task: str) -> bool:
     from baton_cli.screens.states import ENDED
 
     return app.client.get(f"/tasks/{task}")["state"] in ENDED
 
 
-def _print(app: App, entry: dict[str, Any]) -> None:
+def _print(app: CommandContext, entry: dict[str, Any]) -> None:
     if app.out.is_json:
         app.out.document(entry, indent=None)
         return
@@ -74,7 +74,7 @@ def _print(app: App, entry: dict[str, Any]) -> None:
     app.out.draw(draw)
 
 
-@click.command("verify", cls=Leaf)
+@click.command("verify", cls=BaseCommand)
 @click.argument("task", metavar="TASK")
 @click.pass_context
 def verify(context: click.Context, task: str) -> None:
@@ -82,11 +82,11 @@ def verify(context: click.Context, task: str) -> None:
 
     Baton says so, and the hashes are reckoned here once more. The exit code is 1 if it isn't.
     """
-    app = context.ensure_object(App)
+    app = context.ensure_object(CommandContext)
     verdict = app.client.get(f"/tasks/{task}/events/verify")
     while verdict.get("next_cursor"):
         verdict = app.client.get(f"/tasks/{task}/events/verify?cursor={verdict['next_cursor']}")
-    found = trails.broken_at(list(trails.entries_of(app.client, task)))
+    found = trail_hashes.broken_at(list(trail_hashes.entries_of(app.client, task)))
     if found is not None:
         verdict = {**verdict, "intact": False, "broken_at": found[0], "problem": found[1]}
 
@@ -96,7 +96,7 @@ def verify(context: click.Context, task: str) -> None:
         events.verdict(screen, verdict)
 
     app.out.show(verdict, draw)
-    context.exit(Exit.OK if verdict["intact"] and verdict["matches_task"] else Exit.FAILED)
+    context.exit(ExitCode.OK if verdict["intact"] and verdict["matches_task"] else ExitCode.FAILED)
 
 
 command = noun("events", "Read a task's trail, and verify it.", [*CALLS, tail, verify])

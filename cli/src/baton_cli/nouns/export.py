@@ -9,19 +9,19 @@ from typing import Any
 
 import click
 
-from baton_cli import trails
-from baton_cli.app import App
-from baton_cli.exits import Failure, Misused
-from baton_cli.leaf import Leaf
+from baton_cli import trail_hashes
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import Failure, Misused
 from baton_cli.nouns.handoff import workflow_of
 from baton_cli.text import json_text
 
 
-@click.command("export", cls=Leaf)
+@click.command("export", cls=BaseCommand)
 @click.argument("of", metavar="TASK|HANDOFF|WORKFLOW")
 @click.option("--into", type=click.Path(file_okay=False, path_type=Path), help="A folder for a whole workflow.")
 @click.pass_obj
-def command(app: App, of: str, into: Path | None) -> None:
+def command(app: CommandContext, of: str, into: Path | None) -> None:
     """Write a task's trail, or with --into a workflow's chain, handoffs and trails.
 
     A trail is as GET /tasks/{id}/events answers it, whole: tools/admin/verify_trail.py verifies it anywhere.
@@ -34,12 +34,12 @@ def command(app: App, of: str, into: Path | None) -> None:
         raise Misused(f"{of} is no task", "a workflow is several files", f"baton export {of} --into FOLDER")
 
 
-def _trail(app: App, task_id: str) -> dict[str, Any]:
-    events = list(trails.entries_of(app.client, task_id))
+def _trail(app: CommandContext, task_id: str) -> dict[str, Any]:
+    events = list(trail_hashes.entries_of(app.client, task_id))
     return {"events": events, "next_after": events[-1]["seq"] if events else 0}
 
 
-def _workflow(app: App, workflow_id: str, into: Path) -> None:
+def _workflow(app: CommandContext, workflow_id: str, into: Path) -> None:
     from baton_cli.screens.chain import walk
 
     chain = app.client.get(f"/workflows/{workflow_id}/chain")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baton_cli.app import App
-from baton_cli.exits import Exit, TimedOut
-from baton_cli.leaf import Leaf
-from baton_cli.wire import Request
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ExitCode, TimedOut
+from baton_cli.http_connection import HttpRequest
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LONGEST_POLL_SECONDS = 25.0
 
 
-@click.command("await", cls=Leaf)
+@click.command("await", cls=BaseCommand)
 @click.argument("task", metavar="TASK")
 @click.option("--state", default="ended", show_default=True, help="A state, or ended.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="How long to wait; as long as it takes if not given.")
@@ -29,7 +29,7 @@ def command(context: click.Context, task: str, state: str, timeout: float | None
     The exit code is 0 for done or the state that was asked for, 1 if it ended otherwise, 5 if that didn't happen in
     time.
     """
-    app = context.ensure_object(App)
+    app = context.ensure_object(CommandContext)
     found = awaited(app, task, state, timeout)
 
     def draw(screen: Screen) -> None:
@@ -39,10 +39,10 @@ def command(context: click.Context, task: str, state: str, timeout: float | None
 
     app.out.show(found, draw)
     wanted = "done" if state == "ended" else state
-    context.exit(Exit.OK if found["state"] == wanted else Exit.FAILED)
+    context.exit(ExitCode.OK if found["state"] == wanted else ExitCode.FAILED)
 
 
-def awaited(app: App, task_id: str, state: str, timeout: float | None) -> Any:
+def awaited(app: CommandContext, task_id: str, state: str, timeout: float | None) -> Any:
     """The task once it is there, or has ended. Raises ``TimedOut``."""
     deadline = None if timeout is None else time.monotonic() + timeout
     app.out.say(f"waiting for {task_id} …")
@@ -57,44 +57,44 @@ def awaited(app: App, task_id: str, state: str, timeout: float | None) -> Any:
             raise TimedOut(f"{task_id} is still {found['state']}", f"{timeout:g} s are over", f"baton await {task_id}")
 
 
-@click.command("show", cls=Leaf)
+@click.command("show", cls=BaseCommand)
 @click.argument("task", metavar="TASK")
 @click.pass_obj
-def show(app: App, task: str) -> None:
+def show(app: CommandContext, task: str) -> None:
     """Show a task: what is asked, its state, claim and result, and what can be done about it."""
     found = app.client.get(f"/tasks/{task}")
 
     def draw(screen: Screen) -> None:
-        from baton_cli import recent
-        from baton_cli.deciding import handoff_of
+        from baton_cli import last_ids
+        from baton_cli.approval_decisions import handoff_of
         from baton_cli.screens import task as screens
 
         if (handoff := handoff_of(app, found)) is not None:
-            recent.note_seen(handoff)
+            last_ids.note_seen(handoff)
         screens.show(screen, found, handoff)
 
     app.out.show(found, draw)
 
 
-@click.command("watch", cls=Leaf)
+@click.command("watch", cls=BaseCommand)
 @click.argument("task", metavar="TASK")
 @click.pass_obj
-def watch(app: App, task: str) -> None:
+def watch(app: CommandContext, task: str) -> None:
     """Show a task until it has ended, as it changes."""
+    from baton_cli.redrawn_screen import watch as watched
     from baton_cli.screens import task as screens
     from baton_cli.screens.states import ENDED
-    from baton_cli.watching import watch as watched
 
     watched(app, lambda: app.client.again(f"/tasks/{task}"), screens.show, lambda found: found["state"] in ENDED)
 
 
-@click.command("retry", cls=Leaf, takes_key=True)
+@click.command("retry", cls=BaseCommand, takes_key=True)
 @click.argument("task", metavar="TASK")
 @click.pass_obj
-def retry(app: App, task: str) -> None:
+def retry(app: CommandContext, task: str) -> None:
     """Try again a task that has failed: by its handoff."""
     handoff_id = app.client.get(f"/tasks/{task}")["handoff_id"]
-    answer = app.client.call(Request("POST", f"/handoffs/{handoff_id}/retry", {}, app.key))
+    answer = app.client.call(HttpRequest("POST", f"/handoffs/{handoff_id}/retry", {}, app.key))
 
     def draw(screen: Screen) -> None:
         from baton_cli.screens import handoff as screens

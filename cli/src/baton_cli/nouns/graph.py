@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import Param, RequestCommand
 
 SINCE = Param("since", "From a time on, or of the last 7d.", "past")
 
 CALLS = (
-    Call(
+    RequestCommand(
         "show",
         "GET",
         "/graph",
@@ -20,7 +20,7 @@ CALLS = (
         ),
         screen="graph:around",
     ),
-    Call(
+    RequestCommand(
         "directions",
         "GET",
         "/graph/directions",

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baton_cli.app import App
-from baton_cli.calls import ACTIVE, STATES, Call, Param
+from baton_cli.base_command import BaseCommand
 from baton_cli.client import Client
-from baton_cli.exits import Misused, Refused
-from baton_cli.leaf import Leaf
-from baton_cli.table import noun
+from baton_cli.command_context import CommandContext
+from baton_cli.command_table import noun
+from baton_cli.failures import ApiRefusal, Misused
+from baton_cli.request_commands import ACTIVE, STATES, Param, RequestCommand
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -55,7 +55,7 @@ def _active(query: dict[str, Any]) -> None:
 
 
 CALLS = (
-    Call(
+    RequestCommand(
         "create",
         "POST",
         "/handoffs",
@@ -98,7 +98,7 @@ CALLS = (
         refine=_whole,
         screen="handoff:created",
     ),
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/handoffs",
@@ -114,10 +114,10 @@ CALLS = (
         screen="handoff:listed",
         is_paged=True,
     ),
-    Call(
+    RequestCommand(
         "retry", "POST", "/handoffs/{handoff_id}/retry", "Try again what has failed.", body=(), screen="handoff:retried"
     ),
-    Call(
+    RequestCommand(
         "checkpoints",
         "GET",
         "/workflows/{workflow_id}/checkpoints",
@@ -128,10 +128,10 @@ CALLS = (
 )
 
 
-@click.command("show", cls=Leaf)
+@click.command("show", cls=BaseCommand)
 @click.argument("handoff", metavar="HANDOFF")
 @click.pass_obj
-def show(app: App, handoff: str) -> None:
+def show(app: CommandContext, handoff: str) -> None:
     """Show a handoff: what was given, what was expected, what came back."""
     found = app.client.get(f"/handoffs/{handoff}")
 
@@ -150,22 +150,22 @@ def _node(client: Client, handoff: dict[str, Any]) -> dict[str, Any] | None:
     workflow_id = handoff["metadata"].get("workflow_id")
     try:
         chain = client.get(f"/workflows/{workflow_id}/chain")
-    except Refused:
+    except ApiRefusal:
         return None
     return next((node for node, _ in walk(chain["nodes"]) if node["handoff_id"] == handoff["handoff_id"]), None)
 
 
-@click.command("history", cls=Leaf)
+@click.command("history", cls=BaseCommand)
 @click.argument("workflow", metavar="WORKFLOW")
 @click.option("--watch", is_flag=True, help="Go on until all of it has ended.")
 @click.pass_obj
-def history(app: App, workflow: str, watch: bool) -> None:
+def history(app: CommandContext, workflow: str, watch: bool) -> None:
     """Draw a workflow's chain: of its id, or a handoff's or a task's in it."""
     workflow_id = workflow_of(app.client, workflow)
     path = f"/workflows/{workflow_id}/chain"
     if watch:
+        from baton_cli.redrawn_screen import watch as watched
         from baton_cli.screens.chain import drawn, has_ended
-        from baton_cli.watching import watch as watched
 
         watched(app, lambda: app.client.again(path), drawn, has_ended)
         return

@@ -7,23 +7,23 @@ from pathlib import Path
 
 import click
 
-from baton_cli import given
-from baton_cli.app import App
-from baton_cli.exits import Misused, Refused
-from baton_cli.hiring import hired
-from baton_cli.leaf import Leaf
+from baton_cli import typed_values
+from baton_cli.agent_profiles import new_agent_profile
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ApiRefusal, Misused
 from baton_cli.output import may_ask
 from baton_cli.profiles import Profile, address, config_of, config_path, profile_from, save
 
 URL_QUESTION = "The API's address, such as https://baton.example.com"
 
 
-@click.command("init", cls=Leaf)
+@click.command("init", cls=BaseCommand)
 @click.option("--name", help="The profile's name; default if not given.")
 @click.option("--token-file", metavar="FILE", help="The file that has the token; - is standard input.")
 @click.option("--agent", metavar="SLUG", help="Register this agent too, and save a profile for it.")
 @click.pass_obj
-def command(app: App, name: str | None, token_file: str | None, agent: str | None) -> None:
+def command(app: CommandContext, name: str | None, token_file: str | None, agent: str | None) -> None:
     """Save an API's address and token as a profile, and try them.
 
     The address is --url, $BATON_URL, or is asked for; the token is --token-file, $BATON_TOKEN, or is asked for, and
@@ -33,22 +33,22 @@ def command(app: App, name: str | None, token_file: str | None, agent: str | Non
     path = config_path()
     profile = _saved(app, path) if agent and not (name or token_file or os.environ.get("BATON_TOKEN")) else None
     if profile is None:
-        url = address(app.given.get("url") or os.environ.get("BATON_URL") or _asked(URL_QUESTION))
+        url = address(app.flags.get("url") or os.environ.get("BATON_URL") or _asked(URL_QUESTION))
         profile = Profile(name or "default", url, _token(token_file))
         _try(app, profile)
         save(profile.name, profile, path, is_default=True)
     names = [profile.name]
     if agent:
         names.append(f"{profile.name}.{agent}")
-        save(names[-1], hired(profile, agent, app.key), path, is_default=False)
+        save(names[-1], new_agent_profile(profile, agent, app.key), path, is_default=False)
     _tell(app, path, names, agent)
 
 
-def _saved(app: App, path: Path) -> Profile | None:
+def _saved(app: CommandContext, path: Path) -> Profile | None:
     """The person's profile that is there already: the one that is named, the default, or one of the address."""
-    if named := app.given.get("profile"):
+    if named := app.flags.get("profile"):
         return profile_from({"profile": named}, {}, path)
-    config, url = config_of(path), app.given.get("url") or os.environ.get("BATON_URL")
+    config, url = config_of(path), app.flags.get("url") or os.environ.get("BATON_URL")
     for name in sorted(config.profiles, key=lambda each: each != config.default):
         found = config.profiles[name]
         is_there = not url or address(url) == found.get("url", "").rstrip("/")
@@ -65,24 +65,24 @@ def _asked(question: str, *, is_secret: bool = False) -> str:
 
 
 def _token(file: str | None) -> str:
-    found = given.text(file if file == "-" else f"@{file}") if file else os.environ.get("BATON_TOKEN", "")
+    found = typed_values.text(file if file == "-" else f"@{file}") if file else os.environ.get("BATON_TOKEN", "")
     return found.strip() or _asked("Your token (it isn't shown)", is_secret=True)
 
 
-def _try(app: App, profile: Profile) -> None:
-    """Raises ``Refused`` or ``Unreachable``: a profile that doesn't work isn't saved."""
+def _try(app: CommandContext, profile: Profile) -> None:
+    """Raises ``ApiRefusal`` or ``Unreachable``: a profile that doesn't work isn't saved."""
     client = app.client_for(profile)
     try:
         client.get("/healthz")
         client.get("/workspace/settings")
-    except Refused as refusal:
+    except ApiRefusal as refusal:
         if refusal.code in {"token_refused", "not_authenticated"} or refusal.status not in {401, 403}:
             raise
     finally:
         client.close()
 
 
-def _tell(app: App, path: Path, names: list[str], agent: str | None) -> None:
+def _tell(app: CommandContext, path: Path, names: list[str], agent: str | None) -> None:
     if app.out.is_json:
         app.out.document({"file": str(path), "profiles": names})
         return

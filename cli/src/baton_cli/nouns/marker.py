@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param
-from baton_cli.table import command_of
+from baton_cli.command_table import command_of
+from baton_cli.request_commands import Param, RequestCommand
 
 CALLS = (
-    Call(
+    RequestCommand(
         "marker",
         "POST",
         "/handoff-markers",

@@ -9,17 +9,19 @@ from pathlib import Path
 
 import click
 
-from baton_cli.app import App
-from baton_cli.exits import Misused
-from baton_cli.leaf import Leaf
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import Misused
 
 PROGRAM = "baton-mcp"
 
 
-@click.command("mcp", cls=Leaf, context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+@click.command(
+    "mcp", cls=BaseCommand, context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]}
+)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[serve|install CLIENT] [OPTIONS]")
 @click.pass_obj
-def command(app: App, arguments: tuple[str, ...]) -> None:
+def command(app: CommandContext, arguments: tuple[str, ...]) -> None:
     """Serve a model's client over stdio, or name Baton in its configuration.
 
     It is the program baton-mcp, with the address, token and agent of the profile: serve [--tools

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param, limited
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import Param, RequestCommand, limited
 
 TYPES = ("need", "offer", "finding", "decision", "constraint", "question", "answer", "status", "artifact", "warning")
 SCOPE = Param("scope", "What part of the work, as project/auth.")
 ENTRY_TYPE = Param("entry_type", f"Several with commas: {', '.join(TYPES)}.", "words", flag="type")
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/blackboard",
@@ -25,8 +25,8 @@ CALLS = (
         columns="id:ID entry_type:Type status:Status posted_by:By posted_at:Age scope:Scope summary:Summary",
         is_paged=True,
     ),
-    Call("show", "GET", "/blackboard/{entry_id}", "Show an entry, with its trail."),
-    Call(
+    RequestCommand("show", "GET", "/blackboard/{entry_id}", "Show an entry, with its trail."),
+    RequestCommand(
         "post",
         "POST",
         "/blackboard",
@@ -44,7 +44,7 @@ CALLS = (
         ),
         said="posted as {id}",
     ),
-    Call(
+    RequestCommand(
         "withdraw",
         "POST",
         "/blackboard/{entry_id}/withdraw",
@@ -52,7 +52,7 @@ CALLS = (
         body=(Param("reason", "Why.", "long"),),
         said="{id} is withdrawn",
     ),
-    Call(
+    RequestCommand(
         "withdraw-posted",
         "POST",
         "/blackboard/withdrawals",
@@ -65,8 +65,10 @@ CALLS = (
             Param("reason", "Why.", "long"),
         ),
     ),
-    Call("delete", "DELETE", "/blackboard/{entry_id}", "Remove an entry's texts for good.", said="{id} is deleted"),
-    Call(
+    RequestCommand(
+        "delete", "DELETE", "/blackboard/{entry_id}", "Remove an entry's texts for good.", said="{id} is deleted"
+    ),
+    RequestCommand(
         "recall",
         "GET",
         "/recall",
@@ -74,7 +76,7 @@ CALLS = (
         query=(Param("q", "The words.", is_argument=True, is_required=True), SCOPE, ENTRY_TYPE, limited(10, 20)),
         columns="score:Score entry_type:Type posted_at:Age id:ID summary:Summary",
     ),
-    Call(
+    RequestCommand(
         "why",
         "GET",
         "/why",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from baton_cli.calls import REASON, Call, Param
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import REASON, Param, RequestCommand
 
 VERSION = Param("version", "What was looked at: refused if it has changed since.", "number")
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/manual-reviews",
@@ -19,14 +19,14 @@ CALLS = (
         columns="id:ID source_agent:From target_agent:To reason:Reason rule:Rule count:Times state:State last_at:Age",
         is_paged=True,
     ),
-    Call(
+    RequestCommand(
         "show",
         "GET",
         "/manual-reviews/{review_id}",
         "Show what was stopped, and why.",
         query=(Param("limit", "How many notes.", "number"), Param("cursor", "Further notes.")),
     ),
-    Call(
+    RequestCommand(
         "release",
         "POST",
         "/manual-reviews/{review_id}/release",
@@ -34,7 +34,7 @@ CALLS = (
         body=(VERSION,),
         said="{id} is released: {task.id} is {task.state}",
     ),
-    Call(
+    RequestCommand(
         "close",
         "POST",
         "/manual-reviews/{review_id}/close",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import Param, RequestCommand
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/routes",
@@ -14,8 +14,8 @@ CALLS = (
         columns="work_type:Type agent:Agent mode:Mode dispatch_rank:Rank version:Version updated_at:Age",
         is_paged=True,
     ),
-    Call("show", "GET", "/routes/{work_type}", "Show a route."),
-    Call(
+    RequestCommand("show", "GET", "/routes/{work_type}", "Show a route."),
+    RequestCommand(
         "set",
         "PUT",
         "/routes/{work_type}",
@@ -28,7 +28,7 @@ CALLS = (
         ),
         said="{work_type} goes to {agent}",
     ),
-    Call("delete", "DELETE", "/routes/{work_type}", "Take a route away.", said="taken away"),
+    RequestCommand("delete", "DELETE", "/routes/{work_type}", "Take a route away.", said="taken away"),
 )
 
 command = noun("routes", "Say which agent gets which type of work.", CALLS)

@@ -6,30 +6,30 @@ from typing import Any
 
 import click
 
-from baton_cli import given
-from baton_cli.app import App
-from baton_cli.calls import Call
-from baton_cli.exits import Misused
-from baton_cli.leaf import Leaf
-from baton_cli.table import noun, show
-from baton_cli.wire import Request
+from baton_cli import typed_values
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.command_table import noun, show
+from baton_cli.failures import Misused
+from baton_cli.http_connection import HttpRequest
+from baton_cli.request_commands import RequestCommand
 
-CALLS = (Call("show", "GET", "/workspace/settings", "Show the workspace's settings."),)
-SET = Call("set", "PUT", "/workspace/settings", "", body=(), said="saved, version {version}")
+CALLS = (RequestCommand("show", "GET", "/workspace/settings", "Show the workspace's settings."),)
+SET = RequestCommand("set", "PUT", "/workspace/settings", "", body=(), said="saved, version {version}")
 
 
-@click.command("set", cls=Leaf)
+@click.command("set", cls=BaseCommand)
 @click.argument("pairs", nargs=-1, metavar="NAME=VALUE…")
 @click.option("--data", metavar="JSON", help="Further settings: JSON, @FILE, or -.")
 @click.pass_obj
-def change(app: App, pairs: tuple[str, ...], data: str | None) -> None:
+def change(app: CommandContext, pairs: tuple[str, ...], data: str | None) -> None:
     """Change settings, such as: max_attempts=5 time_zone=Europe/Berlin guardrails.secrets=mask."""
-    body = given.document(data) if data else {}
+    body = typed_values.document(data) if data else {}
     for each in pairs:
         _put(body, each)
     if not body:
         raise click.UsageError("Missing NAME=VALUE.")
-    show(app, SET, app.client.call(Request("PUT", SET.path, body)))
+    show(app, SET, app.client.call(HttpRequest("PUT", SET.path, body)))
 
 
 def _put(body: dict[str, Any], pair: str) -> None:
@@ -45,7 +45,7 @@ def _put(body: dict[str, Any], pair: str) -> None:
 def _value(said: str) -> Any:
     """JSON where it is JSON, such as 5, true or [1], else a text."""
     try:
-        return given.document(said) if said not in {"", "-"} and not said.startswith("@") else said
+        return typed_values.document(said) if said not in {"", "-"} and not said.startswith("@") else said
     except Misused:
         return said
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from baton_cli.calls import CLAIM, REASON, STATE, Call, Param
+from baton_cli.command_table import noun
 from baton_cli.nouns.claiming import claim
 from baton_cli.nouns.following import retry, show, watch
-from baton_cli.table import noun
+from baton_cli.request_commands import CLAIM, REASON, STATE, Param, RequestCommand
 
 SEEN = (
     Param("revision", "What was looked at: refused if the content has changed since.", "number"),
@@ -24,18 +24,18 @@ OUTPUT = Param("output", "The result: JSON, @FILE, or -.", "json")
 NEEDED_REASON = replace(REASON, is_required=True)
 
 
-def verb(name: str, help_: str, *body: Param, path: str = "", said: str = STATED, **more: Any) -> Call:
+def verb(name: str, help_: str, *body: Param, path: str = "", said: str = STATED, **more: Any) -> RequestCommand:
     """What is done to a task; ``path``: the API's name of it, if that is another one."""
-    return Call(name, "POST", f"/tasks/{{task_id}}/{path or name}", help_, body=body, said=said, **more)
+    return RequestCommand(name, "POST", f"/tasks/{{task_id}}/{path or name}", help_, body=body, said=said, **more)
 
 
-def claimed(name: str, help_: str, *body: Param, path: str = "", said: str = STATED) -> Call:
+def claimed(name: str, help_: str, *body: Param, path: str = "", said: str = STATED) -> RequestCommand:
     """What is done to a task under a claim."""
     return verb(name, help_, CLAIM, *body, path=path, said=said)
 
 
-def listed(name: str, help_: str, columns: str) -> Call:
-    return Call(name, "GET", f"/tasks/{{task_id}}/{name}", help_, columns=columns, is_paged=True)
+def listed(name: str, help_: str, columns: str) -> RequestCommand:
+    return RequestCommand(name, "GET", f"/tasks/{{task_id}}/{name}", help_, columns=columns, is_paged=True)
 
 
 def _parts(body: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ def _parts(body: dict[str, Any]) -> None:
 
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/tasks",

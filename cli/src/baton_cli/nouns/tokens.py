@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import Param, RequestCommand
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/tokens",
@@ -14,7 +14,7 @@ CALLS = (
         columns="id:ID kind:Kind subject:Subject scopes:Scopes created_at:Age expires_at:Expires revoked_at:Revoked",
         is_paged=True,
     ),
-    Call(
+    RequestCommand(
         "create",
         "POST",
         "/tokens",
@@ -26,7 +26,9 @@ CALLS = (
             Param("expires_at", "When it ends.", "future", flag="expires"),
         ),
     ),
-    Call("revoke", "DELETE", "/tokens/{token_id}", "End a token, with its next request.", said="{id} is revoked"),
+    RequestCommand(
+        "revoke", "DELETE", "/tokens/{token_id}", "End a token, with its next request.", said="{id} is revoked"
+    ),
 )
 
 command = noun("tokens", "Make tokens, and end them.", CALLS)

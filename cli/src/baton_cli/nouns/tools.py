@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import Param, RequestCommand
 
 DEFINITION = (
     Param("description", "What the model is told.", "long"),
@@ -16,7 +16,7 @@ DEFINITION = (
 )
 
 CALLS = (
-    Call(
+    RequestCommand(
         "list",
         "GET",
         "/tools",
@@ -24,8 +24,8 @@ CALLS = (
         columns="name:Name config.target_agent:To config.mode:Mode active:On version:Version description:Description",
         is_paged=True,
     ),
-    Call("show", "GET", "/tools/{name}", "Show a tool."),
-    Call(
+    RequestCommand("show", "GET", "/tools/{name}", "Show a tool."),
+    RequestCommand(
         "save",
         "PUT",
         "/tools/{name}",
@@ -33,15 +33,15 @@ CALLS = (
         body=DEFINITION,
         said="{name} is saved, version {version}",
     ),
-    Call("schema", "GET", "/tools/{name}/schema", "Show a tool as a model sees it."),
-    Call(
+    RequestCommand("schema", "GET", "/tools/{name}/schema", "Show a tool as a model sees it."),
+    RequestCommand(
         "preview",
         "POST",
         "/tools/{name}/preview",
         "Show a tool as a model would see it, without saving it. --data takes context_variables.",
         body=DEFINITION,
     ),
-    Call(
+    RequestCommand(
         "dry-run",
         "POST",
         "/tools/{name}/dry-run",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from baton_cli.calls import Call, Param
-from baton_cli.table import noun
+from baton_cli.command_table import noun
+from baton_cli.request_commands import Param, RequestCommand
 
 CALLS = (
-    Call("health", "GET", "/tracker/health", "Show how it stands with the tracker."),
-    Call(
+    RequestCommand("health", "GET", "/tracker/health", "Show how it stands with the tracker."),
+    RequestCommand(
         "token",
         "PUT",
         "/tracker/token",
@@ -15,7 +15,7 @@ CALLS = (
         body=(Param("token", "@FILE or -.", "long", is_required=True),),
         said="the token is kept",
     ),
-    Call(
+    RequestCommand(
         "check",
         "POST",
         "/tracker/check",
@@ -23,7 +23,7 @@ CALLS = (
         body=(Param("tracker", "Settings that aren't saved yet: JSON, @FILE, or -.", "json"),),
         screen="tracker:checked",
     ),
-    Call(
+    RequestCommand(
         "retry",
         "POST",
         "/tracker/retry",
@@ -31,7 +31,7 @@ CALLS = (
         body=(Param("task_id", "Only this task's.", flag="task"),),
         said="{revived} revived, {hurried} hurried",
     ),
-    Call(
+    RequestCommand(
         "import",
         "POST",
         "/tracker/import",
@@ -39,9 +39,11 @@ CALLS = (
         body=(),
         said="{opened} opened, {closed} closed, {known} known",
     ),
-    Call("webhook", "GET", "/tracker/webhook", "Show the webhook."),
-    Call("open-webhook", "POST", "/tracker/webhook", "Open an address for Notion. It is shown once.", body=()),
-    Call("close-webhook", "DELETE", "/tracker/webhook", "Close the address.", said="closed"),
+    RequestCommand("webhook", "GET", "/tracker/webhook", "Show the webhook."),
+    RequestCommand(
+        "open-webhook", "POST", "/tracker/webhook", "Open an address for Notion. It is shown once.", body=()
+    ),
+    RequestCommand("close-webhook", "DELETE", "/tracker/webhook", "Close the address.", said="closed"),
 )
 
 command = noun("tracker", "Connect Notion, and see how it stands with it.", CALLS)

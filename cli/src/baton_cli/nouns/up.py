@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from baton_cli.app import App
+from baton_cli.agent_profiles import new_agent_profile
+from baton_cli.base_command import BaseCommand
 from baton_cli.checkout import LOCAL, checkout, save_profiles
-from baton_cli.exits import Failure
-from baton_cli.hiring import hired
-from baton_cli.leaf import Leaf
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import Failure
 from baton_cli.profiles import Profile, config_path, save
 
 
-@click.command("up", cls=Leaf)
+@click.command("up", cls=BaseCommand)
 @click.option("--agent", metavar="SLUG", help="Register this agent too, and save a profile for it.")
 @click.pass_obj
-def command(app: App, agent: str | None) -> None:
+def command(app: CommandContext, agent: str | None) -> None:
     """Start the local stack, and save its profiles.
 
     It is that of the checkout around this folder, or of $BATON_CHECKOUT. The profile local is its human's; local.NAME
@@ -30,7 +30,7 @@ def command(app: App, agent: str | None) -> None:
     if agent:
         human = Profile(LOCAL, str(stack["api_url"]), stack["tokens"]["human"])
         names.append(f"{LOCAL}.{agent}")
-        save(names[-1], hired(human, agent, app.key), config_path(), is_default=False)
+        save(names[-1], new_agent_profile(human, agent, app.key), config_path(), is_default=False)
     if app.out.is_json:
         app.out.document({"url": stack["api_url"], "profile": LOCAL, "profiles": names})
     else:

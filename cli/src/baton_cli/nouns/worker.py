@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baton_cli.app import App
-from baton_cli.exits import Exit, Failure, Misused
-from baton_cli.leaf import Leaf
+from baton_cli.base_command import BaseCommand
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ExitCode, Failure, Misused
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
-    from baton_cli.worker.shift import Shift
-    from baton_cli.worker.station import Station
-    from baton_cli.worker.work import Work
+    from baton_cli.worker.poller import Poller
+    from baton_cli.worker.supervisor import Supervisor
+    from baton_cli.worker.work import AgentWork
 
 
 TEXT_WARNING = (
@@ -27,7 +27,7 @@ TEXT_WARNING = (
 )
 
 
-@click.command("worker", cls=Leaf, context_settings={"allow_interspersed_args": False})
+@click.command("worker", cls=BaseCommand, context_settings={"allow_interspersed_args": False})
 @click.option("--agent", metavar="SLUG", help="Whose work is done; by default the profile's agent.")
 @click.option("--routes", type=click.Path(path_type=Path), metavar="FILE", help="Serve every agent of this TOML file.")
 @click.option("--concurrency", type=int, default=1, show_default=True, help="Tasks at once.")
@@ -55,7 +55,7 @@ TEXT_WARNING = (
 @click.option("--name", metavar="TEXT", help="The worker's name in trails; by default the machine's and a number.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def command(app: App, /, **said: Any) -> int:
+def command(app: CommandContext, /, **said: Any) -> int:
     """Do an agent's work with a program.
 
     Claims the agent's tasks one after the other, and runs PROGRAM for each: the task comes as JSON on its standard
@@ -69,73 +69,75 @@ def command(app: App, /, **said: Any) -> int:
     if os.name != "posix":
         raise Misused("baton worker needs Linux or macOS", "it holds programs by process groups and signals")
     from baton_cli.worker.log import Log
-    from baton_cli.worker.shift import Plan, Shift, Stage
     from baton_cli.worker.signals import serve
+    from baton_cli.worker.supervisor import RunOptions, ShutdownStage, Supervisor
 
     log = Log()
-    plan = Plan(
+    options = RunOptions(
         most=1 if said["once"] or said["task"] else None,
         idle_seconds=_length(said["idle_timeout"]),
-        first_stop=Stage.STOPPING if said["on_term"] == "release" else Stage.FINISHING,
+        first_stop=ShutdownStage.STOPPING if said["on_term"] == "release" else ShutdownStage.FINISHING,
     )
-    stations = _stations(app, said)
-    for station in stations:
-        if station.work.is_text:
-            log.about(agent=station.work.agent)("text", TEXT_WARNING)
-    shift = Shift(stations, plan, log)
-    got = serve(shift, log)
-    for station in stations:
-        station.api.close()
-    app.out.show(summary(shift), lambda screen: _draw(screen, shift))
-    return _exit(shift, got, is_one=plan.most == 1)
+    pollers = _pollers(app, said)
+    for poller in pollers:
+        if poller.work.is_text:
+            log.about(agent=poller.work.agent)("text", TEXT_WARNING)
+    supervisor = Supervisor(pollers, options, log)
+    got = serve(supervisor, log)
+    for poller in pollers:
+        poller.api.close()
+    app.out.show(summary(supervisor), lambda screen: _draw(screen, supervisor))
+    return _exit(supervisor, got, is_one=options.most == 1)
 
 
-def summary(shift: Shift) -> dict[str, int]:
+def summary(supervisor: Supervisor) -> dict[str, int]:
     """How many tasks ended how."""
-    from baton_cli.worker.job import Outcome
+    from baton_cli.worker.job import JobOutcome
 
-    return {outcome.value: shift.outcomes[outcome] for outcome in Outcome}
-
-
-def _draw(screen: Screen, shift: Shift) -> None:
-    screen.line(", ".join(f"{count} {name}" for name, count in summary(shift).items()))
+    return {outcome.value: supervisor.outcomes[outcome] for outcome in JobOutcome}
 
 
-def _exit(shift: Shift, got: int | None, *, is_one: bool) -> int:
+def _draw(screen: Screen, supervisor: Supervisor) -> None:
+    screen.line(", ".join(f"{count} {name}" for name, count in summary(supervisor).items()))
+
+
+def _exit(supervisor: Supervisor, got: int | None, *, is_one: bool) -> int:
     import signal
 
-    from baton_cli.exits import Refused, Unreachable
-    from baton_cli.worker.job import Outcome
+    from baton_cli.failures import ApiRefusal, Unreachable
+    from baton_cli.worker.job import JobOutcome
 
-    if isinstance(shift.fatal, str):
-        raise Failure("the worker has stopped", shift.fatal)
-    if shift.fatal is not None:
-        raise Refused(shift.fatal.status, shift.fatal.json if isinstance(shift.fatal.json, dict) else {})
+    if isinstance(supervisor.fatal, str):
+        raise Failure("the worker has stopped", supervisor.fatal)
+    if supervisor.fatal is not None:
+        raise ApiRefusal(
+            supervisor.fatal.status, supervisor.fatal.json if isinstance(supervisor.fatal.json, dict) else {}
+        )
     if got == signal.SIGINT:
-        return Exit.INTERRUPTED
-    if is_one and shift.is_cut_off:
+        return ExitCode.INTERRUPTED
+    if is_one and supervisor.is_cut_off:
         raise Unreachable("no task was done", "Baton didn't answer", "try `baton doctor`")
-    undone = sum(shift.outcomes.values()) - shift.outcomes[Outcome.DONE]
-    return Exit.FAILED if is_one and undone else Exit.OK
+    undone = sum(supervisor.outcomes.values()) - supervisor.outcomes[JobOutcome.DONE]
+    return ExitCode.FAILED if is_one and undone else ExitCode.OK
 
 
-def _stations(app: App, said: dict[str, Any]) -> list[Station]:
+def _pollers(app: CommandContext, said: dict[str, Any]) -> list[Poller]:
     from threading import BoundedSemaphore
 
     from baton_cli.client import Client
-    from baton_cli.worker.journal import Journal, journal_folder
-    from baton_cli.worker.station import POLLS_OF_A_TOKEN, Station, poll_seconds
+    from baton_cli.worker.poller import POLLS_OF_A_TOKEN, Poller, poll_seconds
+    from baton_cli.worker.report_spool import ReportSpool, spool_folder
 
     works, idle = _works(app, said), max(1.0, _length(said["idle_timeout"]) or math.inf)
-    journal = Journal(journal_folder())
+    spool = ReportSpool(spool_folder())
     tokens = [work.profile.token for work in works]
-    places = {token: BoundedSemaphore(POLLS_OF_A_TOKEN) for token in tokens}
+    poll_slots = {token: BoundedSemaphore(POLLS_OF_A_TOKEN) for token in tokens}
     return [
-        Station(
+        Poller(
             api=Client(work.profile),
             work=work,
-            places=places[work.profile.token],
-            journal=journal,
+            poll_slots=poll_slots[work.profile.token],
+            spool=spool,
             poll_seconds=min(poll_seconds(tokens.count(work.profile.token)), idle),
             task_id=said["task"],
         )
@@ -143,12 +145,12 @@ def _stations(app: App, said: dict[str, Any]) -> list[Station]:
     ]
 
 
-def _works(app: App, said: dict[str, Any]) -> list[Work]:
-    from baton_cli.worker.routes import checked, seconds, works_of
-    from baton_cli.worker.work import Work
+def _works(app: CommandContext, said: dict[str, Any]) -> list[AgentWork]:
+    from baton_cli.worker.routes_file import checked, seconds, works_of
+    from baton_cli.worker.work import AgentWork
 
     profile = app.profile
-    usual = Work(
+    usual = AgentWork(
         agent=said["agent"] or profile.agent,
         command=said["program"],
         profile=profile,
@@ -173,15 +175,15 @@ def _works(app: App, said: dict[str, Any]) -> list[Work]:
     return [checked(usual)]
 
 
-def _profile(app: App, name: str) -> Any:
+def _profile(app: CommandContext, name: str) -> Any:
     from baton_cli.profiles import profile_from
 
     # The file's profile is meant: what the environment says of another one is left out.
     others = {key: value for key, value in os.environ.items() if not key.startswith("BATON_")}
-    return profile_from({**app.given, "profile": name}, others)
+    return profile_from({**app.flags, "profile": name}, others)
 
 
 def _length(said: str | None) -> float | None:
-    from baton_cli.worker.routes import seconds
+    from baton_cli.worker.routes_file import seconds
 
     return None if said is None else seconds(said)

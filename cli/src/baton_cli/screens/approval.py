@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton_cli.deciding import Look
-from baton_cli.likeness import content_of, direction
+from baton_cli.approval_decisions import ShownApproval
 from baton_cli.next_steps import after
 from baton_cli.screen import Screen
 from baton_cli.screens import message
+from baton_cli.similar_tasks import content_of, direction
+from baton_cli.state_words import said
 from baton_cli.text import one_line
-from baton_cli.words import said
 
 
 def listed(screen: Screen, items: list[dict[str, Any]]) -> None:
@@ -36,21 +36,21 @@ def listed(screen: Screen, items: list[dict[str, Any]]) -> None:
     screen.line("One number, one content. next: baton approvals, on a terminal; baton tasks show ID", "dim")
 
 
-def looked_at(screen: Screen, look: Look, cut: message.Cut) -> None:
-    item, handoff = look.item, look.handoff
+def looked_at(screen: Screen, shown: ShownApproval, cut: message.Cut) -> None:
+    item, handoff = shown.item, shown.handoff
     screen.line()
     screen.title(f"{direction(item)}: {item['title']}")
     age = screen.ago(item["created_at"])
-    screen.line(f"{item['id']} · {item['priority']} · {item['kind']} · {age} · {look.place}", "dim")
+    screen.line(f"{item['id']} · {item['priority']} · {item['kind']} · {age} · {shown.place}", "dim")
     _history(screen, item)
-    _taken_back(screen, look.trail)
+    _taken_back(screen, shown.trail)
     if handoff is None:
         screen.line("Its content can't be read with this profile: it can't be approved here.", "red")
     else:
         if one_line(handoff["target"]["reason"]) != one_line(item["title"]):
             screen.marked("Reason:", handoff["target"]["reason"])
         message.asked(screen, handoff, cut)
-    _late(screen, look.late, cut)
+    _late(screen, shown.late, cut)
     if cut.hidden:
         screen.line()
         screen.line(f"{cut.hidden:,} characters aren't shown: v shows them.", "yellow")

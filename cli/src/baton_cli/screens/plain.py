@@ -9,8 +9,8 @@ from typing import Any
 
 from baton_cli import times
 from baton_cli.screen import Screen
+from baton_cli.state_words import said
 from baton_cli.text import one_line
-from baton_cli.words import said
 
 
 def table(screen: Screen, columns: str, items: list[dict[str, Any]]) -> None:

@@ -1,14 +1,14 @@
-"""How long a claim is surely held, and when its next heartbeat is due. Times are those of ``guard.now``."""
+"""How long a claim is surely held, and when its next heartbeat is due. Times are those of ``watchdog.now``."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
 
-from baton_cli.worker.program import Limits
+from baton_cli.worker.program import TimeLimits
 
 # A task that was cancelled is noticed by the next heartbeat.
-LONGEST_BEAT_SECONDS = 20.0
+LONGEST_HEARTBEAT_SECONDS = 20.0
 FIRST_PAUSE_SECONDS = 0.5
 # So much of a lease is left to a program that gets TERM because the lease can't be extended.
 GRACE_SHARE = 0.2
@@ -21,7 +21,7 @@ class Lease:
 
     seconds: float
     held_until: float
-    beat_at: float
+    heartbeat_at: float
     misses: int = 0
 
     @classmethod
@@ -29,21 +29,21 @@ class Lease:
         """``asked_at``: when the claim's request was sent; the lease began later."""
         return cls(seconds, asked_at + seconds, asked_at + _pause(seconds))
 
-    def beaten(self, sent_at: float) -> Lease:
+    def renewed(self, sent_at: float) -> Lease:
         return Lease.taken(self.seconds, sent_at)
 
     def missed(self, now: float, retry_after: float = 0.0) -> Lease:
         pause = min(FIRST_PAUSE_SECONDS * 2**self.misses, _pause(self.seconds)) * random.uniform(0.5, 1.0)  # noqa: S311
-        return replace(self, beat_at=now + max(pause, retry_after), misses=self.misses + 1)
+        return replace(self, heartbeat_at=now + max(pause, retry_after), misses=self.misses + 1)
 
     def is_over(self, now: float) -> bool:
         return now >= self.held_until
 
-    def limits(self, time_limit_at: float, grace_seconds: float) -> Limits:
+    def limits(self, time_limit_at: float, grace_seconds: float) -> TimeLimits:
         """When a program that works under the lease has to end: at its time limit, or before the lease does."""
         warned_at = self.held_until - min(grace_seconds, self.seconds * GRACE_SHARE)
-        return Limits(min(time_limit_at, warned_at), min(time_limit_at + grace_seconds, self.held_until))
+        return TimeLimits(min(time_limit_at, warned_at), min(time_limit_at + grace_seconds, self.held_until))
 
 
 def _pause(seconds: float) -> float:
-    return min(seconds / 3, LONGEST_BEAT_SECONDS)
+    return min(seconds / 3, LONGEST_HEARTBEAT_SECONDS)

@@ -1,4 +1,4 @@
-"""One run of the program: what it is given, what it prints, and how it ends. The guard holds it to its time."""
+"""One run of the program: what it is given, what it prints, and how it ends. The watchdog holds it to its time."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from baton_cli.worker import guard, strays
-from baton_cli.worker.streams import Capped, Feed, Lines, Source, Tail
+from baton_cli.worker import orphan_reaper, watchdog
+from baton_cli.worker.streams import CappedBuffer, LineSplitter, PipeReader, PipeWriter, TailBuffer
 
 MAX_OUTPUT = MAX_LINE = 256 * 1024  # what one request can hold
 MAX_ERRORS = 8 * 1024
-# The worker does what the guard should have done, if that stands still itself.
+# The worker does what the watchdog should have done, if that stands still itself.
 OVERDUE_SECONDS = 1.0
 OnLine = Callable[[bytes | None], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Moments of this machine's clock (``guard.now``): when the program gets TERM, and when it is killed."""
+class TimeLimits:
+    """Moments of this machine's clock (``watchdog.now``): when the program gets TERM, and when it is killed."""
 
     term_at: float
     kill_at: float
@@ -39,21 +39,21 @@ class Launch:
     environment: Mapping[str, str]
     directory: Path | None
     task: bytes
-    limits: Limits
+    limits: TimeLimits
     grace_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class ProgramExit:
     """``code``: a signal's is negative. ``why``: ``itself``, ``due`` (its time was over) or ``asked`` (it was stopped).
     ``output``: its standard output, None if it was more than ``MAX_OUTPUT``. ``errors``: the tail of its standard
-    error. ``unfit``: why it couldn't be started, if so."""
+    error. ``start_error``: why it couldn't be started, if so."""
 
     code: int
     why: str = "itself"
     output: bytes | None = b""
     errors: str = ""
-    unfit: str = ""
+    start_error: str = ""
 
 
 class Program:
@@ -62,14 +62,17 @@ class Program:
 
     def __init__(self, launch: Launch, on_checkpoint: OnLine, on_error: OnLine | None = None) -> None:
         self._launch = launch
-        self._control, self._guards_end = socket.socketpair()
+        self._control, self._watchdog_end = socket.socketpair()
         self._control.setblocking(False)
-        self._output, self._errors = Capped(MAX_OUTPUT), Tail(MAX_ERRORS, on_error and Lines(MAX_ERRORS, on_error))
-        self._checkpoints = Lines(MAX_LINE, on_checkpoint)
+        self._output, self._errors = (
+            CappedBuffer(MAX_OUTPUT),
+            TailBuffer(MAX_ERRORS, on_error and LineSplitter(MAX_ERRORS, on_error)),
+        )
+        self._checkpoints = LineSplitter(MAX_LINE, on_checkpoint)
         self._told: list[bytes] = []
         self._last_at, self._why = launch.limits.kill_at, "due"
 
-    def run(self) -> Ended:
+    def run(self) -> ProgramExit:
         """Returns once the program is gone, with everything that it started."""
         with ExitStack() as ends:
             ends.enter_context(self._control)
@@ -77,30 +80,30 @@ class Program:
             try:
                 process = self._started(pipes)
             except OSError as exc:
-                return Ended(code=127, unfit=exc.strerror or str(exc))
+                return ProgramExit(code=127, start_error=exc.strerror or str(exc))
             finally:
-                self._guards_end.close()
+                self._watchdog_end.close()
                 pipes.close_theirs()
             sources = self._sources(pipes)
             try:
                 self._attend(sources, pipes)
             finally:
                 with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)  # the number is the guard's until it is waited for
+                    os.killpg(process.pid, signal.SIGKILL)  # the number is the watchdog's until it is waited for
                 process.wait()
-                strays.GUARDS.discard(process.pid)
+                orphan_reaper.WATCHDOGS.discard(process.pid)
             for source in sources:
                 source.drain()
             self._checkpoints.end()
             return self._ended()
 
-    def keep_to(self, limits: Limits) -> None:
+    def keep_to(self, limits: TimeLimits) -> None:
         self._last_at = limits.kill_at
         self._say(f"until {limits.term_at!r} {limits.kill_at!r}")
 
     def stop(self) -> None:
         """TERM, and KILL after the grace."""
-        self._last_at, self._why = min(self._last_at, guard.now() + self._launch.grace_seconds), "asked"
+        self._last_at, self._why = min(self._last_at, watchdog.now() + self._launch.grace_seconds), "asked"
         self._say("stop")
 
     def kill(self) -> None:
@@ -109,7 +112,7 @@ class Program:
 
     @property
     def _is_overdue(self) -> bool:
-        return guard.now() >= self._last_at + OVERDUE_SECONDS
+        return watchdog.now() >= self._last_at + OVERDUE_SECONDS
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # it has ended
@@ -117,11 +120,11 @@ class Program:
 
     def _started(self, pipes: _Pipes) -> subprocess.Popen[bytes]:
         launch, limits = self._launch, self._launch.limits
-        numbers = [self._guards_end.fileno(), pipes.checkpoints.theirs]
+        numbers = [self._watchdog_end.fileno(), pipes.checkpoints.theirs]
         values = [*numbers, launch.grace_seconds, limits.term_at, limits.kill_at]
-        with strays.LOCK:
+        with orphan_reaper.LOCK:
             process = subprocess.Popen(  # noqa: S603 - the user's own program
-                [sys.executable, "-I", "-S", guard.__file__, *map(str, values), *launch.command],
+                [sys.executable, "-I", "-S", watchdog.__file__, *map(str, values), *launch.command],
                 stdin=pipes.task.theirs,
                 stdout=pipes.output.theirs,
                 stderr=pipes.errors.theirs,
@@ -130,23 +133,23 @@ class Program:
                 cwd=launch.directory,
                 start_new_session=True,
             )
-            strays.GUARDS.add(process.pid)
+            orphan_reaper.WATCHDOGS.add(process.pid)
         return process
 
-    def _sources(self, pipes: _Pipes) -> list[Source]:
+    def _sources(self, pipes: _Pipes) -> list[PipeReader]:
         return [
-            Source(self._control.fileno(), Lines(MAX_LINE, lambda line: self._told.append(line or b""))),
-            Source(pipes.output.ours, self._output),
-            Source(pipes.errors.ours, self._errors),
-            Source(pipes.checkpoints.ours, self._checkpoints),
+            PipeReader(self._control.fileno(), LineSplitter(MAX_LINE, lambda line: self._told.append(line or b""))),
+            PipeReader(pipes.output.ours, self._output),
+            PipeReader(pipes.errors.ours, self._errors),
+            PipeReader(pipes.checkpoints.ours, self._checkpoints),
         ]
 
-    def _attend(self, sources: list[Source], pipes: _Pipes) -> None:
-        """Moves what flows, until the guard has closed its end or should have."""
+    def _attend(self, sources: list[PipeReader], pipes: _Pipes) -> None:
+        """Moves what flows, until the watchdog has closed its end or should have."""
         with selectors.DefaultSelector() as selector:
             for source in sources:
                 selector.register(source.end, selectors.EVENT_READ, source)
-            feed = Feed(pipes.task.ours, memoryview(self._launch.task))
+            feed = PipeWriter(pipes.task.ours, memoryview(self._launch.task))
             selector.register(feed.end, selectors.EVENT_WRITE, feed)
             while sources[0].end in selector.get_map() and not self._is_overdue:
                 for key, _ in selector.select(OVERDUE_SECONDS):
@@ -155,17 +158,17 @@ class Program:
                         if key.data is feed:
                             pipes.task.close_ours()
 
-    def _ended(self) -> Ended:
+    def _ended(self) -> ProgramExit:
         told = dict(line.decode("utf-8", "replace").split(maxsplit=1) for line in self._told if b" " in line)
         if "ended" not in told:
-            strays.kill()  # the guard was killed, and the program with it
+            orphan_reaper.kill_orphans()  # the watchdog was killed, and the program with it
         code, why = told.get("ended", f"{-signal.SIGKILL:d} {self._why if self._is_overdue else 'itself'}").split()
-        return Ended(
+        return ProgramExit(
             code=int(code),
             why=why,
             output=None if self._output.is_over else bytes(self._output.data),
             errors=self._errors.data.decode("utf-8", "replace"),
-            unfit=told.get("unfit", ""),
+            start_error=told.get("unfit", ""),
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baton_cli.text import visible
-from baton_cli.worker.program import MAX_OUTPUT, Ended
+from baton_cli.worker.program import MAX_OUTPUT, ProgramExit
 
 TEMPORARY = 75  # EX_TEMPFAIL of sysexits.h
 VERB = "baton"
@@ -23,7 +23,7 @@ MAX_KEPT = 40_000
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ClaimReport:
     """A verb with its body, but for the claim. ``is_plain``: without a word of the program's. ``kept``: what a refused
     report had said, which this one keeps."""
 
@@ -33,12 +33,12 @@ class Report:
     kept: Any = None
 
 
-SWITCHED_OFF = Report("release", {"reason": "The agent was switched off."})
-CUT_OFF = Report("release", {"reason": "The worker was cut off from Baton."})
+SWITCHED_OFF = ClaimReport("release", {"reason": "The agent was switched off."})
+CUT_OFF = ClaimReport("release", {"reason": "The worker was cut off from Baton."})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ProgramOutput:
     """``name``: the program's, for people. ``is_text``: its standard output isn't JSON, but a text."""
 
     name: str
@@ -46,14 +46,16 @@ class Reading:
     time_limit_seconds: float | None = None
 
 
-def report_of(ended: Ended, reading: Reading) -> Report:
+def report_of(ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
     """``ended`` under a claim that is still held."""
-    if ended.unfit:
-        return Report("release", {"reason": f"{reading.name} can't be started: {ended.unfit}"[:MAX_DESCRIPTION]})
+    if ended.start_error:
+        return ClaimReport(
+            "release", {"reason": f"{reading.name} can't be started: {ended.start_error}"[:MAX_DESCRIPTION]}
+        )
     if ended.code == 0:
         return _answered(ended, reading)
     if ended.why == "asked":
-        return Report("release", {"reason": "The worker was stopped."})
+        return ClaimReport("release", {"reason": "The worker was stopped."})
     if ended.why == "due":
         limit = f" after {reading.time_limit_seconds:g} s" if reading.time_limit_seconds else ""
         return _failure("timeout", f"{reading.name} was stopped{limit}, its time limit.", ended, is_retryable=True)
@@ -64,16 +66,16 @@ def report_of(ended: Ended, reading: Reading) -> Report:
     return _failure("error", said, ended, is_retryable=ended.code == TEMPORARY)
 
 
-def after_refusal(report: Report, problem: Any) -> Report | None:
+def after_refusal(report: ClaimReport, problem: Any) -> ClaimReport | None:
     """Returns what to say once Baton has refused a report; None if there is nothing left to say."""
     told = problem if isinstance(problem, dict) else {}
     code = str(told.get("code") or "no code")
     if report.verb == "release":
-        return None if report.is_plain else Report("release", is_plain=True)
+        return None if report.is_plain else ClaimReport("release", is_plain=True)
     if code == "inactive_agent":
         return SWITCHED_OFF
     if report.is_plain:
-        return Report("release", is_plain=True)
+        return ClaimReport("release", is_plain=True)
     if report.kept is not None:
         return _keeping_less(report, code)
     if report.verb == "fail":
@@ -85,42 +87,42 @@ def after_refusal(report: Report, problem: Any) -> Report | None:
     is_output_alone = report.verb == "complete" and report.body.keys() <= {"output", "verification"}
     answer = report.body.get("output") if is_output_alone else report.body
     if answer is None or code == GUARDRAIL:  # what a guardrail refuses is kept nowhere
-        return Report("fail", body, is_plain=report.verb == "fail")
+        return ClaimReport("fail", body, is_plain=report.verb == "fail")
     return _keeping(body, answer)
 
 
-def _keeping(body: dict[str, Any], answer: Any) -> Report:
+def _keeping(body: dict[str, Any], answer: Any) -> ClaimReport:
     """The failure with what the program has said, for the next worker: it may have worked for hours."""
     failure = {**body["failure"], "partial_progress": {"output": answer}}
-    return Report("fail", {**body, "failure": failure}, kept=answer)
+    return ClaimReport("fail", {**body, "failure": failure}, kept=answer)
 
 
-def _keeping_less(report: Report, code: str) -> Report:
+def _keeping_less(report: ClaimReport, code: str) -> ClaimReport:
     """The whole of it was refused as well, mostly as too large: the beginning is tried, then nothing of it."""
     bare = {name: value for name, value in report.body["failure"].items() if name != "partial_progress"}
     text = report.kept if isinstance(report.kept, str) else json.dumps(report.kept, ensure_ascii=False)
     if len(text) <= MAX_KEPT or code == GUARDRAIL:
-        return Report("fail", {**report.body, "failure": bare}, is_plain=True)
+        return ClaimReport("fail", {**report.body, "failure": bare}, is_plain=True)
     return _keeping({**report.body, "failure": bare}, text[:MAX_KEPT])
 
 
-def _answered(ended: Ended, reading: Reading) -> Report:
+def _answered(ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
     if ended.output is None:
         said = f"{reading.name} printed more than {MAX_OUTPUT} bytes on its standard output."
         return _failure("validation", said, ended)
     if reading.is_text:
-        return _texted(ended.output.decode("utf-8", "replace").strip())
+        return _text_report(ended.output.decode("utf-8", "replace").strip())
     if not ended.output.strip():
-        return Report("complete")
+        return ClaimReport("complete")
     try:
         answer = json.loads(ended.output)
     except (ValueError, RecursionError):
         head = ended.output[:MAX_HEAD].decode("utf-8", "replace")
         return _failure("validation", f"{reading.name} printed something that isn't JSON: {head}", ended)
-    return _said(answer, ended, reading)
+    return _json_report(answer, ended, reading)
 
 
-def _texted(text: str) -> Report:
+def _text_report(text: str) -> ClaimReport:
     """A text may end with a line of JSON that names a verb: its last line, or the last one of a fenced block."""
     lines = text.splitlines()
     while lines and lines[-1].strip() in {"", "```"}:
@@ -130,24 +132,24 @@ def _texted(text: str) -> Report:
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict) or answer.get(VERB) not in VERBS or "claim_id" in answer:
-        return Report("complete", {"output": {"text": text}})
+        return ClaimReport("complete", {"output": {"text": text}})
     verb, body = answer[VERB], {name: value for name, value in answer.items() if name != VERB}
     rest = "\n".join(lines[:-1]).rstrip().removesuffix("```json").removesuffix("```").rstrip()
-    return Report(verb, {"output": {"text": rest}, **body} if verb == "complete" else body)
+    return ClaimReport(verb, {"output": {"text": rest}, **body} if verb == "complete" else body)
 
 
-def _said(answer: Any, ended: Ended, reading: Reading) -> Report:
+def _json_report(answer: Any, ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
     if not isinstance(answer, dict) or VERB not in answer:
-        return Report("complete", {"output": answer})
+        return ClaimReport("complete", {"output": answer})
     verb, body = answer[VERB], {name: value for name, value in answer.items() if name != VERB}
     if verb in VERBS and "claim_id" not in body:
-        return Report(verb, body)
+        return ClaimReport(verb, body)
     return _failure("validation", f"{reading.name} answered with a verb that isn't one of {', '.join(VERBS)}.", ended)
 
 
-def _failure(kind: str, said: str, ended: Ended, *, is_retryable: bool = False) -> Report:
+def _failure(kind: str, said: str, ended: ProgramExit, *, is_retryable: bool = False) -> ClaimReport:
     description = _fitting(said, ended.errors)
-    return Report("fail", {"failure": {"type": kind, "description": description}, "retryable": is_retryable})
+    return ClaimReport("fail", {"failure": {"type": kind, "description": description}, "retryable": is_retryable})
 
 
 def _fitting(said: str, errors: str = "") -> str:

@@ -1,4 +1,4 @@
-"""A shift under signals: the first asks it to finish, the second stops its programs, the third kills them."""
+"""The signals of a worker: the first asks its supervisor to finish, the second stops programs, the third kills them."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import Any
 
-from baton_cli.worker import strays
+from baton_cli.worker import orphan_reaper
 from baton_cli.worker.log import Log
-from baton_cli.worker.shift import Shift, Stage
+from baton_cli.worker.supervisor import ShutdownStage, Supervisor
 
 _STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _OVER = b"\0"  # no signal has this number
 _SAID = {
-    Stage.FINISHING: "what runs is finished, nothing new is begun; once more stops it",
-    Stage.STOPPING: "what runs is stopped and released; once more kills it",
-    Stage.KILLING: "what runs is killed; once more ends the worker where it stands",
+    ShutdownStage.FINISHING: "what runs is finished, nothing new is begun; once more stops it",
+    ShutdownStage.STOPPING: "what runs is stopped and released; once more kills it",
+    ShutdownStage.KILLING: "what runs is killed; once more ends the worker where it stands",
 }
 
 
-def serve(shift: Shift, log: Log) -> int | None:
-    """Runs the shift to its end. Returns the first signal that it got, or None. For the main thread."""
+def serve(supervisor: Supervisor, log: Log) -> int | None:
+    """Runs the supervisor to its end. Returns the first signal that it got, or None. For the main thread."""
     first: int | None = None
-    strays.take_in()
+    orphan_reaper.become_subreaper()
     with _signals() as (read, write):
-        thread = Thread(target=_run, args=(shift, write), name="shift")
+        thread = Thread(target=_run, args=(supervisor, write), name="supervisor")
         thread.start()
         while (heard := os.read(read, 1)) != _OVER:
             first = first or heard[0]
-            stage = shift.stop()
+            stage = supervisor.stop()
             log("signal", _SAID[stage])
-            if stage is Stage.KILLING:
+            if stage is ShutdownStage.KILLING:
                 _restore(dict.fromkeys(_STOPS, signal.SIG_DFL))
         thread.join()
     return first
 
 
-def _run(shift: Shift, write: int) -> None:
+def _run(supervisor: Supervisor, write: int) -> None:
     try:
-        shift.run()
+        supervisor.run()
     finally:
         os.write(write, _OVER)
 

@@ -1,4 +1,4 @@
-"""What flows between the worker and a program: nothing waits, and nothing grows without a limit."""
+"""Pipes and buffers between the worker and a program: no read or write blocks, and no buffer grows without a limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Sink(Protocol):
 
 
 @dataclass(slots=True)
-class Capped:
+class CappedBuffer:
     """Keeps what comes up to ``most`` bytes, and nothing of more."""
 
     most: int
@@ -32,7 +32,7 @@ class Capped:
 
 
 @dataclass(slots=True)
-class Tail:
+class TailBuffer:
     """Keeps the last ``most`` bytes. ``also``: gets everything."""
 
     most: int
@@ -47,15 +47,15 @@ class Tail:
 
 
 @dataclass(slots=True)
-class Lines:
+class LineSplitter:
     """Passes on each whole line of at most ``most`` bytes; of a longer one, None."""
 
     most: int
     on_line: Callable[[bytes | None], None]
-    rest: Capped = field(init=False)
+    rest: CappedBuffer = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rest = Capped(self.most)
+        self.rest = CappedBuffer(self.most)
 
     def take(self, data: bytes) -> None:
         first, *others = data.split(b"\n")
@@ -70,12 +70,12 @@ class Lines:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        line, self.rest = self.rest, Capped(self.most)
+        line, self.rest = self.rest, CappedBuffer(self.most)
         self.on_line(None if line.is_over else bytes(line.data))
 
 
 @dataclass(slots=True)
-class Source:
+class PipeReader:
     """One end that is read."""
 
     end: int
@@ -100,7 +100,7 @@ class Source:
 
 
 @dataclass(slots=True)
-class Feed:
+class PipeWriter:
     """One end that is written to."""
 
     end: int

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from baton_cli.profiles import Profile
-from baton_cli.worker.door import Answer, Heard
-from baton_cli.worker.guard import CHECKPOINTS
-from baton_cli.worker.report import Reading
+from baton_cli.worker.api_client import AnswerKind, ApiAnswer
+from baton_cli.worker.report import ProgramOutput
+from baton_cli.worker.watchdog import CHECKPOINTS
 
 # A retry of a retry of …: its first task names the effects of all.
 MOST_RETRIES = 50
@@ -26,7 +26,7 @@ END_WITH = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class AgentWork:
     """An agent, and the program that does its work. ``lends_token``: the program gets token and claim, and may call
     Baton itself. ``grace_seconds``: between TERM and KILL. ``is_verbose``: what the program says on standard error is
     told at once. ``memories``: so many entries of the blackboard come with a task."""
@@ -46,16 +46,16 @@ class Work:
     memories: int = 0
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> ProgramOutput:
         name = Path(self.command[0]).name
-        return Reading(name=name, is_text=self.is_text, time_limit_seconds=self.time_limit_seconds)
+        return ProgramOutput(name=name, is_text=self.is_text, time_limit_seconds=self.time_limit_seconds)
 
     def limit_at(self, begun_at: float) -> float:
         return math.inf if self.time_limit_seconds is None else begun_at + self.time_limit_seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class WorkerClaim:
     """The answer to a claim."""
 
     json: Mapping[str, Any]
@@ -81,7 +81,7 @@ class Claim:
         return int(self.json["task"]["attempt"])
 
 
-def effect_key(read: Callable[[str], Answer], claim: Claim) -> str | None:
+def effect_key(read: Callable[[str], ApiAnswer], claim: WorkerClaim) -> str | None:
     """Returns the same key for every attempt at a task, by whatever worker, and for each of its retries (decision 070):
     it names the task, or the first of those that were retried. A program adds the name of its step. None if that task
     can't be found out now. ``read`` gets a path."""
@@ -90,13 +90,13 @@ def effect_key(read: Callable[[str], Answer], claim: Claim) -> str | None:
         if task.get("retry_of") is None:
             break
         earlier = read(f"/tasks/{task['retry_of']}")
-        if earlier.heard is Heard.AGAIN:
+        if earlier.kind is AnswerKind.RETRY:
             return None
-        task = earlier.json if earlier.heard is Heard.DONE else {"id": task["retry_of"]}
+        task = earlier.json if earlier.kind is AnswerKind.DONE else {"id": task["retry_of"]}
     return f"baton-{task['id']}"
 
 
-def standard_input(claim: Claim, key: str, *, is_text: bool = False) -> bytes:
+def standard_input(claim: WorkerClaim, key: str, *, is_text: bool = False) -> bytes:
     """The claim's answer without the claim's id, which is the worker's secret. ``is_text``: a model reads it. What it
     is asked for leads, with how to end."""
     told = {name: value for name, value in claim.json.items() if name != "claim_id"}
@@ -104,7 +104,7 @@ def standard_input(claim: Claim, key: str, *, is_text: bool = False) -> bytes:
     return json.dumps({**leading, **told, "effect_key": key}, ensure_ascii=not is_text).encode()
 
 
-def asked(claim: Claim) -> dict[str, Any]:
+def asked(claim: WorkerClaim) -> dict[str, Any]:
     """What a task asks for, in few words, with the criteria that its report has to name."""
     body = claim.json.get("body") or {}
     expected = body.get("expectations") or {}
@@ -121,7 +121,7 @@ def asked(claim: Claim) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def environment(work: Work, claim: Claim, key: str, given: Mapping[str, str]) -> dict[str, str]:
+def environment(work: AgentWork, claim: WorkerClaim, key: str, given: Mapping[str, str]) -> dict[str, str]:
     """``given``: the worker's own. The token isn't handed on unless it is lent."""
     task = claim.json["task"]
     named = {

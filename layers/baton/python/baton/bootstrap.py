@@ -14,11 +14,11 @@ from aws_lambda_powertools import Logger
 from botocore.config import Config as ClientConfig
 
 from baton import config
-from baton.adapters.dynamodb.answers import read_quickly
-from baton.adapters.dynamodb.schema import TODAY
+from baton.adapters.dynamodb.concurrent_calls import ConcurrentCalls
+from baton.adapters.dynamodb.item_schema import TODAY
+from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
-from baton.adapters.dynamodb.together import SideBySide
 from baton.adapters.no_search import NoSearch
 from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue
 from baton.adapters.system import RandomIds, SystemClock
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.memory.entry import EntryType
-    from baton.domain.memory.entry_index import Answer, Found, Question
+    from baton.domain.memory.entry_index import Question, ScoredEntry, SearchAnswer
     from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import runs
     from baton.ports.events import Bus
@@ -114,9 +114,9 @@ def wire_bus() -> Bus:
 @cache
 def wire_workers() -> Workers:
     """Returns the workers of what looks every minute, where each thing mostly waits for the table."""
-    from baton.adapters.workers import Threads  # only what looks every minute does several things at once
+    from baton.adapters.worker_threads import WorkerThreads  # only what looks every minute does several things at once
 
-    return Threads(WORKERS_AT_ONCE)
+    return WorkerThreads(WORKERS_AT_ONCE)
 
 
 @cache
@@ -155,7 +155,7 @@ def log_line(message: str, **fields: object) -> None:
 @cache
 def _session() -> boto3.session.Session:
     session = boto3.session.Session()
-    read_quickly(session.events)
+    parse_queries_as_json(session.events)
     return session
 
 
@@ -174,7 +174,7 @@ def _store() -> DynamoStore:
 @cache
 def _table() -> Table:
     settings = config.load()
-    client, together = _client("dynamodb"), SideBySide(CALLS_AT_ONCE - 1)
+    client, together = _client("dynamodb"), ConcurrentCalls(CALLS_AT_ONCE - 1)
     layout = Layout(settings.shards, replace(TODAY, noticed=partial(count, "WrittenByNewer")))
     return Table(client, settings.table, SystemClock().sleep, layout, together)
 
@@ -182,10 +182,10 @@ def _table() -> Table:
 class _Search:
     """Made at the first use: most calls search for nothing."""
 
-    def find(self, workspace: str, question: Question, until: datetime | None = None) -> Answer[Found]:
+    def find(self, workspace: str, question: Question, until: datetime | None = None) -> SearchAnswer[ScoredEntry]:
         return _search().find(workspace, question, until)
 
-    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
+    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> SearchAnswer[str]:
         return _search().about(workspace, path, entry_types)
 
     def forgetting(self, workspace: str, entry_id: str) -> list[Write]:
@@ -220,10 +220,10 @@ class _CallbackKey:
 
 @cache
 def _search() -> Search:
-    from baton.adapters.ahead import ahead
     from baton.adapters.lexical_search import LexicalSearch
+    from baton.adapters.prefetch import prefetched
 
-    return LexicalSearch(_store(), SystemClock(), through=ahead)
+    return LexicalSearch(_store(), SystemClock(), through=prefetched)
 
 
 @cache
@@ -280,7 +280,7 @@ def _guarded(model: runs.Model, provider: str, endpoint: str) -> runs.Model:
 
 
 def _model_key() -> Callable[[], str]:
-    from baton.adapters.models.keys import SecretKey
+    from baton.adapters.models.provider_keys import SecretKey
 
     settings = config.load()
     if not settings.model_key_secret:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from baton_mcp.install import CLIENTS, Start, install
-from baton_mcp.profile import Profile, Unfit, profile_from
+from baton_mcp.profile import ServerProfile, Unfit, profile_from
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
-def _installed(profile: Profile, asked: argparse.Namespace) -> str:
+def _installed(profile: ServerProfile, asked: argparse.Namespace) -> str:
     if asked.profile and asked.channel:
         _must_name_an_agent(profile)
     path = install(asked.client, Start(profile, asked.profile, asked.channel), Path.cwd(), Path.home())
@@ -36,12 +36,12 @@ def _installed(profile: Profile, asked: argparse.Namespace) -> str:
     return f"{path} names Baton. The token is read from {where} whenever the client starts."
 
 
-def _must_name_an_agent(profile: Profile) -> None:
+def _must_name_an_agent(profile: ServerProfile) -> None:
     if not profile.agent:
         raise Unfit("set BATON_AGENT, or agent in the profile, to the slug of the agent whose news is told")
 
 
-def _served(profile: Profile, asked: argparse.Namespace) -> int:
+def _served(profile: ServerProfile, asked: argparse.Namespace) -> int:
     if asked.channel:
         _must_name_an_agent(profile)
     import anyio  # the SDK takes most of a second to load: nothing else needs it

@@ -12,7 +12,7 @@ import httpx2
 from anyio.abc import TaskGroup
 from mcp import MCPError
 
-from baton_mcp.door import Door, Unanswered
+from baton_mcp.mcp_connection import McpConnection, Unanswered
 
 CLAIM = "claim_next"
 ENDS = frozenset({"complete", "fail", "release", "delegate", "wait_for_callback"})
@@ -35,13 +35,13 @@ class _Answer:
 class Claims:
     """Calls tools at the door. ``tasks``: where its heartbeats run."""
 
-    door: Door
+    door: McpConnection
     tasks: TaskGroup
     _live: dict[str, float] = field(default_factory=dict)  # claim_id → when it was claimed, or named last
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Returns the tool's answer, and raises as ``Door.ask`` does. A call that claims and is cancelled goes on by
-        itself: what it claims after all is given back."""
+        """Returns the tool's answer, and raises as ``McpConnection.ask`` does. A call that claims and is cancelled goes
+        on by itself: what it claims after all is given back."""
         named = str(arguments.get("claim_id"))
         if named in self._live:
             self._live[named] = anyio.current_time()

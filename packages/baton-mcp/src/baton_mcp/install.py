@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from baton_mcp.profile import Profile, Unfit
+from baton_mcp.profile import ServerProfile, Unfit
 
 NAME = "baton"
 PROGRAM = "baton-mcp"
@@ -21,7 +21,7 @@ class Start:
     """What a client is to be told. ``saved``: the name of the profile that the program reads by itself, so that nothing
     has to be exported."""
 
-    profile: Profile
+    profile: ServerProfile
     saved: str | None = None
     channel: bool = False
 

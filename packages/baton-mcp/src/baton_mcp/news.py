@@ -19,7 +19,7 @@ APPROVED = {"delegated", "next", "claimed", "waiting"}
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class AgentSnapshot:
     """What one look found. ``ready``: the agent's tasks that it may claim, by id and attempt; ``waiting``: those that
     it handed off and that wait for approval, by id; ``ended``: the inbox, by the item's id."""
 
@@ -36,7 +36,7 @@ class News:
     meta: dict[str, str]
 
 
-def news(before: Look, now: Look, states: Mapping[str, str]) -> Iterator[News]:
+def news(before: AgentSnapshot, now: AgentSnapshot, states: Mapping[str, str]) -> Iterator[News]:
     """``states``: of the tasks that no longer wait for approval, as far as they are known."""
     for task_id, attempt in sorted(now.ready.keys() - before.ready.keys()):
         task = now.ready[task_id, attempt]

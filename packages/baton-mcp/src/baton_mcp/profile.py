@@ -18,7 +18,7 @@ class Unfit(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class ServerProfile:
     """``agent``: the slug whose news is told; only the channel needs it."""
 
     url: str
@@ -49,7 +49,7 @@ def config_path(environment: Mapping[str, str]) -> Path:
     return Path(home).expanduser() / "baton" / "config.toml"
 
 
-def profile_from(name: str | None, environment: Mapping[str, str] = os.environ) -> Profile:
+def profile_from(name: str | None, environment: Mapping[str, str] = os.environ) -> ServerProfile:
     """Returns the profile: BATON_URL, BATON_TOKEN and BATON_AGENT of the environment go before those of the named
     profile in ~/.config/baton/config.toml, which the command `baton` writes. A saved token goes to no other address
     than its own. Raises ``Unfit``."""
@@ -60,7 +60,7 @@ def profile_from(name: str | None, environment: Mapping[str, str] = os.environ) 
         raise Unfit("set BATON_TOKEN to the agent's token")
     if not environment.get("BATON_TOKEN") and (own := _address(saved.get("url") or url)) != url:
         raise Unfit(f"the token of {name} is for {own} alone, and BATON_URL isn't: set BATON_TOKEN too")
-    return Profile(url, found["token"], found["agent"])
+    return ServerProfile(url, found["token"], found["agent"])
 
 
 def _address(text: str) -> str:

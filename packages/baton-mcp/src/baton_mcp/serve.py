@@ -19,10 +19,10 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
 from baton_mcp.claims import Claims
-from baton_mcp.door import ASK, Door, Unanswered, connection
+from baton_mcp.mcp_connection import ASK, McpConnection, Unanswered, connection
 from baton_mcp.news import News
-from baton_mcp.profile import Profile
-from baton_mcp.watch import Watch
+from baton_mcp.news_poller import NewsPoller
+from baton_mcp.profile import ServerProfile
 
 CHANNEL = "claude/channel"
 TOLD = "notifications/claude/channel"
@@ -40,14 +40,14 @@ class Options:
     every_seconds: float = 10.0
 
 
-class Listing:
+class ToolListing:
     """What the client has been told of the tools. ``listed``: is set once it has them."""
 
     def __init__(self) -> None:
         self.listed = anyio.Event()
         self._missed = anyio.Event()
 
-    async def ask(self, door: Door) -> dict[str, Any]:
+    async def ask(self, door: McpConnection) -> dict[str, Any]:
         """Returns the list. Raises ``Unanswered``, and remembers that the client has none."""
         try:
             found = await door.ask("tools/list", {})
@@ -58,7 +58,9 @@ class Listing:
         self.listed.set()
         return found
 
-    async def tell_when_found(self, door: Door, tell: Callable[[], Awaitable[None]], every_seconds: float) -> None:
+    async def tell_when_found(
+        self, door: McpConnection, tell: Callable[[], Awaitable[None]], every_seconds: float
+    ) -> None:
         """Asks again for a client that got no list, and has it told once there is one: it asks for it then."""
         while True:
             await self._missed.wait()
@@ -67,7 +69,7 @@ class Listing:
             await tell()
 
 
-async def _until_listed(door: Door, every_seconds: float) -> None:
+async def _until_listed(door: McpConnection, every_seconds: float) -> None:
     while True:
         try:
             await door.ask("tools/list", {})
@@ -77,14 +79,14 @@ async def _until_listed(door: Door, every_seconds: float) -> None:
             return
 
 
-async def serve(profile: Profile, options: Options) -> None:
+async def serve(profile: ServerProfile, options: Options) -> None:
     """Answers until the client closes its end."""
     async with (
         connection(profile) as http,
         stdio_server() as (read, write),
         anyio.create_task_group() as tasks,
     ):
-        door, listing = Door(http, options.tools, f"{socket.gethostname()}-{os.getpid()}"[:100]), Listing()
+        door, listing = McpConnection(http, options.tools, f"{socket.gethostname()}-{os.getpid()}"[:100]), ToolListing()
         server = proxy(door, listing, Claims(door, tasks), has_channel=options.channel)
 
         async def notify(method: str, params: dict[str, Any] | None = None) -> None:
@@ -97,7 +99,7 @@ async def serve(profile: Profile, options: Options) -> None:
             async def send(each: News) -> None:
                 await notify(TOLD, asdict(each))
 
-            tasks.start_soon(_watched, listing.listed, Watch(http, profile.agent), send, options.every_seconds)
+            tasks.start_soon(_watched, listing.listed, NewsPoller(http, profile.agent), send, options.every_seconds)
         capabilities: dict[str, dict[str, Any]] | None = {CHANNEL: {}} if options.channel else None
         told = server.create_initialization_options(NotificationOptions(tools_changed=True), capabilities)
         await server.run(read, write, told)
@@ -105,7 +107,7 @@ async def serve(profile: Profile, options: Options) -> None:
 
 
 async def _watched(
-    listed: anyio.Event, watch: Watch, send: Callable[[News], Awaitable[None]], every_seconds: float
+    listed: anyio.Event, watch: NewsPoller, send: Callable[[News], Awaitable[None]], every_seconds: float
 ) -> None:
     """Nothing is told before the client is ready, which it is once it has asked for the tools."""
     await listed.wait()
@@ -123,7 +125,7 @@ def instructions(tools: str) -> str:
     )
 
 
-def proxy(door: Door, listing: Listing, claims: Claims, *, has_channel: bool) -> Server[Any]:
+def proxy(door: McpConnection, listing: ToolListing, claims: Claims, *, has_channel: bool) -> Server[Any]:
     async def list_tools(
         _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:

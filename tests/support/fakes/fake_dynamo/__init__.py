@@ -2,6 +2,6 @@
 
 from support.fakes.fake_dynamo.capacity import Charge
 from support.fakes.fake_dynamo.client import Change, FakeDynamo
-from support.fakes.fake_dynamo.weather import Calm, LateIndexes, Weather, refusal, trouble
+from support.fakes.fake_dynamo.fault_source import FaultSource, LateIndexes, NoFaults, refusal, trouble
 
-__all__ = ["Calm", "Change", "Charge", "FakeDynamo", "LateIndexes", "Weather", "refusal", "trouble"]
+__all__ = ["Change", "Charge", "FakeDynamo", "FaultSource", "LateIndexes", "NoFaults", "refusal", "trouble"]

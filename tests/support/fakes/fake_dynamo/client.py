@@ -12,10 +12,10 @@ from botocore.exceptions import ClientError
 
 from support.fakes.fake_dynamo.capacity import IN_A_TRANSACTION, Charge, consumed, write_charges
 from support.fakes.fake_dynamo.expressions import Invalid, holds, in_range, updated
+from support.fakes.fake_dynamo.fault_source import FaultSource, NoFaults, refusal, trouble
 from support.fakes.fake_dynamo.rules import Unlawful, check, check_item
 from support.fakes.fake_dynamo.sizes import MAX_BATCH_BYTES, MAX_ITEM_BYTES, MAX_PAGE_BYTES, item_bytes
 from support.fakes.fake_dynamo.storage import Change, Item, Key, Row, Storage, key_of
-from support.fakes.fake_dynamo.weather import Calm, Weather, refusal, trouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,15 +31,20 @@ UNLAWFUL: list[str] = []
 class FakeDynamo(Storage):
     """``bill``, if there is one, hears what each write costs which partition key, the refused ones too."""
 
-    def __init__(self, weather: Weather | None = None) -> None:
-        super().__init__(weather)
+    def __init__(self, fault_source: FaultSource | None = None) -> None:
+        super().__init__(fault_source)
         self.bill: Callable[[Sequence[Charge]], object] | None = None
         self.largest_transaction = 0
 
     @property
     def is_new(self) -> bool:
         """Nothing happened to it yet, and nothing out of the ordinary will."""
-        return type(self) is FakeDynamo and type(self.weather) is Calm and self.weather.knows_tokens and not self.items
+        return (
+            type(self) is FakeDynamo
+            and type(self.fault_source) is NoFaults
+            and self.fault_source.knows_tokens
+            and not self.items
+        )
 
     # The client's calls, with DynamoDB's own parameters
 
@@ -58,10 +63,10 @@ class FakeDynamo(Storage):
         self._reached("batch_get_item", wanted[0])
         found: dict[Key, Item | None] = {}
         left: list[Key] = []
-        if len(wanted) > 1 and (torn := self.weather.torn()):
-            found = {key: self.item(key) for key in wanted if self.weather.draw(2)}
+        if len(wanted) > 1 and (torn := self.fault_source.torn()):
+            found = {key: self.item(key) for key in wanted if self.fault_source.draw(2)}
             if torn == 1:
-                self.weather.rest("batch_get_item.rest", wanted[0])
+                self.fault_source.rest("batch_get_item.rest", wanted[0])
             elif found:
                 left = [key for key in wanted if key not in found]
         for key in wanted:
@@ -123,17 +128,17 @@ class FakeDynamo(Storage):
         first = _batch_change(asked[0])[0]
         fault = self._fault("batch_write_item", first, is_shared=False)
         if fault == "late":
-            self.weather.postpone(lambda: apply(asked), "batch_write_item")
+            self.fault_source.postpone(lambda: apply(asked), "batch_write_item")
         elif fault in ("lost", "lost_500"):
-            apply([each for each in asked if not self.weather.draw(2)])
+            apply([each for each in asked if not self.fault_source.draw(2)])
         if fault:
             raise trouble(fault, "batch_write_item")
-        torn = self.weather.torn() if len(asked) > 1 else 0
-        now = [each for each in asked if not torn or self.weather.draw(2)]
+        torn = self.fault_source.torn() if len(asked) > 1 else 0
+        now = [each for each in asked if not torn or self.fault_source.draw(2)]
         left = [each for each in asked if each not in now]
         apply(now)
         if torn == 1:
-            self.weather.rest("batch_write_item.rest", first)
+            self.fault_source.rest("batch_write_item.rest", first)
         if torn == 1 or not now:  # a call of which nothing can be done is refused
             apply(left)
             left = []
@@ -153,7 +158,7 @@ class FakeDynamo(Storage):
             if self._is_known(token, asked):
                 return {}
             changes = self._decided(request, writes, keys)
-            self._tokens[token] = self.weather.now_ms, asked
+            self._tokens[token] = self.fault_source.now_ms, asked
             written = [each for each, (kind, _) in zip(changes, writes, strict=True) if kind != "ConditionCheck"]
             return _told(request, writes[0][1].get("TableName"), self._applied(request, written, changes))
 
@@ -209,7 +214,7 @@ class FakeDynamo(Storage):
     def _is_known(self, token: str, asked: list[Item]) -> bool:
         """Raises for a token that came with another request."""
         at_ms, before = self._tokens.get(token, (-TOKEN_MS, asked))
-        if not self.weather.knows_tokens or self.weather.now_ms - at_ms >= TOKEN_MS:
+        if not self.fault_source.knows_tokens or self.fault_source.now_ms - at_ms >= TOKEN_MS:
             return False
         if before is not asked and before != asked:
             raise refusal("IdempotentParameterMismatchException", "transact_write_items")
@@ -222,12 +227,12 @@ class FakeDynamo(Storage):
             sizes = [item_bytes(row[2]) if index else self.size_of(row[1]) for row in rows[:most]]
             fit = _fitting(sizes, MAX_PAGE_BYTES)
             most = fit if fit < len(sizes) else most
-        if len(rows) > 1 and not index and self.weather.torn():  # as if it took more than 1 MB
-            return min(most, 1 + self.weather.draw(len(rows)))
+        if len(rows) > 1 and not index and self.fault_source.torn():  # as if it took more than 1 MB
+            return min(most, 1 + self.fault_source.draw(len(rows)))
         return most
 
     def _reached(self, operation: str, key: object) -> None:
-        if fault := self.weather.reach(operation, key, writes=False):
+        if fault := self.fault_source.reach(operation, key, writes=False):
             raise trouble(fault, operation)
 
     def _applied(self, request: Item, written: list[Change], looked_at: list[Change] | None = None) -> list[Charge]:
@@ -250,9 +255,9 @@ class FakeDynamo(Storage):
     ) -> Item:
         fault = self._fault(operation, key, is_shared=is_shared)
         if fault == "late":  # it is under way there, or still on the wire
-            if token and self.weather.knows_tokens and self.weather.draw(4):
+            if token and self.fault_source.knows_tokens and self.fault_source.draw(4):
                 self._under_way.add(token)
-            self.weather.postpone(lambda: self._at_once(apply, arrives=True), operation)
+            self.fault_source.postpone(lambda: self._at_once(apply, arrives=True), operation)
         elif fault in ("lost", "lost_500"):
             with suppress(ClientError):
                 self._at_once(apply)
@@ -262,7 +267,7 @@ class FakeDynamo(Storage):
 
     def _fault(self, operation: str, key: Key, *, is_shared: bool) -> str | None:
         """Of a write."""
-        fault = self.weather.reach(operation, key, writes=True)
+        fault = self.fault_source.reach(operation, key, writes=True)
         # Nobody else knows of any of its items, or each of them is by itself.
         return "throttle" if fault == "conflict" and not is_shared else fault
 

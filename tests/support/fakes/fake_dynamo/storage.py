@@ -1,13 +1,13 @@
-"""What a fake table holds, and the doors to it that only tests have: nothing here meets any weather."""
+"""What a fake table holds, and the doors to it that only tests have: nothing here meets a fault."""
 
 from __future__ import annotations
 
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from support.fakes.fake_dynamo.fault_source import FaultSource, NoFaults
 from support.fakes.fake_dynamo.indexes import FakeIndex, index_attributes
 from support.fakes.fake_dynamo.sizes import item_bytes
-from support.fakes.fake_dynamo.weather import Calm, Weather
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,8 +23,8 @@ class Storage:
     """``watch`` hears of every write, with all changes of a transaction together. Items are never changed, only
     replaced, so that a copy of the dictionaries around them is a copy of the table."""
 
-    def __init__(self, weather: Weather | None = None) -> None:
-        self.weather: Weather = weather or Calm()
+    def __init__(self, fault_source: FaultSource | None = None) -> None:
+        self.fault_source: FaultSource = fault_source or NoFaults()
         self.items: dict[str, dict[str, Item]] = {}
         self.indexes = {name: FakeIndex(name) for name in index_attributes()}
         self.watch: Callable[[Sequence[Change]], object] = lambda _changes: None
@@ -77,7 +77,7 @@ class Storage:
     def rows(self, partition: str, index: str | None) -> list[Row]:
         with self._lock:
             if index:
-                return self.indexes[index].rows(partition, self.weather.now_ms)
+                return self.indexes[index].rows(partition, self.fault_source.now_ms)
             return [(sk, (partition, sk), item) for sk, item in self.items.get(partition, {}).items()]
 
     def size_of(self, key: Key) -> int:
@@ -95,7 +95,7 @@ class Storage:
                 self.items.setdefault(pk, {})[sk] = new
             self._sizes.pop(key, None)
             for index in self.indexes.values():
-                index.changed(key, old, new, lambda: self.weather.now_ms + self.weather.lag_ms())
+                index.changed(key, old, new, lambda: self.fault_source.now_ms + self.fault_source.lag_ms())
         self.watch(changes)
 
 

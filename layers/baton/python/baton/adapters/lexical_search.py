@@ -10,12 +10,12 @@ from datetime import datetime
 from threading import Lock
 from typing import TypeVar
 
-from baton.adapters.collector import uncollected
 from baton.adapters.entry_packs import EntryPacks
+from baton.adapters.gc_pause import gc_paused
 from baton.adapters.stems import stem
 from baton.domain import errors, ids, times
 from baton.domain.memory.entry import CHANGE, ENTRY, ChangedEntry, Entry, EntryType
-from baton.domain.memory.entry_index import MOST_BYTES, Answer, EntryIndex, Found, Question
+from baton.domain.memory.entry_index import MOST_BYTES, EntryIndex, Question, ScoredEntry, SearchAnswer
 from baton.domain.memory.entry_pack import EntryPack
 from baton.domain.memory.entry_words import EntryWords, words_of
 from baton.domain.memory.packing import PACK_SIZE, SETTLED
@@ -65,7 +65,7 @@ def _go_on() -> None:
 
 class LexicalSearch:
     """``through``: how the pages of a workspace are gone through that is read whole: one after the other is read, or
-    each while the one before it is used (``ahead``)."""
+    each while the one before it is used (``prefetched``)."""
 
     def __init__(
         self, store: SearchStore, clock: Clock, limits: SearchLimits = DEFAULT_LIMITS, through: Through = iter
@@ -74,11 +74,11 @@ class LexicalSearch:
         self._boards: OrderedDict[str, _Board] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, workspace: str, question: Question, until: datetime | None = None) -> Answer[Found]:
+    def find(self, workspace: str, question: Question, until: datetime | None = None) -> SearchAnswer[ScoredEntry]:
         now = self._clock.now()
         return self._fresh(workspace, until).ask(lambda index: index.answer(index.find(question, now)))
 
-    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
+    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> SearchAnswer[str]:
         return self._fresh(workspace).ask(lambda index: index.answer(index.about(path, entry_types)))
 
     def forgetting(self, workspace: str, entry_id: str) -> list[Write]:
@@ -154,7 +154,7 @@ class _Board:
         if may_go_on is not None and now < self._not_in_haste_before:
             raise errors.Busy
         try:
-            with uncollected():
+            with gc_paused():
                 self._begin(now, may_go_on or _go_on)
         except errors.Busy:
             if may_go_on is not None:

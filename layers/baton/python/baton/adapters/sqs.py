@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from botocore import exceptions
 
-from baton.adapters import hops
+from baton.adapters import message_depth
 from baton.domain import errors
 from baton.domain.tasks.wake import MAX_NOTICE_DELAY_SECONDS
 
@@ -28,7 +28,7 @@ class SqsDispatchQueue:
 
     def notify(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
         body = {"workspace": workspace, "agent": agent, "task_id": task_id}
-        if hops.is_too_long():
+        if message_depth.is_too_deep():
             self._log("dispatch notice left to the sweeper", action="bell_withheld", task_id=task_id)
             return
         try:
@@ -37,7 +37,7 @@ class SqsDispatchQueue:
                 MessageBody=json.dumps(body),
                 DelaySeconds=delay_seconds,
                 MessageGroupId=f"{workspace}.{agent}",
-                **hops.counted(),
+                **message_depth.depth_attribute(),
             )
         except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             # The task is saved and due for a look within a minute; an error here would make the caller repeat its
@@ -56,7 +56,7 @@ class SqsTrackerQueue:
         if not self._queue_url:
             return
         ids = {"workspace": workspace, "task_id": task_id}
-        if hops.is_too_long():
+        if message_depth.is_too_deep():
             self._log("tracker notice left to the sweeper", action="tracker_bell_withheld", **ids)
             return
         try:
@@ -65,7 +65,7 @@ class SqsTrackerQueue:
                 MessageBody=json.dumps(ids),
                 DelaySeconds=min(delay_seconds, MAX_NOTICE_DELAY_SECONDS),
                 MessageGroupId=workspace,
-                **hops.counted(),
+                **message_depth.depth_attribute(),
             )
         except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             # The page's synchronisation is saved, and the next notice finds it; the sweeper sends one too.

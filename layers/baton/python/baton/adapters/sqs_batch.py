@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, pro
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from baton.adapters import hops
+from baton.adapters import message_depth
 from baton.ports.queues import DeadLetters
 
 
@@ -57,7 +57,7 @@ class SqsBatch:
     def _handle(self, record: SQSRecord) -> None:
         with self.logger.append_context_keys(message_id=record.message_id):
             try:
-                with hops.handling(record.raw_event):
+                with message_depth.handling(record.raw_event):
                     self.handle(record.body)
             except MalformedMessage as exc:
                 self._give_up(record.body, str(exc))

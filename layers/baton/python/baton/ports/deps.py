@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from baton.domain.access.metering import Meter
+from baton.domain.lru_cache import LruCache
 from baton.domain.memory.poster_use import PosterUse
-from baton.domain.recent import Recent
 
 # Each function imports this module, and none needs the ports' classes: they are a twentieth of a cold import.
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Deps:
     log: Callable[..., None] = field(repr=False)
     release: str = ""  # another one may show the same thing in another form
     meter: Meter = field(default_factory=Meter, repr=False)
-    posters: Recent[tuple[str, str], PosterUse] = field(default_factory=Recent, repr=False)
+    posters: LruCache[tuple[str, str], PosterUse] = field(default_factory=LruCache, repr=False)
 
     @property
     def learns_its_url(self) -> bool:

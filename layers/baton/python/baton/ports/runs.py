@@ -14,7 +14,7 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.snapshot import ClaimMemory
 from baton.domain.runs.account import Accounts, Spending
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import Entry, TaskEntry, Usage
+from baton.domain.runs.transcript import TaskEntry, TranscriptEntry, Usage
 from baton.domain.tasks.calls import WorkerCall
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Write
@@ -89,7 +89,7 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ModelRequest:
     """One call of a model, in the shape of Bedrock's Converse. ``messages``: ``{role, content: [block]}``; ``tools``:
     ``{name, description, input_schema}``; ``model``: the provider's id, empty for the adapter's own choice;
     ``max_tokens``: of the reply; ``seconds``: how long it may take in all. The rest says for whom."""
@@ -108,7 +108,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ModelReply:
     """``blocks``: text, ``reasoningContent`` and ``toolUse`` (with ``input`` an object; where the model's own words for
     it are no object, ``input`` is empty and ``malformed`` holds their beginning). ``output``: what the reply comes to
     as a result where that is more than its text. ``scripted``: nobody thought about it."""
@@ -123,7 +123,7 @@ class Reply:
 class Model(Protocol):
     """One provider."""
 
-    def converse(self, request: Request) -> Reply:
+    def converse(self, request: ModelRequest) -> ModelReply:
         """Asks once. Raises ``ModelAway`` (throttled or out: later it may answer), ``ModelRefuses`` (it won't answer
         this, however often it is asked). Nothing of a request or a reply is logged."""
 
@@ -140,11 +140,11 @@ class RunStore(Protocol):
     def profile(self, workspace: str, agent: str) -> RunProfile:
         """Returns the agent's profile; the defaults if none was saved."""
 
-    def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
+    def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[TranscriptEntry, ...]:
         """Returns the entries of a task's transcript that have a message and a number above ``after``, in order.
         One read; two or three if more than two entries are new to somebody who reads along."""
 
-    def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[Entry, ...]:
+    def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[TranscriptEntry, ...]:
         """Returns the transcript, as ``transcript`` does, for the run with this fence. From then on no run of a lower
         fence adds to it. One write, none if it has been taken with this fence before. Raises ``StaleClaim`` if a run of
         a higher fence has taken it, or ``Busy`` if earlier runs add too much meanwhile."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from baton.domain.memory.entry import EntryType
-from baton.domain.memory.entry_index import Answer, Found, Question
+from baton.domain.memory.entry_index import Question, ScoredEntry, SearchAnswer
 from baton.ports.memory import MemoryStore
 from baton.ports.writes import CommitStore, Write
 
@@ -22,11 +22,11 @@ class Search(Protocol):
     What was posted before the question is found, unless its commit took longer than two seconds or clocks differ by
     more: then within 15 seconds. Raises ``Busy``."""
 
-    def find(self, workspace: str, question: Question, until: datetime | None = None) -> Answer[Found]:
+    def find(self, workspace: str, question: Question, until: datetime | None = None) -> SearchAnswer[ScoredEntry]:
         """Returns the entries that fit best, the best first (docs/spec/memory.md §8). Withdrawn and deleted ones are
         never found. ``until``: raises ``Busy`` rather than read on after it."""
 
-    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> Answer[str]:
+    def about(self, workspace: str, path: str, entry_types: frozenset[EntryType]) -> SearchAnswer[str]:
         """Returns the ids of the entries of these types that hold for a file or folder, newest first: those in its
         view, and those that name it. What was replaced gives way to what replaced it."""
 

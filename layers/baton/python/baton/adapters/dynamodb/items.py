@@ -14,12 +14,12 @@ from typing import Any
 from baton.adapters.dynamodb import keys, trail_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.access.read_rights import AgentsRead
 from baton.domain.access.settings import Settings
 from baton.domain.access.token import Token
 from baton.domain.agents.agent import DEFAULT_RANK, Agent, Approval, Requeue, Runtime
-from baton.domain.escalations.direction import Direction, Escalation
+from baton.domain.escalations.direction import CountedEscalation, Direction
 from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.guardrails.guardrails import from_public as rules_from
@@ -301,7 +301,9 @@ def direction_from(workspace: str, source: str, target: str, item: Item | None) 
         workspace,
         source,
         target,
-        escalations=tuple(Escalation(i, at, i in closed) for i, at in sorted(entries, key=lambda e: (e[1], e[0]))),
+        escalations=tuple(
+            CountedEscalation(i, at, i in closed) for i, at in sorted(entries, key=lambda e: (e[1], e[0]))
+        ),
         review_id=item.get("review_id"),
         version=int(item.get("version", 0)),
     )
@@ -426,7 +428,7 @@ def token_from(item: Item) -> Token:
     return Token(
         id=item["id"],
         workspace=item["workspace"],
-        kind=deciding(Kind, item["kind"]),
+        kind=deciding(PrincipalKind, item["kind"]),
         subject=item["subject"],
         scopes=frozenset(item["scopes"]),
         digest=item["digest"],

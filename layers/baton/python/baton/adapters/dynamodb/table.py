@@ -23,6 +23,8 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from botocore import exceptions
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.concurrent_calls import Calls, RunCalls, run_in_turn
+from baton.adapters.dynamodb.item_schema import TODAY, ItemSchema
 from baton.adapters.dynamodb.item_writes import (
     Bar,
     Item,
@@ -36,10 +38,8 @@ from baton.adapters.dynamodb.item_writes import (
     proof_of,
     short,
 )
-from baton.adapters.dynamodb.schema import TODAY, Schema
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit, must_fit_together
-from baton.adapters.dynamodb.together import Calls, Together, in_turn
 from baton.adapters.dynamodb.trail_items import entries_of, written_by
 from baton.domain import errors
 from baton.domain.numbers import MAX_DIGITS
@@ -99,7 +99,7 @@ class Layout:
     written, and how what has an earlier one is read; reading raises ``WrittenByNewer`` for a newer one."""
 
     shards: Shards = DEFAULT_SHARDS
-    schema: Schema = TODAY
+    schema: ItemSchema = TODAY
 
 
 TODAYS_LAYOUT = Layout()
@@ -114,7 +114,7 @@ class Table:
         name: str,
         sleep: Callable[[float], None],
         layout: Layout = TODAYS_LAYOUT,
-        together: Together = in_turn,
+        together: RunCalls = run_in_turn,
     ) -> None:
         self._client, self._name, self._sleep, self._together = client, name, sleep, together
         self.shards, self.schema = layout.shards, layout.schema

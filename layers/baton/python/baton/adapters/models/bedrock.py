@@ -53,21 +53,21 @@ class BedrockModel:
     def __init__(self, client_for: Callable[[float], BedrockClient], clock: Clock) -> None:
         self._client_for, self._clock = client_for, clock
 
-    def converse(self, request: runs.Request) -> runs.Reply:
+    def converse(self, request: runs.ModelRequest) -> runs.ModelReply:
         if not request.model:
             raise errors.ModelRefuses("Bedrock needs a model's id: set BATON_MODEL=bedrock:<id>.")
         try:
             answer = self._client_for(request.seconds).converse(**_call(request))
         except exceptions.ClientError as exc:
             if _is_too_long(exc):
-                return runs.Reply(blocks=(), stop_reason=runs.StopReason.CONTEXT_WINDOW_EXCEEDED)
+                return runs.ModelReply(blocks=(), stop_reason=runs.StopReason.CONTEXT_WINDOW_EXCEEDED)
             raise self._trouble(exc) from exc
         except (exceptions.HTTPClientError, exceptions.ConnectionError, ResponseParserError) as exc:
             raise errors.ModelAway("Bedrock didn't answer.") from exc
         except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError, exceptions.NoRegionError) as exc:
             raise errors.ModelRefuses("There are no AWS credentials, or no region, to ask Bedrock with.") from exc
         except RecursionError:  # only a model's output nests this deep
-            return runs.Reply(blocks=(), stop_reason=runs.StopReason.MALFORMED_MODEL_OUTPUT)
+            return runs.ModelReply(blocks=(), stop_reason=runs.StopReason.MALFORMED_MODEL_OUTPUT)
         except exceptions.BotoCoreError as exc:
             raise errors.ModelRefuses("Bedrock can't be asked that: boto3 can't write the request down.") from exc
         if "stopReason" not in answer:  # a truncated answer, which botocore accepts
@@ -87,7 +87,7 @@ class BedrockModel:
         )
 
 
-def _call(request: runs.Request) -> dict[str, Any]:
+def _call(request: runs.ModelRequest) -> dict[str, Any]:
     call: dict[str, Any] = {
         "modelId": request.model,
         "messages": [
@@ -135,7 +135,7 @@ def _result(content: Block) -> Block:
     return content if content["text"].strip() else {"text": _NOTHING}
 
 
-def _reply(answer: dict[str, Any]) -> runs.Reply:
+def _reply(answer: dict[str, Any]) -> runs.ModelReply:
     usage = answer.get("usage") or {}
     counted = Usage(input_tokens=count_in(usage.get("inputTokens")), output_tokens=count_in(usage.get("outputTokens")))
     content = ((answer.get("output") or {}).get("message") or {}).get("content") or []
@@ -143,7 +143,7 @@ def _reply(answer: dict[str, Any]) -> runs.Reply:
         reason = runs.StopReason(answer["stopReason"])
     except ValueError:
         reason = runs.StopReason.MALFORMED_MODEL_OUTPUT
-    return runs.Reply(blocks=tuple(_stored_blocks(content)), stop_reason=reason, usage=counted)
+    return runs.ModelReply(blocks=tuple(_stored_blocks(content)), stop_reason=reason, usage=counted)
 
 
 def _stored_blocks(blocks: list[Block]) -> Iterator[Block]:

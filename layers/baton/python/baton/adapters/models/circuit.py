@@ -85,7 +85,7 @@ class GuardedModel:
         self._guard_of = lru_cache(_MAX_CIRCUITS)(self._guard)
         self._free_at: dict[str, float] = {}
 
-    def converse(self, request: runs.Request) -> runs.Reply:
+    def converse(self, request: runs.ModelRequest) -> runs.ModelReply:
         self._must_be_free(request.model)
         reply = self._guard_of(request.workspace, request.model)(request)
         if isinstance(reply, errors.ModelThrottled):
@@ -101,7 +101,9 @@ class GuardedModel:
             raise errors.ModelThrottled("The model wanted to be left alone a moment ago.", retry_after=left)
         self._free_at.pop(model, None)
 
-    def _guard(self, workspace: str, model: str) -> Callable[[runs.Request], runs.Reply | errors.ModelTrouble]:
+    def _guard(
+        self, workspace: str, model: str
+    ) -> Callable[[runs.ModelRequest], runs.ModelReply | errors.ModelTrouble]:
         config = CircuitBreakerConfig(
             failure_threshold=self._limits.failures,
             recovery_timeout=self._limits.recovery_seconds,
@@ -111,17 +113,17 @@ class GuardedModel:
         )
         log = partial(self._log_transition, model)
         guard = circuit_breaker(self._named(workspace, model), self._store, self._is_open, log, config)
-        guarded: Callable[[runs.Request], runs.Reply | errors.ModelTrouble] = guard(self._converse)
+        guarded: Callable[[runs.ModelRequest], runs.ModelReply | errors.ModelTrouble] = guard(self._converse)
         return guarded
 
-    def _converse(self, request: runs.Request) -> runs.Reply | errors.ModelTrouble:
+    def _converse(self, request: runs.ModelRequest) -> runs.ModelReply | errors.ModelTrouble:
         """Returns a refusal or a throttle as a result, so that it ends a row of failures as a reply does."""
         try:
             return self._model.converse(request)
         except (errors.ModelRefuses, errors.ModelThrottled) as answer:
             return answer
 
-    def _is_open(self, _request: runs.Request, *, circuit: CircuitInfo) -> runs.Reply:
+    def _is_open(self, _request: runs.ModelRequest, *, circuit: CircuitInfo) -> runs.ModelReply:
         left = (circuit.opened_at or 0) + self._limits.recovery_seconds - time.time()
         raise errors.ModelAway("The model was out a moment ago.", retry_after=max(left, MIN_RETRY_SECONDS))
 

@@ -45,7 +45,7 @@ class OpenAICompatibleModel:
         # OpenAI's newer models, which have another name for the maximum tokens of a reply.
         self._newer: set[str] = set()
 
-    def converse(self, request: runs.Request) -> runs.Reply:
+    def converse(self, request: runs.ModelRequest) -> runs.ModelReply:
         deadline = Deadline(request.seconds)
         model = request.model or self._first_model(deadline)
         answer, sent = self._complete(deadline, request, model)
@@ -55,10 +55,10 @@ class OpenAICompatibleModel:
         if _is_ok(answer):
             return reply_in(answer.body, sent)
         if _is_too_long(answer):
-            return runs.Reply(blocks=(), stop_reason=runs.StopReason.CONTEXT_WINDOW_EXCEEDED)
+            return runs.ModelReply(blocks=(), stop_reason=runs.StopReason.CONTEXT_WINDOW_EXCEEDED)
         raise self._trouble(answer)
 
-    def _complete(self, deadline: Deadline, request: runs.Request, model: str) -> tuple[HttpReply, int]:
+    def _complete(self, deadline: Deadline, request: runs.ModelRequest, model: str) -> tuple[HttpReply, int]:
         limit = "max_completion_tokens" if model in self._newer else "max_tokens"
         content = dumps(body_of(request, model, limit), ensure_ascii=False).encode(errors="replace")
         return self._request(deadline, "POST", _COMPLETIONS, content), len(content)

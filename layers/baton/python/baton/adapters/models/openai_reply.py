@@ -22,7 +22,7 @@ _STOP_REASONS = {
 _BYTES_PER_TOKEN = 4
 
 
-def reply_in(body: bytes, sent_bytes: int) -> runs.Reply:
+def reply_in(body: bytes, sent_bytes: int) -> runs.ModelReply:
     """Returns the reply in a server's answer. ``sent_bytes`` is the request's length, for servers that don't count
     tokens."""
     answer = json_in(body)
@@ -30,11 +30,13 @@ def reply_in(body: bytes, sent_bytes: int) -> runs.Reply:
     choice = _first(_field(answer, "choices"))
     message = _field(choice, "message")
     if not isinstance(message, dict):
-        return runs.Reply(blocks=(), stop_reason=runs.StopReason.MALFORMED_MODEL_OUTPUT, usage=usage)
+        return runs.ModelReply(blocks=(), stop_reason=runs.StopReason.MALFORMED_MODEL_OUTPUT, usage=usage)
     if refusal := _text(message.get("refusal")):
-        return runs.Reply(blocks=({"text": refusal},), stop_reason=runs.StopReason.CONTENT_FILTERED, usage=usage)
+        return runs.ModelReply(blocks=({"text": refusal},), stop_reason=runs.StopReason.CONTENT_FILTERED, usage=usage)
     blocks = (*_reasoning(message), *_texts(message), *_calls(message))
-    return runs.Reply(blocks=blocks, stop_reason=_stop_reason(_field(choice, "finish_reason"), blocks), usage=usage)
+    return runs.ModelReply(
+        blocks=blocks, stop_reason=_stop_reason(_field(choice, "finish_reason"), blocks), usage=usage
+    )
 
 
 def json_in(body: bytes) -> Any:

@@ -15,7 +15,7 @@ ChatMessage = dict[str, Any]
 FAILED = "Error: "
 
 
-def body_of(request: runs.Request, model: str, limit: str) -> dict[str, Any]:
+def body_of(request: runs.ModelRequest, model: str, limit: str) -> dict[str, Any]:
     """Returns the request's body. ``limit`` is the server's name for the maximum tokens of a reply."""
     body = {"model": model, "messages": list(_messages(request)), limit: request.max_tokens}
     if request.tools:
@@ -28,7 +28,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _messages(request: runs.Request) -> Iterator[ChatMessage]:
+def _messages(request: runs.ModelRequest) -> Iterator[ChatMessage]:
     if request.system.strip():
         yield {"role": "system", "content": request.system}
     calls: list[str] = []

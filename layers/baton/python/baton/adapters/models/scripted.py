@@ -20,7 +20,7 @@ class ScriptedModel:
     def __init__(self, script: Script, clock: Clock | None = None) -> None:
         self._script, self._clock = script, clock
 
-    def converse(self, request: runs.Request) -> runs.Reply:
+    def converse(self, request: runs.ModelRequest) -> runs.ModelReply:
         answer = self._script.answer(request.agent, request.attempt)
         if answer.turns:
             turn = turn_of(answer, request.turn)
@@ -33,7 +33,7 @@ class ScriptedModel:
             )
         return _output(request, answer)
 
-    def _pass_time(self, seconds: float, request: runs.Request) -> None:
+    def _pass_time(self, seconds: float, request: runs.ModelRequest) -> None:
         """Sleeps as long as the script says, at most the time that is left."""
         if self._clock is None or not seconds:
             return
@@ -42,16 +42,18 @@ class ScriptedModel:
             raise errors.ModelAway("The script takes longer than there is time.")
 
 
-def _output(request: runs.Request, answer: Scripted) -> runs.Reply:
+def _output(request: runs.ModelRequest, answer: Scripted) -> runs.ModelReply:
     text = answer.output if isinstance(answer.output, str) else trail.canonical_json(answer.output)
     output = {"scripted": True, "agent": request.agent, "answer": answer.output}
     return _reply(request, ({"text": text},), runs.StopReason.END_TURN, output)
 
 
-def _reply(request: runs.Request, blocks: tuple[Block, ...], reason: runs.StopReason, output: Any = None) -> runs.Reply:
+def _reply(
+    request: runs.ModelRequest, blocks: tuple[Block, ...], reason: runs.StopReason, output: Any = None
+) -> runs.ModelReply:
     prompted = sum(_words(turn["content"]) for turn in request.messages)
     usage = Usage(input_tokens=_words(request.system) + prompted, output_tokens=_words(list(blocks)))
-    return runs.Reply(blocks=blocks, stop_reason=reason, usage=usage, output=output, scripted=True)
+    return runs.ModelReply(blocks=blocks, stop_reason=reason, usage=usage, output=output, scripted=True)
 
 
 def _blocks(turn: ScriptedTurn, message: str) -> Iterator[Block]:
@@ -72,7 +74,7 @@ def _filled(value: Any, message: str) -> Any:
     return [_filled(each, message) for each in value] if isinstance(value, list) else value
 
 
-def _message(request: runs.Request) -> str:
+def _message(request: runs.ModelRequest) -> str:
     """Returns the user's last message. A tool's result isn't the user's, even where it is shown as text."""
     for turn in reversed(request.messages):
         if turn["role"] == "user":

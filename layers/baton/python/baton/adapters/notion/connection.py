@@ -108,7 +108,7 @@ class Connection:
         refused = self.token()
         try:
             return self._send_once(endpoint, args, request, refused, writes=writes)
-        except troubles.TokenRefused:
+        except troubles.NotionTokenRefused:
             if self.token(afresh=True) == refused:  # the saved token may have been replaced since it was read
                 raise
         return self._send_once(endpoint, args, request, self.token(), writes=writes)
@@ -136,4 +136,4 @@ def _check(token: str) -> None:
     """Raises ``TokenRefused`` for characters that no header takes: httpx would refuse them in an error that quotes the
     token."""
     if not (token.isascii() and token.isprintable()) or " " in token:
-        raise troubles.TokenRefused
+        raise troubles.NotionTokenRefused

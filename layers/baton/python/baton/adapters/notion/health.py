@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from baton.adapters.notion.schema import Lack, Property, Schema
+from baton.adapters.notion.database_schema import DatabaseSchema, Lack, Property
 from baton.domain.tracker.tracker_settings import TrackerSettings, folded
 from baton.ports.tracker import TrackerProblem
 
@@ -19,7 +19,7 @@ _CONSEQUENCE = {
 }
 
 
-def problems_of(schema: Schema, settings: TrackerSettings) -> Iterator[TrackerProblem]:
+def problems_of(schema: DatabaseSchema, settings: TrackerSettings) -> Iterator[TrackerProblem]:
     if schema.title is None:
         yield TrackerProblem("title", ERROR, "The database has no title property", "check tracker.database.")
     if len(schema.sources) > 1:
@@ -37,7 +37,7 @@ def problems_of(schema: Schema, settings: TrackerSettings) -> Iterator[TrackerPr
     yield from _of_priorities(schema, settings)
 
 
-def _of_status(schema: Schema, settings: TrackerSettings) -> Iterator[TrackerProblem]:
+def _of_status(schema: DatabaseSchema, settings: TrackerSettings) -> Iterator[TrackerProblem]:
     found = schema.find("status", settings)
     if isinstance(found, Lack):
         yield _lacking("status", settings, found, "pages show no states, and nobody can close a task in Notion")
@@ -53,7 +53,7 @@ def _of_status(schema: Schema, settings: TrackerSettings) -> Iterator[TrackerPro
         )
 
 
-def _of_priorities(schema: Schema, settings: TrackerSettings) -> Iterator[TrackerProblem]:
+def _of_priorities(schema: DatabaseSchema, settings: TrackerSettings) -> Iterator[TrackerProblem]:
     found = schema.find("priority", settings)
     if isinstance(found, Property):
         yield from _missing_options(found, settings.priorities, "priorities")

@@ -8,7 +8,7 @@ from notion_client.helpers import is_full_user
 
 from baton.adapters.notion import troubles
 from baton.adapters.notion.connection import Connection
-from baton.adapters.notion.schema import dashed
+from baton.adapters.notion.database_schema import dashed
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.tracker_settings import id_in
 

@@ -11,7 +11,7 @@ from notion_client.helpers import is_full_page
 
 from baton.adapters.notion import texts
 from baton.adapters.notion.connection import Connection
-from baton.adapters.notion.schema import Schema
+from baton.adapters.notion.database_schema import DatabaseSchema
 from baton.domain import times
 
 Condition = dict[str, Any]
@@ -21,7 +21,7 @@ OPEN = "Open in Baton"
 _TASK = re.compile(r"(?<![0-9A-Za-z_])task_[0-9a-hjkmnp-tv-z]{26}(?![0-9A-Za-z_])")
 
 
-def title(schema: Schema, how: str, text: str) -> Condition:
+def title(schema: DatabaseSchema, how: str, text: str) -> Condition:
     return {"property": schema.title.name if schema.title else "title", "title": {how: text}}
 
 
@@ -34,7 +34,7 @@ def both(*conditions: Condition) -> Condition:
     return {"and": list(conditions)}
 
 
-def pages(notion: Connection, schema: Schema, condition: Condition, sort: str) -> Iterator[dict[str, Any]]:
+def pages(notion: Connection, schema: DatabaseSchema, condition: Condition, sort: str) -> Iterator[dict[str, Any]]:
     """Yields the pages that aren't in the trash, the oldest by ``sort`` first."""
     found: Iterator[Any] = notion.read_all(
         notion.api.data_sources.query,

@@ -10,10 +10,10 @@ from notion_client.helpers import is_full_page
 
 from baton.adapters.notion import queries, texts, troubles, words
 from baton.adapters.notion.connection import Connection
-from baton.adapters.notion.draft import PageDraft
+from baton.adapters.notion.database_schema import DatabaseSchema, Lack, Property, Schemas, dashed, read_schema
 from baton.adapters.notion.health import ERROR, WARNING, problems_of
+from baton.adapters.notion.page_draft import PageDraft
 from baton.adapters.notion.people import People
-from baton.adapters.notion.schema import Lack, Property, Schema, Schemas, dashed, read_schema
 from baton.domain import errors
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields
@@ -119,13 +119,13 @@ class NotionTracker:
         except errors.TrackerTrouble as exc:
             return (TrackerProblem(troubles.DATABASE, ERROR, exc.message, "check tracker.database."),)
 
-    def _schema(self, *, afresh: bool = False) -> Schema:
+    def _schema(self, *, afresh: bool = False) -> DatabaseSchema:
         database_id = self._settings.database_id
         return self._schemas.get(
             self._workspace, database_id, lambda: read_schema(self._notion, database_id), afresh=afresh
         )
 
-    def _show(self, page_id: str, page_fields: PageFields, schema: Schema) -> WrittenPage:
+    def _show(self, page_id: str, page_fields: PageFields, schema: DatabaseSchema) -> WrittenPage:
         status = words.status(page_fields, schema, self._settings)
         if isinstance(status, Lack):
             return self._made(self._usable(page_id), (f"The status was left as it is: {status}",))
@@ -160,7 +160,7 @@ class NotionTracker:
             "The page isn't in Notion any more, or isn't shared with the connection: restore or share it."
         )
 
-    def _pages(self, schema: Schema, condition: dict[str, Any], sort: str) -> Iterator[dict[str, Any]]:
+    def _pages(self, schema: DatabaseSchema, condition: dict[str, Any], sort: str) -> Iterator[dict[str, Any]]:
         try:
             yield from queries.pages(self._notion, schema, condition, sort)
         except (troubles.NotThere, troubles.RequestRefused) as exc:
@@ -199,7 +199,7 @@ class NotionTracker:
     def _snapshot(self, page: dict[str, Any]) -> page_changes.PageSnapshot:
         return words.seen(page, self._settings, self._people.us(self._notion))
 
-    def _problems_of_capabilities(self, schema: Schema) -> Iterator[TrackerProblem]:
+    def _problems_of_capabilities(self, schema: DatabaseSchema) -> Iterator[TrackerProblem]:
         """Yields missing capabilities other than reading and writing pages, which every request would show."""
         for attempt in (lambda: self.who(schema.created_by), lambda: self._has_comment(schema.data_source_id, "")):
             try:

@@ -9,8 +9,8 @@ import httpx
 
 from baton.adapters.deadline import Deadline
 from baton.adapters.notion.connection import Connection
+from baton.adapters.notion.database_schema import Schemas
 from baton.adapters.notion.people import People
-from baton.adapters.notion.schema import Schemas
 from baton.adapters.notion.tracker import NotionTracker
 from baton.adapters.notion.transport import SessionTransport
 from baton.domain.tracker.tracker_settings import TrackerSettings

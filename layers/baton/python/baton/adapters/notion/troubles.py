@@ -28,7 +28,7 @@ class Denied(errors.TrackerDenies):
         self.about, self.problem, self.what_to_do = about, problem, what_to_do
 
 
-class TokenRefused(Denied):
+class NotionTokenRefused(Denied):
     def __init__(self) -> None:
         super().__init__(
             TOKEN,
@@ -74,7 +74,7 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> errors
     message = quote(exc)
     match exc.status:
         case HTTPStatus.UNAUTHORIZED:
-            return TokenRefused()
+            return NotionTokenRefused()
         case HTTPStatus.FORBIDDEN if (exc.additional_data or {}).get("block_limit"):
             # Existing pages may still be written: only this one can't be created.
             return errors.PageRefused(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from baton.adapters.notion import texts
-from baton.adapters.notion.schema import TYPES, Lack, Property, Schema, dashed
+from baton.adapters.notion.database_schema import TYPES, DatabaseSchema, Lack, Property, dashed
 from baton.domain import times
 from baton.domain.escalations.marker import one_line
 from baton.domain.tracker import page_changes
@@ -27,14 +27,14 @@ def wanted(page_fields: PageFields, settings: TrackerSettings) -> dict[str, Any]
     }
 
 
-def status(page_fields: PageFields, schema: Schema, settings: TrackerSettings) -> tuple[Property, Value] | Lack:
+def status(page_fields: PageFields, schema: DatabaseSchema, settings: TrackerSettings) -> tuple[Property, Value] | Lack:
     return value(
         schema, settings, "status", settings.status_for(page_fields.state), f"tracker.statuses.{page_fields.state}"
     )
 
 
 def value(
-    schema: Schema, settings: TrackerSettings, role: str, word: str, setting: str = ""
+    schema: DatabaseSchema, settings: TrackerSettings, role: str, word: str, setting: str = ""
 ) -> tuple[Property, Value] | Lack:
     """Returns a property and its value, or why it can't be written. ``setting`` names the setting that ``word`` comes
     from, for the remedy."""

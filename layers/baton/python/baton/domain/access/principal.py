@@ -22,7 +22,7 @@ _TRACKER = "notion:"
 OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER, JOINER, CALLBACK})
 
 
-class Kind(StrEnum):
+class PrincipalKind(StrEnum):
     AGENT = "agent"
     HUMAN = "human"
     SERVICE = "service"
@@ -33,7 +33,7 @@ class Principal:
     """A caller."""
 
     workspace: str
-    kind: Kind
+    kind: PrincipalKind
     id: str  # an agent's slug, or the name in the token of a human or service
     scopes: frozenset[str] = frozenset()
     # The token that was shown. It says nothing of who this is, and gives no right.
@@ -42,12 +42,12 @@ class Principal:
 
     @property
     def is_human(self) -> bool:
-        return self.kind is Kind.HUMAN
+        return self.kind is PrincipalKind.HUMAN
 
     @property
     def is_own_part(self) -> bool:
         """True for one of Baton's own parts, which no token can be."""
-        return self.kind is Kind.SERVICE and self.id in OWN_PARTS
+        return self.kind is PrincipalKind.SERVICE and self.id in OWN_PARTS
 
     @property
     def key(self) -> str:
@@ -79,17 +79,17 @@ class Principal:
             raise errors.HumanNeeded(action)
 
     def must_not_be_agent(self, action: str) -> None:
-        if self.kind is Kind.AGENT:
+        if self.kind is PrincipalKind.AGENT:
             raise errors.HumanNeeded(action)
 
     def must_be_let_converse(self) -> None:
         """Raises ``ScopeNeeded`` for an agent without the scope ``converse``."""
-        if self.kind is Kind.AGENT and CONVERSE not in self.scopes:
+        if self.kind is PrincipalKind.AGENT and CONVERSE not in self.scopes:
             raise errors.ScopeNeeded(CONVERSE)
 
     def acting_for(self, agent: str) -> str:
         """Returns ``agent`` if the principal may act for it. Raises ``NotYourAgent`` or ``ScopeNeeded``."""
-        if self.kind is Kind.AGENT:
+        if self.kind is PrincipalKind.AGENT:
             if agent != self.id:
                 raise errors.NotYourAgent(agent)
         elif ACT_AS not in self.scopes:
@@ -99,12 +99,12 @@ class Principal:
 
 def system(workspace: str, name: str) -> Principal:
     """Returns the principal of one of ``OWN_PARTS``: a service that may act for every agent."""
-    return Principal(workspace, Kind.SERVICE, name, frozenset({ACT_AS}))
+    return Principal(workspace, PrincipalKind.SERVICE, name, frozenset({ACT_AS}))
 
 
 def tracker_human(workspace: str, user_id: str) -> Principal:
     """Returns the principal of a person who acted in the tracker. No token's name has a colon."""
-    return Principal(workspace, Kind.HUMAN, _TRACKER + user_id)
+    return Principal(workspace, PrincipalKind.HUMAN, _TRACKER + user_id)
 
 
 def is_tracker_human(principal_id: str) -> bool:

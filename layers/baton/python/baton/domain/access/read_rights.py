@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.alerts.alert import Alert
 from baton.domain.escalations.review import Review
 from baton.domain.memory.entry import Entry
@@ -23,19 +23,19 @@ class AgentsRead(StrEnum):
 
 def reads_all(by: Principal) -> bool:
     """True if the principal reads everything, guardrails and prompts included, whatever the workspace's setting is."""
-    return by.is_human or (by.kind is Kind.SERVICE and ACT_AS in by.scopes)
+    return by.is_human or (by.kind is PrincipalKind.SERVICE and ACT_AS in by.scopes)
 
 
 def may_share(by: Principal) -> bool:
     """True if ``AgentsRead.WORKSPACE`` lets the principal read the work of others."""
-    return by.kind is Kind.AGENT
+    return by.kind is PrincipalKind.AGENT
 
 
 def has_part_in(by: Principal, task: Task) -> bool:
     """True if the principal created the task, or is its source agent, its target or an agent that claimed it."""
     if by.key in {task.created_by, task.source_agent}:
         return True
-    return by.kind is Kind.AGENT and by.id in agents_of(task)
+    return by.kind is PrincipalKind.AGENT and by.id in agents_of(task)
 
 
 def agents_of(task: Task) -> frozenset[str]:
@@ -50,7 +50,7 @@ def is_open_offer(task: Task) -> bool:
 
 def may_see_profile(by: Principal, slug: str) -> bool:
     """True if the principal may read an agent's run profile: the agent itself may, whatever the workspace shares."""
-    return reads_all(by) or (by.kind is Kind.AGENT and by.id == slug)
+    return reads_all(by) or (by.kind is PrincipalKind.AGENT and by.id == slug)
 
 
 def may_see_guardrails(by: Principal) -> bool:
@@ -60,7 +60,7 @@ def may_see_guardrails(by: Principal) -> bool:
 
 def has_asked(by: Principal, review: Review) -> bool:
     """True if the principal made the request that the review stopped."""
-    return review.requested_by == by.key or review.source_agent == (by.id if by.kind is Kind.AGENT else by.key)
+    return review.requested_by == by.key or review.source_agent == (by.id if by.kind is PrincipalKind.AGENT else by.key)
 
 
 def has_raised(by: Principal, alert: Alert) -> bool:
@@ -75,4 +75,4 @@ def may_read_entry(by: Principal, entry: Entry) -> bool:
 
 def reads_blackboard(by: Principal) -> bool:
     """True if the principal reads all that is on the blackboard, and what handoffs have taken along of it."""
-    return reads_all(by) or by.kind is Kind.AGENT
+    return reads_all(by) or by.kind is PrincipalKind.AGENT

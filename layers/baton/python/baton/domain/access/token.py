@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from baton.domain import times
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 
 SECRET_BYTES = 32
 _TOKEN = re.compile(r"baton_([0-9a-z]{8,40})_([0-9a-f]{64})\Z")
@@ -31,7 +31,7 @@ class Token:
 
     id: str
     workspace: str
-    kind: Kind
+    kind: PrincipalKind
     subject: str  # an agent's slug, or the name of a human or service
     scopes: frozenset[str]
     digest: str  # SHA-256 of the secret: 256 random bits need no slow hash

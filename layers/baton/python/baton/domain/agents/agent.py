@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from baton.domain import errors, hidden
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.agents.look_alikes import look, mixes_alphabets
 
 MAX_AGENTS = 500
@@ -145,7 +145,7 @@ class Agent:
         return replace(after, service_version=after.version, service_by=by.key, service_fields=fields)
 
     def _must_be_theirs_to_switch_on(self, active: bool) -> None:
-        if active and not self.active and not self.off_by.startswith(f"{Kind.SERVICE}:"):
+        if active and not self.active and not self.off_by.startswith(f"{PrincipalKind.SERVICE}:"):
             raise errors.HumanNeeded("switch on an agent that a human switched off")
 
     def _off_by(self, by: Principal, values: Mapping[str, Any]) -> str:

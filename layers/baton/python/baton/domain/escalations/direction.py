@@ -17,7 +17,7 @@ _LONGEST_WINDOW = times.seconds(MAX_WINDOW_DAYS * 86_400)
 
 
 @dataclass(frozen=True, slots=True)
-class Escalation:
+class CountedEscalation:
     """One task of the direction."""
 
     task_id: str
@@ -34,7 +34,7 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
-class Capped:
+class CapReached:
     """The cap refuses: the window is full."""
 
     review_id: str | None  # the manual review that is open for this direction, if any
@@ -46,7 +46,7 @@ class Free:
     """A task may be created."""
 
 
-Verdict = Duplicate | Capped | Free
+Verdict = Duplicate | CapReached | Free
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Direction:
     workspace: str
     source: str
     target: str
-    escalations: tuple[Escalation, ...] = ()
+    escalations: tuple[CountedEscalation, ...] = ()
     review_id: str | None = None
     # Rises with every new escalation and every review that is opened or ended, not with a task's end: that can only
     # turn a refusal into a yes, so a decision made without it is never unsafe.
@@ -69,7 +69,7 @@ class Direction:
         if blocking:
             return Duplicate(max(blocking, key=lambda e: (not e.closed, e.created_at, e.task_id)).task_id)
         if len(recent) >= settings.escalation_cap:
-            return Capped(self.review_id, len(recent))
+            return CapReached(self.review_id, len(recent))
         return Free()
 
     def in_question(self, now: datetime, settings: Settings) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class Direction:
         escalations = (replace(e, closed=True) if e.task_id in task_ids else e for e in self.escalations)
         return replace(self, escalations=tuple(escalations))
 
-    def _recent(self, now: datetime, settings: Settings) -> list[Escalation]:
+    def _recent(self, now: datetime, settings: Settings) -> list[CountedEscalation]:
         return [e for e in self.escalations if now - e.created_at < settings.window]
 
     def forgettable(self, now: datetime) -> tuple[str, ...]:

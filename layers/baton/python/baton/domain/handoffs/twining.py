@@ -7,8 +7,8 @@ from typing import Any
 
 from baton.domain.escalations.marker import one_line
 from baton.domain.handoffs.handoff_message import HandoffMessage
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import MAX_SUMMARY, EntryType
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.tasks.task import Task
 
 COMPLETED, MIXED = "completed", "mixed"

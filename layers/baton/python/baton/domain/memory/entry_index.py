@@ -46,7 +46,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScoredEntry:
     """``score``: the higher, the better the entry fits; only to be compared with others of the same question."""
 
     entry_id: str
@@ -54,7 +54,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[ItemT]):
+class SearchAnswer(Generic[ItemT]):
     """``searched``: among so many entries. ``is_whole``: the workspace has no older ones."""
 
     items: list[ItemT]
@@ -186,16 +186,16 @@ class EntryIndex:
             self._shares[facts.poster].remove(entry_id, facts)
             self.size -= facts.size
 
-    def find(self, question: Question, now: datetime) -> list[Found]:
+    def find(self, question: Question, now: datetime) -> list[ScoredEntry]:
         """Returns the best entries, the best first; the newer first of two equals."""
         rank = self._rank(question, times.to_ms(now))
         ranked = ((score * rank(self._facts[entry_id]), entry_id) for entry_id, score in self._fits(question.text))
         best = heapq.nlargest(question.limit, (each for each in ranked if each[0] > 0))
-        return [Found(entry_id, score) for score, entry_id in best]
+        return [ScoredEntry(entry_id, score) for score, entry_id in best]
 
-    def answer(self, items: list[ItemT]) -> Answer[ItemT]:
+    def answer(self, items: list[ItemT]) -> SearchAnswer[ItemT]:
         """Returns what was found, and among how much."""
-        return Answer(items, len(self), self.is_whole)
+        return SearchAnswer(items, len(self), self.is_whole)
 
     def about(self, path: str, entry_types: frozenset[EntryType]) -> list[str]:
         """Returns the ids of the entries of these types that hold for a file or folder, newest first: those in its

@@ -8,7 +8,7 @@ from math import ceil
 
 from baton.domain import errors
 from baton.domain.access.metering import HUMAN_FACTOR
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 
 # Of an agent. An entry of 70 words has half a kilobyte.
 ENTRIES_PER_HOUR, BYTES_PER_HOUR = 2_400, 4_000_000
@@ -26,7 +26,7 @@ class PosterUse:
     def take(self, by: Principal, size: int, now: datetime) -> None:
         """Counts an entry of so many bytes. Raises ``BoardRateLimited``, and counts nothing, if that is too much."""
         # People import what they know, and services what a tracker knows.
-        factor = 1 if by.kind is Kind.AGENT else HUMAN_FACTOR
+        factor = 1 if by.kind is PrincipalKind.AGENT else HUMAN_FACTOR
         passed, self.at = max(0.0, (now - self.at).total_seconds()) / _HOUR_SECONDS, now
         most_entries, most_bytes = ENTRIES_PER_HOUR * factor, BYTES_PER_HOUR * factor
         self.entries = max(0.0, self.entries - most_entries * passed)

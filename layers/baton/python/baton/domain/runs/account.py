@@ -70,14 +70,14 @@ class Accounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class SpendingLimits:
     """The limits of a workflow. None: there is none."""
 
     calls: int | None = None
     tokens: int | None = None
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = SpendingLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,4 +88,4 @@ class Spending:
     task_id: str
     fence: int
     used: Usage
-    limits: Limits = NO_LIMITS
+    limits: SpendingLimits = NO_LIMITS

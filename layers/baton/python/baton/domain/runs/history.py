@@ -11,7 +11,7 @@ from baton.domain import hidden
 from baton.domain.agents.tool import History
 from baton.domain.handoffs import handoff_message
 from baton.domain.runs.prompt import is_plain, one_line_json
-from baton.domain.runs.transcript import Block, Entry, EntryKind
+from baton.domain.runs.transcript import Block, EntryKind, TranscriptEntry
 from baton.domain.tasks import trail
 
 MAX_HISTORY_BYTES = 200_000
@@ -105,9 +105,11 @@ class _TurnReader:
     is_own: bool  # the running task's transcript: its reasoning is kept, as some providers require it back
     groups: list[_TurnGroup] = field(default_factory=list)
 
-    def read(self, entries: Iterable[Entry], most_turns: int | None = None, since: int = 0) -> list[_TurnGroup]:
+    def read(
+        self, entries: Iterable[TranscriptEntry], most_turns: int | None = None, since: int = 0
+    ) -> list[_TurnGroup]:
         results: dict[int, list[Block]] = {}
-        order: list[tuple[EntryKind, int, Entry]] = []
+        order: list[tuple[EntryKind, int, TranscriptEntry]] = []
         for entry in entries:
             if entry.turn < since or (most_turns is not None and entry.turn > most_turns):
                 continue
@@ -122,7 +124,7 @@ class _TurnReader:
                 self._reply(entry, results.get(turn, []))
         return self.groups
 
-    def _reply(self, entry: Entry, answers: list[Block]) -> None:
+    def _reply(self, entry: TranscriptEntry, answers: list[Block]) -> None:
         """Adds a reply with its results, without unanswered calls and without results that have no call. A reply with
         neither text nor calls is left out."""
         answered = {block["toolResult"]["toolUseId"]: block for block in answers if "toolResult" in block}
@@ -150,8 +152,8 @@ class _TurnReader:
 
 def composed(
     conversation: Conversation,
-    earlier: Sequence[tuple[EarlierTask, Sequence[Entry]]],
-    own: Sequence[Entry],
+    earlier: Sequence[tuple[EarlierTask, Sequence[TranscriptEntry]]],
+    own: Sequence[TranscriptEntry],
     *,
     has_tools: bool,
     most_bytes: int = MAX_HISTORY_BYTES,

@@ -44,7 +44,7 @@ class MessageType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class TranscriptMessage:
     """A message of a conversation, as its viewers see it."""
 
     type: MessageType
@@ -87,7 +87,7 @@ def count_in(reported: Any) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class TranscriptEntry:
     """One entry of a transcript."""
 
     first: int  # the number of its first message
@@ -96,7 +96,7 @@ class Entry:
     at: datetime
     turn: int = 0  # the number of the reply that it is or belongs to; 0 before the first reply
     blocks: tuple[Block, ...] = ()
-    more_messages: tuple[Message, ...] = ()  # messages besides those of the blocks
+    more_messages: tuple[TranscriptMessage, ...] = ()  # messages besides those of the blocks
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     is_repair: bool = False  # the entry tells the model that its reply broke a rule
@@ -104,10 +104,10 @@ class Entry:
     scripted: bool = False  # a scripted model wrote it, no real one
 
     @property
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> tuple[TranscriptMessage, ...]:
         shown = [message for block in self.blocks for message in _messages_of(self.kind, block)]
         if self.scripted:  # viewers see that no real model answered
-            shown = [Message(each.type, each.text, {**each.data, "scripted": True}) for each in shown]
+            shown = [TranscriptMessage(each.type, each.text, {**each.data, "scripted": True}) for each in shown]
         return (*shown, *self.more_messages)
 
     @property
@@ -135,7 +135,7 @@ class Entry:
 class Transcript:
     """A task's entries, in order."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[TranscriptEntry, ...] = ()
 
     @property
     def next(self) -> int:
@@ -166,7 +166,7 @@ class Transcript:
             for call, result in entry.results.items()
         }
 
-    def unanswered(self) -> Entry | None:
+    def unanswered(self) -> TranscriptEntry | None:
         """Returns the last reply if it has no results yet or lacks some: a run continues there."""
         for entry in reversed(self.entries):
             if entry.kind is EntryKind.REPLY:
@@ -176,11 +176,11 @@ class Transcript:
                 return None if is_done else entry
         return None
 
-    def with_(self, entry: Entry) -> Transcript:
+    def with_(self, entry: TranscriptEntry) -> Transcript:
         return Transcript((*self.entries, entry))
 
 
-def masked(entry: Entry) -> Entry:
+def masked(entry: TranscriptEntry) -> TranscriptEntry:
     """Returns the entry with secrets masked, without content if they can't be masked."""
     try:
         content = {"blocks": list(entry.blocks), "told": [each.data for each in entry.more_messages]}
@@ -214,29 +214,31 @@ def result(call: str, content: Any, *, is_error: bool = False) -> Block:
     return {"toolResult": {"toolUseId": call, "content": [item], "status": "error" if is_error else "success"}}
 
 
-def _messages_of(kind: EntryKind, block: Block) -> Iterator[Message]:
+def _messages_of(kind: EntryKind, block: Block) -> Iterator[TranscriptMessage]:
     if "text" in block:
         if kind is EntryKind.REPLY:
-            yield Message(MessageType.ASSISTANT, block["text"])
+            yield TranscriptMessage(MessageType.ASSISTANT, block["text"])
         elif kind is EntryKind.ASK:
-            yield Message(MessageType.USER, block["text"])
+            yield TranscriptMessage(MessageType.USER, block["text"])
         else:  # a text that the model gets in place of results
-            yield Message(MessageType.ERROR, block["text"])
+            yield TranscriptMessage(MessageType.ERROR, block["text"])
     elif "reasoningContent" in block:
-        yield Message(MessageType.THINKING, block["reasoningContent"].get("reasoningText", {}).get("text", ""))
+        yield TranscriptMessage(
+            MessageType.THINKING, block["reasoningContent"].get("reasoningText", {}).get("text", "")
+        )
     elif "toolUse" in block:
         call = block["toolUse"]
         data = {"call_id": call["toolUseId"], "tool_name": call["name"], "arguments": call["input"]}
-        yield Message(MessageType.TOOL_CALL, f"Called {call['name']}", data)
+        yield TranscriptMessage(MessageType.TOOL_CALL, f"Called {call['name']}", data)
     elif "toolResult" in block:
         yield _result_message(block["toolResult"])
 
 
-def _result_message(result_block: Block) -> Message:
+def _result_message(result_block: Block) -> TranscriptMessage:
     (content,) = result_block["content"]
     text = content.get("text", "")
     data = {"call_id": result_block["toolUseId"], "status": result_block["status"]}
-    return Message(
+    return TranscriptMessage(
         MessageType.TOOL_RESULT, text, {**data, **({} if "text" in content else {"content": content["json"]})}
     )
 
@@ -246,5 +248,5 @@ class TaskEntry:
     """An entry of a task's transcript."""
 
     task_id: str
-    entry: Entry
+    entry: TranscriptEntry
     fence: int | None = None  # of the run that writes it; None: no run does

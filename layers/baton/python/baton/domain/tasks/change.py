@@ -10,7 +10,7 @@ from typing import Any
 from baton.domain.access.principal import Principal
 from baton.domain.tasks import trail
 from baton.domain.tasks.event_type import EventType
-from baton.domain.tasks.receipts import Asked
+from baton.domain.tasks.receipts import AskedRequest
 from baton.domain.tasks.tail import UNREAD
 from baton.domain.tasks.task import Claim, Flag, Recovery, State, Task
 from baton.domain.tasks.wake import wake_entry
@@ -30,7 +30,7 @@ class Change:
     by_holder: bool = False  # the holder of the task's claim sent the command
     notifies: bool = False  # a dispatch notice is due after the commit
     reasons: tuple[str, ...] = field(default=())  # why the sweeper changed the task; for logs
-    asked: Asked | None = None  # the request, if its repeat is answered from the trail
+    asked: AskedRequest | None = None  # the request, if its repeat is answered from the trail
 
     @property
     def ended_claim(self) -> Claim | None:

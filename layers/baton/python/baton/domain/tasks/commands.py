@@ -164,7 +164,7 @@ class Resume(TaskCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release(WorkerCommand):
+class ReleaseTask(WorkerCommand):
     name: ClassVar[str] = "release"
     reason: str | None = None
     again_at: datetime | None = None  # not claimable before then

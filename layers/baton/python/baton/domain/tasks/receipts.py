@@ -30,7 +30,7 @@ NAMES = ("ended", "key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedRequest:
     """The request behind a change, as the change keeps it."""
 
     digest: str  # of what was asked
@@ -59,7 +59,7 @@ class Receipt:
     asked: str | None  # digest of what was asked; None without a request of the holder, and without a key
     key_asked: str | None  # the same under the idempotency key
     version: int | None  # of the task after the change; None without ``asked``
-    ended: tail.Ended | None
+    ended: tail.EndedClaim | None
     computed: Mapping[str, Any]  # the fields that Baton added to a failure
 
     def is_over(self, now: datetime | None) -> bool:

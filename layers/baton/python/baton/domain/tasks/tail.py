@@ -46,7 +46,7 @@ def entries(state: str | None, events: Iterable[Event]) -> Iterator[Entry]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedClaim:
     """The claim that a change has ended, as the change's last entry tells."""
 
     claim_id: str
@@ -66,11 +66,11 @@ def ended_part(claim: Claim, after: Task, *, by_holder: bool) -> Entry:
     }
 
 
-def ended_in(entry: Entry, task: Task) -> Ended | None:
+def ended_in(entry: Entry, task: Task) -> EndedClaim | None:
     """Returns the claim that was ended with the entry of the task's trail; None if none was."""
     if "ended" not in entry:
         return None
-    return Ended(
+    return EndedClaim(
         claim_id=entry["ended"],
         fence=int(entry.get("ended_fence", entry.get("fence", 0))),
         agent=entry.get("ended_agent") or task.target_agent or "",

@@ -382,7 +382,7 @@ def _resume(task: Task, command: commands.Resume, at: datetime) -> Change:
     return recorder.end(resume_payload=command.resume_payload)
 
 
-def _release(task: Task, command: commands.Release, at: datetime) -> Change:
+def _release(task: Task, command: commands.ReleaseTask, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     releases = 0 if command.has_progressed else task.releases + 1
@@ -513,7 +513,7 @@ _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]
     commands.Transfer: _transfer,
     commands.WaitFor: _wait_for,
     commands.Resume: _resume,
-    commands.Release: _release,
+    commands.ReleaseTask: _release,
     commands.ReleaseClaim: _release_claim,
     commands.Resolve: _resolve,
     commands.Cancel: _cancel,

@@ -42,7 +42,7 @@ class Editor:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ClosedPage:
     """The page has a closing status. It ends the task if a person set it."""
 
     state: State  # ``done`` or ``cancelled``
@@ -58,7 +58,7 @@ class PageChange(Enum):
 
 def page_change_of(
     task: Task, page_sync: PageSync, seen: PageSnapshot, settings: TrackerSettings
-) -> Ended | PageChange:
+) -> ClosedPage | PageChange:
     """Returns what has changed since the page was last written or read."""
     if seen.in_trash:
         return PageChange.NONE if task.is_ended else PageChange.TRASHED
@@ -66,6 +66,6 @@ def page_change_of(
     if folded(seen.status) == folded(page_sync.page_status):
         return PageChange.NONE  # as it was last written or read
     if not task.is_ended:
-        return PageChange.NONE if meaning is None else Ended(meaning)
+        return PageChange.NONE if meaning is None else ClosedPage(meaning)
     was_closed = settings.meaning(page_sync.page_status) is not None
     return PageChange.REOPENED if was_closed and meaning is None else PageChange.NONE

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NoReturn
 
 from baton.domain import errors
-from baton.domain.access.principal import ACT_AS, CONVERSE, OWN_PARTS, SCOPES, Kind, Principal
+from baton.domain.access.principal import ACT_AS, CONVERSE, OWN_PARTS, SCOPES, Principal, PrincipalKind
 from baton.domain.access.token import Token, digest, spell
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
@@ -21,7 +21,7 @@ from baton.steps.retrying import retry_on_conflict
 class TokenRequest:
     """A request for a token."""
 
-    kind: Kind
+    kind: PrincipalKind
     subject: str  # an agent's slug, or a human's or service's name
     scopes: frozenset[str] = frozenset()
     expires_at: datetime | None = None
@@ -92,19 +92,19 @@ def _check(deps: Deps, by: Principal, request: TokenRequest, now: datetime) -> N
         raise errors.InvalidInput(
             "subject", "must be 1 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen"
         )
-    if request.kind is Kind.SERVICE and request.subject in OWN_PARTS:
+    if request.kind is PrincipalKind.SERVICE and request.subject in OWN_PARTS:
         raise errors.InvalidInput("subject", f"{request.subject!r} is what Baton's own part is called in the trail")
     unknown = request.scopes - SCOPES
     if unknown:
         raise errors.InvalidInput("scopes", f"{min(unknown)!r} is not a scope; known: {', '.join(sorted(SCOPES))}")
-    if request.kind is Kind.AGENT:
+    if request.kind is PrincipalKind.AGENT:
         if request.scopes - {CONVERSE}:
             raise errors.InvalidInput(
                 "scopes", f"an agent acts only as itself: its tokens take no scope but {CONVERSE!r}"
             )
         if deps.store.agent(by.workspace, request.subject) is None:
             raise errors.InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
-    if request.kind is Kind.HUMAN:
+    if request.kind is PrincipalKind.HUMAN:
         by.must_be_let_name(request.subject)
     if ACT_AS in request.scopes - by.scopes:
         raise errors.ScopeNeeded(ACT_AS)

@@ -19,7 +19,7 @@ from baton.steps import idempotency
 Types = tuple[str, ...]
 
 
-class Outcome(StrEnum):
+class ImportOutcome(StrEnum):
     CREATED = "created"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
@@ -30,7 +30,7 @@ class ImportedAgent:
     """The outcome for one agent."""
 
     slug: str
-    status: Outcome
+    status: ImportOutcome
     version: int  # the agent's, afterwards
 
 
@@ -108,13 +108,13 @@ def _differs(agent: Agent, types: Mapping[str, Types]) -> bool:
     return any(set(distinct(getattr(agent, name))) != set(distinct(values)) for name, values in types.items())
 
 
-def _outcome(agent: Agent) -> Outcome:
-    return Outcome.CREATED if agent.version == 1 else Outcome.UPDATED
+def _outcome(agent: Agent) -> ImportOutcome:
+    return ImportOutcome.CREATED if agent.version == 1 else ImportOutcome.UPDATED
 
 
 def _unchanged(agent: Agent) -> ImportedAgent:
-    return ImportedAgent(agent.slug, Outcome.UNCHANGED, agent.version)
+    return ImportedAgent(agent.slug, ImportOutcome.UNCHANGED, agent.version)
 
 
 def _from_answer(answer: dict[str, Any]) -> ImportedAgent:
-    return ImportedAgent(answer["slug"], Outcome(answer["status"]), answer["version"])
+    return ImportedAgent(answer["slug"], ImportOutcome(answer["status"]), answer["version"])

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from baton.domain import errors
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.access.read_rights import is_open_offer
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.ports.deps import Deps
@@ -50,7 +50,7 @@ def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: Idem
 def agent_to_claim_for(deps: Deps, by: Principal, task_id: str) -> str:
     """Returns the agent that a principal claims the task for if it names none: an agent itself, or else the task's
     target. Raises ``Unknown``, and ``InvalidInput`` for open work, which has no target."""
-    if by.kind is Kind.AGENT:
+    if by.kind is PrincipalKind.AGENT:
         return by.id
     task, _ = deps.store.load(by.workspace, task_id)
     if task.target_agent is None:

@@ -11,7 +11,7 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, lineage_under
+from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Kind, Policy

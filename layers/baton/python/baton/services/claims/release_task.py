@@ -34,7 +34,7 @@ def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetail
     ``InvalidInput`` for a time that is too late."""
     by, reason = call.by, work.reason
     request = EndClaimRequest(
-        call=call, command_name=commands.Release.name, extra_writes=work.extra_writes, while_off=True
+        call=call, command_name=commands.ReleaseTask.name, extra_writes=work.extra_writes, while_off=True
     )
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
@@ -46,7 +46,7 @@ def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetail
         checked_reason = (
             checked({"reason": reason}, inputs.settings.guardrails, "")["reason"] if is_by_caller else reason
         )
-        command = commands.Release(
+        command = commands.ReleaseTask(
             by=by,
             claim_id=call.claim_id,
             reason=checked_reason,

@@ -8,7 +8,7 @@ from datetime import datetime
 from baton.domain.access.principal import Principal
 from baton.domain.agents.tool import History
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, lineage_under
+from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.runs import history
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall

@@ -9,19 +9,19 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import ACT_AS, Principal
-from baton.domain.access.principal import Kind as Who
+from baton.domain.access.principal import PrincipalKind as Who
 from baton.domain.agents.tool import RESERVED, History
 from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.conversations.read_cursor import parse_read_cursor
 from baton.domain.guardrails.guardrails import OFF, checked
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, Lineage
+from baton.domain.handoffs.handoff_draft import HandoffDraft, Lineage
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
-from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry
+from baton.domain.runs.transcript import EntryKind, TaskEntry, TranscriptEntry
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
@@ -288,4 +288,6 @@ def begun_with(new: NewHandoff, by: str) -> tuple[Write, ...]:
 def _asked_in(new: NewHandoff, by: str) -> Write:
     """The user's message after the guardrails. ``by``: the principal key of its author."""
     task, blocks = new.change.task, ({"text": new.message.input.fields["message"]},)
-    return Insert(TaskEntry(task.id, Entry(first=1, kind=EntryKind.ASK, agent=by, at=task.created_at, blocks=blocks)))
+    return Insert(
+        TaskEntry(task.id, TranscriptEntry(first=1, kind=EntryKind.ASK, agent=by, at=task.created_at, blocks=blocks))
+    )

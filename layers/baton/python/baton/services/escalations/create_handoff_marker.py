@@ -10,7 +10,7 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Roster
-from baton.domain.escalations.direction import Capped, Direction, Duplicate
+from baton.domain.escalations.direction import CapReached, Direction, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import checked
@@ -128,7 +128,7 @@ def _escalate(
     settings, now = inputs.settings, deps.clock.now()
     direction = with_ends(deps, inputs.direction, settings, now)
     decision = direction.decide(now, settings)
-    if isinstance(decision, Duplicate | Capped):
+    if isinstance(decision, Duplicate | CapReached):
         answer, writes = _prevented(deps, by, marker, direction, decision)
         deps.store.commit(by.workspace, *writes, *idempotency.save_response(idempotency_key, answer.saved_response()))
         return answer
@@ -143,7 +143,7 @@ def _escalate(
 
 
 def _prevented(
-    deps: Deps, by: Principal, marker: Marker, direction: Direction, decision: Duplicate | Capped
+    deps: Deps, by: Principal, marker: Marker, direction: Direction, decision: Duplicate | CapReached
 ) -> tuple[MarkerAnswer, list[Write]]:
     """Returns the answer, and the writes that show humans what was asked."""
     now = deps.clock.now()

@@ -13,7 +13,7 @@ from baton.domain.escalations.marker import parse_marker
 from baton.domain.escalations.review import LOOP_GUARD, Review
 from baton.domain.escalations.review import from_snapshot as review_from_snapshot
 from baton.domain.escalations.review import snapshot as review_snapshot
-from baton.domain.handoffs.draft import HandoffDraft, draft_from, unbranched
+from baton.domain.handoffs.handoff_draft import HandoffDraft, draft_from, unbranched
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs import history
 from baton.domain.tasks import trail

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors
-from baton.domain.access.principal import Kind as Who
 from baton.domain.access.principal import Principal
+from baton.domain.access.principal import PrincipalKind as Who
 from baton.domain.agents.route import Mode
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, Lineage, lineage_under
+from baton.domain.handoffs.handoff_draft import HandoffDraft, Lineage, lineage_under
 from baton.domain.handoffs.workflow import ANY_AGENT, HeldClaim, RootHandoffs
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks import trail

@@ -11,8 +11,8 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
 from baton.domain.handoffs.handoff import fits_in
+from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_beside
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Kind, State, Task

@@ -8,7 +8,7 @@ from dataclasses import replace
 from baton.domain import errors
 from baton.domain.agents.route import Mode
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
+from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_beside
 from baton.domain.memory.taken_along import kept_in
 from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import HumanCall
@@ -21,7 +21,7 @@ from baton.steps.agents import resolve_agents
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tasks import answers
+from baton.steps.tasks import trail_answers
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 MIN_PARTS, MAX_PARTS = 2, 10
@@ -44,9 +44,9 @@ def split_task(
         inputs = deps.store.handoff_inputs(by.workspace, query)
         if inputs.parent is None:
             raise errors.Unknown("task")
-        receipt = answers.first_receipt(deps, inputs.parent.task, call.idempotency_key)
+        receipt = trail_answers.first_receipt(deps, inputs.parent.task, call.idempotency_key)
         if receipt is not None:
-            return _replayed(deps, answers.task_after(deps, inputs.parent.task, receipt))
+            return _replayed(deps, trail_answers.task_after(deps, inputs.parent.task, receipt))
         return _split(deps, call, inputs.parent, inputs, parts)
 
     return retry_on_conflict(deps, attempt)
@@ -65,7 +65,7 @@ def _split(
     begun = begin_or_refuse(deps, by, planned, terms, None)
     made = begun.handoffs
     command = commands.Split(by=by, parts=tuple(each.task.id for each in made), seen=call.seen)
-    change = replace(transition(whole.task, command, now), asked=answers.asked_under(call.idempotency_key))
+    change = replace(transition(whole.task, command, now), asked=trail_answers.asked_under(call.idempotency_key))
     commit(deps, change, *(write for each in made for write in each.writes), *begun.extras)
     return TaskDetails(task=change.task, page_sync=page_sync_of(deps, change.task)), tuple(
         each.details for each in made

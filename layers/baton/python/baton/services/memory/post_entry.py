@@ -8,8 +8,8 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import DecisionStatus, Entry
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert, Write
 from baton.steps import idempotency

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from baton.domain.access.principal import Principal
 from baton.domain.memory.entry import Entry, EntryType
-from baton.domain.memory.entry_index import Answer, Question
+from baton.domain.memory.entry_index import Question, SearchAnswer
 from baton.domain.memory.scope import parse_path, parse_scope
 from baton.ports.deps import Deps
 from baton.steps.memory.found_entries import FoundEntry, found_entries, to_read
@@ -29,19 +29,19 @@ class Recalled:
         return self.found.entry
 
 
-def recall(deps: Deps, by: Principal, question: Question) -> Answer[Recalled]:
+def recall(deps: Deps, by: Principal, question: Question) -> SearchAnswer[Recalled]:
     """Answers with the entries that fit the question, the best first, at most ``question.limit``. A decision that holds
     comes before those that it replaced, and has them with it. Raises ``InvalidInput`` and ``Busy``."""
     asked = replace(question, scope=parse_scope(question.scope))
     hits = deps.search.find(by.workspace, replace(asked, limit=to_read(by, asked.limit)))
     found = found_entries(deps, by, [each.entry_id for each in hits.items])
     recalled = [Recalled(found[each.entry_id], each.score) for each in hits.items if each.entry_id in found]
-    return Answer(recalled[: asked.limit], hits.searched, hits.is_whole)
+    return SearchAnswer(recalled[: asked.limit], hits.searched, hits.is_whole)
 
 
-def why(deps: Deps, by: Principal, path: str, limit: int) -> Answer[FoundEntry]:
+def why(deps: Deps, by: Principal, path: str, limit: int) -> SearchAnswer[FoundEntry]:
     """Answers with the decisions and constraints that hold for a file or folder, newest first, each with what it
     replaced. Raises ``InvalidInput`` and ``Busy``."""
     hits = deps.search.about(by.workspace, parse_path(path, "path"), REASONS)
     found = found_entries(deps, by, hits.items[: to_read(by, limit)])
-    return Answer(list(found.values())[:limit], hits.searched, hits.is_whole)
+    return SearchAnswer(list(found.values())[:limit], hits.searched, hits.is_whole)

@@ -18,7 +18,7 @@ from baton.domain.agents.tool import History
 from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.reply import is_blank
-from baton.domain.runs.transcript import Block, Entry, Message, MessageType, Transcript, Usage
+from baton.domain.runs.transcript import Block, MessageType, Transcript, TranscriptEntry, TranscriptMessage, Usage
 from baton.domain.tasks.task import Task
 from baton.ports import runs
 from baton.ports.deps import Deps
@@ -72,7 +72,7 @@ class _AgentRun:
     def go(self) -> runs.RunFailed | runs.RunExit:
         while True:
             reply = self.transcript_writer.transcript.unanswered() or self._next_reply()
-            if not isinstance(reply, Entry):
+            if not isinstance(reply, TranscriptEntry):
                 return reply
             if self.run.is_off():
                 return self._give_back(SWITCHED_OFF, 0)
@@ -80,7 +80,7 @@ class _AgentRun:
             if outcome is not None:
                 return outcome
 
-    def _next_reply(self) -> Entry | runs.RunFailed | runs.RunExit:
+    def _next_reply(self) -> TranscriptEntry | runs.RunFailed | runs.RunExit:
         most = self.run.profile.max_turns
         if self.transcript_writer.transcript.turns >= most:
             return self.transcript_writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
@@ -104,7 +104,7 @@ class _AgentRun:
             return self.transcript_writer.failed(**details, retryable=refusal.retryable)
         return self.transcript_writer.replied(reply)
 
-    def _handle(self, reply: Entry) -> runs.RunFailed | runs.RunExit | None:
+    def _handle(self, reply: TranscriptEntry) -> runs.RunFailed | runs.RunExit | None:
         """Handles a reply. Returns None if the model is to be asked again."""
         stop = runs.StopReason(reply.stop_reason or runs.StopReason.END_TURN)
         if stop in STOPPED:
@@ -115,7 +115,7 @@ class _AgentRun:
             return self._repair(reply, problem)
         return self._run_tools(reply) if reply.calls else self._complete(reply)
 
-    def _run_tools(self, reply: Entry) -> runs.RunExit | None:
+    def _run_tools(self, reply: TranscriptEntry) -> runs.RunExit | None:
         outcome = self.tools.act(
             reply, self.transcript_writer.transcript.results_of(reply.turn), self.transcript_writer.results
         )
@@ -124,7 +124,7 @@ class _AgentRun:
         self.transcript_writer.keep(self.transcript_writer.results(reply, outcome))
         return None
 
-    def _complete(self, reply: Entry) -> runs.RunFailed | runs.RunExit | None:
+    def _complete(self, reply: TranscriptEntry) -> runs.RunFailed | runs.RunExit | None:
         output = reply.output if reply.output is not None else {"message": reply.text}
         if reply.scripted and isinstance(output, dict):
             output = {**output, "scripted": True}
@@ -133,7 +133,7 @@ class _AgentRun:
         except errors.InvalidInput as refusal:
             return self._repair(reply, f"your result wasn't taken: {refusal.message}")
 
-    def _repair(self, reply: Entry, problem: str) -> runs.RunFailed | None:
+    def _repair(self, reply: TranscriptEntry, problem: str) -> runs.RunFailed | None:
         """One more chance for a reply that breaks a rule: every call gets a result, and the model gets the problem."""
         if self.transcript_writer.transcript.repairs >= MAX_REPAIRS:
             return self.transcript_writer.failed("validation", f"The model's reply broke the rules twice: {problem}")
@@ -143,11 +143,11 @@ class _AgentRun:
         self.transcript_writer.keep(replace(self.transcript_writer.results(reply, blocks), is_repair=True))
         return None
 
-    def _shorten(self, reply: Entry) -> runs.RunFailed | None:
+    def _shorten(self, reply: TranscriptEntry) -> runs.RunFailed | None:
         entries = self.transcript_writer.transcript.entries
         if sum(entry.stop_reason == runs.StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries) > MAX_SHORTENINGS:
             return self.transcript_writer.failed("error", "The conversation is too long for the model.")
-        notice = Message(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
+        notice = TranscriptMessage(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
         refused = self.tools.refused(reply, "Not done: the reply was cut off.")
         self.transcript_writer.keep(self.transcript_writer.results(reply, refused, notice))
         return None
@@ -166,7 +166,7 @@ class _AgentRun:
         return runs.RunExit.GIVEN_BACK
 
 
-def _broken_rule(reply: Entry, stop: runs.StopReason, most_tokens: int) -> str | None:
+def _broken_rule(reply: TranscriptEntry, stop: runs.StopReason, most_tokens: int) -> str | None:
     """The rule that the reply breaks, as text for the model; None if it breaks none."""
     for call in reply.calls:
         if "malformed" in call:

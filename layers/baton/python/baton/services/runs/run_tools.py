@@ -12,7 +12,7 @@ from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import Tool
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.built_in_tools import BUILT_IN, FAIL_TASK, SAVE_CHECKPOINT, problem_of
-from baton.domain.runs.transcript import Block, Entry, Message, TaskEntry, result
+from baton.domain.runs.transcript import Block, TaskEntry, TranscriptEntry, TranscriptMessage, result
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
 from baton.ports import runs
@@ -72,7 +72,7 @@ class RunTools:
     def specs(self) -> list[dict[str, Any]]:
         return [*(BUILT_IN[name] for name in self.built_in), *(tool.spec for tool in self.handoffs.values())]
 
-    def act(self, reply: Entry, given: Mapping[str, Block], entry: Any) -> list[Block] | runs.RunExit:
+    def act(self, reply: TranscriptEntry, given: Mapping[str, Block], entry: Any) -> list[Block] | runs.RunExit:
         """Returns the results of the reply's calls that have none yet, or how one of them left the task. ``entry``:
         makes the transcript's entry of results, for the transaction of a handoff."""
         results = {call_id: block for call_id, block in self._branch_results(reply).items() if call_id not in given}
@@ -92,7 +92,7 @@ class RunTools:
         plan = _Plan(self, reply, results, entry)
         return plan.left(outcome, branches)
 
-    def refused(self, reply: Entry, why: str) -> list[Block]:
+    def refused(self, reply: TranscriptEntry, why: str) -> list[Block]:
         return [result(call["toolUseId"], why, is_error=True) for call in reply.calls]
 
     def complete(self, output: Any, completion: dict[str, Any] | None, extra_writes: tuple[Write, ...]) -> runs.RunExit:
@@ -175,7 +175,7 @@ class RunTools:
             return result(call["toolUseId"], f"Not done: {refusal.message}", is_error=True)
         return result(call["toolUseId"], {"checkpoint_id": checkpoint_id})
 
-    def _branch_results(self, reply: Entry) -> dict[str, Block]:
+    def _branch_results(self, reply: TranscriptEntry) -> dict[str, Block]:
         """The results of delegations that the task has waited for."""
         calls = {call["toolUseId"] for call in reply.calls}
         found: dict[str, list[dict[str, Any]]] = {}
@@ -191,7 +191,7 @@ class _Plan:
     that end the task, the first is done (docs/spec/tools.md §4)."""
 
     tools: RunTools
-    reply: Entry
+    reply: TranscriptEntry
     results: dict[str, Block]
     entry: Any
 
@@ -233,7 +233,7 @@ class _Plan:
         return tools.complete(arguments["output"], _completion(arguments), extras)
 
     def _delegate(self, branches: Sequence[HandoffCall]) -> runs.RunExit:
-        def transcript_entry(begun: Sequence[tuple[HandoffCall, Task, Agent]]) -> Entry:
+        def transcript_entry(begun: Sequence[tuple[HandoffCall, Task, Agent]]) -> TranscriptEntry:
             return self._entry(*(delegation_message(*each) for each in begun))
 
         # The targets see the messages before this reply: its calls have no results yet.
@@ -243,12 +243,12 @@ class _Plan:
     def _handing(self, turns: int) -> HandoffSource:
         return HandoffSource(self.tools.run, turns)
 
-    def _transfer_entry(self, call: HandoffCall, task: Task, agent: Agent) -> Entry:
+    def _transfer_entry(self, call: HandoffCall, task: Task, agent: Agent) -> TranscriptEntry:
         self.results[call.call_id] = result(call.call_id, routed_text(agent))
         return self._entry(transfer_message(call, task, agent))
 
-    def _entry(self, *messages: Message) -> Entry:
-        entry: Entry = self.entry(self.reply, self._blocks(), *messages)
+    def _entry(self, *messages: TranscriptMessage) -> TranscriptEntry:
+        entry: TranscriptEntry = self.entry(self.reply, self._blocks(), *messages)
         return entry
 
     def _blocks(self) -> list[Block]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from baton.domain import errors
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind, WorkflowMember
 from baton.domain.tasks import commands
 from baton.domain.tasks.task import Task
@@ -73,7 +73,7 @@ def _cancel(deps: Deps, job: BackgroundJob, task: Task) -> None:
     """Cancels in the name of the principal that cancelled the ancestor. A task that changed meanwhile is left to the
     next round."""
     principal = job.data["by"]
-    by = Principal(task.workspace, Kind(principal["kind"]), principal["id"])
+    by = Principal(task.workspace, PrincipalKind(principal["kind"]), principal["id"])
     command = commands.Cancel(by=by, reason=job.data.get("reason"), ancestor=job.task_id)
     try:
         commit(deps, transition(task, command, deps.clock.now()))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from baton.domain import errors
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.access.read_rights import AgentsRead, has_asked, has_part_in, has_raised, may_share, reads_all
 from baton.domain.alerts.alert import Alert
 from baton.domain.escalations.review import Review
@@ -71,7 +71,7 @@ class ReadRights:
         if self.reads_all:
             return True
         if self._tools is None:
-            is_agent = self._by.kind is Kind.AGENT
+            is_agent = self._by.kind is PrincipalKind.AGENT
             self._tools = self._baton.store.profile(self.workspace, self._by.id).tools if is_agent else ()
         return name in self._tools or self.is_let
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from baton.domain import errors
-from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.agents.agent import Agent, canonical
 from baton.domain.ids import is_slug
 from baton.ports.deps import Deps
@@ -22,7 +22,7 @@ def source_of(deps: Deps, by: Principal, name: str) -> str:
     its own name. A slug that the caller acts for isn't checked before ``canonical_source``. Raises ``NotYourAgent`` and
     ``ScopeNeeded``."""
     name = canonical(name)
-    if by.kind is Kind.AGENT:
+    if by.kind is PrincipalKind.AGENT:
         if name != by.id and by.id not in _slugs_named(deps, by.workspace, name):
             raise errors.NotYourAgent(name)
         return by.id
@@ -35,7 +35,7 @@ def source_of(deps: Deps, by: Principal, name: str) -> str:
 
 def canonical_source(deps: Deps, by: Principal, known: Mapping[str, Agent], source: str) -> str:
     """Returns ``source`` as a slug, or as the caller's key if it acts for itself. Raises ``UnknownAgent``."""
-    if source in known or source == by.key or by.kind is Kind.AGENT:
+    if source in known or source == by.key or by.kind is PrincipalKind.AGENT:
         return source
     slugs = _slugs_named(deps, by.workspace, source)
     if slugs:

@@ -18,8 +18,8 @@ from baton.domain.idempotency import SavedResponse
 from baton.domain.tasks import commands, receipts
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.receipts import Asked, Receipt
-from baton.domain.tasks.tail import Ended
+from baton.domain.tasks.receipts import AskedRequest, Receipt
+from baton.domain.tasks.tail import EndedClaim
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.transitions import transition
@@ -32,7 +32,7 @@ from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.handoffs.begin_handoff import NewHandoff
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tasks import answers
+from baton.steps.tasks import trail_answers
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 
@@ -93,7 +93,7 @@ def end_claim(
 
     def decide_and_commit(inputs: HandoffInputs) -> TaskDetails:
         task = _task(inputs).task
-        receipt = answers.first_receipt(deps, task, idempotency_key, request.command_name)
+        receipt = trail_answers.first_receipt(deps, task, idempotency_key, request.command_name)
         if receipt is not None:
             return _replayed(deps, request, task, receipt)
         claim = task.current_claim(request.claim_id, by)
@@ -116,7 +116,7 @@ def end_claim(
         try:
             return idempotency.run_idempotently(
                 deps,
-                answers.key_beside(idempotency_key),
+                trail_answers.key_beside(idempotency_key),
                 read,
                 decide_and_commit,
                 lambda _: decide_and_commit(read()[0]),
@@ -138,7 +138,7 @@ def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Wri
     writes += [write for child in outcome.children for write in child.writes]
     if outcome.output is not None or outcome.completion:
         writes.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
-    return [*writes, *answers.empty_response_beside(request.call.idempotency_key)]
+    return [*writes, *trail_answers.empty_response_beside(request.call.idempotency_key)]
 
 
 def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any]) -> Change:
@@ -149,7 +149,7 @@ def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any
         left = receipts.not_told(computed, change.events[-1], change.task, claim.agent)
     key = request.call.idempotency_key
     under_key = None if key is None else receipts.asked(key.body_hash, request.command_name)
-    asked = Asked(digest=request.digest, key=receipts.name_of(key), key_digest=under_key, computed=left)
+    asked = AskedRequest(digest=request.digest, key=receipts.name_of(key), key_digest=under_key, computed=left)
     return replace(change, asked=asked)
 
 
@@ -161,7 +161,7 @@ def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
 
 def _with_task(query: HandoffQuery | None, request: EndClaimRequest) -> HandoffQuery:
     more = query or HandoffQuery()
-    key = answers.key_beside(request.call.idempotency_key)
+    key = trail_answers.key_beside(request.call.idempotency_key)
     return HandoffQuery(agents=more.agents, parent_id=request.task_id, idempotency_key=key)
 
 
@@ -186,7 +186,7 @@ def _replay_or_stale(deps: Deps, request: EndClaimRequest) -> TaskDetails:
     return _replayed(deps, request, task, receipt)
 
 
-def _keep_late(deps: Deps, request: EndClaimRequest, claim: Ended) -> None:
+def _keep_late(deps: Deps, request: EndClaimRequest, claim: EndedClaim) -> None:
     """Keeps the first late result under the claim; a repeat is only refused. The workspace's settings aren't read:
     secrets are always masked. If the guardrails refuse the payload, the result is kept without it."""
     try:
@@ -206,7 +206,7 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: Ended) -> None:
 def _replayed(deps: Deps, request: EndClaimRequest, now: Task, receipt: Receipt) -> TaskDetails:
     """Returns the first answer. The items of an ended task don't change, so they are read from the store. For a task
     that isn't ended, the failure is taken from this repeat."""
-    task, computed = answers.task_after(deps, now, receipt), receipt.computed
+    task, computed = trail_answers.task_after(deps, now, receipt), receipt.computed
     if task.is_ended:
         items = deps.store.read(task.workspace, task.id)
         return TaskDetails(

@@ -12,7 +12,7 @@ from baton.domain import errors, times
 from baton.domain.access.principal import READER, system
 from baton.domain.conversations.read_cursor import ReadCursor
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.runs.transcript import Entry, Message, MessageType, masked
+from baton.domain.runs.transcript import MessageType, TranscriptEntry, TranscriptMessage, masked
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
@@ -34,7 +34,7 @@ class ReadMessage:
     number: int  # within its task
     agent: str
     at: str
-    message: Message
+    message: TranscriptMessage
     is_last: bool = False  # no message of the task can come after it
 
     @property
@@ -131,7 +131,7 @@ class ConversationReader:
         if task.is_ended:
             yield from self._end(task, after, last, agent)
 
-    def _entries(self, task: Task, after: int) -> tuple[Entry, ...]:
+    def _entries(self, task: Task, after: int) -> tuple[TranscriptEntry, ...]:
         """An ended task's transcript is taken as if by its next run, which never comes: a run that had an entry under
         way when the task ended adds nothing after somebody has read to the end."""
         store = self.deps.store
@@ -153,19 +153,19 @@ class ConversationReader:
                 last += 1
                 if last > after:
                     yield ReadMessage(task, last, agent, at, _answer_of(self.deps, task))
-        status = Message(MessageType.STATUS, f"The task is {task.state}.", {"state": str(task.state)})
+        status = TranscriptMessage(MessageType.STATUS, f"The task is {task.state}.", {"state": str(task.state)})
         yield ReadMessage(task, max(last, after if is_run else 0) + 1, agent, at, status, is_last=True)
 
 
-def _begun_by(entry: Entry) -> frozenset[str]:
+def _begun_by(entry: TranscriptEntry) -> frozenset[str]:
     """The calls that began branches."""
     return frozenset(str(each.data.get("call_id")) for each in entry.more_messages if each.type is MessageType.SUBTASK)
 
 
-def _answer_of(deps: Deps, task: Task) -> Message:
+def _answer_of(deps: Deps, task: Task) -> TranscriptMessage:
     """The answer of an agent that Baton doesn't run: its output, which the guardrails have checked."""
     output = deps.store.read(task.workspace, task.id).output
     text = output.get("message") if isinstance(output, dict) else output
-    return Message(
+    return TranscriptMessage(
         MessageType.ASSISTANT, text if isinstance(text, str) else trail.canonical_json(output), {"output": output}
     )

@@ -13,8 +13,8 @@ from baton.domain.escalations.direction import Direction
 from baton.domain.escalations.marker import Marker
 from baton.domain.escalations.review import ESCALATION_CAP, Review
 from baton.domain.handoffs.digests import message_digest
-from baton.domain.handoffs.draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
+from baton.domain.handoffs.handoff_draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task
@@ -30,7 +30,7 @@ AT_ONCE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Escalation:
+class EscalationDraft:
     """An escalation that isn't committed yet."""
 
     change: Change
@@ -53,7 +53,7 @@ def open_escalation(
     marker: Marker,
     settings: Settings,
     released: Review | None = None,
-) -> Escalation:
+) -> EscalationDraft:
     """Returns the task of a marker, not committed yet. ``released``: the review that a human releases with it; without
     one, the page synchronisation is held for the caller, if the tracker circuit is closed."""
     now = deps.clock.now()
@@ -90,10 +90,10 @@ def open_escalation(
     new = new.changed(digest=message_digest(new, body))
     change = create(new, by, now, Dispatch(marker.target, settings))
     if settings.tracker is None:
-        return Escalation(change, body)
+        return EscalationDraft(change, body)
     circuit = deps.store.circuit(by.workspace) if released is None else None
     sender = deps.ids.new("send", now) if circuit is not None and not circuit.is_open(now) else None
-    return Escalation(change, body, opened(change.task, sender, AT_ONCE_SECONDS), circuit)
+    return EscalationDraft(change, body, opened(change.task, sender, AT_ONCE_SECONDS), circuit)
 
 
 def review_of(deps: Deps, by: Principal, marker: Marker, now: datetime) -> Review:

@@ -17,7 +17,7 @@ from baton.domain.agents.agent import Agent
 from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.digests import message_digest
-from baton.domain.handoffs.draft import HandoffDraft
+from baton.domain.handoffs.handoff_draft import HandoffDraft
 from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount, RootHandoffs
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.history import conversation_in

@@ -12,7 +12,7 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, lineage_under
+from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.memory.taken_along import kept_in
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps

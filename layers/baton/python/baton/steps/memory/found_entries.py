@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from baton.domain.access.principal import Kind, Principal
+from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.access.read_rights import may_read_entry, reads_all
 from baton.domain.memory.entry import Entry
 from baton.ports.deps import Deps
@@ -33,7 +33,7 @@ def found_entries(deps: Deps, by: Principal, entry_ids: Sequence[str]) -> dict[s
 
 def to_read(by: Principal, wanted: int) -> int:
     """Returns how many of what was found are read to show so many: more for a caller that may not see them all."""
-    sees_all = reads_all(by) or by.kind is Kind.AGENT
+    sees_all = reads_all(by) or by.kind is PrincipalKind.AGENT
     return wanted if sees_all else max(wanted, MAX_READ)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from baton.domain.access.principal import Principal
-from baton.domain.memory.draft import EntryDraft
 from baton.domain.memory.entry import ENTRY, Entry
+from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.poster_use import PosterUse
 from baton.ports.deps import Deps
 from baton.steps.guardrails.apply_guardrails import apply_guardrails

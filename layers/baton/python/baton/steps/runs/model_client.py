@@ -13,7 +13,7 @@ from baton.domain.guardrails.guardrails import OFF
 from baton.domain.runs import history
 from baton.domain.runs.memory_prompt import memory_lines
 from baton.domain.runs.prompt import system_prompt
-from baton.domain.runs.transcript import Entry, masked
+from baton.domain.runs.transcript import TranscriptEntry, masked
 from baton.domain.tasks import trail
 from baton.ports import runs
 from baton.steps.runs.run_context import RunContext
@@ -36,12 +36,12 @@ class ModelClient:
     models: runs.Models
     transcript_writer: TranscriptWriter
     tools: list[dict[str, Any]]  # in the shape that the model gets
-    earlier: list[tuple[history.EarlierTask, Sequence[Entry]]] | None = field(default=None)
+    earlier: list[tuple[history.EarlierTask, Sequence[TranscriptEntry]]] | None = field(default=None)
 
     def has_time(self) -> bool:
         return self.run.work.time_left() >= MIN_TURN_SECONDS
 
-    def ask(self) -> runs.Reply:
+    def ask(self) -> runs.ModelReply:
         """Returns the model's reply. Raises ``ModelAway`` when tries or time run out, ``ModelThrottled`` after many
         more, ``ModelRefuses``, and ``InactiveAgent`` if the agent was switched off while the provider was waited
         for."""
@@ -73,10 +73,10 @@ class ModelClient:
         self.run.deps.clock.sleep(pause)
         return True
 
-    def _request(self, model_id: str) -> runs.Request:
+    def _request(self, model_id: str) -> runs.ModelRequest:
         work, conversation = self.run.work, self.run.conversation
         task, context = work.details.task, work.details.message.context.json
-        return runs.Request(
+        return runs.ModelRequest(
             system=system_prompt(
                 self.run.profile.system_prompt,
                 context,
@@ -110,16 +110,16 @@ class ModelClient:
             most_bytes=history.MAX_HISTORY_BYTES >> too_long,
         )
 
-    def _read_earlier(self) -> list[tuple[history.EarlierTask, Sequence[Entry]]]:
+    def _read_earlier(self) -> list[tuple[history.EarlierTask, Sequence[TranscriptEntry]]]:
         """The newest tasks that fit. Secrets are masked, as in everything between agents, unless the workspace turned
         that off."""
-        found: list[tuple[history.EarlierTask, Sequence[Entry]]] = []
+        found: list[tuple[history.EarlierTask, Sequence[TranscriptEntry]]] = []
         if not self.run.conversation.earlier:
             return found
         size, workspace = 0, self.run.task.workspace
         is_open = self.run.deps.store.settings(workspace).guardrails.secrets == OFF
         for seen in reversed(self.run.conversation.earlier):
-            entries: Sequence[Entry] = self.run.deps.store.transcript(workspace, seen.task_id)
+            entries: Sequence[TranscriptEntry] = self.run.deps.store.transcript(workspace, seen.task_id)
             entries = entries if is_open else [masked(entry) for entry in entries]
             found.insert(0, (seen, entries))
             size += sum(len(trail.canonical_json(entry.blocks)) for entry in entries)
@@ -127,7 +127,7 @@ class ModelClient:
                 break
         return found
 
-    def _log(self, reply: runs.Reply, provider: str, model_id: str) -> None:
+    def _log(self, reply: runs.ModelReply, provider: str, model_id: str) -> None:
         self.run.deps.log(
             "a model replied",
             action="model_replied",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from baton.domain import errors
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.runs.account import NO_LIMITS, Accounts, Limits, Spending
+from baton.domain.runs.account import NO_LIMITS, Accounts, Spending, SpendingLimits
 from baton.domain.runs.transcript import Usage
 from baton.ports.writes import AddUsage
 from baton.steps import idempotency
@@ -29,7 +29,7 @@ class RunAccount:
         as text, or None. Raises ``StaleClaim`` if a later run has counted since. The claim was looked at a moment ago:
         the run has just begun, or has saved an entry."""
         limits = self.run.work.details.message.budget.limits
-        return self._count(Usage(model_calls=1), Limits(calls=limits.max_model_calls, tokens=limits.max_tokens))
+        return self._count(Usage(model_calls=1), SpendingLimits(calls=limits.max_model_calls, tokens=limits.max_tokens))
 
     def count(self, used: Usage) -> None:
         """Counts this too, whether or not the claim is still current. Raises ``StaleClaim`` if a later run has counted
@@ -53,7 +53,7 @@ class RunAccount:
         spent = AddUsage(task.workflow_id, task.id, used)
         persistently(self.run, lambda: idempotency.apply_once(self.run.deps, idempotency_key, [spent]))
 
-    def _count(self, used: Usage, limits: Limits | None) -> str | None:
+    def _count(self, used: Usage, limits: SpendingLimits | None) -> str | None:
         """Returns the exhausted budget as text, or None. Without ``limits`` nothing is exhausted."""
         task, fence, step = self.run.task, self.run.fence, self.step + 1
         spending = Spending(
@@ -81,7 +81,7 @@ class RunAccount:
             self.has_read = True
         return self.known
 
-    def _exhausted(self, seen: Accounts, limits: Limits) -> str | None:
+    def _exhausted(self, seen: Accounts, limits: SpendingLimits) -> str | None:
         total, most = seen.workflow.total, self.run.profile.max_tokens
         if seen.usage.tokens >= most:
             return f"The agent has used up its {most} tokens."

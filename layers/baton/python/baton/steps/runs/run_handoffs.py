@@ -15,12 +15,12 @@ from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import Tool
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.draft import HandoffDraft, lineage_under
 from baton.domain.handoffs.handoff import must_fit
+from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs.prompt import context_after
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import Entry, Message, MessageType, TaskEntry
+from baton.domain.runs.transcript import MessageType, TaskEntry, TranscriptEntry, TranscriptMessage
 from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy, Task
@@ -55,12 +55,12 @@ class HandoffSource:
     def call(self, *call_ids: str) -> WorkerCall:
         return self.run.work.call(hashlib.sha256(trail.canonical_json(call_ids).encode()).hexdigest())
 
-    def insert(self, entry: Entry) -> Insert:
+    def insert(self, entry: TranscriptEntry) -> Insert:
         return Insert(TaskEntry(self.run.task.id, entry, self.run.fence))
 
 
 def transfer_by(
-    handing: HandoffSource, call: HandoffCall, entry: Callable[[HandoffCall, Task, Agent], Entry]
+    handing: HandoffSource, call: HandoffCall, entry: Callable[[HandoffCall, Task, Agent], TranscriptEntry]
 ) -> TaskDetails:
     """Transfers the conversation to the tool's target. ``entry`` makes the transcript's entry from the call as it was
     permitted (with its secrets masked if the workspace says so), the new task and its agent. Raises ``TargetInactive``,
@@ -89,7 +89,7 @@ def delegate_by(
     handing: HandoffSource,
     calls: Sequence[HandoffCall],
     profile: RunProfile,
-    entry: Callable[[Sequence[tuple[HandoffCall, Task, Agent]]], Entry],
+    entry: Callable[[Sequence[tuple[HandoffCall, Task, Agent]]], TranscriptEntry],
 ) -> TaskDetails:
     """Makes the task wait for its branches, one per call, each under its call's id. Raises the errors of
     ``transfer_by``. All branches begin, or none."""
@@ -113,7 +113,7 @@ def delegate_by(
     )
 
 
-def transfer_message(call: HandoffCall, task: Task, agent: Agent) -> Message:
+def transfer_message(call: HandoffCall, task: Task, agent: Agent) -> TranscriptMessage:
     """The message about a transfer, for readers of the conversation."""
     data = {
         "new_task_id": task.id,
@@ -122,13 +122,13 @@ def transfer_message(call: HandoffCall, task: Task, agent: Agent) -> Message:
         "target_agent_name": agent.name,
         "variables": call.variables,
     }
-    return Message(MessageType.HANDOFF, routed_text(agent), data)
+    return TranscriptMessage(MessageType.HANDOFF, routed_text(agent), data)
 
 
-def delegation_message(call: HandoffCall, task: Task, agent: Agent) -> Message:
+def delegation_message(call: HandoffCall, task: Task, agent: Agent) -> TranscriptMessage:
     """The message about a delegation, for readers of the conversation."""
     data = {**transfer_message(call, task, agent).data, "call_id": call.call_id}
-    return Message(MessageType.SUBTASK, f"Asked {agent.name}", data)
+    return TranscriptMessage(MessageType.SUBTASK, f"Asked {agent.name}", data)
 
 
 def routed_text(agent: Agent) -> str:

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from baton.domain.runs.reply import BrokenReply, kept_blocks
-from baton.domain.runs.transcript import Block, Entry, EntryKind, Message, MessageType, TaskEntry, Transcript, numbered
+from baton.domain.runs.transcript import (
+    Block,
+    EntryKind,
+    MessageType,
+    TaskEntry,
+    Transcript,
+    TranscriptEntry,
+    TranscriptMessage,
+    numbered,
+)
 from baton.domain.tasks.task import Task
 from baton.ports import runs
 from baton.ports.writes import Insert
@@ -29,32 +38,34 @@ class TranscriptWriter:
     def task(self) -> Task:
         return self.run.task
 
-    def replied(self, reply: runs.Reply) -> Entry:
+    def replied(self, reply: runs.ModelReply) -> TranscriptEntry:
         """Counts the reply, and saves it before any of its calls is run. A reply that can't be stored is saved as
         malformed. Raises ``StaleClaim`` if the claim is over: then the reply is counted, and not saved."""
         turn, stop = self.transcript.turns + 1, reply.stop_reason
-        messages: tuple[Message, ...] = ()
+        messages: tuple[TranscriptMessage, ...] = ()
         try:
             blocks = numbered(self.task.id, turn, kept_blocks(reply.blocks))
         except BrokenReply as broken:
             blocks, stop = (), runs.StopReason.MALFORMED_MODEL_OUTPUT
-            messages = (Message(MessageType.ERROR, f"The model's reply can't be kept: {broken}."),)
+            messages = (TranscriptMessage(MessageType.ERROR, f"The model's reply can't be kept: {broken}."),)
         if not blocks and not messages:
-            messages = (Message(MessageType.ERROR, f"The model answered nothing: {stop}."),)
+            messages = (TranscriptMessage(MessageType.ERROR, f"The model answered nothing: {stop}."),)
         fields = {"stop_reason": str(stop), "usage": reply.usage, "output": reply.output, "scripted": reply.scripted}
         entry = replace(self._entry(EntryKind.REPLY, turn, blocks, messages), **fields)
         self.account.count_reply(reply.usage)
         self.keep(entry)
         return entry
 
-    def results(self, reply: Entry, blocks: Sequence[Block], *more_messages: Message) -> Entry:
+    def results(
+        self, reply: TranscriptEntry, blocks: Sequence[Block], *more_messages: TranscriptMessage
+    ) -> TranscriptEntry:
         """The entry with the results of the reply's calls; the caller saves it."""
         return self._entry(EntryKind.RESULTS, reply.turn, tuple(blocks), more_messages)
 
     def failed(self, type: str, description: str, *, retryable: bool = False, **more_messages: Any) -> runs.RunFailed:  # noqa: A002 - the field's word
         """The end of this attempt, with the message for readers of the conversation as a write of the same
         transaction."""
-        messages = (Message(MessageType.ERROR, description, {"type": type}),)
+        messages = (TranscriptMessage(MessageType.ERROR, description, {"type": type}),)
         note = self._entry(EntryKind.NOTE, self.transcript.turns, (), messages)
         return runs.RunFailed(
             {"type": type, "description": description, **more_messages},
@@ -62,7 +73,7 @@ class TranscriptWriter:
             (Insert(TaskEntry(self.task.id, note, self.run.fence)),),
         )
 
-    def keep(self, entry: Entry) -> None:
+    def keep(self, entry: TranscriptEntry) -> None:
         """Saves the entry. Raises ``StaleClaim`` if the claim is over. An entry that is on its way when it ends is
         saved all the same, unless a later run has taken the transcript by then."""
         persistently(self.run, self.run.must_hold_claim)
@@ -72,9 +83,9 @@ class TranscriptWriter:
         self.has_progressed = True
 
     def _entry(
-        self, kind: EntryKind, turn: int, blocks: tuple[Block, ...], more_messages: tuple[Message, ...]
-    ) -> Entry:
-        return Entry(
+        self, kind: EntryKind, turn: int, blocks: tuple[Block, ...], more_messages: tuple[TranscriptMessage, ...]
+    ) -> TranscriptEntry:
+        return TranscriptEntry(
             first=self.transcript.next,
             kind=kind,
             agent=self.run.work.agent.slug,

@@ -24,7 +24,7 @@ from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Put, Save, Write
 from baton.steps import idempotency
-from baton.steps.tasks import answers
+from baton.steps.tasks import trail_answers
 from baton.steps.tasks.overtaken import overtaken
 
 
@@ -54,19 +54,19 @@ def change_task(
     """Returns the task after the command; for a repeat under the idempotency key, as it was after the first call.
     Raises the domain's errors, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
     items, idempotency_key = items or TaskItems(), request.idempotency_key
-    key_beside = answers.key_beside(idempotency_key)
+    key_beside = trail_answers.key_beside(idempotency_key)
 
     def read() -> tuple[Task, SavedResponse | None]:
         return deps.store.load(request.workspace, request.task_id, key_beside)
 
     def decide(task: Task) -> TaskDetails:
-        receipt = answers.first_receipt(deps, task, idempotency_key)
+        receipt = trail_answers.first_receipt(deps, task, idempotency_key)
         if receipt is not None:
-            return task_details(deps, answers.task_after(deps, task, receipt), items.output)
+            return task_details(deps, trail_answers.task_after(deps, task, receipt), items.output)
         decided = transition(task, command_for(task), deps.clock.now())
-        change = replace(decided, asked=answers.asked_under(idempotency_key))
+        change = replace(decided, asked=trail_answers.asked_under(idempotency_key))
         extras = [*items.also, *([Put(TaskOutput(change.task.id, items.output))] if change.task.has_output else [])]
-        commit(deps, change, *extras, *answers.empty_response_beside(idempotency_key))
+        commit(deps, change, *extras, *trail_answers.empty_response_beside(idempotency_key))
         return task_details(deps, change.task, items.output)
 
     return idempotency.run_idempotently(deps, key_beside, read, decide, lambda _: decide(read()[0]))

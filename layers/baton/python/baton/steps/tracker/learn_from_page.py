@@ -21,7 +21,7 @@ MAX_NAME = 100
 
 
 def end_task(
-    deps: Deps, task: Task, news: page_changes.Ended, seen: page_changes.PageSnapshot, editor: page_changes.Editor
+    deps: Deps, task: Task, news: page_changes.ClosedPage, seen: page_changes.PageSnapshot, editor: page_changes.Editor
 ) -> None:
     """Ends the task in the name of the person who closed the page. The first end stands."""
     by = tracker_human(task.workspace, editor.id)
@@ -34,9 +34,9 @@ def end_task(
         change_task(deps, TaskRequest(task.workspace, task.id), lambda _: command)
 
 
-def flag_closed_by_bot(deps: Deps, task: Task, news: page_changes.Ended | page_changes.PageChange) -> None:
+def flag_closed_by_bot(deps: Deps, task: Task, news: page_changes.ClosedPage | page_changes.PageChange) -> None:
     """A bot's closing frees the direction, but doesn't end the task (docs/spec/lifecycle.md §1)."""
-    if not isinstance(news, page_changes.Ended) or Flag.CLOSED_BY_BOT in task.flags:
+    if not isinstance(news, page_changes.ClosedPage) or Flag.CLOSED_BY_BOT in task.flags:
         return
     command = commands.FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))
     with suppress(errors.TaskEnded):

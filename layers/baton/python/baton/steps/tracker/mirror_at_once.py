@@ -8,12 +8,12 @@ from baton.domain.access.settings import Settings
 from baton.domain.tracker.page_sync import PageRef, Sync
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.steps.escalations.open_escalation import AT_ONCE_SECONDS, Escalation
+from baton.steps.escalations.open_escalation import AT_ONCE_SECONDS, EscalationDraft
 from baton.steps.tracker.page_delivery import PageResult
 from baton.steps.tracker.send_page import deliver
 
 
-def mirror_at_once(deps: Deps, settings: Settings, escalation: Escalation) -> PageResult:
+def mirror_at_once(deps: Deps, settings: Settings, escalation: EscalationDraft) -> PageResult:
     """Never raises. If the page isn't there in time, sync-tracker keeps trying."""
     task, sync, circuit = escalation.change.task, escalation.page_sync, escalation.circuit
     if settings.tracker is None or sync is None or sync.sender is None:

@@ -208,12 +208,12 @@ class PageSender:
             editor = self.tracker.who(seen.edited_by)
         except errors.NotPermitted as trouble:
             self.doubt = trouble.message
-            if isinstance(news, page_changes.Ended):
+            if isinstance(news, page_changes.ClosedPage):
                 free_direction(self.deps, self.task, seen)
             return
         if not editor.is_person:
             flag_closed_by_bot(self.deps, self.task, news)
-        elif isinstance(news, page_changes.Ended):
+        elif isinstance(news, page_changes.ClosedPage):
             end_task(self.deps, self.task, news, seen, editor)
         else:
             note_reopening(self.deps, self.task, seen, editor)

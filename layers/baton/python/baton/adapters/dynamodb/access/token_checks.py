@@ -6,11 +6,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from baton.adapters.dynamodb.access.tokens import Tokens
-from baton.adapters.dynamodb.agents.configs import Configs
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs
 from baton.domain.access.token import Credentials, Token
 
 
-class TokenChecks(Tokens, Configs):
+class TokenChecks(Tokens, WorkspaceConfigs):
     def present_token(self, shown: Credentials, now: datetime) -> Token | None:
         """A copy that was read after the version that holds now is as the token is: a revocation would have raised the
         version. A renewal raises none, so a copy whose time is up is read again."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
-from baton.adapters.dynamodb.agents.configs import config_raises
+from baton.adapters.dynamodb.agents.workspace_configs import config_raises
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
 from baton.adapters.dynamodb.table import to_wire

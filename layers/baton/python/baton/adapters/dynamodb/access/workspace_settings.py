@@ -6,14 +6,14 @@ from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import EntryVersion, kept_version
-from baton.adapters.dynamodb.agents.configs import Configs, config_raises
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, config_raises
 from baton.adapters.dynamodb.puts import put_version
 from baton.domain import times
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 
 
-class WorkspaceSettings(Configs):
+class WorkspaceSettings(WorkspaceConfigs):
     def settings(self, workspace: str) -> Settings:
         return self.config(workspace).settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion
-from baton.adapters.dynamodb.agents.configs import Configs, config_raises
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, config_raises
 from baton.adapters.dynamodb.puts import put
 from baton.adapters.dynamodb.runs.run_items import profile_item
 from baton.domain.access.settings import Settings
@@ -12,7 +12,7 @@ from baton.domain.agents.agent import Agent, Roster
 from baton.domain.runs.run_profile import RunProfile
 
 
-class Agents(Configs):
+class Agents(WorkspaceConfigs):
     def roster(self, workspace: str) -> Roster:
         return self.config(workspace).roster
 

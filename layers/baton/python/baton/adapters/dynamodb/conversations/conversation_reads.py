@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.conversations.conversation_items import begun_from
 from baton.adapters.dynamodb.handoffs.workflows import Workflows
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
-from baton.domain.recent import Recent
+from baton.domain.lru_cache import LruCache
 from baton.ports.conversations import TalkTasks
 from baton.ports.paging import Page
 
@@ -27,7 +27,7 @@ Members = tuple[str, ...]
 class ConversationReads(TaskReads, Workflows):
     def __init__(self, table: Table) -> None:
         super().__init__(table)
-        self._kept_talks: Recent[tuple[str, str, Members], TalkTasks] = Recent(MAX_KEPT)
+        self._kept_talks: LruCache[tuple[str, str, Members], TalkTasks] = LruCache(MAX_KEPT)
 
     def forget_rosters(self) -> None:
         super().forget_rosters()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.agents.configs import Configs
 from baton.adapters.dynamodb.agents.route_items import route_from
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.handoffs.inboxes import Inboxes
 from baton.adapters.dynamodb.tasks.task_reads import details_from, details_keys
@@ -16,7 +16,7 @@ from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.paging import Page
 
 
-class Workflows(Inboxes, Configs):
+class Workflows(Inboxes, WorkspaceConfigs):
     def handoff_inputs(self, workspace: str, query: HandoffQuery) -> HandoffInputs:
         route_key = keys.route(workspace, query.work_type) if query.work_type is not None else None
         once_key = (

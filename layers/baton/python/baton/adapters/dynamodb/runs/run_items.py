@@ -11,7 +11,7 @@ from baton.domain import times
 from baton.domain.newer import deciding, member
 from baton.domain.runs.account import NOTHING_COUNTED, Account, WorkflowAccount
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage
+from baton.domain.runs.transcript import EntryKind, MessageType, TaskEntry, TranscriptEntry, TranscriptMessage, Usage
 from baton.domain.tasks.task import Policy
 
 
@@ -66,13 +66,13 @@ def is_sealed(found: Sequence[Item], fence: int) -> bool:
     return bool(found) and not is_entry(found[-1]) and int(found[-1]["fence"]) == fence
 
 
-def _message_from(told: Item) -> Message:
-    return Message(member(MessageType, told["type"]), told["text"], told["data"])
+def _message_from(told: Item) -> TranscriptMessage:
+    return TranscriptMessage(member(MessageType, told["type"]), told["text"], told["data"])
 
 
-def entry_from(item: Item) -> Entry:
+def entry_from(item: Item) -> TranscriptEntry:
     payload = items.payload_from(item)
-    return Entry(
+    return TranscriptEntry(
         first=int(item["first"]),
         kind=deciding(EntryKind, item["kind"]),
         agent=item["agent"],

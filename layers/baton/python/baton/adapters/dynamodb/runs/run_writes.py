@@ -11,7 +11,7 @@ from baton.adapters.dynamodb.puts import put
 from baton.adapters.dynamodb.runs.run_items import account_map, entry_item
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors
-from baton.domain.runs.account import Account, Limits, Spending, WorkflowAccount
+from baton.domain.runs.account import Account, Spending, SpendingLimits, WorkflowAccount
 from baton.domain.runs.transcript import TaskEntry, Usage
 from baton.ports.writes import AddUsage
 
@@ -166,12 +166,12 @@ def _by_workflow(workspace: str, spent: AddUsage) -> ItemWrite:
     return ItemWrite("Update", request, lambda: errors.Conflict("workflow"))
 
 
-def _limit_values(limits: Limits) -> Item:
+def _limit_values(limits: SpendingLimits) -> Item:
     values = {":most_calls": limits.calls, ":most_tokens": limits.tokens}
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _limit_conditions(limits: Limits) -> list[str]:
+def _limit_conditions(limits: SpendingLimits) -> list[str]:
     conditions = []
     if limits.calls is not None:
         conditions.append(HAS_CALLS_LEFT_OR_IS_NEW if limits.calls > 0 else HAS_CALLS_LEFT)

@@ -13,7 +13,7 @@ from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import errors
 from baton.domain.runs.account import Account, Accounts, Spending
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import Entry, TaskEntry, Usage
+from baton.domain.runs.transcript import TaskEntry, TranscriptEntry, Usage
 
 # Each time that a run can't seal its transcript, an earlier run has added an entry meanwhile.
 _RACES = 10
@@ -26,10 +26,10 @@ class Runs(TableReader):
     def profile(self, workspace: str, agent: str) -> RunProfile:
         return run_items.profile_from(workspace, agent, self._table.get(keys.profile(workspace, agent)))
 
-    def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
+    def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[TranscriptEntry, ...]:
         return _entries(self._items(workspace, task_id, after), after)
 
-    def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[Entry, ...]:
+    def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[TranscriptEntry, ...]:
         for _ in range(_RACES):
             found = self._items(workspace, task_id, after)
             if any(int(item.get("fence", 0)) > fence for item in found):
@@ -108,6 +108,6 @@ class Runs(TableReader):
         return self._table.query(_IN_RANGE, between, limit=limit, newest_first=True)[::-1]
 
 
-def _entries(found: Sequence[Item], after: int) -> tuple[Entry, ...]:
+def _entries(found: Sequence[Item], after: int) -> tuple[TranscriptEntry, ...]:
     entries = (run_items.entry_from(item) for item in found if run_items.is_entry(item))
     return tuple(entry for entry in entries if entry.last > after)

@@ -15,7 +15,7 @@ from baton.adapters.dynamodb.table import Table
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
 from baton.domain import errors
 from baton.domain.handoffs.workflow import HeldClaim, JobKind
-from baton.domain.recent import Recent
+from baton.domain.lru_cache import LruCache
 from baton.domain.tasks.task import State, Task
 from baton.ports.paging import Page
 from baton.ports.queues import ReadyTask, Skills
@@ -30,7 +30,7 @@ MAX_KEPT_ENDED = 1_000
 class QueueReads(TaskReads):
     def __init__(self, table: Table) -> None:
         super().__init__(table)
-        self._kept_ended: Recent[keys.Key, Task] = Recent(MAX_KEPT_ENDED)
+        self._kept_ended: LruCache[keys.Key, Task] = LruCache(MAX_KEPT_ENDED)
 
     def forget_rosters(self) -> None:
         super().forget_rosters()

@@ -1,0 +1,101 @@
+"""A person's terminal, for the approvals queue."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from baton_cli.approval_decisions import ShownApproval
+from baton_cli.command_context import CommandContext
+from baton_cli.output import complain
+
+ESCAPE = b"\x1b"
+# A key that is held down comes again sooner than this, and a person's finger doesn't.
+REPEAT_SECONDS = 0.08
+
+
+class ApprovalTerminal:
+    """Within ``key_mode()`` a key is read as it is pressed. What was pressed before an item was shown is lost: it
+    wasn't about that one. An interrupt stays one."""
+
+    def __init__(self, app: CommandContext) -> None:
+        self._out, self._file = app.out, sys.stdin.fileno()
+
+    @contextmanager
+    def key_mode(self) -> Iterator[ApprovalTerminal]:
+        import termios
+
+        self._usual = termios.tcgetattr(self._file)
+        self._single()
+        try:
+            yield self
+        finally:
+            termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
+
+    def _single(self) -> None:
+        """Keys without waiting for the end of the line, and not shown."""
+        import termios
+
+        modes = termios.tcgetattr(self._file)
+        modes[3] &= ~(termios.ICANON | termios.ECHO)
+        modes[6] = [*modes[6]]
+        modes[6][termios.VMIN], modes[6][termios.VTIME] = 1, 0
+        termios.tcsetattr(self._file, termios.TCSADRAIN, modes)
+
+    def key(self) -> str:
+        """Empty for an arrow or the like, and for a key that is held down or pasted: it would decide on what nobody has
+        seen. The end of the input is the wish to leave."""
+        pressed = os.read(self._file, 1)
+        if pressed == ESCAPE and self._goes_on(0):
+            os.read(self._file, 16)
+            return ""
+        if pressed and self._goes_on(REPEAT_SECONDS):
+            while self._goes_on(2 * REPEAT_SECONDS):
+                os.read(self._file, 1_024)
+            return ""
+        return pressed.decode("utf-8", "replace") or "q"
+
+    def _goes_on(self, seconds: float) -> bool:
+        return bool(select.select([self._file], [], [], seconds)[0])
+
+    def line(self, question: str) -> str:
+        import termios
+
+        termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
+        try:
+            answer: str = click.prompt(question, default="", show_default=False, err=True)
+        finally:
+            self._single()
+        return answer.strip()
+
+    def show(self, shown: ShownApproval, *, is_whole: bool) -> int:
+        import termios
+
+        from baton_cli.screens import approval
+        from baton_cli.screens.message import Cut
+
+        cut = Cut(is_whole=is_whole)
+        drawn = self._out.drawn(lambda screen: approval.looked_at(screen, shown, cut))
+        termios.tcflush(self._file, termios.TCIFLUSH)
+        if is_whole:
+            self._paged(drawn)
+        else:
+            self._out.write(drawn)
+        return cut.hidden
+
+    def _paged(self, text: str) -> None:
+        import termios
+
+        termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
+        try:
+            self._out.paged(text)
+        finally:
+            self._single()
+
+    def say(self, text: str) -> None:
+        complain(text)

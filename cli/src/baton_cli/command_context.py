@@ -1,0 +1,65 @@
+"""The context of a command: the profile, the API's client, the output. Each is made when it is first used."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from baton_cli import times
+from baton_cli.output import Output
+from baton_cli.profiles import Profile, profile_from
+
+if TYPE_CHECKING:
+    from baton_cli.client import Client
+
+
+def _note(answer: object, is_whole: bool) -> None:
+    from baton_cli import last_ids
+
+    last_ids.note(answer, is_whole=is_whole)
+
+
+@dataclass
+class CommandContext:
+    """``flags``: what they say, before or after the command's name."""
+
+    flags: dict[str, str] = field(default_factory=dict)
+    clock: Callable[[], datetime] = times.now
+
+    @cached_property
+    def out(self) -> Output:
+        return Output(
+            self.flags.get("output", ""),
+            query=self.flags.get("query", ""),
+            utc="utc" in self.flags,
+            clock=self.clock,
+            noted=_note,
+        )
+
+    @cached_property
+    def profile(self) -> Profile:
+        return profile_from(self.flags)
+
+    @cached_property
+    def client(self) -> Client:
+        return self.client_for(self.profile)
+
+    def client_for(self, profile: Profile) -> Client:
+        from baton_cli.client import Client
+        from baton_cli.waiting_line import WaitingLine
+
+        return Client(profile, say=self.out.say, during=WaitingLine(self.out).for_answer)
+
+    def close(self) -> None:
+        """Ends what was begun."""
+        if "client" in vars(self):
+            self.client.close()
+
+    @cached_property
+    def key(self) -> str:
+        """The Idempotency-Key of this command: one for all its attempts."""
+        return self.flags.get("key") or f"cli-{uuid.uuid4()}"

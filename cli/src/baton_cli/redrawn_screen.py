@@ -1,0 +1,41 @@
+"""A screen that is drawn again whenever what it shows has changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from baton_cli.command_context import CommandContext
+
+if TYPE_CHECKING:
+    from baton_cli.screen import Screen
+
+LOOK_SECONDS = 2.0
+# To the corner, and away with what was there.
+_CLEARED = "\x1b[H\x1b[2J\x1b[3J"
+
+
+def watch(
+    app: CommandContext,
+    look: Callable[[], Any],
+    draw: Callable[[Screen, Any], None],
+    has_ended: Callable[[Any], bool],
+    *,
+    pause: Callable[[], None] = lambda: time.sleep(LOOK_SECONDS),
+) -> Any:
+    """Draws what ``look`` finds until it has ended, and returns that. As JSON only the end is printed: one document."""
+    shown = ""
+    while True:
+        found = look()
+        is_over = has_ended(found)
+        if not app.out.is_json:
+            drawn = app.out.drawn(lambda screen: draw(screen, found))  # noqa: B023 - called at once
+            if drawn != shown:
+                app.out.write((_CLEARED if app.out.is_terminal else "") + drawn)
+                shown = drawn
+        if is_over:
+            if app.out.is_json:
+                app.out.document(found)
+            return found
+        pause()

@@ -1,0 +1,113 @@
+"""What a shell completes beside commands and options: names of profiles, agents and tasks, and states. Whatever goes
+wrong, nothing is completed, and nothing is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from baton_cli.command_context import CommandContext
+
+Completes = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+LAST = "@last"
+PATIENCE_SECONDS = 2.0
+# A verb → the states of the tasks that it may be about.
+_ABOUT = dict.fromkeys(("approve", "approve-next", "defer", "dismiss", "split"), "needs")
+_ABOUT |= dict.fromkeys(("heartbeat", "checkpoint", "complete", "fail", "release", "reject", "transfer"), "claimed")
+_ABOUT |= dict.fromkeys(("release-claim", "note", "delegate", "wait-callback"), "claimed")
+_ABOUT |= {"undo": "delegated,next", "claim": "delegated,next", "retry": "failed,rejected"}
+
+
+def profiles(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from baton_cli.failures import Failure
+    from baton_cli.profiles import config_of, config_path
+
+    try:
+        found = config_of(config_path()).profiles
+    except Failure:
+        return []
+    return [CompletionItem(name, help=each.get("url")) for name, each in found.items() if name.startswith(incomplete)]
+
+
+def agents(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    items = _items(context, "/agents?limit=100")
+    return [_item(each["slug"], each["name"]) for each in items if each["slug"].startswith(incomplete)]
+
+
+def tasks(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    states = _ABOUT.get(context.info_name or "")
+    items = _items(context, f"/tasks?limit=100{f'&state={states}' if states else ''}")
+    found = [_item(each["id"], each["title"]) for each in items if each["id"].startswith(incomplete)]
+    return found + _last(incomplete)
+
+
+def handoffs(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    items = _items(context, "/handoffs?limit=100")
+    found = [_item(each["handoff_id"], each["title"]) for each in items if each["handoff_id"].startswith(incomplete)]
+    return found + _last(incomplete)
+
+
+def states(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The last one of several with commas."""
+    from baton_cli.request_commands import STATES
+
+    before, comma, begun = incomplete.rpartition(",")
+    return [CompletionItem(f"{before}{comma}{each}") for each in STATES if each.startswith(begun)]
+
+
+def _last(incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(LAST, help="the last one here")] if LAST.startswith(incomplete) else []
+
+
+def _items(context: click.Context, path: str) -> list[dict[str, Any]]:
+    """The first page of a listing, if it comes soon."""
+    from baton_cli.client import Client
+    from baton_cli.command_context import CommandContext
+    from baton_cli.failures import Failure
+
+    app: CommandContext = context.ensure_object(CommandContext)
+    try:
+        client = Client(app.profile)
+        try:
+            reply = client.request("GET", path, timeout=PATIENCE_SECONDS)
+        finally:
+            client.close()
+    except Failure:
+        return []
+    return reply.json["items"] if reply.status == 200 and isinstance(reply.json, dict) else []
+
+
+def _item(name: str, about: str) -> CompletionItem:
+    from baton_cli.text import one_line
+
+    return CompletionItem(name, help=one_line(about))
+
+
+# By what a parameter is called, as a row or a command by hand calls it.
+_BY_NAME: dict[str, Completes] = {
+    **dict.fromkeys(("slug", "agent", "target_agent", "source_agent", "target__agent", "source__agent"), agents),
+    **dict.fromkeys(("target", "source", "rollback__on_failure", "rollback_request__target_agent"), agents),
+    "config__target_agent": agents,
+    **dict.fromkeys(("task", "task_id", "tasks"), tasks),
+    **dict.fromkeys(("handoff", "handoff_id"), handoffs),
+    "state": states,
+    "common_profile": profiles,
+}
+
+
+def _completed(by: Completes, param: click.Parameter, context: click.Context, incomplete: str) -> list[CompletionItem]:
+    return by(context, param, incomplete)
+
+
+def completed(parameters: list[click.Parameter]) -> list[click.Parameter]:
+    """The parameters, those with a known name with what completes them."""
+    for each in parameters:
+        found = _BY_NAME.get(each.name or "")
+        if found is not None and not isinstance(each.type, click.Choice):
+            vars(each)["shell_complete"] = partial(_completed, found, each)
+    return parameters

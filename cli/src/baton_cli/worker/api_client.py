@@ -1,0 +1,88 @@
+"""The worker's calls to the API. Each answer has a kind: what the worker has to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from baton_cli.failures import Unreachable
+from baton_cli.http_connection import ApiReply
+
+TIMEOUT_SECONDS = 20.0
+_BUSY = {408, 429, 500, 502, 503, 504}
+_OVER = {"stale_claim", "task_ended", "claim_over"}
+_DENIED = {"not_authenticated", "token_refused"}
+
+
+class Api(Protocol):
+    def request(
+        self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
+    ) -> ApiReply:
+        """Returns the answer, whatever its status. Raises ``Unreachable``. Sent once."""
+
+    def close(self) -> None: ...
+
+
+class AnswerKind(Enum):
+    DONE = "done"
+    RETRY = "retry"  # no answer, or one that asks for the same request later
+    CLAIM_OVER = "claim_over"  # the claim isn't held any more
+    DENIED = "denied"  # the token isn't good
+    REFUSED = "refused"  # and a repeat would be refused as well
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAnswer:
+    """``retry_after``: seconds that Baton asks for."""
+
+    kind: AnswerKind
+    json: Any = None
+    retry_after: float = 0.0
+    status: int = 0
+
+    @property
+    def code(self) -> str:
+        return str(self.json.get("code", "")) if isinstance(self.json, dict) else ""
+
+    @property
+    def said(self) -> str:
+        """For people: the refusal in a few words."""
+        detail = self.json.get("detail", "") if isinstance(self.json, dict) else ""
+        return f"{self.status or 'no answer'} {self.code} {detail}".strip()
+
+
+def post(api: Api, path: str, body: Any, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS) -> ApiAnswer:
+    """Returns the answer to a ``POST``. Raises nothing."""
+    return _answer(lambda: api.request("POST", path, body, key=key, timeout=timeout))
+
+
+def get(api: Api, path: str) -> ApiAnswer:
+    """Returns the answer to a ``GET``. Raises nothing."""
+    return _answer(lambda: api.request("GET", path))
+
+
+def _answer(request: Callable[[], ApiReply]) -> ApiAnswer:
+    try:
+        reply = request()
+    except Unreachable:
+        return ApiAnswer(AnswerKind.RETRY)
+    return ApiAnswer(_kind(reply), reply.json, _seconds(reply.headers.get("retry-after")), reply.status)
+
+
+def _kind(reply: ApiReply) -> AnswerKind:
+    code = reply.json.get("code") if isinstance(reply.json, dict) else None
+    if reply.status < 300 and (reply.status == 204 or isinstance(reply.json, dict)):
+        return AnswerKind.DONE
+    if reply.status < 400 or reply.status in _BUSY:  # a page or another place is a network's answer, not Baton's
+        return AnswerKind.RETRY
+    if reply.status == 401 or code in _DENIED:
+        return AnswerKind.DENIED
+    if reply.status == 404 or code in _OVER:
+        return AnswerKind.CLAIM_OVER
+    return AnswerKind.REFUSED
+
+
+def _seconds(text: str | None) -> float:
+    return float(text) if text and text.isdecimal() else 0.0

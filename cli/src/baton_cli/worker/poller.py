@@ -1,0 +1,82 @@
+"""The poller of one agent: it asks Baton for the agent's work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import BoundedSemaphore, Lock
+
+from baton_cli.worker.api_client import AnswerKind, Api, ApiAnswer, post
+from baton_cli.worker.log import Log
+from baton_cli.worker.poll_backoff import PollBackoff
+from baton_cli.worker.report_spool import ReportSpool
+from baton_cli.worker.watchdog import now
+from baton_cli.worker.work import AgentWork, WorkerClaim
+
+# A worker that is told to stop waits for the poll under way, which may bring a claim: less than the ten seconds that
+# containers are given.
+POLL_SECONDS = 8.0
+# Baton lets five polls of one principal wait at once (docs/limits.md); one is left to others.
+POLLS_OF_A_TOKEN = 4
+MARGIN_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class PollResult:
+    """``claim``: if there is one by now, made after ``asked_at``. ``pause_seconds``: before the next poll."""
+
+    answer: ApiAnswer
+    claim: WorkerClaim | None
+    asked_at: float
+    pause_seconds: float
+
+
+@dataclass(slots=True)
+class Poller:
+    """``poll_lock``: of the threads that wait for this agent's work, one polls. ``poll_slots``: how many polls may wait
+    at once, shared by the pollers of one token. ``task_id``: the one task to take, if so."""
+
+    api: Api
+    work: AgentWork
+    poll_slots: BoundedSemaphore
+    spool: ReportSpool
+    poll_seconds: float = POLL_SECONDS
+    task_id: str | None = None
+    poll_lock: Lock = field(default_factory=Lock)
+    backoff: PollBackoff = field(default_factory=PollBackoff)
+
+    def send_spooled(self, log: Log) -> None:
+        """Sends the reports of workers that were killed: work that is done isn't done again."""
+        for entry in self.spool.left_by_others(self.work.profile.url, self.work.agent):
+            answer = post(self.api, entry.path, entry.body, key=entry.key)
+            if answer.kind in {AnswerKind.RETRY, AnswerKind.DENIED}:
+                return
+            self.spool.remove(entry)
+            log.about(agent=self.work.agent)("told_late", f"{entry.path}: {answer.said}")
+
+    def poll(self) -> PollResult:
+        """Asks once. Only for the thread that holds ``poll_lock``."""
+        timeout = self.poll_seconds + MARGIN_SECONDS
+        with self.poll_slots:
+            sent_at = now()
+            answer = post(self.api, self._path, self._body, key=self.backoff.key, timeout=timeout)
+        asked_at = self.backoff.asked_at(sent_at)
+        pause = self.backoff.pause_after(answer, sent_at, now())
+        return PollResult(answer, WorkerClaim(answer.json) if answer.status == 200 else None, asked_at, pause)
+
+    @property
+    def _path(self) -> str:
+        if self.task_id is not None:
+            return f"/tasks/{self.task_id}/claim"
+        return f"/agents/{self.work.agent}/claims/wait?timeout={self.poll_seconds:g}"
+
+    @property
+    def _body(self) -> dict[str, object]:
+        work = self.work
+        body: dict[str, object] = {"worker": work.worker, "lease_seconds": work.lease_seconds}
+        body |= {"auto_memories": work.memories} if work.memories else {}
+        return body if self.task_id is None else {**body, "agent": work.agent}
+
+
+def poll_seconds(pollers_of_the_token: int) -> float:
+    """Where more agents share a token than may wait at once, each waits for less and comes round sooner."""
+    return max(1.0, POLL_SECONDS * min(1.0, POLLS_OF_A_TOKEN / pollers_of_the_token))

@@ -1,0 +1,99 @@
+"""The spool of reports that Baton hasn't answered yet, on disk: if a worker is killed, the next one sends them."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+# An answer is remembered for so long (docs/limits.md): then a repeat is a new request.
+LAST_SECONDS = 7 * 86_400
+SUFFIX = ".json"
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledReport:
+    """One request, as it is repeated: ``body`` names the claim. ``url``: of the API; ``agent``: whose claim it is."""
+
+    url: str
+    agent: str
+    path: str
+    body: dict[str, Any]
+    key: str
+
+
+class ReportSpool:
+    """A folder that is this user's alone: whoever could write there would have requests sent with the worker's token.
+    An entry is whole or isn't there. Where nothing can be written, or others have a right to the folder, there is none,
+    and the report is made from memory alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._own: set[Path] = set()
+
+    def add(self, entry: SpooledReport) -> bool:
+        """Returns False if it can't be written. The entry takes the place of the claim's last one."""
+        path = self._path(entry)
+        self._own.add(path)
+        made = path.with_suffix(f".{os.getpid()}")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not self._is_ours():
+                return False
+            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                json.dump(asdict(entry), file)
+                file.flush()
+                os.fsync(file.fileno())
+            made.replace(path)
+        except OSError:
+            return False
+        return True
+
+    def remove(self, entry: SpooledReport) -> None:
+        with suppress(OSError):
+            self._path(entry).unlink(missing_ok=True)
+
+    def left_by_others(self, url: str, agent: str) -> list[SpooledReport]:
+        """The entries of an agent that other workers have left, or are about to report: then both get one answer. What
+        is too old to be repeated is removed, with what a killed worker had half written."""
+        if not self._is_ours():
+            return []
+        found = [_read(path) for path in sorted(self._folder.glob("*")) if path not in self._own and not _removed(path)]
+        return [entry for entry in found if entry is not None and (entry.url, entry.agent) == (url, agent)]
+
+    def _is_ours(self) -> bool:
+        try:
+            found = self._folder.stat()
+        except OSError:
+            return False
+        return found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+    def _path(self, entry: SpooledReport) -> Path:
+        """Named by the claim, whose id is a secret."""
+        return self._folder / f"{sha256(str(entry.body['claim_id']).encode()).hexdigest()[:32]}{SUFFIX}"
+
+
+def spool_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    state = environment.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(state).expanduser() / "baton" / "worker"
+
+
+def _removed(path: Path) -> bool:
+    with suppress(OSError):
+        if time.time() - path.stat().st_mtime >= LAST_SECONDS:
+            path.unlink()
+            return True
+    return False
+
+
+def _read(path: Path) -> SpooledReport | None:
+    try:
+        return SpooledReport(**json.loads(path.read_text(encoding="utf-8"))) if path.suffix == SUFFIX else None
+    except (OSError, ValueError, TypeError):
+        return None

@@ -1,0 +1,54 @@
+"""Conditional answers to reads that are made of tasks. A caller who asks again and again, and takes an answer that is
+half a minute old, is answered from the workspace's watch while nothing has changed
+(docs/what-is-stored.md §14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+
+from baton.domain.access.principal import Principal
+from baton.domain.access.read_rights import reads_all
+from baton.domain.tasks.watch import WINDOW, window_of
+from baton.ports.deps import Deps
+from baton.services.tasks.watch_tasks import watch_tasks
+from rest import answers, etags
+from rest.freshness import age_taken
+from rest.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionalAnswer:
+    """What the workspace's watch says of an answer before it is made."""
+
+    edition: str  # a tag of this edition still holds
+    is_settled: bool  # an answer that is made now is of this edition
+
+    def answer(self, by: Principal, request: Request, make: Callable[[], answers.Answer]) -> answers.Answer:
+        """Returns what ``make`` answers, with the edition if it is of one; only that it still holds, and makes nothing,
+        for a caller who shows a tag of this edition."""
+        known = next((tag for tag in etags.known_to(request) if etags.edition_of(tag) == self.edition), None)
+        if known is not None:
+            return etags.unchanged(known)
+        answer = make()
+        return self._dated(answer, by) if self.is_settled and answer.status == HTTPStatus.OK else answer
+
+    def _dated(self, answer: answers.Answer, by: Principal) -> answers.Answer:
+        text = answers.text_of(answer)
+        tag = etags.with_edition(etags.tag_of(by, text or ""), self.edition)
+        return replace(answer, body=None, text=text, headers={**answer.headers, "ETag": tag})
+
+
+def conditional_answer_of(deps: Deps, by: Principal, request: Request) -> ConditionalAnswer | None:
+    """Returns None where the answer has to be made: for a caller who takes no old one, while the watch doesn't hold,
+    and for a caller who doesn't read all. To that one an edition would tell that something happened to work that
+    isn't its own."""
+    if age_taken(request.header("cache-control")) < WINDOW.total_seconds() or not reads_all(by):
+        return None
+    now, watch = deps.clock.now(), watch_tasks(deps, by.workspace)
+    if watch is None or not watch.holds(now):
+        return None
+    state = (str(watch.changes), str(window_of(now)))
+    edition = etags.digest_of(by, deps.release, deps.public_url, request.path, request.query_text, *state)
+    return ConditionalAnswer(edition[: etags.EDITION_LENGTH], watch.is_settled(now))

@@ -1,0 +1,27 @@
+"""Prefetch: the next item is made in another thread while the one before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from itertools import islice
+from typing import TypeVar
+
+ItemT = TypeVar("ItemT")
+
+
+def prefetched(items: Iterator[ItemT]) -> Iterator[ItemT]:
+    """Yields the same items. While one is used, another thread makes the next one, and no more: the first one is made
+    here. Raises what making one has raised, after the ones before it."""
+    with ThreadPoolExecutor(1, thread_name_prefix="prefetch") as thread:
+        made = _next(items)
+        while made:
+            following = thread.submit(copy_context().run, _next, items)
+            yield made[0]
+            made = following.result()
+
+
+def _next(items: Iterator[ItemT]) -> list[ItemT]:
+    """Returns the next item; nothing at the end."""
+    return list(islice(items, 1))

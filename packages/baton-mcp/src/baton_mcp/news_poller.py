@@ -1,0 +1,98 @@
+"""Looks at Baton every few seconds, and sends what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import quote
+
+import anyio
+import httpx2
+
+from baton_mcp.news import AgentSnapshot, News, news
+
+Send = Callable[[News], Awaitable[None]]
+PAGE = 100
+MOST_PAGES = 10
+# A look that fails is no look: the next one tells what is new since the last one that succeeded.
+FAILED = (httpx2.HTTPError, KeyError, TypeError, ValueError)
+NOT_YET = ("ready_at", "not_before", "deferred_until")
+
+
+@dataclass(frozen=True, slots=True)
+class NewsPoller:
+    """``agent``: whose news is looked for."""
+
+    http: httpx2.AsyncClient
+    agent: str
+
+    async def run(self, before: AgentSnapshot, send: Send, every_seconds: float) -> None:
+        """Sends what is new since ``before``. Never ends."""
+        while True:
+            await anyio.sleep(every_seconds)
+            try:
+                now = await self.look()
+                found = list(news(before, now, await self._states(before, now)))
+            except FAILED:
+                continue
+            for each in found:
+                await send(each)
+            before = now
+
+    async def first_look(self, every_seconds: float) -> AgentSnapshot:
+        """Returns what is there, which is no news."""
+        while True:
+            try:
+                return await self.look()
+            except FAILED:
+                await anyio.sleep(every_seconds)
+
+    async def look(self) -> AgentSnapshot:
+        agent = quote(self.agent, safe="")
+        pending, now = await self._listed(f"/agents/{agent}/pending")
+        inbox, _ = await self._listed(f"/agents/{agent}/inbox")
+        waiting, _ = await self._listed("/handoffs", source=self.agent, state="needs")
+        return AgentSnapshot(
+            ready={(each["id"], each["attempt"]): each for each in pending if is_ready(each, now)},
+            waiting={each["task_id"]: each for each in waiting},
+            ended={each["id"]: each for each in inbox},
+        )
+
+    async def _states(self, before: AgentSnapshot, now: AgentSnapshot) -> dict[str, str]:
+        """The states of tasks that waited for approval before, and don't any more."""
+        gone = sorted(before.waiting.keys() - now.waiting.keys())
+        return {task_id: await self._state(task_id) for task_id in gone}
+
+    async def _state(self, task_id: str) -> str:
+        """Returns the state, empty for a task that may no longer be read, which is no news."""
+        response = await self.http.get(f"/tasks/{task_id}")
+        return "" if response.status_code in {403, 404} else str(response.raise_for_status().json()["state"])
+
+    async def _listed(self, path: str, **query: str) -> tuple[list[dict[str, Any]], datetime]:
+        """Returns a list, at most 1,000 of it, and when it was read by Baton's clock."""
+        items: list[dict[str, Any]] = []
+        for _ in range(MOST_PAGES):
+            response = (await self.http.get(path, params={**query, "limit": str(PAGE)})).raise_for_status()
+            page = response.json()
+            items += page["items"]
+            if page["next_cursor"] is None:
+                break
+            query["cursor"] = page["next_cursor"]
+        return items, _time_of(response)
+
+
+def _time_of(response: httpx2.Response) -> datetime:
+    told = response.headers.get("date")
+    return parsedate_to_datetime(told) if told else datetime.now(UTC)
+
+
+def is_ready(task: dict[str, Any], now: datetime) -> bool:
+    """True if ``claim_next`` finds the task: it was approved, and is neither in its undo window nor deferred."""
+    return task["state"] in {"delegated", "next"} and all(at <= now for at in _moments(task))
+
+
+def _moments(task: dict[str, Any]) -> Iterator[datetime]:
+    return (datetime.fromisoformat(task[name]) for name in NOT_YET if task[name])

@@ -1,0 +1,142 @@
+"""How everything behaves once nothing goes wrong any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.tasks.calls import WorkerCall
+from baton.services.access.change_settings import change_settings
+from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import claim_next, claim_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.events.publish_events import publish_overdue
+from baton.services.tasks.approve_task import approve_task
+from baton.services.tasks.sweep import sweep
+from baton.services.tracker.import_tracker import import_tracker
+from baton.services.tracker.retry_tracker import retry_tracker
+from baton.steps.claims.take_task import Claimed, Claimer
+from simulation.actors.people import ALL, SERVICE, agent, human
+from simulation.oracle.items import attributes_of
+from simulation.oracle.ledger import ENDED
+from simulation.ports import BEGIN, WORKSPACE
+from simulation.tracker import DATABASE
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from simulation.actors.actor_context import ActorContext
+
+DAY_MS = 86_400_000
+BEGIN_MS = int(BEGIN.timestamp() * 1000)
+MAX_ROUNDS = 1_500
+SWEEP_MS = 61_000
+# Where the index has the workspaces whose tracker is to be asked again.
+TRACKERS = "WAKE#TRACKERS"
+# Where it has the pages of tasks that go on.
+OPEN_PAGES = f"WS#{WORKSPACE}#MIRRORS-OPEN"
+# What is asked of a task's HEAD, and of its page's row.
+SAID, SENT = ("seq", "state"), ("wanted", "sender")
+
+
+class CalmDays:
+    def __init__(self, context: ActorContext) -> None:
+        self._context, self._sim = context, context.sim
+
+    def begin(self) -> None:
+        """The tracker is there, and what it knows is known."""
+        sim = self._sim
+        if sim.habits.has_tracker:
+            change_settings(sim.deps, human(), {"tracker": {"database": DATABASE}})
+            import_tracker(sim.deps, human(), lambda: True)
+
+    def pass_by(self, days: int) -> None:
+        """Only what Baton itself does: notices, sweeps, news."""
+        sim, end_ms = self._sim, self._sim.now_ms + days * DAY_MS
+        for _ in range(MAX_ROUNDS):
+            waiting = [at for queue in (sim.queue, sim.tracker_queue) for at, _ in queue.waiting]
+            first = min([*self._due(), *self._pages_due(), *waiting], default=end_ms + 1)
+            if sim.scheduler.is_stopped or first > end_ms:
+                sim.pass_to(end_ms)
+                return
+            sim.pass_to(max(sim.now_ms + 1_000, first + SWEEP_MS))
+            for notice in sim.queue.due(sim.now_ms):
+                sim.lambdas.answer(notice)
+            for task_id in sim.tracker_queue.due(sim.now_ms):
+                sim.lambdas.sync(task_id)
+            this = sweep(sim.deps)
+            is_well = this.failed == 0 and this.complete
+            sim.oracle.verdict.must(is_well, "a sweep in quiet times failed")
+            publish_overdue(sim.deps, sim.bus)
+        sim.oracle.verdict.fail("it never comes to rest")
+
+    def everybody_finishes(self) -> None:
+        """Humans approve, workers work: everything there is can be brought to an end."""
+        sim, heads = self._sim, self._context.ledger.heads
+        if sim.habits.has_tracker:
+            retry_tracker(sim.deps, human(), None)
+        for slug in ALL:
+            register_agent(sim.deps, human(), slug, {"active": True})
+        for _ in range(60):
+            sim.pass_to(sim.now_ms + 60_000)
+            for task in list(sim.deps.store.needs(WORKSPACE, 200, None).items):
+                approve_task(sim.deps, human(), task.id, None)
+            sim.pass_to(sim.now_ms + 60_000)
+            for slug in ALL:
+                self._work_off(slug)
+            for task_id in [task_id for task_id, head in heads.items() if head["state"] == "next"]:
+                self._take(task_id)
+            self.pass_by(1)
+            if sim.scheduler.is_stopped or all(head["state"] in ENDED for head in heads.values()):
+                return
+
+    def _due(self) -> list[int]:
+        """When the system must look at something again."""
+        for index in self._sim.dynamo.indexes.values():
+            index.catch_up(1 << 60)
+        shown = self._sim.dynamo.indexes["wake"].shown
+        tasks = (rows for partition, rows in shown.items() if partition != TRACKERS and partition.startswith("WAKE#"))
+        entries = ((sk, key) for rows in tasks for sk, key in rows)
+        return [int(sk.split("#")[0]) - BEGIN_MS for sk, key in entries if not self._is_told(key)]
+
+    def _is_told(self, key: tuple[str, str]) -> bool:
+        """True for an open task's place in the outbox with nothing to tell: it is looked at for ever, in vain."""
+        if key[1] != "BEGINNING":
+            return False
+        dynamo = self._sim.dynamo
+        place, head = attributes_of(dynamo.item(key), "told"), attributes_of(dynamo.item((key[0], "HEAD")), *SAID)
+        return bool(place and head and place["told"] == head["seq"] and head["state"] not in ENDED)
+
+    def _pages_due(self) -> list[int]:
+        """When the tracker must be asked again: for a page to be sent, or to see what others have changed."""
+        sim = self._sim
+        circuit = attributes_of(sim.dynamo.item((f"WS#{WORKSPACE}#TRACKER", "GATE")), "reconciled_ms")
+        if circuit is None:
+            return []
+        is_seen = circuit.get("reconciled_ms", BEGIN_MS) - BEGIN_MS > sim.tracker.newest_ms()
+        is_behind = bool(sim.dynamo.indexes["queue"].shown.get(f"WS#{WORKSPACE}#MIRRORS"))
+        return [*([sim.now_ms] if is_behind or not is_seen else []), *self._overtaken()]
+
+    def _overtaken(self) -> list[int]:
+        """When pages are looked at that are behind their tasks, or whose sender died."""
+        dynamo, found = self._sim.dynamo, []
+        for sk, key in dynamo.indexes["wake"].shown.get(OPEN_PAGES, []):
+            row, head = attributes_of(dynamo.item(key), *SENT), attributes_of(dynamo.item((key[0], "HEAD")), *SAID)
+            if row and head and (row["wanted"] < head["seq"] or "sender" in row):
+                found.append(max(self._sim.now_ms, int(sk.split("#")[0]) - BEGIN_MS))
+        return found
+
+    def _work_off(self, slug: str) -> None:
+        sim, by = self._sim, agent(slug)
+        while claimed := claim_next(sim.deps, Claimer(by=by, agent=slug, worker="calm")):
+            sim.oracle.answers.claimed(claimed)
+            self._complete(by, claimed)
+
+    def _take(self, task_id: str) -> None:
+        head = self._context.ledger.heads[task_id]
+        slug = head.get("target_agent") or ("b" if head["source_agent"] == "a" else "a")
+        claimed = claim_task(self._sim.deps, Claimer(by=SERVICE, agent=slug, worker="calm"), task_id)
+        self._complete(SERVICE, claimed)
+
+    def _complete(self, by: Principal, claimed: Claimed) -> None:
+        task_id = claimed.details.task.id
+        work = CompletedWork(output=None, completion=self._context.report_on(task_id))
+        complete_task(self._sim.deps, WorkerCall(by, task_id, claimed.claim_id, "calm"), work)

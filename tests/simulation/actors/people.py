@@ -1,0 +1,97 @@
+"""Who there is in the simulated workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.access.principal import ACT_AS, CONVERSE, Principal, PrincipalKind
+from baton.domain.agents.agent import Approval, Requeue, Runtime
+from baton.domain.agents.tool import ToolMode
+from baton.domain.tasks.task import Policy
+from baton.services.access.change_settings import change_settings
+from baton.services.agents.define_tool import define_tool
+from baton.services.agents.register_agent import register_agent
+from baton.services.tracker.set_tracker_token import set_tracker_token
+from simulation.habits import PULL, Focus
+from simulation.ports import WORKSPACE
+from simulation.tracker import DATABASE
+
+if TYPE_CHECKING:
+    from simulation.simulation import Simulation
+
+RUN = ("r", "s")
+ALL = (*PULL, *RUN)
+# What every agent produces.
+REPORT = "report"
+SERVICE = Principal(WORKSPACE, PrincipalKind.SERVICE, "ci", frozenset({ACT_AS}))
+TOOLS = (
+    ("to_s", ToolMode.TRANSFER),
+    ("to_a", ToolMode.TRANSFER),
+    ("ask_s", ToolMode.DELEGATE),
+    ("ask_r", ToolMode.DELEGATE),
+    ("ask_b", ToolMode.DELEGATE),
+)
+
+
+def agent(slug: str) -> Principal:
+    return Principal(WORKSPACE, PrincipalKind.AGENT, slug, frozenset({CONVERSE}))
+
+
+def human(name: str = "alice") -> Principal:
+    return Principal(WORKSPACE, PrincipalKind.HUMAN, name, frozenset({ACT_AS}))
+
+
+def settle(sim: Simulation) -> tuple[str | None, ...]:
+    """The workspace, while nobody else is there yet and nothing goes wrong. Answers with whom work is handed to; None
+    stands for whoever can do it."""
+    _choose_settings(sim)
+    has_branches = sim.habits.focus is Focus.BRANCHES
+    if has_branches:
+        targets: tuple[str | None, ...] = PULL
+    elif sim.draw(3):
+        targets = (*sorted(set(sim.habits.workers)), *RUN, *RUN, None)
+    else:
+        targets = (*ALL, None)
+    if sim.habits.has_tracker:
+        set_tracker_token(sim.deps, human(), "token")
+        change_settings(sim.deps, human(), {"tracker": {"database": DATABASE}})
+    for slug in ALL:
+        _register(sim, slug, has_branches=has_branches)
+    names = ["complete_task", "fail_task", "save_checkpoint"]
+    for name, mode in TOOLS:
+        define_tool(sim.deps, human(), name, {"description": name, "target_agent": name[-1], "mode": mode})
+        names.append(name)
+    for slug in RUN:
+        join = Policy(sim.pick(["all", "any"]))
+        register_agent(sim.deps, human(), slug, {"tools": tuple(names), "join": join, "max_turns": 6})
+    return targets
+
+
+def _choose_settings(sim: Simulation) -> None:
+    sim.settings = {
+        "handoff_window_days": 1,
+        "escalation_cap": 1 + sim.draw(3),
+        "breaker_scope": sim.pick(["open", "any"]),
+        "max_depth": 30,
+        "ping_pong_window": 20,
+        "dispatch_delay_seconds": 0 if sim.habits.is_hot else sim.pick([3, 0, 30]),
+        "root_handoffs_per_hour": sim.pick([300, 5]),
+        "max_same_direction": 20,
+        "max_handoffs_per_workflow": sim.pick([50, 8]),
+        "waiting_alert_seconds": sim.pick([86_400, 3_600]),
+    }
+    change_settings(sim.deps, human(), sim.settings)
+
+
+def _register(sim: Simulation, slug: str, *, has_branches: bool) -> None:
+    is_limited = sim.draw(3) == 2 and not has_branches
+    is_let = has_branches or (slug in RUN and sim.habits.focus is Focus.RUNS)
+    values = {
+        "name": slug.upper(),
+        "approval": Approval(sim.pick(["auto", "auto" if is_let else "manual"])),
+        "runtime": Runtime("run" if slug in RUN else "pull"),
+        "produces": (REPORT,),
+        "requeue": Requeue(sim.pick(["same", "same", "needs"])),
+        **({"max_concurrent": 1 + sim.draw(2)} if is_limited else {}),
+    }
+    register_agent(sim.deps, human(), slug, values)
