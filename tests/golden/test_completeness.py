@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from baton.domain.tasks.event_type import EventType
 from golden.play import operations
@@ -23,6 +26,9 @@ FLAGS = {
     *("attempts_exhausted", "callback_missed", "closed_by_bot", "deadline_passed", "next_stale"),
     *("released_too_often", "unclaimed_too_long", "undeliverable", "waiting_too_long"),
 }
+pytestmark = pytest.mark.skipif(
+    "WRITE_GOLDEN" in os.environ, reason="the files are just being written: run again without"
+)
 _WORD = re.compile(r"[A-Z]+(?:-[A-Z]+)*")
 SUCCESS = range(200, 300)
 

@@ -26,10 +26,12 @@ from baton.domain.handoffs.handoff import handoff_id_of
 from baton.domain.ids import sortable_id
 from baton.domain.memory.entry import SNAPSHOT_TYPES, DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
 from baton.domain.memory.scope import line_of
+from baton.domain.tasks.field_rules import FieldRule, Form, Teller
 from baton.domain.tasks.task import (
     MAX_BRANCHES,
     MAX_LEASE_SECONDS,
     MIN_LEASE_SECONDS,
+    RULES,
     Branch,
     Claim,
     Flag,
@@ -83,63 +85,45 @@ waits = st.builds(
     interaction_id=st.none() | texts,
     until=st.none() | moments,
 )
+OF_FORM: dict[Form | None, st.SearchStrategy[Any]] = {
+    Form.TEXT: texts,
+    Form.TEXTS: st.lists(texts, max_size=5).map(tuple),
+    Form.NUMBER: counts,
+    Form.TRUTH: st.booleans(),
+    Form.TIME: moments,
+    Form.DATE: st.dates(),
+    Form.STATE: st.sampled_from(State),
+    Form.PRIORITY: st.sampled_from(Priority),
+    Form.RUNTIME: st.sampled_from(Runtime),
+    Form.FLAGS: st.frozensets(st.sampled_from(Flag)),
+    Form.CLAIM: claims,
+    Form.WAIT: waits,
+}
+
+
+def any_value(rule: FieldRule) -> st.SearchStrategy[Any]:
+    """Of the field's form, or None where that may be left out."""
+    return st.none() | OF_FORM[rule.form] if rule.unsaid is None else OF_FORM[rule.form]
+
+
+# Fields that take less than their form does, or are kept under other names. Each other field is tried by itself.
+NARROW: dict[str, st.SearchStrategy[Any]] = {
+    "workspace": ids,
+    "id": ids,
+    "kind": st.sampled_from(["escalation", "transfer", "delegation"]),
+    "source_agent": slugs,
+    "target_agent": st.none() | slugs,
+    "handoff_id": ids,
+    "master_task_id": ids,
+    "parent_id": st.none() | ids,
+    "workflow_id": ids,
+    "digest": st.none() | st.text("0123456789abcdef", min_size=64, max_size=64),
+    "version": st.integers(1, 10**9),
+    "chain": st.text("0123456789abcdef", min_size=64, max_size=64),
+    "wake_at": st.none() | moments,
+}
 tasks = st.builds(
-    Task,
-    workspace=ids,
-    id=ids,
-    state=st.sampled_from(State),
-    title=texts,
-    kind=st.sampled_from(["escalation", "transfer", "delegation"]),
-    source_agent=slugs,
-    target_agent=st.none() | slugs,
-    priority=st.sampled_from(Priority),
-    requires=st.lists(texts, max_size=5).map(tuple),
-    work_type=st.none() | slugs,
-    dispatch_rank=st.none() | counts,
-    effort=st.none() | texts,
-    due_date=st.none() | st.dates(),
-    deadline=st.none() | moments,
-    fail_on_deadline=st.booleans(),
-    not_before=st.none() | moments,
-    deferred_until=st.none() | moments,
-    handoff_id=ids,
-    master_task_id=ids,
-    parent_id=st.none() | ids,
-    join_parent=st.none() | ids,
-    call_id=st.none() | ids,
-    successors=st.lists(ids, max_size=10).map(tuple),
-    retry_of=st.none() | ids,
-    workflow_id=ids,
-    depth=counts,
-    revision=counts,
-    created_at=moments,
-    created_by=texts,
-    updated_at=moments,
-    max_attempts=counts,
-    ready_at=st.none() | moments,
-    undo_until=st.none() | moments,
-    origin=st.none() | st.sampled_from(State),
-    attempt=counts,
-    releases=counts,
-    fence=counts,
-    claim=st.none() | claims,
-    flags=st.frozensets(st.sampled_from(Flag)),
-    recoveries=counts,
-    checkpoints=counts,
-    last_checkpoint_id=st.none() | ids,
-    waits=counts,
-    wait=st.none() | waits,
-    has_output=st.booleans(),
-    has_failure=st.booleans(),
-    version=st.integers(1, 10**9),
-    seq=counts,
-    chain=st.text("0123456789abcdef", min_size=64, max_size=64),
-    rings=counts,
-    wake_at=st.none() | moments,
-    runtime=st.sampled_from(Runtime),
-    alert_after_seconds=counts,
-    mirrored=st.booleans(),
-    parked=st.booleans(),
+    Task, **{name: any_value(rule) for name, rule in RULES.items() if rule.teller is not Teller.NOBODY} | NARROW
 )
 page_syncs = st.builds(
     PageSync,

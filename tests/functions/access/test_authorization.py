@@ -1,15 +1,13 @@
 """Every operation of docs/openapi.json, called by everybody there is: what they are answered is decided by hand in
-``support/models/authorization.py``, and an operation without a decision is a failure."""
+``support/models/expected.py``, and an operation without a decision is a failure."""
 
 from __future__ import annotations
-
-from dataclasses import fields
 
 import pytest
 
 from baton.domain.access.principal import Principal, PrincipalKind
 from support.gateway import Gateway, Reply, gateway_event, route_of
-from support.models.authorization import DECISIONS, PUBLIC, Row
+from support.models.expected import CALLERS, EXPECTED, PUBLIC
 from support.values.bodies import BODIES, IDS
 from support.values.tokens import who
 from support.worlds.operations import OPERATIONS, WITH_TOKEN, Operation
@@ -17,7 +15,6 @@ from support.worlds.populated_workspace import WORD, populated_workspace
 from support.worlds.world import WORKSPACE, World, human
 
 ALICE = human()
-CALLERS = [each.name for each in fields(Row)]
 
 
 def outcome(reply: Reply) -> str:
@@ -25,13 +22,14 @@ def outcome(reply: Reply) -> str:
 
 
 def test_every_operation_has_a_decision_and_every_decision_an_operation() -> None:
-    assert {each.id for each in OPERATIONS} == set(DECISIONS) | set(PUBLIC)
+    """A row of ``EXPECTED`` or ``PUBLIC`` in tests/support/models/expected.py."""
+    assert {each.id for each in OPERATIONS} == set(EXPECTED) | set(PUBLIC)
     assert {each.id for each in OPERATIONS if not each.needs_token} == set(PUBLIC)
 
 
 @pytest.mark.parametrize("operation", WITH_TOKEN, ids=lambda each: each.id)
 def test_everybody_is_answered_as_decided(operation: Operation) -> None:
-    row = DECISIONS[operation.id]
+    row = EXPECTED[operation.id]
     for name in CALLERS:
         decision: str = getattr(row, name)
         workspace = populated_workspace().of_its_own(operation)

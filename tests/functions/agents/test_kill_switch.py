@@ -3,7 +3,6 @@ token, or in its name."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -11,25 +10,13 @@ import pytest
 from baton.domain.agents.agent import Agent
 from rest.routing import Endpoint
 from support.gateway import ROUTES, Gateway, Reply
+from support.values.bodies import IDS
 from support.worlds.http_agents import ALICE, HttpAgents, message
 from support.worlds.world import World, agent, human, marker_body, service
 
 OFF = (403, "inactive_agent")
 CODER = agent("auto-code")
 ACTING = (service(), human())
-IDS = {
-    "task_id": "task_1",
-    "slug": "auto-code",
-    "review_id": "review_1",
-    "token_id": "tok_1",
-    "alert_id": "alert_1",
-    "work_type": "audit",
-    "handoff_id": "ho_1",
-    "workflow_id": "wf_1",
-    "conversation_id": "wf_1",
-    "name": "go",
-    "entry_id": "ent_1",
-}
 STILL = {
     ("POST", "/tasks/{task_id}/release"),
     ("POST", "/tasks/{task_id}/fail"),
@@ -55,7 +42,7 @@ def kept(world: World) -> Any:
 @pytest.mark.parametrize("route", ASKED, ids=lambda route: f"{route.method} {route.path}")
 def test_its_token_opens_few_routes_and_no_other(world: World, http_agents: HttpAgents, route: Endpoint) -> None:
     switch(http_agents.gateway, on=False)
-    path = re.sub(r"{(\w+)}", lambda found: IDS[found[1]], route.path)
+    path = route.path.format_map(IDS | {"slug": "auto-code"})
     before = kept(world)
     reply = http_agents.gateway.send(CODER, route.method, path, None if route.body is None else {})
     if (route.method, route.path) in STILL:

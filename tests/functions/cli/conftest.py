@@ -27,7 +27,10 @@ def held(name: str, text: str) -> None:
     path = FILES / f"{name}.txt"
     if os.environ.get("WRITE_GOLDEN"):
         path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    kept = path.read_text(encoding="utf-8")
+    assert text == kept, (
+        f"{path.name} shows something else; if it is meant to: WRITE_GOLDEN=1 pytest tests/functions/cli"
+    )
 
 
 @dataclass

@@ -1,6 +1,6 @@
-# ruff: noqa: ARG005 - each gets both
 """No text of any request escapes the workspace's guardrails: every operation of the document is walked through, every
-text in it takes its turn to hold a secret, and what is let through is listed here with its reason."""
+text in it takes its turn to hold a secret, and what is let through is listed here with its reason. The list is kept by
+hand: it judges the product."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ import pytest
 
 from baton.domain.access.principal import Principal
 from support.gateway import Reply
+from support.values.samples import least
 from support.values.schema import DOCUMENT, resolved
 from support.worlds.http_agents import ALICE, HttpAgents
+from support.worlds.operations import WITH_TOKEN
+from support.worlds.populated_workspace import populated_workspace
 from support.worlds.world import World, agent
 
 SECRET = "gh" + "p_" + "Zk3Q9vT1xW7bR5mN2cJ8Zk3Q9vT1xW7bR5mN2cJ8"
@@ -106,30 +109,7 @@ def with_text(body: Any, path: tuple[str, ...], schema: Any) -> Any:
     return {**body, path[0]: with_text(body.get(path[0]), path[1:], below)}
 
 
-def least(schema: Any) -> Any:
-    """The smallest value that a schema takes."""
-    schema = resolved(schema)
-    if "enum" in schema:
-        return schema["enum"][0]
-    match schema.get("type"):
-        case "object":
-            return {name: least(schema["properties"][name]) for name in schema.get("required", ())}
-        case "array":
-            return [least(schema.get("items", {}))] * schema.get("minItems", 0)
-        case "boolean":
-            return True
-        case "integer":
-            return 1
-        case _:
-            return "x"
-
-
 Said = tuple[Principal | None, str, Any]
-
-
-def claimed(http_agents: HttpAgents, world: World, verb: str, body: dict[str, Any]) -> Said:
-    claim = http_agents.begun()
-    return WORKER, f"/tasks/{claim['task']['id']}/{verb}", {"claim_id": claim["claim_id"], **body}
 
 
 def addressed(http_agents: HttpAgents, world: World) -> Said:
@@ -137,42 +117,6 @@ def addressed(http_agents: HttpAgents, world: World) -> Said:
     return None, asked.json["callback"]["url"].removeprefix("https://baton.example"), {}
 
 
-def raised(http_agents: HttpAgents, verb: str) -> Said:
-    alert = http_agents.gateway.post(WORKER, "/alerts", {"kind": "odd", "severity": "info", "message": "Look"}).json
-    return ALICE, f"/alerts/{alert['id']}/{verb}", {}
-
-
-def posted(http_agents: HttpAgents) -> Said:
-    entry = http_agents.gateway.post(WORKER, "/blackboard", {"entry_type": "finding", "summary": "Cold"}).json
-    return WORKER, f"/blackboard/{entry['id']}/withdraw", {}
-
-
-def stopped(http_agents: HttpAgents, world: World) -> Said:
-    for _ in range(2):
-        task_id = http_agents.gateway.post(ALICE, "/handoff-markers", MARKER).json["task_id"]
-        assert http_agents.gateway.post(ALICE, f"/tasks/{task_id}/cancel").status == 200
-        world.clock.advance(1)
-    http_agents.gateway.post(ALICE, "/handoff-markers", MARKER)
-    (review,) = http_agents.gateway.get(ALICE, "/manual-reviews").json["items"]
-    return ALICE, f"/manual-reviews/{review['id']}/close", {"reason": "Not wanted"}
-
-
-def talking(http_agents: HttpAgents) -> Said:
-    begun = http_agents.gateway.post(ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}).json
-    http_agents.gateway.post(ALICE, f"/tasks/{begun['task']['id']}/resolve", {"output": {"message": "Hi"}})
-    return ALICE, f"/conversations/{begun['conversation_id']}/messages", {"message": "And?"}
-
-
-def defined(http_agents: HttpAgents, world: World) -> Said:
-    config = {"target_agent": "qa", "context_variables": [{"name": "lead", "type": "string"}]}
-    made = http_agents.gateway.put(ALICE, "/tools/handoff_to_qa", {"description": "To QA", "config": config})
-    assert made.status == 201, made.text
-    return ALICE, "/tools/handoff_to_qa/dry-run", {"arguments": {}}
-
-
-TWINING = {"source_agent": "architect", "target_agent": "ciso", "summary": "Look", "results": []}
-DECISION = {"entry_type": "decision", "summary": "One table"}
-BRANCH = {"target": {"agent": "ciso", "reason": "Look"}}
 MARKER = {
     "source_agent": "architect",
     "target_agent": "qa",
@@ -180,88 +124,36 @@ MARKER = {
     "source_digest_url": "https://notes.example/1",
     "task_priority": "high",
 }
+# Where the usual request, which ``test_authorization.py`` sends, needs no token.
 SAID: dict[str, Callable[[HttpAgents, World], Said]] = {
-    "create_marker": lambda http_agents, world: (agent("architect"), "/handoff-markers", MARKER),
-    "claim_the_next": lambda http_agents, world: (WORKER, "/agents/auto-code/claims", http_agents.hand_off() and {}),
-    "wait_for_a_claim": lambda http_agents, world: (
-        WORKER,
-        "/agents/auto-code/claims/wait",
-        http_agents.hand_off() and {},
-    ),
-    "claim": lambda http_agents, world: (WORKER, f"/tasks/{http_agents.hand_off()['task']['id']}/claim", {}),
-    "checkpoint": lambda http_agents, world: claimed(
-        http_agents, world, "checkpoints", {"step_name": "half", "state": {}}
-    ),
-    "note": lambda http_agents, world: claimed(http_agents, world, "notes", {"text": "Look"}),
-    "release": lambda http_agents, world: claimed(http_agents, world, "release", {}),
-    "heartbeat": lambda http_agents, world: claimed(http_agents, world, "heartbeat", {}),
-    "complete": lambda http_agents, world: claimed(http_agents, world, "complete", {}),
-    "fail": lambda http_agents, world: claimed(
-        http_agents, world, "fail", {"failure": {"type": "error", "description": "No"}}
-    ),
-    "reject": lambda http_agents, world: claimed(http_agents, world, "reject", {"reason": "No"}),
-    "transfer": lambda http_agents, world: claimed(http_agents, world, "transfer", BRANCH),
-    "delegate": lambda http_agents, world: claimed(http_agents, world, "delegate", {"branches": [BRANCH]}),
-    "wait_for_a_callback": lambda http_agents, world: claimed(
-        http_agents, world, "wait-callback", {"interaction_id": "x"}
-    ),
     "answer_a_callback": addressed,
-    "create_a_handoff": lambda http_agents, world: (
-        ALICE,
-        "/handoffs",
-        {"source": {"agent": "architect"}, "target": {"agent": "ciso", "reason": "Look"}},
-    ),
-    "create_entry": lambda http_agents, world: (WORKER, "/blackboard", DECISION),
-    "withdraw_an_entry": lambda http_agents, world: posted(http_agents),
-    "withdraw_entries": lambda http_agents, world: (ALICE, "/blackboard/withdrawals", {"posted_by": "agent:scout"}),
-    "create_twining_handoff": lambda http_agents, world: (ALICE, "/twining-handoff", TWINING),
-    "cancel": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/cancel", {}),
-    "dismiss": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/dismiss", {"reason": "No"}),
-    "release_held_claim": lambda http_agents, world: (
-        ALICE,
-        f"/tasks/{http_agents.begun()['task']['id']}/release-claim",
-        {"fence": 1, "reason": "It hangs"},
-    ),
-    "resolve": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/resolve", {}),
-    "split": lambda http_agents, world: (
-        ALICE,
-        f"/tasks/{world.needing()}/split",
-        {"parts": [{"summary": "One"}, {"summary": "Two"}]},
-    ),
-    "close_manual_review": lambda http_agents, world: stopped(http_agents, world),
-    "create_alert": lambda http_agents, world: (
-        WORKER,
-        "/alerts",
-        {"kind": "odd", "severity": "info", "message": "Look"},
-    ),
-    "acknowledge_an_alert": lambda http_agents, world: raised(http_agents, "acknowledge"),
-    "resolve_an_alert": lambda http_agents, world: raised(http_agents, "resolve"),
-    "create_conversation": lambda http_agents, world: (ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}),
-    "create_message": lambda http_agents, world: talking(http_agents),
-    "dry_run_tool": defined,
-    "approve_several": lambda http_agents, world: (ALICE, "/approvals", {"items": [{"task_id": world.needing()}]}),
-    "acknowledge_inbox": lambda http_agents, world: (WORKER, "/agents/auto-code/inbox/ack", {"ids": ["x"]}),
 }
 OPERATIONS = {operation: (method, path, schema) for method, path, operation, schema in operations()}
 WITH_TEXTS = {name: list(dict.fromkeys(texts(schema))) for name, (_, _, schema) in OPERATIONS.items()}
 
 
-def test_every_operation_that_takes_a_text_is_decided_on() -> None:
-    with_texts = {name for name, found in WITH_TEXTS.items() if found}
-    assert with_texts <= SAID.keys() | SET_UP.keys()
+GUARDED = [name for name, found in WITH_TEXTS.items() if found and name not in SET_UP]
+
+
+def test_whoever_is_let_off_is_an_operation() -> None:
     assert OPERATIONS.keys() >= SAID.keys() | SET_UP.keys()
     assert not SAID.keys() & SET_UP.keys()
 
 
 @pytest.mark.parametrize(
-    ("operation", "path"), [(name, path) for name in SAID for path in WITH_TEXTS.get(name, ())], ids=str
+    ("operation", "path"), [(name, path) for name in GUARDED for path in WITH_TEXTS[name]], ids=str
 )
 def test_a_secret_in_any_text_is_refused_by_the_guardrail(
     world: World, http_agents: HttpAgents, operation: str, path: tuple[str, ...]
 ) -> None:
     method, _, schema = OPERATIONS[operation]
-    by, address, body = SAID[operation](http_agents, world)
-    reply: Reply = http_agents.gateway.send(by, method, address, json.dumps(with_text(body, path, schema)))
+    gateway = http_agents.gateway
+    if operation in SAID:
+        by, address, body = SAID[operation](http_agents, world)
+    else:
+        there = populated_workspace().of_its_own(next(each for each in WITH_TOKEN if each.id == operation))
+        world, gateway, by, address, body = there.world, there.gateway, there.who_may, there.path, there.body
+    reply: Reply = gateway.send(by, method, address, json.dumps(with_text(body, path, schema)))
     if set(path) & NAMED.keys():
         kept = repr(world.stored())
         assert SECRET not in kept or reply.code == "guardrail"

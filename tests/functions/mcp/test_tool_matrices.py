@@ -4,7 +4,6 @@ arguments are told. Each tool is walked through by its own schema, so that a new
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from mcp_door.tools.catalogue import TOOLS
 from mcp_door.tools.tool import McpTool
 from rest.strict_json import MAX_BYTES
-from support.models.authorization import DECISIONS, Row
+from support.models.expected import CALLERS, EXPECTED
 from support.models.tool_calls import CALLS
 from support.values.bodies import IDS
 from support.worlds.http_agents import HttpAgents
@@ -21,7 +20,6 @@ from support.worlds.operations import WITH_TOKEN
 from support.worlds.populated_workspace import WORD, PopulatedWorkspace, populated_workspace
 from support.worlds.world import World, agent
 
-CALLERS = [each.name for each in fields(Row)]
 PLAYED = {route for tool in TOOLS for route in tool.plays}
 OPERATIONS = {each.id: each for each in WITH_TOKEN}
 SECRET = "gh" + "p_" + "Zk3Q9vT1xW7bR5mN2cJ8Zk3Q9vT1xW7bR5mN2cJ8"
@@ -38,7 +36,7 @@ def test_every_route_that_a_tool_plays_is_asked_for_here() -> None:
 @pytest.mark.parametrize("route", sorted(CALLS))
 def test_a_tool_answers_everybody_as_its_route_does(route: str) -> None:
     for name in CALLERS:
-        decision: str = getattr(DECISIONS[route], name)
+        decision: str = getattr(EXPECTED[route], name)
         workspace = populated_workspace().of_its_own(OPERATIONS[route])
         by = workspace.caller(name)
         never = called(workspace, by, route, IDS | {"slug": workspace.own}) if decision.startswith("404") else None

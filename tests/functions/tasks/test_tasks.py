@@ -8,15 +8,11 @@ import pytest
 
 from baton.domain.tasks.trail import GENESIS, chain_hash
 from support.gateway import Gateway
+from support.values.schema import DOCUMENT
 from support.worlds.world import World, agent, human
 
 ALICE = human()
-TASK = {
-    *("id", "state", "title", "source_agent", "target_agent", "priority", "effort", "created_at", "updated_at"),
-    *("ready_at", "due_date", "deadline", "attempt", "max_attempts", "version", "revision", "digest", "handoff_id"),
-    *("master_task_id", "parent_id", "workflow_id", "depth", "flags", "claim", "tracker", "url"),
-    *("kind", "work_type", "not_before", "deferred_until", "retry_of", "join_parent", "successors", "wait"),
-}
+TASK = set(DOCUMENT["components"]["schemas"]["ListedTask"]["properties"])
 BESIDE = {"output", "failure"}
 
 

@@ -1,11 +1,14 @@
 """A body for every route that wants one, and an id for every thing that a path may name; nothing is there under any of
-them."""
+them. A body is the smallest that docs/openapi.json takes, unless ``support/models/expected.py`` has one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from support.worlds.world import WORKSPACE, marker_body
+from support.models.expected import EXPECTED
+from support.values.samples import least
+from support.values.schema import DOCUMENT
+from support.worlds.world import WORKSPACE
 
 SECRET = "0" * 64
 IDS = {
@@ -24,46 +27,19 @@ IDS = {
     "proxy": "oauth-protected-resource",
     "token": f"bm90aGluZw.{SECRET}",
 }
-CLAIM = {"claim_id": "c"}
-TARGET = {"agent": "runner", "reason": "somebody has to"}
+# What a field of one of these names has to be, at any depth.
+KNOWN = {"agent": "auditor"}
+
+
+def _body(operation: dict[str, Any]) -> Any:
+    expected = EXPECTED.get(operation["operationId"])
+    if expected is not None and expected.body is not None:
+        return expected.body
+    request = operation.get("requestBody", {"required": False})
+    return least(request["content"]["application/json"]["schema"], KNOWN) if request["required"] else None
+
+
+_ALL = [operation for methods in DOCUMENT["paths"].values() for operation in methods.values()]
+BODIES: dict[str, Any] = {each["operationId"]: body for each in _ALL if (body := _body(each)) is not None}
 # What a route can't be asked without.
-QUERIES = {
-    "recall_entries": "q=cache",
-    "explain_path": "path=src/cache.py",
-    "get_graph": "node=agent:auditor",
-}
-BODIES: dict[str, Any] = {
-    "create_marker": marker_body(),
-    "create_a_handoff": {"source": {"agent": "alice"}, "target": {"agent": "auditor", "reason": "look into it"}},
-    "create_twining_handoff": {"source_agent": "alice", "target_agent": "auditor", "summary": "Look", "results": []},
-    "answer_a_message": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-    "heartbeat": CLAIM,
-    "complete": CLAIM,
-    "fail": {**CLAIM, "failure": {"type": "error", "description": "x"}},
-    "reject": {**CLAIM, "reason": "not mine"},
-    "release": CLAIM,
-    "release_held_claim": {"fence": 1, "reason": "it hangs"},
-    "close_manual_review": {"reason": "nobody wants it"},
-    "transfer": {**CLAIM, "target": TARGET},
-    "delegate": {**CLAIM, "branches": [{"target": TARGET}]},
-    "wait_for_a_callback": {**CLAIM, "interaction_id": "job-1"},
-    "checkpoint": {**CLAIM, "step_name": "half", "state": {}},
-    "note": {**CLAIM, "text": "half of it is done"},
-    "defer": {"until": "2026-11-19T12:00:00Z"},
-    "dismiss": {"reason": "not needed"},
-    "split": {"parts": [{"summary": "one"}, {"summary": "two"}]},
-    "approve_several": {"items": [{"task_id": "task_unknown"}]},
-    "acknowledge_inbox": {"ids": ["inbox_unknown"]},
-    "create_token": {"kind": "human", "subject": "x"},
-    "redeem_a_session_code": {"code": SECRET},
-    "put_tracker_token": {"token": "ntn_fake"},
-    "create_alert": {"kind": "disk-full", "severity": "info", "message": "full"},
-    "withdraw_entries": {"posted_by": "agent:scout", "reason": "noise"},
-    "create_entry": {"entry_type": "finding", "summary": "The cache is cold"},
-    "put_tool": {"description": "Hands over", "config": {"target_agent": "auditor"}},
-    "preview_a_tool": {"description": "Hands over", "config": {"target_agent": "auditor"}},
-    "create_conversation": {"agent": "auditor", "message": "Hello"},
-    "create_message": {"message": "And then?"},
-    "put_route": {"agent": "auditor", "mode": "dispatch"},
-    "import_capabilities": {"agents": {}},
-}
+QUERIES = {name: each.query for name, each in EXPECTED.items() if each.query}

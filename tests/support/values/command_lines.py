@@ -1,4 +1,6 @@
-"""A day at the command line in which every command is played once, and what each of them answers as JSON."""
+"""A day at the command line in which every command is played once, and what each of them answers as JSON. The story has
+a line of its own for what changes something, as that needs something in the right state; a row that only reads has its
+line by itself."""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from typing import Any
 
 import click
 
+from baton_cli.calls import Call
 from baton_cli.main import NOUNS, cli
+from baton_cli.table import path_params
 from support.values.schema import DOCUMENT, resolved
 
 # What commands that are written by hand print: the answer of this operation.
@@ -71,10 +75,15 @@ def _commands() -> dict[str, click.Command]:
 COMMANDS = _commands()
 
 
+def calls_of(noun: str) -> tuple[Call, ...]:
+    """The rows of a noun's module."""
+    return tuple(getattr(importlib.import_module(NOUNS[noun][0]), "CALLS", ()))
+
+
 def _operations() -> dict[str, tuple[str, str]]:
     rows = {}
-    for noun, (module, _) in NOUNS.items():
-        for call in getattr(importlib.import_module(module), "CALLS", ()):
+    for noun in NOUNS:
+        for call in calls_of(noun):
             name = f"{noun} {call.verb}"
             rows[name if name in COMMANDS else noun] = (call.method, call.path)
     return rows | BY_HAND
@@ -215,6 +224,7 @@ TROUBLE = [
     typed("alerts ack $alert --note Seen"),
     typed("alerts resolve $alert"),
 ]
+DOWN = typed("down")
 POST = "memory post --type decision --scope project/auth --relates-to src/auth.py --rationale Stateless --summary"
 KNOWLEDGE = [
     typed(f"{POST} 'Sessions are JWT'", "reviewer", entry="id"),
@@ -237,7 +247,7 @@ KNOWLEDGE = [
     typed("completion bash"),
     typed("mcp serve --tools worker", "reviewer", heard=HELLO),
     typed("demo"),
-    typed("down"),
+    DOWN,
 ]
 TRACKER = [
     typed("tracker token --token -", heard="ntn_of_a_stand_in\n"),
@@ -250,4 +260,35 @@ TRACKER = [
     typed("tracker webhook"),
     typed("tracker close-webhook"),
 ]
-LINES = [*MORNING, *DECISIONS, *WORK, *TROUBLE, *KNOWLEDGE, *TRACKER]
+STORY = [*MORNING, *DECISIONS, *WORK, *TROUBLE, *KNOWLEDGE, *TRACKER]
+
+
+# What the story remembers of each kind of thing.
+THERE = {
+    "task_id": "$second",
+    "handoff_id": "$given",
+    "workflow_id": "$workflow",
+    "slug": "reviewer",
+    "review_id": "$review",
+    "alert_id": "$alert",
+    "entry_id": "$entry",
+    "conversation_id": "$talk",
+    "name": "handoff_to_closer",
+}
+
+
+def _looks() -> list[Typed]:
+    """A line for each row that only reads, and needs to be told nothing but what is there, unless the story has one."""
+    told = {line.command for line in STORY}
+    return [
+        typed(" ".join([noun, call.verb, *(THERE[each.name] for each in path_params(call))]))
+        for noun in NOUNS
+        for call in calls_of(noun)
+        if call.method == "GET" and f"{noun} {call.verb}" in COMMANDS.keys() - told
+        if not any(each.is_required for each in call.query)
+        and {each.name for each in path_params(call)} <= THERE.keys()
+    ]
+
+
+# Before the stack goes down.
+LINES = [*STORY[: STORY.index(DOWN)], *_looks(), *STORY[STORY.index(DOWN) :]]

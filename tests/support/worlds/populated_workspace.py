@@ -11,6 +11,7 @@ from baton.domain.access.principal import CONVERSE, Principal, PrincipalKind
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, Reply
+from support.models.expected import EXPECTED
 from support.values.bodies import BODIES, IDS, QUERIES
 from support.worlds.operations import WITH_TOKEN, WORKER_VERBS, Operation
 from support.worlds.world import WORKSPACE, World, human, marker_body, service
@@ -62,12 +63,14 @@ class PopulatedWorkspace:
         )["id"]
         self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
 
-    def of_its_own(self, operation: Operation) -> PopulatedWorkspace:
-        """Returns a copy in the state that the operation asks for: making one takes longer than all that follows."""
-        workspace, world = copy(self), World()
-        assert isinstance(world.store, InMemoryStore)
+    def of_its_own(self, operation: Operation, store: Any = None) -> PopulatedWorkspace:
+        """Returns a copy in the state that the operation asks for: making one takes longer than all that follows.
+        ``store``: where to, one around an ``InMemoryStore`` too."""
+        workspace, world = copy(self), World() if store is None else World(store=store)
+        inner = getattr(store, "inner", world.store)
+        assert isinstance(inner, InMemoryStore)
         assert isinstance(self.world.store, InMemoryStore)
-        world.store.dynamo.take_over(self.world.store.dynamo)
+        inner.dynamo.take_over(self.world.store.dynamo)
         world.clock.time = self.world.clock.time
         workspace.of, workspace.world, workspace.gateway = operation, world, Gateway(world.deps)
         if of_now := {"undo": workspace.approved, "claim": workspace.ready, "claim_the_next": workspace.ready}.get(
@@ -200,6 +203,16 @@ class PopulatedWorkspace:
             "split": {"parts": [{"summary": WORD}, {"summary": "the rest"}]},
         }
         return asked.get(self.of.id, usual)
+
+    @property
+    def path(self) -> str:
+        return self.of.path.format_map(self.ids())
+
+    @property
+    def who_may(self) -> Principal:
+        """Somebody who may do it, as is decided."""
+        row = EXPECTED[self.of.id]
+        return self.caller("human" if row.human.startswith("2") else "own")
 
     def send(self, by: Principal, ids: dict[str, str]) -> Reply:
         query = "timeout=0" if "timeout" in self.of.parameters("query") else QUERIES.get(self.of.id, "")

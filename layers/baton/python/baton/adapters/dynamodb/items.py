@@ -6,6 +6,7 @@ Payloads are kept as JSON text: unchanged whatever their depth and numbers, and 
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import date, datetime
@@ -30,7 +31,8 @@ from baton.domain.newer import deciding, member
 from baton.domain.numbers import loads
 from baton.domain.tasks import trail
 from baton.domain.tasks.event_type import EventType
-from baton.domain.tasks.task import Claim, Recovery, Task
+from baton.domain.tasks.field_rules import ALWAYS, Form, Teller
+from baton.domain.tasks.task import RULES, Claim, Recovery, Task
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.tracker_settings import from_public
 
@@ -63,16 +65,7 @@ def _head_values(task: Task, fresh: int) -> Item:
         "attempt": task.attempt,
         "wait": None if task.wait is None else _without_none(trail.state_fields(task)["wait"]),
         "hard_deadline_ms": None if task.hard_deadline is None else times.to_ms(task.hard_deadline),
-        "version": task.version,
-        "seq": task.seq,
-        "chain": task.chain,
-        "updated_at": times.rfc3339(task.updated_at),
-        "rings": task.rings,
-        "runtime": str(task.runtime),
-        "alert_after_seconds": task.alert_after_seconds,
-        "mirrored": task.mirrored or None,
-        "parked": task.parked or None,
-        "has_chunks": task.has_chunks or None,
+        **{name: _plain(getattr(task, name)) for name in _BOOKKEEPING},
         "events": list(task.tail) or None,
         "fresh": fresh or None,
         "digest": None if task.digest is None else _in_base64(task.digest),
@@ -108,9 +101,7 @@ def _implied(item: Item) -> Item:
         "created_at": made,
         "created_by": f"agent:{item['source_agent']}",
         "updated_at": _latest_at(item) or item.get("created_at") or made,
-        "rings": 0,
-        "runtime": "pull",
-        "alert_after_seconds": 3_600,
+        **_UNSAID,
     }
 
 
@@ -155,19 +146,19 @@ def _without(implied: Item, values: Item) -> Item:
     return {name: value for name, value in values.items() if name not in implied or value != implied[name]}
 
 
-_BOOKKEEPING = ("version", "seq", "rings", "alert_after_seconds")
-_COUNTS = {
-    *("depth", "revision", "max_attempts", "attempt", "releases", "fence", "recoveries", "checkpoints", "waits"),
-    *("dispatch_rank", "approved_as"),
+# Bookkeeping, with how it is read where it isn't as it is written.
+_READ: dict[Form | None, Callable[[Any], Any]] = {
+    Form.NUMBER: int,
+    Form.TIME: times.parse_rfc3339,
+    Form.RUNTIME: lambda value: member(Runtime, value),
 }
-_STATE_FIELDS = {f.name for f in fields(Task)} - {
-    *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "wakes_first", "runtime", "mirrored", "parked", "tail"),
-    *("has_chunks", "unread"),
-}
+_BOOKKEEPING = {name: _READ.get(rule.form) for name, rule in RULES.items() if rule.teller is Teller.HEAD}
+_UNSAID = {name: RULES[name].unsaid for name in _BOOKKEEPING if RULES[name].unsaid is not ALWAYS}
+_TOLD = {name: rule.form for name, rule in RULES.items() if rule.teller is Teller.EVENTS and name != "claim"}
 # Every attribute that this version may write into HEAD. What else is found there is a newer version's.
 HEAD_ATTRIBUTES = frozenset(
     {
-        *(f.name for f in fields(Task)),
+        *RULES,
         *("pk", "sk", "queue_pk", "queue_sk", "wake_pk", "wake_sk", "hard_deadline_ms", "events", "fresh"),
         *("output", "completion", "output_in", "written_by", "void", "ttl"),
     }
@@ -177,23 +168,19 @@ HEAD_ATTRIBUTES = frozenset(
 def task_from(item: Item) -> Task:
     unread = {name: value for name, value in item.items() if name not in HEAD_ATTRIBUTES}
     item = {**_implied(item), **item}
-    values = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _STATE_FIELDS}
+    values = {
+        name: int(item[name]) if form is Form.NUMBER else item[name] for name, form in _TOLD.items() if name in item
+    }
     if "digest" in values:
         values["digest"] = _in_hexadecimal(item["digest"])
     return trail.task_from_fields(
         {"target_agent": None, **values},  # None isn't stored, and it has no default
-        chain=item["chain"],
-        updated_at=times.parse_rfc3339(item["updated_at"]),
+        **{name: item[name] if read is None else read(item[name]) for name, read in _BOOKKEEPING.items()},
         wake_at=keys.parse_due_at(item["wake_sk"]) if "wake_sk" in item else None,
         wakes_first=keys.wakes_first(item.get("wake_pk", "")),
-        runtime=member(Runtime, item["runtime"]),
-        mirrored=item.get("mirrored", False),
-        parked=item.get("parked", False),
-        has_chunks=item.get("has_chunks", False),
         tail=tuple(trail_items.entries_of(item)),
         unread=unread,
         claim=claim_of(item) if "claim" in item else None,
-        **{name: int(item[name]) for name in _BOOKKEEPING},
     )
 
 

@@ -13,6 +13,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Runtime
 from baton.domain.escalations.marker import Priority
 from baton.domain.newer import is_known
+from baton.domain.tasks.field_rules import Form, kept, kept_elsewhere, rules_of, told
 
 MIN_LEASE_SECONDS = 15
 DEFAULT_LEASE_SECONDS = 300
@@ -187,78 +188,90 @@ class Wait:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """The work that one handoff asks for."""
+    """The work that one handoff asks for. Each field says what it is (``field_rules``): ``told`` by events, or ``kept``
+    as bookkeeping and hints for the dispatcher, which no event records and no replay rebuilds; its form; and the value
+    that isn't written."""
 
-    workspace: str
-    id: str
-    state: State
-    title: str
-    kind: str
-    source_agent: str  # a slug, or a principal's key if no agent made the handoff (``human:alice``)
-    target_agent: str | None  # None for open work
-    priority: Priority
-    requires: tuple[str, ...] = ()  # what an agent has to declare to take the task
-    work_type: str | None = None
-    dispatch_rank: int | None = None
-    effort: str | None = None
-    due_date: date | None = None
-    deadline: datetime | None = None
-    fail_on_deadline: bool = False
-    not_before: datetime | None = None
-    deferred_until: datetime | None = None
-    handoff_id: str
-    master_task_id: str
-    parent_id: str | None = None
-    join_parent: str | None = None  # the waiting task that this task is a branch of
-    call_id: str | None = None  # names the branch in ``join_parent``
-    successors: tuple[str, ...] = ()  # tasks that continue this one: a transfer, a rollback, the parts of a split
-    retry_of: str | None = None
-    workflow_id: str
-    depth: int = 0
-    revision: int = 1  # rises when the content that a human approves changes
-    digest: str | None = None  # of that content (``message_digest``); None for a task of an earlier release
-    created_at: datetime
-    created_by: str
-    updated_at: datetime
-    max_attempts: int = DEFAULT_MAX_ATTEMPTS
+    workspace: str = field(metadata=told(Form.TEXT))
+    id: str = field(metadata=told(Form.TEXT))
+    state: State = field(metadata=told(Form.STATE))
+    title: str = field(metadata=told(Form.TEXT))
+    kind: str = field(metadata=told(Form.TEXT))
+    # A slug, or a principal's key if no agent made the handoff (``human:alice``).
+    source_agent: str = field(metadata=told(Form.TEXT))
+    target_agent: str | None = field(metadata=told(Form.TEXT))  # None for open work
+    priority: Priority = field(metadata=told(Form.PRIORITY))
+    # What an agent has to declare to take the task.
+    requires: tuple[str, ...] = field(default=(), metadata=told(Form.TEXTS, ()))
+    work_type: str | None = field(default=None, metadata=told(Form.TEXT, None))
+    dispatch_rank: int | None = field(default=None, metadata=told(Form.NUMBER, None))
+    effort: str | None = field(default=None, metadata=told(Form.TEXT, None))
+    due_date: date | None = field(default=None, metadata=told(Form.DATE, None))
+    deadline: datetime | None = field(default=None, metadata=told(Form.TIME, None))
+    fail_on_deadline: bool = field(default=False, metadata=told(Form.TRUTH, False))
+    not_before: datetime | None = field(default=None, metadata=told(Form.TIME, None))
+    deferred_until: datetime | None = field(default=None, metadata=told(Form.TIME, None))
+    handoff_id: str = field(metadata=told(Form.TEXT))
+    master_task_id: str = field(metadata=told(Form.TEXT))
+    parent_id: str | None = field(default=None, metadata=told(Form.TEXT, None))
+    # The waiting task that this task is a branch of, and the branch's name in it.
+    join_parent: str | None = field(default=None, metadata=told(Form.TEXT, None))
+    call_id: str | None = field(default=None, metadata=told(Form.TEXT, None))
+    # Tasks that continue this one: a transfer, a rollback, the parts of a split.
+    successors: tuple[str, ...] = field(default=(), metadata=told(Form.TEXTS, ()))
+    retry_of: str | None = field(default=None, metadata=told(Form.TEXT, None))
+    workflow_id: str = field(metadata=told(Form.TEXT))
+    depth: int = field(default=0, metadata=told(Form.NUMBER, 0))
+    # Rises when the content that a human approves changes.
+    revision: int = field(default=1, metadata=told(Form.NUMBER, 1))
+    # Of that content (``message_digest``); None for a task of an earlier release.
+    digest: str | None = field(default=None, metadata=told(Form.TEXT, None))
+    created_at: datetime = field(metadata=told(Form.TIME))
+    created_by: str = field(metadata=told(Form.TEXT))
+    updated_at: datetime = field(metadata=kept(Form.TIME))
+    max_attempts: int = field(default=DEFAULT_MAX_ATTEMPTS, metadata=told(Form.NUMBER, 3))
 
     # The target's ``service_version`` when the task came, then when it was approved: what a service had made of it.
-    approved_as: int = 0
-    ready_at: datetime | None = None
-    undo_until: datetime | None = None
-    origin: State | None = None
+    approved_as: int = field(default=0, metadata=told(Form.NUMBER, 0))
+    ready_at: datetime | None = field(default=None, metadata=told(Form.TIME, None))
+    undo_until: datetime | None = field(default=None, metadata=told(Form.TIME, None))
+    origin: State | None = field(default=None, metadata=told(Form.STATE, None))
 
-    started_at: datetime | None = None  # the first claim
-    attempt: int = 0
-    releases: int = 0
-    fence: int = 0
-    claim: Claim | None = None
-    flags: frozenset[Flag] = frozenset()
-    recoveries: int = 0
-    checkpoints: int = 0
-    last_checkpoint_id: str | None = None
-    waits: int = 0
-    wait: Wait | None = None
-    takers: tuple[str, ...] = ()  # agents that have claimed open work, each once, the latest last
-    has_output: bool = False
-    has_failure: bool = False
+    started_at: datetime | None = field(default=None, metadata=told(Form.TIME, None))  # the first claim
+    attempt: int = field(default=0, metadata=told(Form.NUMBER, 0))
+    releases: int = field(default=0, metadata=told(Form.NUMBER, 0))
+    fence: int = field(default=0, metadata=told(Form.NUMBER, 0))
+    claim: Claim | None = field(default=None, metadata=told(Form.CLAIM, None))
+    flags: frozenset[Flag] = field(default=frozenset(), metadata=told(Form.FLAGS, frozenset()))
+    recoveries: int = field(default=0, metadata=told(Form.NUMBER, 0))
+    checkpoints: int = field(default=0, metadata=told(Form.NUMBER, 0))
+    last_checkpoint_id: str | None = field(default=None, metadata=told(Form.TEXT, None))
+    waits: int = field(default=0, metadata=told(Form.NUMBER, 0))
+    wait: Wait | None = field(default=None, metadata=told(Form.WAIT, None))
+    # Agents that have claimed open work, each once, the latest last.
+    takers: tuple[str, ...] = field(default=(), metadata=told(Form.TEXTS, ()))
+    has_output: bool = field(default=False, metadata=told(Form.TRUTH, False))
+    has_failure: bool = field(default=False, metadata=told(Form.TRUTH, False))
 
-    # Bookkeeping and hints for the dispatcher: no event records them, and a replay doesn't rebuild them.
-    version: int = 0  # rises with every write, heartbeats included
-    seq: int = 0
-    chain: str = ""
-    rings: int = 0  # sweeps of ready work since it was last approved, claimed or requeued
-    wake_at: datetime | None = None  # when the sweeper finds the task: never after something is due
-    wakes_first: bool = False  # the sweeper finds it before all other work: a claim, or soon to be one
-    runtime: Runtime = Runtime.PULL
-    alert_after_seconds: int = 3_600
-    mirrored: bool = False  # the tracker shows it on a page
-    parked: bool = False  # was hidden from its queue at the last write (``hidden_until``)
-    has_chunks: bool = False  # entries of the trail have left ``tail``
-    # The latest entries of the trail, which are stored with the task (``tail``). No rule decides by them.
-    tail: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False)
+    version: int = field(default=0, metadata=kept(Form.NUMBER))  # rises with every write, heartbeats included
+    seq: int = field(default=0, metadata=kept(Form.NUMBER))
+    chain: str = field(default="", metadata=kept(Form.TEXT))
+    # Sweeps of ready work since it was last approved, claimed or requeued.
+    rings: int = field(default=0, metadata=kept(Form.NUMBER, 0))
+    # When the sweeper finds the task: never after something is due.
+    wake_at: datetime | None = field(default=None, metadata=kept_elsewhere())
+    # The sweeper finds it before all other work: a claim, or soon to be one.
+    wakes_first: bool = field(default=False, metadata=kept_elsewhere())
+    runtime: Runtime = field(default=Runtime.PULL, metadata=kept(Form.RUNTIME, Runtime.PULL))
+    alert_after_seconds: int = field(default=3_600, metadata=kept(Form.NUMBER, 3_600))
+    mirrored: bool = field(default=False, metadata=kept(Form.TRUTH, False))  # the tracker shows it on a page
+    # Was hidden from its queue at the last write (``hidden_until``).
+    parked: bool = field(default=False, metadata=kept(Form.TRUTH, False))
+    has_chunks: bool = field(default=False, metadata=kept(Form.TRUTH, False))  # entries of the trail have left ``tail``
+    # The latest entries of the trail, which are stored with the task. No rule decides by them.
+    tail: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False, metadata=kept_elsewhere())
     # What a newer version of Baton has stored with the task. Kept as it is; no rule reads it.
-    unread: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    unread: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False, metadata=kept_elsewhere())
 
     @property
     def is_ended(self) -> bool:
@@ -358,8 +371,8 @@ class Task:
     def changed(self, **values: Any) -> Task:
         """As ``dataclasses.replace``, which sets each of so many fields anew: a tenth of a request's work. That is why
         a task has no slots."""
-        if not values.keys() <= _FIELDS:
-            raise TypeError(f"a task has no {', '.join(sorted(values.keys() - _FIELDS))}")
+        if not values.keys() <= RULES.keys():
+            raise TypeError(f"a task has no {', '.join(sorted(values.keys() - RULES.keys()))}")
         changed = object.__new__(Task)
         changed.__dict__.update(self.__dict__, **values)
         return changed
@@ -371,4 +384,5 @@ def already_claimed(task: Task, claim: Claim) -> errors.AlreadyClaimed:
     return errors.AlreadyClaimed(task.id, errors.Holder(claim.agent, claim.worker, claim.fence, since, until))
 
 
-_FIELDS = frozenset(each.name for each in fields(Task))
+# Each field's rule, by name.
+RULES = rules_of(fields(Task))

@@ -9,7 +9,7 @@ secret and in no event.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Any
@@ -20,61 +20,16 @@ from baton.domain.escalations.marker import Priority
 from baton.domain.newer import member
 from baton.domain.numbers import dumps
 from baton.domain.tasks.event_type import EventType
-from baton.domain.tasks.task import Branch, Claim, Flag, Policy, State, Task, Wait
+from baton.domain.tasks.field_rules import ALWAYS, Form, Teller
+from baton.domain.tasks.task import RULES, Branch, Claim, Flag, Policy, State, Task, Wait
 
 GENESIS = "0" * 64
-_BOOKKEEPING = {
-    *("version", "seq", "chain", "updated_at", "rings", "wake_at", "runtime", "alert_after_seconds", "mirrored"),
-    *("parked", "wakes_first", "tail", "has_chunks", "unread"),
-}
-_FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
-_KNOWN = frozenset(_FIELDS)
+_TOLD = {name: rule for name, rule in RULES.items() if rule.teller is Teller.EVENTS}
+_FIELDS = tuple(_TOLD)
 _CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes", "marked_at"})
-# Field values that a trail omits. Written out here and never changed: a default of ``Task`` may change one day, the
-# meaning of a stored trail may not. A new field joins with the value that it had in every earlier trail, or is always
-# recorded.
-_IMPLIED: dict[str, Any] = {
-    "effort": None,
-    "due_date": None,
-    "deadline": None,
-    "fail_on_deadline": False,
-    "parent_id": None,
-    "depth": 0,
-    "revision": 1,
-    "max_attempts": 3,
-    "ready_at": None,
-    "undo_until": None,
-    "origin": None,
-    "attempt": 0,
-    "releases": 0,
-    "fence": 0,
-    "claim": None,
-    "flags": [],
-    "recoveries": 0,
-    "has_output": False,
-    "has_failure": False,
-    "requires": [],
-    "work_type": None,
-    "dispatch_rank": None,
-    "not_before": None,
-    "deferred_until": None,
-    "join_parent": None,
-    "call_id": None,
-    "successors": [],
-    "retry_of": None,
-    "checkpoints": 0,
-    "last_checkpoint_id": None,
-    "waits": 0,
-    "wait": None,
-    "started_at": None,
-    "takers": [],
-    "digest": None,
-    "approved_as": 0,
-}
-_TIMES = {
-    *("created_at", "deadline", "not_before", "deferred_until", "ready_at", "undo_until", "claimed_at", "heartbeat_at"),
-    *("expires_at", "until", "started_at"),
-}
+_CLAIM_TIMES = {"claimed_at", "heartbeat_at", "expires_at"}
+# Field values that a trail omits.
+_UNSET = {name: rule.unsaid for name, rule in _TOLD.items() if rule.unsaid is not ALWAYS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,17 +122,13 @@ def state_fields(task: Task) -> dict[str, Any]:
 
 
 def set_fields(task: Task) -> dict[str, Any]:
-    """Returns the fields of a task that differ from ``_IMPLIED``. Few do, and the table charges by the KB."""
-    return {
-        name: _to_json(value)
-        for name in _FIELDS
-        if (value := getattr(task, name)) != _UNSET.get(name, _ALWAYS_RECORDED)
-    }
+    """Returns the fields of a task that aren't left unsaid. Few are, and the table charges by the KB."""
+    return {name: _to_json(value) for name in _FIELDS if (value := getattr(task, name)) != _UNSET.get(name, ALWAYS)}
 
 
 def task_from_fields(values: dict[str, Any], **bookkeeping: Any) -> Task:
     """The inverse of ``state_fields`` and ``set_fields``. Ignores fields that only a newer version knows."""
-    recorded = {name: _from_json(name, value) for name, value in values.items() if name in _KNOWN}
+    recorded = {name: _from_json(name, value) for name, value in values.items() if name in _TOLD}
     return Task(**{**_UNSET, **recorded, **bookkeeping})
 
 
@@ -237,26 +188,17 @@ def _to_json(value: Any) -> Any:
 
 
 def _from_json(name: str, value: Any) -> Any:
-    if value is None:
-        return None
-    if name in _TIMES:
-        return times.parse_rfc3339(value)
-    if name == "due_date":
-        return date.fromisoformat(value)
-    if name == "flags":
-        return frozenset(member(Flag, flag) for flag in value)
-    if name in {"state", "origin"}:
-        return member(State, value)
-    if name == "priority":
-        return member(Priority, value)
-    if name == "claim":
-        known = {inner: _from_json(inner, item) for inner, item in value.items() if inner in _CLAIM_FIELDS}
-        return Claim(claim_id="", **known)
-    if name == "wait":
-        return _wait(value)
-    if name in {"requires", "successors", "takers"}:
-        return tuple(value)
-    return value
+    read = None if value is None else _READ.get(_TOLD[name].form)
+    return value if read is None else read(value)
+
+
+def _claim(fields_: dict[str, Any]) -> Claim:
+    known: dict[str, Any] = {
+        name: times.parse_rfc3339(value) if name in _CLAIM_TIMES else value
+        for name, value in fields_.items()
+        if name in _CLAIM_FIELDS
+    }
+    return Claim(claim_id="", **known)
 
 
 def _wait(fields_: dict[str, Any]) -> Wait:
@@ -269,10 +211,18 @@ def _wait(fields_: dict[str, Any]) -> Wait:
         quorum=None if quorum is None else int(quorum),
         branches=tuple(Branch(call_id=each["call_id"], task_id=each["task_id"]) for each in fields_["branches"]),
         interaction_id=fields_.get("interaction_id"),
-        until=_from_json("until", fields_.get("until")),
+        until=None if (until := fields_.get("until")) is None else times.parse_rfc3339(until),
     )
 
 
-# The values of ``_IMPLIED`` as a task has them.
-_UNSET = {name: _from_json(name, value) for name, value in _IMPLIED.items()}
-_ALWAYS_RECORDED = object()
+# Forms whose value isn't as it is written.
+_READ: dict[Form | None, Callable[[Any], Any]] = {
+    Form.TEXTS: tuple,
+    Form.TIME: times.parse_rfc3339,
+    Form.DATE: date.fromisoformat,
+    Form.STATE: lambda value: member(State, value),
+    Form.PRIORITY: lambda value: member(Priority, value),
+    Form.FLAGS: lambda value: frozenset(member(Flag, flag) for flag in value),
+    Form.CLAIM: _claim,
+    Form.WAIT: _wait,
+}

@@ -1,13 +1,18 @@
-"""Who may call what, decided by hand (docs/decisions/019-who-reads-what.md): one row per operation of
-docs/openapi.json. Nothing here is taken from the product.
+"""What is expected of every operation of docs/openapi.json, decided by hand: one row each. Nothing here is taken from
+the product: who may call what (docs/decisions/019-who-reads-what.md) is judged by it.
 
 A decision is a status, with the code of a refusal, and says of a success whether the answer may hold what others wrote:
 ``200+`` shows it, ``200-`` doesn't. Nobody without a token of the workspace gets past the gateway, so the three callers
-without one have a row of their own."""
+without one have a row of their own.
+
+``sent`` says what a request has to have that the smallest body of its shape hasn't (``support/values/bodies.py``)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from support.worlds.world import marker_body
 
 HUMAN, SCOPE, MINE = "403 human_required", "403 scope_required", "403 not_your_agent"
 OFF, GONE, STALE = "403 inactive_agent", "404 not_found", "409 stale_claim"
@@ -26,9 +31,20 @@ class Row:
     service: str
     human: str
     off: str = OFF
+    body: Any = None
+    query: str = ""
+
+    def sent(self, body: Any = None, query: str = "") -> Row:
+        return replace(self, body=body, query=query)
 
 
-# Needs no token: an address that is a secret, or nothing to hide.
+CALLERS = tuple(each.name for each in fields(Row) if each.name not in {"body", "query"})
+CLAIM = {"claim_id": "c"}
+TARGET = {"agent": "runner", "reason": "somebody has to"}
+TOOL = {"description": "Hands over", "config": {"target_agent": "auditor"}}
+
+
+# Needs no token: an address that is a secret, or nothing to hide. Its body is the smallest.
 PUBLIC = {
     "health": "200",
     "answer_a_callback": GONE,
@@ -64,7 +80,7 @@ WITHOUT_TRACKER = Row(
     elsewhere=NO_TRACKER, own=HUMAN, other=HUMAN, act_as=NO_TRACKER, service=NO_TRACKER, human=NO_TRACKER
 )
 
-DECISIONS: dict[str, Row] = {
+EXPECTED: dict[str, Row] = {
     # Agents: a directory for everybody, without what they are run with
     "list_agents": Row(elsewhere="200-", own="200-", other="200-", act_as="200-", service="200-", human="200-"),
     "get_agent": Row(elsewhere=GONE, own="200+", other="200-", act_as="200+", service="200-", human="200+"),
@@ -77,7 +93,7 @@ DECISIONS: dict[str, Row] = {
     # The door for models: the list of its tools, which is the same for all; what they may is the routes' to decide
     "answer_a_message": Row(
         elsewhere="200-", own="200-", other="200-", act_as="200-", service="200-", human="200-", off="200-"
-    ),
+    ).sent({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
     # Tasks
     "list_tasks": listed(),
     "get_task": read(),
@@ -91,7 +107,7 @@ DECISIONS: dict[str, Row] = {
     "approve": by_human("200+"),
     "approve_next": by_human("200+"),
     "undo": by_human("200+"),
-    "defer": by_human("200+"),
+    "defer": by_human("200+").sent({"until": "2026-11-19T12:00:00Z"}),
     "dismiss": by_human("200+"),
     "split": by_human("200+"),
     "resolve": by_human("200+"),
@@ -109,19 +125,19 @@ DECISIONS: dict[str, Row] = {
     "fail": by_claimer("200+", off="200+"),
     "reject": by_claimer("200+"),
     "release": by_claimer("200+", off="200+"),
-    "transfer": by_claimer("200+"),
-    "delegate": by_claimer("200+"),
+    "transfer": by_claimer("200+").sent({**CLAIM, "target": TARGET}),
+    "delegate": by_claimer("200+").sent({**CLAIM, "branches": [{"target": TARGET}]}),
     "wait_for_a_callback": by_claimer("200+"),
     # Handoffs and what they belong to
     "create_marker": Row(
         elsewhere="422 invalid_marker", own="201", other=MINE, act_as="201", service=SCOPE, human="201"
-    ),
+    ).sent(marker_body()),
     "create_a_handoff": Row(
         elsewhere="422 unknown_agent", own="201", other=MINE, act_as="201", service=SCOPE, human="201"
-    ),
+    ).sent({"source": {"agent": "alice"}, "target": {"agent": "auditor", "reason": "look into it"}}),
     "create_twining_handoff": Row(
         elsewhere="422 unknown_agent", own="201", other=MINE, act_as="201", service=SCOPE, human="201"
-    ),
+    ).sent({"source_agent": "alice", "target_agent": "auditor", "summary": "Look", "results": []}),
     "list_all_handoffs": listed(),
     "get_handoff": read(),
     "retry_a_handoff": Row(elsewhere=GONE, own="201+", other=GONE, act_as="201+", service=GONE, human="201+"),
@@ -150,21 +166,29 @@ DECISIONS: dict[str, Row] = {
     "list_blackboard": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),
     "get_entry": Row(elsewhere=GONE, own="200+", other="200+", act_as="200+", service=GONE, human="200+"),
     "withdraw_an_entry": Row(elsewhere=GONE, own="200+", other=HUMAN, act_as=HUMAN, service=GONE, human="200+"),
-    "withdraw_entries": by_human("200", of_an_id=False),
+    "withdraw_entries": by_human("200", of_an_id=False).sent({"posted_by": "agent:scout"}),
     "delete_an_entry": by_human("200"),
-    "recall_entries": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),
-    "explain_path": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),
+    "recall_entries": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+").sent(
+        query="q=cache"
+    ),
+    "explain_path": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+").sent(
+        query="path=src/cache.py"
+    ),
     # Of work and decisions that the caller reads
-    "get_graph": Row(elsewhere=GONE, own="200+", other=GONE, act_as="200+", service=GONE, human="200+"),
+    "get_graph": Row(elsewhere=GONE, own="200+", other=GONE, act_as="200+", service=GONE, human="200+").sent(
+        query="node=agent:auditor"
+    ),
     "get_directions": Row(elsewhere="200-", own="200-", other="200-", act_as="200-", service="200-", human="200-"),
     # Tools: of an agent, those that it was given
-    "put_tool": Row(elsewhere="422 unknown_agent", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
+    "put_tool": Row(
+        elsewhere="422 unknown_agent", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"
+    ).sent(TOOL),
     "list_tools": listed(),
     "get_tool": read(),
     "get_tool_schema": read(),
     "preview_a_tool": Row(
         elsewhere="422 unknown_agent", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"
-    ),
+    ).sent(TOOL),
     "dry_run_tool": read("200"),
     # Whose work of a type is, is part of the directory
     "list_routes": Row(elsewhere="200-", own="200", other="200", act_as="200", service="200", human="200"),
@@ -174,7 +198,7 @@ DECISIONS: dict[str, Row] = {
     # The workspace
     "get_settings": Row(elsewhere="200-", own="200-", other="200-", act_as="200+", service="200-", human="200+"),
     "put_settings": Row(elsewhere="200-", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
-    "create_token": by_human("201", of_an_id=False),
+    "create_token": by_human("201", of_an_id=False).sent({"kind": "human", "subject": "x"}),
     "list_tokens": by_human("200", of_an_id=False),
     "delete_token": by_human("200"),
     "open_a_session": by_human("201", of_an_id=False),
@@ -185,7 +209,7 @@ DECISIONS: dict[str, Row] = {
     "check_the_tracker": WITHOUT_TRACKER,
     "retry_the_tracker": WITHOUT_TRACKER,
     "import_from_the_tracker": by_human(NO_TRACKER, of_an_id=False),
-    "put_tracker_token": by_human("204", of_an_id=False),
+    "put_tracker_token": by_human("204", of_an_id=False).sent({"token": "ntn_fake"}),
     "open_a_webhook": by_human(NO_TRACKER, of_an_id=False),
     "get_webhook": by_human(GONE, of_an_id=False),
     "delete_webhook": by_human(GONE, of_an_id=False),
