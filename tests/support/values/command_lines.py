@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from baton_cli.calls import Call
+from baton_cli.command_table import path_params
 from baton_cli.main import NOUNS, cli
-from baton_cli.table import path_params
+from baton_cli.request_commands import RequestCommand
 from support.values.schema import DOCUMENT, resolved
 
 # What commands that are written by hand print: the answer of this operation.
@@ -75,7 +75,7 @@ def _commands() -> dict[str, click.Command]:
 COMMANDS = _commands()
 
 
-def calls_of(noun: str) -> tuple[Call, ...]:
+def calls_of(noun: str) -> tuple[RequestCommand, ...]:
     """The rows of a noun's module."""
     return tuple(getattr(importlib.import_module(NOUNS[noun][0]), "CALLS", ()))
 
