@@ -380,7 +380,7 @@ REPEATS = (
     ),
     bug(
         "a change under a key keeps no receipt",
-        ("steps/tasks/change_task.py", "asked=answers.asked_under(idempotency_key)", "asked=None"),
+        ("steps/tasks/change_task.py", "asked=trail_answers.asked_under(idempotency_key)", "asked=None"),
         habits={"doubled_share": 0.8},
     ),
     bug(
