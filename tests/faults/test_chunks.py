@@ -36,13 +36,13 @@ def a_full_tail(rig: Rig) -> Task:
     """The next change of this task moves its tail."""
     task = stored(rig.store, TASK)
     for number in range(9):
-        if tail.is_full(task.tail):
+        if tail.is_full(task.meta.tail):
             break
         change = then(task, title=str(number) * (MAX_TAIL_BYTES // 3))
         rig.store.commit(WORKSPACE, change)
         task = change.task
     present, _ = rig.store.load(WORKSPACE, TASK)
-    assert tail.is_full(present.tail)
+    assert tail.is_full(present.meta.tail)
     rig.choked.calls.clear()
     return present
 
@@ -58,7 +58,7 @@ def titles(rig: Rig) -> list[str]:
     events = rig.other_store.events(WORKSPACE, TASK, 0, 100)
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     present, _ = rig.other_store.load(WORKSPACE, TASK)
-    assert present.seq == len(events)
+    assert present.meta.seq == len(events)
     assert trail.state_fields(trail.replay(events)) == trail.state_fields(present)
     findings = verify_trail(rig.other().deps, human(), TASK)
     assert (findings.intact, findings.matches_task, findings.events) == (True, True, len(events))

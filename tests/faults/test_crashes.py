@@ -80,7 +80,7 @@ def check(processes: Processes, where: str) -> None:
 
 def is_seen(task: Task) -> bool:
     """Waits for a human, or for a worker that pulls and is looked after."""
-    return task.state == "needs" or bool(task.flags) or (task.runtime == "pull" and task.wake_at is not None)
+    return task.state == "needs" or bool(task.flags) or (task.meta.runtime == "pull" and task.meta.wake_at is not None)
 
 
 def survive(

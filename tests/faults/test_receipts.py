@@ -45,7 +45,7 @@ def a_full_tail(rig: Rig) -> Task:
     change = then(rig.store.load(WORKSPACE, TASK)[0], title="t" * MAX_TAIL_BYTES)
     rig.store.commit(WORKSPACE, change)
     present, _ = rig.store.load(WORKSPACE, TASK)
-    assert tail.is_full(present.tail)
+    assert tail.is_full(present.meta.tail)
     rig.choked.calls.clear()
     return present
 
@@ -76,7 +76,7 @@ def test_the_chunk_comes_before_head(rig: Rig) -> None:
     must_be_found(rig)
     rig.store.commit(WORKSPACE, then(task, title="ours"))
     assert rig.choked.calls == ["put_item"] * 2
-    assert rig.store.load(WORKSPACE, TASK)[0].has_chunks
+    assert rig.store.load(WORKSPACE, TASK)[0].meta.has_chunks
     must_be_found(rig)
     go_on(rig)
     must_be_found(rig)
@@ -145,10 +145,10 @@ def test_what_arrives_after_the_task_went_on_changes_nothing(rig: Rig) -> None:
 
 def test_a_chunk_of_a_refused_change_has_what_head_still_has(rig: Rig) -> None:
     task = a_full_tail(rig)
-    refused = WrittenCalls(rig, then(task.changed(version=task.version - 1), title="late"))
+    refused = WrittenCalls(rig, then(task.changed(version=task.meta.version - 1), title="late"))
     for number in range(2):
         refused.arrive(number)
-    assert not rig.other_store.load(WORKSPACE, TASK)[0].has_chunks
+    assert not rig.other_store.load(WORKSPACE, TASK)[0].meta.has_chunks
     must_be_found(rig)
 
 
@@ -156,7 +156,7 @@ def test_a_receipt_that_is_newer_than_the_task_that_was_read_does_not_count(rig:
     """Who decides on that state meets a conflict, and finds it then."""
     rig.store.commit(WORKSPACE, then(a_full_tail(rig), title="t" * MAX_TAIL_BYTES))
     was_read, _ = rig.store.load(WORKSPACE, TASK)
-    assert was_read.has_chunks
+    assert was_read.meta.has_chunks
     rig.store.commit(WORKSPACE, replace(then(was_read), asked=AskedRequest(digest="asked", key="later")))
     go_on(rig)
     assert rig.store.receipt(was_read, "later") is None

@@ -64,13 +64,13 @@ def test_an_errand_is_done_though_a_reply_is_lost(rig: Rig, fault: str) -> None:
     broken(rig, fault, "update_item", 1)
     rig.store.commit(WORKSPACE, new("task_2"), FinishJob(a_job()))
     assert rig.store.job(WORKSPACE, JobKind.JOIN, "task_1") is None
-    assert rig.store.load(WORKSPACE, "task_2")[0].version == 1
+    assert rig.store.load(WORKSPACE, "task_2")[0].meta.version == 1
 
 
 def test_a_write_is_no_less_done_where_its_errand_could_not_be_taken_away(rig: Rig) -> None:
     broken(rig, "no_connection", "update_item", 99)
     rig.store.commit(WORKSPACE, new("task_2"), FinishJob(a_job()))
-    assert rig.store.load(WORKSPACE, "task_2")[0].version == 1
+    assert rig.store.load(WORKSPACE, "task_2")[0].meta.version == 1
     assert rig.store.job(WORKSPACE, JobKind.JOIN, "task_1") == a_job()
 
 

@@ -250,7 +250,7 @@ def test_entry_that_an_index_shows_twice_is_told_once_and_stops_nobody(rig: Rig)
     told = publish_overdue(doubled(rig).deps, outside)
     assert told.complete
     assert sorted(outside.told) == sorted(set(outside.told))
-    assert told.published == rig.world.store.load(WORKSPACE, task.id)[0].seq
+    assert told.published == rig.world.store.load(WORKSPACE, task.id)[0].meta.seq
 
 
 def test_every_reader_of_an_index_sees_each_entry_once(rig: Rig) -> None:

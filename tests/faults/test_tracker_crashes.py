@@ -188,7 +188,7 @@ def check(processes: TrackerProcesses, where: str) -> None:
         assert row.page is not None, where
         assert (row.page.id, row.status, row.due_at, row.sender) == (page.id, Sync.OK, None, None), f"{where}: {row}"
         assert (row.shown, row.looked, row.unclear) == (row.wanted, row.looks, False), f"{where}: {row}"
-        assert row.wanted == task.seq, where
+        assert row.wanted == task.meta.seq, where
         assert row.is_settled == task.is_ended, where
         assert processes.world.store.page_holders(WORKSPACE, [page.id]) == {page.id: task.id}, where
 

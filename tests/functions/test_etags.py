@@ -83,7 +83,7 @@ def test_a_tasks_usage_and_page_change_its_tag_though_its_version_stays(world: W
     change_settings(world.deps, ALICE, {"tracker": {"database": "0" * 32}})
     claim: Any = world.claimed()
     task = claim.details.task
-    assert task.mirrored
+    assert task.meta.mirrored
     under = Require(UnderClaim(task.id, claim.claim_id))
     path, tags, page = f"/tasks/{task.id}", set(), world.store.page_sync(WORKSPACE, task.id)
     assert page is not None

@@ -209,13 +209,13 @@ def test_a_field_of_a_newer_release_in_a_trail_matches_what_the_task_has_kept(te
     """Its event is one of the newer release; here the field's value is what HEAD has kept."""
     done = in_state(team, "done")
     assert verify_trail(team.deps, human(), done.id).matches_task
-    assert done.unread == {"of_a_newer_release": {"deep": [1.5, "kept"]}}
+    assert done.meta.unread == {"of_a_newer_release": {"deep": [1.5, "kept"]}}
 
 
 def test_an_event_of_a_newer_release_is_shown_and_published_and_the_task_goes_on(team: Team) -> None:
     """Its type is one that this release doesn't know."""
     ready = in_state(team, "delegated", "human")
-    team.world.store.commit(WORKSPACE, then(ready, "of_a_newer_release", team.world.clock.now(), title="renamed"))
+    team.world.store.commit(WORKSPACE, then(ready, "of_a_newer_release", team.world.clock.now(), dispatch_rank=7))
     team.complete(team.take(LIMITED, ready.id))
     shown = Gateway(team.deps).get(human(), f"/tasks/{ready.id}/events").json["events"]
     types = ["of_a_newer_release", "handoff_received", "handoff_completed"]

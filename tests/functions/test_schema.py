@@ -183,12 +183,12 @@ def test_a_newer_task_keeps_its_agent_from_no_other_work(beside: BesideANewer) -
 
 def test_the_sweeper_leaves_a_newer_task_and_does_the_rest(beside: BesideANewer) -> None:
     beside.world.clock.advance(86_400)
-    before, ours = beside.of_theirs(), beside.world.task(beside.ours).version
+    before, ours = beside.of_theirs(), beside.world.task(beside.ours).meta.version
     report = sweep(beside.world.deps)
     assert report.failed >= 1
     assert beside.said() == {"sweep_failed"}
     assert beside.of_theirs() == before
-    assert beside.world.task(beside.ours).version > ours
+    assert beside.world.task(beside.ours).meta.version > ours
 
 
 def test_the_publisher_leaves_a_newer_task_and_tells_the_rest(beside: BesideANewer) -> None:

@@ -25,7 +25,7 @@ def traced_requests() -> dict[str, Trace]:
 
 
 def _handoff() -> dict[str, Trace]:
-    """With an Idempotency-Key each, by an agent that pulls."""
+    """By an agent that pulls, without Idempotency-Keys."""
     world = World().settle()
     desk = _Desk(world)
     for name in ("before", "measured"):
@@ -48,8 +48,7 @@ class _Desk:
 
     def post(self, by: Principal, path: str, body: dict[str, Any]) -> Any:
         self._gateway.admit(by)
-        headers = {"idempotency-key": f"key-{len(self.traces)}"}
-        event, route = gateway_event(by, "POST", path, body, headers=headers), route_of("POST", path)
+        event, route = gateway_event(by, "POST", path, body), route_of("POST", path)
         answers: list[dict[str, Any]] = []
         self.traces.append(Tracer().run(lambda: answers.append(self._gateway.handle(route, event))))
         assert answers[0]["statusCode"] < 300, answers[0]

@@ -102,7 +102,7 @@ def test_with_the_bus_out_of_reach_tasks_go_on_and_the_outside_hears_later(tenan
     with bus_out_of_reach(deployed):
         task_id, _ = lived(tenant, releases=2)
         task = deployed.deps.store.load(tenant.name, task_id)[0]
-        assert (task.state, task.has_chunks) == ("done", True), "some events have left HEAD untold"
+        assert (task.state, task.meta.has_chunks) == ("done", True), "some events have left HEAD untold"
         trail = tenant.events(task_id)
         until(lambda: any('"bus_away"' in line for line in deployed.logs("PublishEvents")))
         overdue(deployed)

@@ -107,7 +107,7 @@ def test_of_sixteen_claimers_exactly_one_gets_each_task(many: tuple[Tenant, list
         events = deps.store.events(tenant.name, task_id, 0, 10)
         assert [event.seq for event in events] == [1, 2, 3]  # no gaps
         task, _ = deps.store.load(tenant.name, task_id)
-        assert (task.fence, task.attempt, task.version) == (1, 1, 2)
+        assert (task.fence, task.attempt, task.meta.version) == (1, 1, 2)
 
 
 def test_sixteen_workers_share_a_queue_without_taking_anything_twice(many: tuple[Tenant, list[str]]) -> None:

@@ -125,20 +125,26 @@ class WorkspaceData:
         """A task that changes while its trail is read is shown as it was before, and the trail to its last event."""
         details = self.deps.store.read(self.workspace, task_id, with_body=True)
         read_at, task = self._now(), details.task
-        events = list(islice(self._events(task), task.seq))
+        events = list(islice(self._events(task), task.meta.seq))
         return {
             "kind": "task",
             "id": task_id,
             "read_at": read_at,
-            "task": {**trail.state_fields(task), "version": task.version, "updated_at": times.rfc3339(task.updated_at)},
+            "task": {
+                **trail.state_fields(task),
+                "version": task.meta.version,
+                "updated_at": times.rfc3339(task.meta.updated_at),
+            },
             **_papers(details),
-            "head_hash": task.chain,
+            "head_hash": task.meta.chain,
             "events": [event.public() for event in events],
         }
 
     def _events(self, task: Task) -> Iterator[trail.Event]:
         after = 0
-        while after < task.seq and (page := self.deps.store.events(self.workspace, task.id, after, EVENTS_PER_PAGE)):
+        while after < task.meta.seq and (
+            page := self.deps.store.events(self.workspace, task.id, after, EVENTS_PER_PAGE)
+        ):
             yield from page
             after = page[-1].seq
 
@@ -168,7 +174,7 @@ class WorkspaceData:
 
     def _ended_before(self, task_id: str, at: datetime) -> bool:
         task = self.deps.store.tasks(self.workspace, [task_id]).get(task_id)
-        return task is not None and task.is_ended and task.updated_at < at
+        return task is not None and task.is_ended and task.meta.updated_at < at
 
     # Removing
 

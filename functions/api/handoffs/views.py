@@ -158,12 +158,17 @@ _OF_MEMORY = (*KEPT, "result_status")
 _OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
 
 
-_LISTED = ViewShape(ListedHandoff, Task, "task_id kind status url")
+_LISTED = ViewShape(ListedHandoff, Task, "task_id kind updated_at status url")
 
 
 def listed_handoff(deps: Deps, task: Task) -> ListedHandoff:
     return _LISTED(
-        task, task_id=task.id, kind=Kind(task.kind).value, status=status_of(task), url=handoff_url(deps, task)
+        task,
+        task_id=task.id,
+        kind=Kind(task.kind).value,
+        updated_at=times.rfc3339(task.meta.updated_at),
+        status=status_of(task),
+        url=handoff_url(deps, task),
     )
 
 

@@ -177,7 +177,7 @@ class TaskPage(TypedDict):
     next_cursor: str | None
 
 
-_LISTED = ViewShape(ListedTask, Task, "kind wait claim tracker url")
+_LISTED = ViewShape(ListedTask, Task, "kind updated_at version wait claim tracker url")
 _WAIT = ViewShape(WaitView, Wait, "for policy branches")
 _BRANCH = ViewShape(BranchView, Branch)
 _RECOVERY = ViewShape(RecoveryView, Recovery)
@@ -190,6 +190,8 @@ def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
     return _LISTED(
         task,
         kind=Kind(task.kind).value,
+        updated_at=times.rfc3339(task.meta.updated_at),
+        version=task.meta.version,
         wait=wait_view(task.wait) if task.wait else None,
         claim=claim_view(task.claim) if task.claim else None,
         tracker=tracker_view(row) if row else None,

@@ -192,7 +192,7 @@ def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(st
     counted = store.load(WORKSPACE, "task_1")[0]
     assert counted.claim is not None
     assert task.claim is not None
-    assert (counted.claim.kept_bytes, counted.version) == (15, task.version)
+    assert (counted.claim.kept_bytes, counted.meta.version) == (15, task.meta.version)
     assert counted.changed(claim=task.claim) == task
     store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
     renewed = store.load(WORKSPACE, "task_1")[0]

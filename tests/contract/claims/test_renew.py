@@ -58,8 +58,8 @@ def test_every_beat_does_what_the_domain_says(
         assert answer == expected
         assert answer.expires_at >= task.claim.expires_at
         found = held(store)
-        assert found.version - task.version in ({1} if expected != task.claim else {0, 1})
-        task = task.changed(claim=expected, version=found.version)
+        assert found.meta.version - task.meta.version in ({1} if expected != task.claim else {0, 1})
+        task = task.changed(claim=expected, version=found.meta.version)
         assert found == task
 
 
@@ -79,7 +79,7 @@ def test_a_claim_that_is_over_but_not_yet_swept_is_still_extended(store: Store) 
 def test_a_heartbeat_leaves_everything_else_as_it_is(store: Store) -> None:
     task = claimed(store, rings=3, flags=frozenset(), attempt=2)
     answer = store.renew(WorkerCall(WORKER, task.id, "clm_1"), NOON + seconds(1), None)
-    assert held(store) == task.changed(claim=answer, version=task.version + 1)
+    assert held(store) == task.changed(claim=answer, version=task.meta.version + 1)
     assert len(store.events(WORKSPACE, task.id, 0, 10)) == 1
 
 

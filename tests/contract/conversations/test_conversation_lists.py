@@ -104,7 +104,7 @@ def test_what_is_added_to_a_conversation_that_was_over_shows(rig: Rig) -> None:
     other = rig.other()
     said = say(other.deps, human(), root.workflow_id, "And now?").task
     (found,) = listed(rig.world)
-    assert (found.is_open, found.holder.id, found.updated_at) == (True, said.id, said.updated_at)
+    assert (found.is_open, found.holder.id, found.updated_at) == (True, said.id, said.meta.updated_at)
     cancelled(other, said)
     assert [each.is_open for each in listed(rig.world)] == [False]
     retried = retry_handoff(other.deps, human(), said.id).task

@@ -40,13 +40,13 @@ def test_a_long_conversation_is_read_whole(store: Store) -> None:
 
 def test_what_was_decided_on_a_task_holds_only_while_that_is_unchanged(store: Store) -> None:
     task = stored(store, "task_1")
-    store.commit(WORKSPACE, new("task_2"), Require(VersionUnchanged("task_1", task.version)))
+    store.commit(WORKSPACE, new("task_2"), Require(VersionUnchanged("task_1", task.meta.version)))
     changed = then(task, title="another")
     store.commit(WORKSPACE, changed)
-    for id_, task_id, version in (("task_4", "task_1", task.version), ("task_5", "task_9", 1)):
+    for id_, task_id, version in (("task_4", "task_1", task.meta.version), ("task_5", "task_9", 1)):
         with pytest.raises(Conflict):
             store.commit(WORKSPACE, new(id_), Require(VersionUnchanged(task_id, version)))
-    store.commit(WORKSPACE, new("task_3"), Require(VersionUnchanged("task_1", changed.task.version)))
+    store.commit(WORKSPACE, new("task_3"), Require(VersionUnchanged("task_1", changed.task.meta.version)))
 
 
 def test_a_workflow_begins_once(store: Store) -> None:

@@ -219,7 +219,7 @@ def test_an_errand_and_the_task_itself_are_due_apart(store: Store) -> None:
     stored(store, wake_at=NOON)
     store.commit(WORKSPACE, Put(a_job()))
     assert due(store) == [(WORKSPACE, "task_1", JobKind.JOIN), (WORKSPACE, "task_1", None)]
-    assert store.read(WORKSPACE, "task_1").task.wake_at == NOON
+    assert store.read(WORKSPACE, "task_1").task.meta.wake_at == NOON
 
 
 # Many tasks

@@ -83,7 +83,7 @@ def test_the_second_of_two_changes_decided_on_one_reading_is_refused(store: Stor
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, then(task, state=State.DONE), Put(TaskOutput(task.id, "x")), Insert(a_note()))
     details = store.read(WORKSPACE, "task_1")
-    assert (details.task.title, details.task.version, details.output) == ("first", 2, None)
+    assert (details.task.title, details.task.meta.version, details.output) == ("first", 2, None)
     assert len(store.events(WORKSPACE, "task_1", 0, 10)) == 2
     assert store.notes(WORKSPACE, "task_1", 10) == ()
 
@@ -100,7 +100,7 @@ def test_bookkeeping_without_an_event_raises_the_version_and_moves_the_next_look
     task = stored(store, wake_at=NOON)
     store.commit(WORKSPACE, looked_at(task, wake_at=NOON + seconds(60), rings=1))
     found = store.load(WORKSPACE, task.id)[0]
-    assert (found.version, found.wake_at, found.rings, found.seq) == (2, NOON + seconds(60), 1, 1)
+    assert (found.meta.version, found.meta.wake_at, found.meta.rings, found.meta.seq) == (2, NOON + seconds(60), 1, 1)
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, looked_at(task, wake_at=None))
 
@@ -137,7 +137,7 @@ def test_a_task_that_ends_leaves_claim_and_places_behind(store: Store) -> None:
     task = claimed(store)
     store.commit(WORKSPACE, then(task, state=State.DONE, claim=None, wake_at=None))
     found = store.load(WORKSPACE, task.id)[0]
-    assert (found.claim, found.wake_at) == (None, None)
+    assert (found.claim, found.meta.wake_at) == (None, None)
     assert list(store.due(NOON + seconds(10_000))) == []
 
 

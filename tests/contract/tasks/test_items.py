@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,22 +21,24 @@ from baton.domain.agents.route import Mode, Route
 from baton.domain.alerts.alert import MAX_MESSAGE as MAX_ALERT
 from baton.domain.alerts.alert import Alert, AlertState, Severity
 from baton.domain.escalations.marker import Priority
-from baton.domain.handoffs.handoff import handoff_id_of
+from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
 from baton.domain.ids import sortable_id
 from baton.domain.memory.entry import SNAPSHOT_TYPES, DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
 from baton.domain.memory.scope import line_of
-from baton.domain.tasks.field_rules import FieldRule, Form, Teller
+from baton.domain.tasks.field_rules import FieldRule, Form
 from baton.domain.tasks.task import (
+    KEPT,
     MAX_BRANCHES,
     MAX_LEASE_SECONDS,
     MIN_LEASE_SECONDS,
-    RULES,
+    TOLD,
     Branch,
     Claim,
     Flag,
     Policy,
     State,
     Task,
+    TaskMeta,
     Wait,
 )
 from baton.domain.tasks.trail import canonical_json, from_snapshot, snapshot, state_fields
@@ -52,7 +53,6 @@ from support.faults.soak import scaled
 from support.values.changes import a_claim
 from support.values.records import a_circuit, a_page, a_page_sync, an_alert
 from support.values.tasks import a_new_task
-from support.worlds.world import agent
 
 ids = st.from_regex(r"\A[A-Za-z0-9_-]{1,64}\Z")
 slugs = st.from_regex(r"\A[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
@@ -85,7 +85,7 @@ waits = st.builds(
     interaction_id=st.none() | texts,
     until=st.none() | moments,
 )
-OF_FORM: dict[Form | None, st.SearchStrategy[Any]] = {
+OF_FORM: dict[Form, st.SearchStrategy[Any]] = {
     Form.TEXT: texts,
     Form.TEXTS: st.lists(texts, max_size=5).map(tuple),
     Form.NUMBER: counts,
@@ -95,6 +95,7 @@ OF_FORM: dict[Form | None, st.SearchStrategy[Any]] = {
     Form.STATE: st.sampled_from(State),
     Form.PRIORITY: st.sampled_from(Priority),
     Form.RUNTIME: st.sampled_from(Runtime),
+    Form.DIGEST: st.text("0123456789abcdef", min_size=64, max_size=64),
     Form.FLAGS: st.frozensets(st.sampled_from(Flag)),
     Form.CLAIM: claims,
     Form.WAIT: waits,
@@ -117,14 +118,17 @@ NARROW: dict[str, st.SearchStrategy[Any]] = {
     "master_task_id": ids,
     "parent_id": st.none() | ids,
     "workflow_id": ids,
-    "digest": st.none() | st.text("0123456789abcdef", min_size=64, max_size=64),
-    "version": st.integers(1, 10**9),
-    "chain": st.text("0123456789abcdef", min_size=64, max_size=64),
-    "wake_at": st.none() | moments,
+    "meta": st.builds(
+        TaskMeta,
+        **{name: any_value(rule) for name, rule in KEPT.items()}
+        | {
+            "version": st.integers(1, 10**9),
+            "chain": st.text("0123456789abcdef", min_size=64, max_size=64),
+            "wake_at": st.none() | moments,
+        },
+    ),
 }
-tasks = st.builds(
-    Task, **{name: any_value(rule) for name, rule in RULES.items() if rule.teller is not Teller.NOBODY} | NARROW
-)
+tasks = st.builds(Task, **{name: any_value(rule) for name, rule in TOLD.items()} | NARROW)
 page_syncs = st.builds(
     PageSync,
     workspace=ids,
@@ -245,17 +249,10 @@ UNUSUAL: list[dict[str, Any]] = [
     {"id": "task_1"},
     {"handoff_id": "ho_1"},
     {"master_task_id": "task_1"},
-    {"master_task_id": "task_1", "depth": 0},
-    {"depth": 0},
-    {"created_at": NOON - timedelta(milliseconds=1)},
+    {"workflow_id": "wf_mine"},
     {"created_by": "human:alice"},
-    {"updated_at": CLAIMED_AT - timedelta(milliseconds=1)},
     {"target_agent": None},
-    {"fence": 2},
     {"claim": None},
-    {"claim": a_claim(at=CLAIMED_AT, lease_seconds=60, by=agent("fixer"))},
-    {"claim": replace(a_claim(at=CLAIMED_AT), agent="fixer")},
-    {"claim": replace(a_claim(at=CLAIMED_AT), heartbeat_at=CLAIMED_AT + timedelta(seconds=1))},
 ]
 
 
@@ -264,21 +261,18 @@ def a_usual_task(**unusual: Any) -> Task:
         "id": USUAL_ID,
         "master_task_id": USUAL_ID,
         "handoff_id": handoff_id_of(USUAL_ID),
-        "depth": 1,
+        "workflow_id": workflow_id_of(USUAL_ID),
         "created_by": "agent:scout",
         "updated_at": CLAIMED_AT,
         "fence": 1,
         "claim": a_claim(at=CLAIMED_AT),
-        "tail": ({"at": "2026-11-18T12:00:01.000Z"}, {"at": "2026-11-18T12:00:09.000Z"}),
     }
     return a_new_task(**{**usual, **unusual})
 
 
-def test_a_usual_tasks_item_leaves_out_what_follows_from_the_rest() -> None:
+def test_a_usual_tasks_item_leaves_out_what_follows_from_its_key() -> None:
     wire = to_wire(items.head_item(a_usual_task()))
-    said = {"id", "workspace", "handoff_id", "master_task_id", "depth", "created_at", "created_by", "updated_at"}
-    assert said.isdisjoint(wire)
-    assert {"fence", "agent", "heartbeat_ms"}.isdisjoint(wire["claim"]["M"])
+    assert {"id", "workspace", "handoff_id", "master_task_id", "workflow_id", "created_by"}.isdisjoint(wire)
     assert items.task_from(from_wire(wire)) == a_usual_task()
 
 
@@ -286,13 +280,13 @@ def test_a_usual_tasks_item_leaves_out_what_follows_from_the_rest() -> None:
 def test_an_unusual_task_survives_its_item(unusual: dict[str, Any]) -> None:
     task = a_usual_task(**unusual)
     read = items.task_from(from_wire(to_wire(items.head_item(task))))
-    assert (read, read.updated_at, read.claim) == (task, task.updated_at, task.claim)
+    assert (read, read.meta.updated_at, read.claim) == (task, task.meta.updated_at, task.claim)
 
 
 @pytest.mark.parametrize("tail", [(), ({"at": "yesterday"},), ({"at": 7},), ({},), ("damaged",)])
 def test_a_task_is_readable_whatever_became_of_its_latest_event(tail: tuple[Any, ...]) -> None:
     wire = to_wire({**items.head_item(a_usual_task()), "events": list(tail)})
-    assert items.task_from(from_wire(wire)).updated_at == NOON
+    assert items.task_from(from_wire(wire)) == a_usual_task()
 
 
 @settings(max_examples=scaled(200), derandomize=True)
@@ -300,18 +294,18 @@ def test_a_task_is_readable_whatever_became_of_its_latest_event(tail: tuple[Any,
 def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
     item = items.head_item(task)
     assert keys.parse_task(item["pk"]) == (task.workspace, task.id)
-    if task.wake_at is not None:
-        assert item["wake_sk"] <= keys.wake_until(task.wake_at)
-        assert item["wake_sk"] > keys.wake_until(task.wake_at - timedelta(milliseconds=1))
+    if task.meta.wake_at is not None:
+        assert item["wake_sk"] <= keys.wake_until(task.meta.wake_at)
+        assert item["wake_sk"] > keys.wake_until(task.meta.wake_at - timedelta(milliseconds=1))
     if task.claim is not None:
         assert item["queue_pk"] == keys.ready_queue(task.workspace, task.claim.agent)
         assert keys.parse_claim_mark(item["queue_sk"]) == (task.claim.expires_at, task.claim.claim_id)
         return
-    is_queued = task.state is State.DELEGATED and task.ready_at is not None and not task.parked
+    is_queued = task.state is State.DELEGATED and task.ready_at is not None and not task.meta.parked
     if is_queued and task.ready_at is not None:
         assert keys.parse_queue_sort_key(item["queue_sk"]) == (task.priority, ReadyTask(task.id, task.ready_at))
         assert (item["queue_pk"] == keys.open_queue(task.workspace)) == (task.target_agent is None)
-    assert (item["queue_sk"] is not None) == (is_queued or (task.state is State.NEEDS and not task.parked))
+    assert (item["queue_sk"] is not None) == (is_queued or (task.state is State.NEEDS and not task.meta.parked))
 
 
 @settings(max_examples=scaled(200), derandomize=True)
@@ -321,7 +315,11 @@ def test_a_task_survives_the_answer_that_is_kept_of_it(task: Task) -> None:
     kept = json.loads(canonical_json(snapshot(task)))
     found = from_snapshot(kept)
     assert state_fields(found) == state_fields(task)
-    assert (found.version, found.seq, found.mirrored) == (task.version, task.seq, task.mirrored)
+    assert (found.meta.version, found.meta.seq, found.meta.mirrored) == (
+        task.meta.version,
+        task.meta.seq,
+        task.meta.mirrored,
+    )
 
 
 def wired(item: dict[str, Any]) -> dict[str, Any]:

@@ -655,7 +655,7 @@ def test_ended_task_says_so_last(world: World, gateway: Gateway) -> None:
         "auditor",
     )
     assert (last["type"], last["number"], last["data"]) == ("status_change", 3, {"state": "done"})
-    assert world.clock.now() - world.task(made["task"]["id"]).updated_at < timedelta(seconds=1)
+    assert world.clock.now() - world.task(made["task"]["id"]).meta.updated_at < timedelta(seconds=1)
 
 
 def test_secrets_are_masked_in_what_is_read_unless_that_is_off(world: World, gateway: Gateway) -> None:

@@ -92,7 +92,7 @@ class Accepted:
     def _approval(self, request: Request, result: ApprovalResult) -> None:
         """A repeat is told of each task what it was told first, refusals included."""
         if result.details is not None:
-            told: tuple[Any, ...] = (result.details.task.state, result.details.task.seq)
+            told: tuple[Any, ...] = (result.details.task.state, result.details.task.meta.seq)
         else:
             told = (type(result.refusal).__name__,)
         if not request.is_keyed or told == ("Busy",):

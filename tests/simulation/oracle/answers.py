@@ -66,11 +66,11 @@ class Answers:
         if value is not None:  # that there was nothing to claim is no answer to keep
             request.answered(mark, self._sim.steps)
         for task in tasks:
-            told = self._ledger.states.get(task.id, {}).get(task.seq)
+            told = self._ledger.states.get(task.id, {}).get(task.meta.seq)
             self._must(
                 told == task.state,
                 "{} answered {} {} at entry {}, the trail says {}",
-                request.name, task.id, task.state, task.seq, told,
+                request.name, task.id, task.state, task.meta.seq, told,
             )  # fmt: skip
         if isinstance(value, Claimed):
             self.claimed(value)
@@ -219,7 +219,7 @@ class Answers:
 
 
 def _said_of(task: Task) -> tuple[str, str, int, int]:
-    return task.id, str(task.state), task.seq, task.version
+    return task.id, str(task.state), task.meta.seq, task.meta.version
 
 
 def _result_in(value: Any) -> str:

@@ -55,7 +55,7 @@ class Lists:
 
     def _conversations(self, deps: Deps) -> dict[str, Any]:
         listed = _all(lambda cursor: list_conversations(deps, human(), ConversationFilter(), MANY, cursor))
-        return {each.root.workflow_id: (each.holder.id, each.holder.seq, each.is_open) for each in listed}
+        return {each.root.workflow_id: (each.holder.id, each.holder.meta.seq, each.is_open) for each in listed}
 
     def _memory(self, deps: Deps) -> None:
         """Within what clocks differ by and calls take: that is all that a process reads again."""
@@ -71,7 +71,7 @@ class Lists:
         found = {task.id: task for task in _all(read)}
         self._are("list", which, set(found), wanted)
         heads = self._ledger.heads
-        old = [each for each in wanted & found.keys() if found[each].seq != heads[each]["seq"]]
+        old = [each for each in wanted & found.keys() if found[each].meta.seq != heads[each]["seq"]]
         self._must(not old, "list {}: {} are told as they were", which, old)
 
     def _are(self, what: str, which: str, found: set[str], wanted: set[str]) -> None:

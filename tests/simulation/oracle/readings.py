@@ -25,8 +25,8 @@ class Readings:
 
     def is_true(self, what: str, task: Task) -> None:
         """A task as it once was."""
-        told = self._ledger.states.get(task.id, {}).get(task.seq)
-        self._must(told == task.state, "{} says {} is {} at entry {}", what, task.id, task.state, task.seq)
+        told = self._ledger.states.get(task.id, {}).get(task.meta.seq)
+        self._must(told == task.state, "{} says {} is {} at entry {}", what, task.id, task.state, task.meta.seq)
 
     def are_true(self, what: str, tasks: Iterable[Task]) -> None:
         for task in tasks:
@@ -35,8 +35,8 @@ class Readings:
     def is_fresh(self, what: str, began: int, task: Task) -> None:
         """As it was when it was asked for, or since."""
         self.is_true(what, task)
-        next_at = self._ledger.told_at[task.id].get(task.seq + 1, began)
-        self._must(next_at >= began, "{} says {} is at entry {}, which is over", what, task.id, task.seq)
+        next_at = self._ledger.told_at[task.id].get(task.meta.seq + 1, began)
+        self._must(next_at >= began, "{} says {} is at entry {}, which is over", what, task.id, task.meta.seq)
 
     def is_fresh_with_its_output(self, what: str, began: int, details: TaskDetails) -> None:
         task = details.task

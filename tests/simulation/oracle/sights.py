@@ -58,7 +58,7 @@ class Sights:
         if habits.lag_ms > MAX_LAG_MS or habits.skew_ms > MAX_SKEW_OF_LISTS_MS or page.cursor is not None:
             return
         today = self._sim.clock.now().date().isoformat()
-        found = {task.id: task.seq for task in page.items}
+        found = {task.id: task.meta.seq for task in page.items}
         for task_id, told in self._told.items():
             latest = max((seq for step, seq in told if step < began), default=0)
             is_of_today = self._sim.oracle.ledger.heads[task_id]["created_at"][:10] == today

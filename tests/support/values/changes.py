@@ -30,7 +30,7 @@ def then(task: Task, type_: str = "changed", at: datetime = NOON, **changes: Any
     """The next change, with one event. ``type_`` may be one that this release doesn't know."""
     after = task.changed(**changes)
     event = record(task, after, EventCause(cast(EventType, type_), human(task.workspace), at, {}))
-    after = after.changed(version=task.version + 1, seq=event.seq, chain=event.hash)
+    after = after.changed(updated_at=at, version=task.meta.version + 1, seq=event.seq, chain=event.hash)
     return _as_read_again(Change(before=task, task=after, events=(event,)))
 
 
@@ -39,13 +39,13 @@ def ended(task: Task, state: State = State.DONE, **data: Any) -> Change:
     after = task.changed(state=state, claim=None, has_output=True, updated_at=NOON)
     type_ = EventType.HANDOFF_COMPLETED if data else EventType.RESOLVED
     event = record(task, after, EventCause(type_, agent("auditor"), NOON, data))
-    after = after.changed(version=task.version + 1, seq=event.seq, chain=event.hash)
+    after = after.changed(version=task.meta.version + 1, seq=event.seq, chain=event.hash)
     return _as_read_again(Change(before=task, task=after, events=(event,), by_holder=True))
 
 
 def looked_at(task: Task, **changes: Any) -> Change:
     """The sweeper's bookkeeping: no event."""
-    return _as_read_again(Change(before=task, task=task.changed(version=task.version + 1, **changes)))
+    return _as_read_again(Change(before=task, task=task.changed(version=task.meta.version + 1, **changes)))
 
 
 def _as_read_again(change: Change) -> Change:

@@ -14,7 +14,7 @@ from baton.domain.tasks import commands
 from baton.domain.tasks import transitions as domain
 from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import State, Task, TaskMeta
 from baton.domain.tasks.trail import Event
 from support.clock import NOON
 from support.worlds.world import WORKSPACE, agent, human, service
@@ -50,9 +50,10 @@ def a_new_task(**values: Any) -> Task:
         "workflow_id": "wf_1",
         "created_at": NOON,
         "created_by": CREATOR.key,
-        "updated_at": NOON,
+        "meta": TaskMeta(updated_at=NOON),
     }
-    return Task(**{**usual, **values})
+    named = {name: values.pop(name) for name in usual.keys() & values.keys()}
+    return Task(**{**usual, **named}).changed(**values)
 
 
 class Life:

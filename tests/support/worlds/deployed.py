@@ -269,7 +269,7 @@ class Deployed:
         aged = task.changed(
             ready_at=earlier(task.ready_at),
             undo_until=earlier(task.undo_until),
-            wake_at=earlier(task.wake_at),
+            wake_at=earlier(task.meta.wake_at),
             claim=claim,
         )
         self.dynamo.put_item(
@@ -277,7 +277,7 @@ class Deployed:
             Item=DEFAULT_SHARDS.placed(to_wire(items.head_item(aged))),
             ConditionExpression="#version = :seen",
             ExpressionAttributeNames={"#version": "version"},
-            ExpressionAttributeValues=to_wire({":seen": task.version}),
+            ExpressionAttributeValues=to_wire({":seen": task.meta.version}),
         )
 
     # The queue

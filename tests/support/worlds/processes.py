@@ -121,7 +121,7 @@ class Processes:
 
     def open_work(self) -> list[Any]:
         """What Baton itself has to get done; whoever pulls comes when it likes."""
-        return [task for task in self.tasks() if task.state in {"delegated", "claimed"} and task.runtime == "run"]
+        return [task for task in self.tasks() if task.state in {"delegated", "claimed"} and task.meta.runtime == "run"]
 
 
 def _later(now: datetime, seconds: float) -> datetime:

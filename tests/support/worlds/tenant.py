@@ -10,7 +10,7 @@ from uuid import uuid4
 from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.agents.agent import Runtime
 from baton.domain.escalations.marker import Priority
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import State, Task, TaskMeta
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import Event, replay
 from baton.domain.tasks.transitions import Dispatch, create
@@ -121,7 +121,7 @@ class Tenant:
                 workflow_id=deps.ids.new("wf", now),
                 created_at=now,
                 created_by=by.key,
-                updated_at=now,
+                meta=TaskMeta(updated_at=now),
             )
             deps.store.commit(
                 self.name, create(new, by, now, Dispatch(agent, settings)), Insert(TaskBody(new.id, {"text": CANARY}))

@@ -427,14 +427,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, TaskDetails):
         outcomes = (value.body, value.output, value.failure)
         body, output, failure = (_CHANCE.sub("*", json.dumps(each, sort_keys=True)) for each in outcomes)
-        return _CHANCE.sub("*", json.dumps(state_fields(value.task))), value.task.version, body, output, failure
+        return _CHANCE.sub("*", json.dumps(state_fields(value.task))), value.task.meta.version, body, output, failure
     if isinstance(value, tuple):
         return tuple(map(plain, value))
     return _CHANCE.sub("*", re.sub(r"datetime\.datetime\([^()]*\)", "*", repr(value)))
 
 
 def _is_time(name: str) -> bool:
-    return name.endswith(("_ms", "_at"))
+    return name.endswith(("_ms", "_at")) or name in {"deadline", "deferred_until", "not_before", "undo_until"}
 
 
 def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:

@@ -90,7 +90,11 @@ def test_a_verb_repeated_with_its_key_answers_as_the_first_time_and_happens_once
         cancel_task(world.deps, human(), task_id, None)
     trail = world.trail(task_id)
     again = VERBS[verb](world.deps, human(), task_id, idempotency_key)
-    assert (again.task.state, again.task.version, again.output) == (first.task.state, first.task.version, first.output)
+    assert (again.task.state, again.task.meta.version, again.output) == (
+        first.task.state,
+        first.task.meta.version,
+        first.output,
+    )
     assert world.trail(task_id) == trail
     assert world.dispatch_queue.notices == notices
     with pytest.raises(KeyReused):

@@ -202,8 +202,8 @@ def test_a_wait_ends_in_the_future_and_within_30_days(ahead: int, is_allowed: bo
     if is_allowed:
         details, _ = team.wait(leg, until)
         assert next_look(details.task, team.world.clock.now()) == until
-        assert details.task.wake_at is not None
-        assert details.task.wake_at <= until
+        assert details.task.meta.wake_at is not None
+        assert details.task.meta.wake_at <= until
     else:
         with pytest.raises(InvalidInput):
             team.wait(leg, until)

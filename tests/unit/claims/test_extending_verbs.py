@@ -76,12 +76,12 @@ every_verb = pytest.mark.parametrize("verb", VERBS)
 @every_verb
 def test_a_verb_extends_the_claim_from_now_on(verb: str) -> None:
     held = Held()
-    wake_at = held.task.wake_at
+    wake_at = held.task.meta.wake_at
     held.world.clock.advance(200)
     VERBS[verb](held)
     now = held.world.clock.now()
     assert (held.claim.expires_at, held.claim.heartbeat_at) == (now + LEASE, now)
-    assert held.task.wake_at == wake_at, "as with a heartbeat, no place of an index moves"
+    assert held.task.meta.wake_at == wake_at, "as with a heartbeat, no place of an index moves"
     held.world.clock.advance(299)
     sweep(held.world.deps)
     assert claim_next(held.world.deps, Claimer(by=AUDITOR, agent="auditor", worker="w2")) is None

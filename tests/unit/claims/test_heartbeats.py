@@ -62,9 +62,9 @@ def test_a_heartbeat_extends_to_now_and_the_lease_in_one_write(working: Working)
     after = working.world.task(working.task_id)
     assert claim.expires_at == working.world.clock.now() + timedelta(seconds=300)
     assert claim.heartbeat_at == working.world.clock.now()
-    assert (after.version, after.seq, after.fence) == (before.version + 1, before.seq, before.fence)
+    assert (after.meta.version, after.meta.seq, after.fence) == (before.meta.version + 1, before.meta.seq, before.fence)
     assert after.claim == claim
-    assert after.wake_at == before.wake_at, "heartbeats don't move the wake index"
+    assert after.meta.wake_at == before.meta.wake_at, "heartbeats don't move the wake index"
 
 
 def test_a_heartbeat_never_shortens(working: Working) -> None:
@@ -160,7 +160,7 @@ def test_between_the_index_and_the_sweepers_reading(working: Working) -> None:
     working.store.before["load"] = working.beat
     assert sweep(working.world.deps).reasons == {}
     assert working.claim is not None
-    wake_at = working.world.task(working.task_id).wake_at
+    wake_at = working.world.task(working.task_id).meta.wake_at
     assert wake_at == working.claim.expires_at, "the sweeper moves a live claim on"
 
 

@@ -123,7 +123,7 @@ def test_a_repeat_gets_the_first_answer_whatever_came_after(world: World) -> Non
     first = take_back(world, task, key=key).task
     world.claim()
     again = take_back(world, task, key=key).task
-    assert (again.state, again.seq, again.version) == (first.state, first.seq, first.version)
+    assert (again.state, again.meta.seq, again.meta.version) == (first.state, first.meta.seq, first.meta.version)
     assert world.task(task.id).state == "claimed"
 
 

@@ -89,7 +89,7 @@ def seen(answer: Any) -> Any:
     """An answer as its caller sees it."""
     details, token = answer if isinstance(answer, tuple) else (answer, None)
     task = details.task
-    return as_told(task), task.version, details.output, details.completion, details.failure, token
+    return as_told(task), task.meta.version, details.output, details.completion, details.failure, token
 
 
 def nothing(team: Team, leg: HeldTask) -> None:
@@ -118,7 +118,7 @@ def much_happens(team: Team, leg: HeldTask) -> None:
             save_checkpoint(team.deps, WorkerCall(*again.where), f"step {number}", {})
             release_task(team.deps, WorkerCall(*again.where, f"{number}"), ReleasedWork(reason="once more"))
     now = team.task(leg.task.id)
-    assert now.has_chunks is not now.is_ended
+    assert now.meta.has_chunks is not now.is_ended
 
 
 def it_waits_no_more(team: Team, leg: HeldTask) -> None:
@@ -202,7 +202,7 @@ def test_after_a_week_the_repeat_is_stale(verb: str, meanwhile: Callable[[Team, 
     first = VERBS[verb](team.deps, leg, "h", None)
     team.later()
     meanwhile(team, leg)
-    ended_at = (first[0] if isinstance(first, tuple) else first).task.updated_at.replace(microsecond=0)
+    ended_at = (first[0] if isinstance(first, tuple) else first).task.meta.updated_at.replace(microsecond=0)
     left = (ended_at + REMEMBERED_FOR - team.world.clock.now()).total_seconds()
     team.later(left - 0.001)
     assert seen(VERBS[verb](team.deps, leg, "h", None)) == seen(first)

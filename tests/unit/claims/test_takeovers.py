@@ -72,8 +72,8 @@ class Lost:
 def facts(task: Task) -> dict[str, Any]:
     """What two lives that took the same way have in common."""
     claim = task.claim and (task.claim.fence, task.claim.agent, task.claim.worker, task.claim.slot)
-    names = ("state", "attempt", "fence", "recoveries", "flags", "releases", "origin", "seq", "takers", "ready_at")
-    return {name: getattr(task, name) for name in names} | {"claim": claim}
+    names = ("state", "attempt", "fence", "recoveries", "flags", "releases", "origin", "takers", "ready_at")
+    return {name: getattr(task, name) for name in names} | {"claim": claim, "seq": task.meta.seq}
 
 
 TAKES: dict[str, Callable[[Lost], Claimed | None]] = {
@@ -91,7 +91,7 @@ def test_the_next_claimer_takes_it_in_one_step_with_all_that_the_sweeper_does(wa
     sweep(swept.world.deps)
     later = swept.by_id()
     assert claimed is not None
-    assert lost.task.version == before.version + 1
+    assert lost.task.meta.version == before.meta.version + 1
     assert facts(lost.task) == facts(swept.task) == facts(claimed.details.task)
     assert (lost.task.fence, lost.task.attempt, lost.task.recoveries) == (2, 2, 1)
     assert lost.world.trail(lost.task_id) == swept.world.trail(swept.task_id)

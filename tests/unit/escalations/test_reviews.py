@@ -125,7 +125,11 @@ def test_a_repeated_release_gets_its_first_answer_whatever_became_of_the_task(wo
     first_review, first = release_review(world.deps, human(), review_id, idempotency_key)
     cancel_task(world.deps, human(), first.task.id, "no longer needed")
     again_review, again = release_review(world.deps, human(), review_id, idempotency_key)
-    assert (again.task.id, again.task.state, again.task.version) == (first.task.id, "delegated", first.task.version)
+    assert (again.task.id, again.task.state, again.task.meta.version) == (
+        first.task.id,
+        "delegated",
+        first.task.meta.version,
+    )
     assert again_review == first_review
 
 

@@ -13,7 +13,7 @@ from baton.domain.escalations.marker import Priority
 from baton.domain.handoffs.chain import Step, drawn, length, tree
 from baton.domain.handoffs.loop_guard import Budget
 from baton.domain.runs.transcript import Usage
-from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.tasks.task import Claim, State, Task, TaskMeta
 from baton.domain.times import seconds
 from baton.services.handoffs.workflow_chain import WorkflowOverview, workflow_chain
 from support.clock import NOON
@@ -84,7 +84,7 @@ def step(number: int, agent: str | None, title: str, parent: int | None, state: 
         created_at=NOON - seconds(600),
         created_by="human:alice",
         started_at=started,
-        updated_at=NOON + seconds(60 * minutes),
+        meta=TaskMeta(updated_at=NOON + seconds(60 * minutes)),
         **values,
     )
     return Step(task=task, **beside)

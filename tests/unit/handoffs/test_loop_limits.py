@@ -3,7 +3,6 @@ roots, and budgets."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from itertools import cycle, islice
 from typing import Any
@@ -131,7 +130,7 @@ def test_delegating_counts_every_branch_and_makes_all_of_them_or_none() -> None:
         team.delegate(root, B, C, B)
     assert len(team.tasks()) == 2
     kept = team.task(root.task.id)  # a word under the claim extends it, refused or not
-    assert replace(kept, version=root.task.version, claim=root.task.claim) == root.task
+    assert kept.changed(version=root.task.meta.version, claim=root.task.claim) == root.task
     assert team.delegate(root, B, C).task.state == "waiting"
 
 

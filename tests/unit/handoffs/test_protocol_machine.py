@@ -311,8 +311,8 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
             assert (task.fence, task.attempt, task.releases) == (expected.claims, expected.attempt, expected.releases)
             assert list(task.successors) == expected.successors
             assert (task.wait is not None) == (task.state == "waiting")
-            if self.told.get(expected.key) != task.version:
-                self.told[expected.key] = task.version
+            if self.told.get(expected.key) != task.meta.version:
+                self.told[expected.key] = task.meta.version
                 events = self.store.events(expected.workspace, expected.id, 0, 10_000)
                 assert all(before.fence <= after.fence for before, after in pairwise(events))
                 assert as_told(replay(events)) == as_told(task)
@@ -350,7 +350,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         """It is looked at again, or a human sees it, or somebody may take it after an alert (invariant 4)."""
         for expected in self.model:
             task = self.store.load(expected.workspace, expected.id)[0]
-            if not task.is_ended and task.wake_at is None:
+            if not task.is_ended and task.meta.wake_at is None:
                 assert task.state == "needs" or task.flags, expected
 
 

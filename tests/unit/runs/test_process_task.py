@@ -316,7 +316,7 @@ def test_heartbeats_keep_the_claim_while_the_runner_works() -> None:
     assert notify(world, task_id, runner, at=time_budget(0)) is NoticeOutcome.RAN
     assert beats == 3
     assert world.task(task_id).state == "done"
-    assert world.task(task_id).version >= 5
+    assert world.task(task_id).meta.version >= 5
 
 
 def test_a_claim_lost_while_working_changes_nothing_and_the_notice_may_go() -> None:

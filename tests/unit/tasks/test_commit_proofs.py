@@ -37,12 +37,12 @@ SECOND = keys.head(WORKSPACE, "task_2")
 @pytest.mark.parametrize(
     ("writes", "proof", "bar"),
     [
-        ([CHANGE], HEAD, VersionBar(HEAD, TASK.version)),
-        ([looked_at(TASK)], HEAD, VersionBar(HEAD, TASK.version)),
-        ([Put(a_job()), Insert(a_note()), SaveResponse(ONCE, {}), CHANGE], HEAD, VersionBar(HEAD, TASK.version)),
+        ([CHANGE], HEAD, VersionBar(HEAD, TASK.meta.version)),
+        ([looked_at(TASK)], HEAD, VersionBar(HEAD, TASK.meta.version)),
+        ([Put(a_job()), Insert(a_note()), SaveResponse(ONCE, {}), CHANGE], HEAD, VersionBar(HEAD, TASK.meta.version)),
         ([new("task_2")], SECOND, KeyBar(SECOND)),
         ([new("task_2"), new("task_3")], BEGINNING, KeyBar(BEGINNING)),
-        ([CHANGE, new("task_2")], HEAD, VersionBar(HEAD, TASK.version)),
+        ([CHANGE, new("task_2")], HEAD, VersionBar(HEAD, TASK.meta.version)),
         ([Insert(a_note())], NOTE, KeyBar(NOTE)),
         ([Insert(a_note()), SaveResponse(ONCE, {})], RESPONSE, None),
         ([Put(a_job()), Insert(a_note())], NOTE, KeyBar(NOTE)),

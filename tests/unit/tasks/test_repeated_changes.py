@@ -61,7 +61,12 @@ def seen(answer: Any) -> Any:
     if isinstance(answer, tuple):
         return [seen(each) for each in answer]
     task = answer.task
-    return {**state_fields(task), "version": task.version, "at": task.updated_at, "page": task.mirrored}, answer.output
+    return {
+        **state_fields(task),
+        "version": task.meta.version,
+        "at": task.meta.updated_at,
+        "page": task.meta.mirrored,
+    }, answer.output
 
 
 def nothing(world: World, task_id: str) -> None:
@@ -83,7 +88,7 @@ def it_goes_on(world: World, task_id: str) -> None:
 def much_happens(world: World, task_id: str) -> None:
     for _ in range(6):
         it_goes_on(world, task_id)
-    assert world.task(task_id).has_chunks is not world.task(task_id).is_ended
+    assert world.task(task_id).meta.has_chunks is not world.task(task_id).is_ended
 
 
 @pytest.mark.parametrize("meanwhile", [nothing, it_goes_on, much_happens], ids=lambda each: each.__name__)
@@ -144,13 +149,13 @@ def test_after_a_week_the_key_is_a_new_one(verb: str, meanwhile: Callable[[World
     except (errors.NotAllowed, errors.TaskEnded, errors.UndoWindowOver, errors.InvalidInput):
         assert world.task(call.task_id) == before
     else:  # it is done anew, and the key answers with that
-        assert world.task(call.task_id).seq > before.seq
+        assert world.task(call.task_id).meta.seq > before.meta.seq
         assert seen(VERBS[verb](world, again)) == seen(changed)
 
 
 def first_at(answer: Any) -> Any:
     task: Task = answer[0].task if isinstance(answer, tuple) else answer.task
-    return task.updated_at.replace(microsecond=0)
+    return task.meta.updated_at.replace(microsecond=0)
 
 
 def test_a_key_that_is_used_anew_is_answered_with_the_latest_of_its_changes_also_from_chunks() -> None:
@@ -172,7 +177,7 @@ def test_a_key_that_is_used_anew_is_answered_with_the_latest_of_its_changes_also
 def test_without_a_key_nothing_is_kept_of_a_humans_request() -> None:
     world, call = begun("approve")
     VERBS["approve"](world, replace(call, idempotency_key=None))
-    assert not any("asked" in entry or "key" in entry for entry in world.task(call.task_id).tail)
+    assert not any("asked" in entry or "key" in entry for entry in world.task(call.task_id).meta.tail)
 
 
 def test_a_verb_that_meets_its_own_repeat_is_done_once() -> None:

@@ -133,7 +133,7 @@ def test_a_claim_that_is_alive_is_moved_on_without_an_event(world: World) -> Non
     assert (this.looked_at, this.reasons) == (1, {})
     task = world.task(task_id)
     assert task.claim is not None
-    assert task.wake_at == task.claim.expires_at == world.clock.now() + timedelta(seconds=299)
+    assert task.meta.wake_at == task.claim.expires_at == world.clock.now() + timedelta(seconds=299)
     assert world.trail(task_id) == trail
     assert run(world).looked_at == 0
 
@@ -468,7 +468,7 @@ def test_several_looks_at_once_do_each_task_once(world: World) -> None:
     with eager_switching():
         this = sweep(world.deps, workers=WorkerThreads(8))
     assert (this.looked_at, this.failed, this.complete, this.reasons) == (30, 0, True, {"not_taken": 30})
-    assert {world.task(each).version for each in tasks} == {world.task(tasks[0]).version}
+    assert {world.task(each).meta.version for each in tasks} == {world.task(tasks[0]).meta.version}
     assert len(world.dispatch_queue.notices) == before + 1, "one notice for the agent"
 
 

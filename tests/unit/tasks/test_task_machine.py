@@ -354,7 +354,7 @@ class TaskMachine(RuleBasedStateMachine):
     def what_waits_for_the_system_will_be_looked_at(self) -> None:
         for task_id, expected in self.tasks.items():
             if expected.claim_id:
-                wake_at = self.world.task(task_id).wake_at
+                wake_at = self.world.task(task_id).meta.wake_at
                 assert wake_at is not None
                 assert expected.expires_at is not None
                 assert wake_at <= expected.expires_at

@@ -259,10 +259,10 @@ def test_approving_again_gives_fresh_attempts_and_releases_and_answers_the_alert
 
 def test_a_lease_is_swept_at_its_end_and_not_a_millisecond_before() -> None:
     life = claimed()
-    assert life.task.wake_at == life.now + timedelta(seconds=300)
+    assert life.task.meta.wake_at == life.now + timedelta(seconds=300)
     life.later(300, ms=-1).sweep()
     assert life.task.state == "claimed"
-    assert life.task.seq == 3
+    assert life.task.meta.seq == 3
     life.later(ms=1).sweep()
     assert life.task.state == "delegated"
     assert life.task.ready_at == life.now
@@ -312,7 +312,7 @@ def test_sweeping_an_ended_task_tells_nothing() -> None:
         life = in_state(state)
         change = life.later(10_000_000).sweep()
         assert change.events == ()
-        assert (change.task.state, change.task.wake_at, change.ends) == (state, None, False)
+        assert (change.task.state, change.task.meta.wake_at, change.ends) == (state, None, False)
 
 
 # Deadlines
@@ -381,12 +381,12 @@ def test_a_long_life_only_ever_raises_fence_version_and_seq_and_replays_to_its_f
         before = life.task
         step()
         assert life.task.fence in (before.fence, before.fence + 1)
-        assert life.task.version == before.version + 1
-        assert life.task.seq >= before.seq
+        assert life.task.meta.version == before.meta.version + 1
+        assert life.task.meta.seq >= before.meta.seq
         assert state_fields(replay(life.events)) == state_fields(life.task)
     assert life.task.state == State.DONE
     assert life.task.fence == 5
-    assert [event.seq for event in life.events] == list(range(1, life.task.seq + 1))
+    assert [event.seq for event in life.events] == list(range(1, life.task.meta.seq + 1))
 
 
 def test_nothing_is_asked_twice_of_an_ended_task() -> None:

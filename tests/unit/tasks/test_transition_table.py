@@ -290,15 +290,15 @@ def comes_to(verb: str, state: str, caller: str, expected: str) -> None:
         return
     VERBS[verb](life, CALLERS[caller])
     if expected == "unchanged":
-        assert life.task.changed(version=before.version) == before, where
+        assert life.task.changed(version=before.meta.version) == before, where
         return
     assert life.task.state == expected, where
-    assert life.task.version == before.version + 1
-    assert life.task.seq == before.seq + len(life.last.events)
+    assert life.task.meta.version == before.meta.version + 1
+    assert life.task.meta.seq == before.meta.seq + len(life.last.events)
     assert life.task.fence == before.fence + (verb == "claim")
     assert (life.task.claim is not None) == (expected == "claimed")
     assert (life.task.wait is not None) == (expected == "waiting")
-    assert (life.task.wake_at is None) == life.task.is_ended or expected in {"needs", "delegated"}
+    assert (life.task.meta.wake_at is None) == life.task.is_ended or expected in {"needs", "delegated"}
     assert as_told(replay(life.events)) == as_told(life.task)
 
 

@@ -27,9 +27,9 @@ def approved(target: Agent | None = None, **values: Any) -> Life:
 
 
 def entry(life: Life) -> tuple[float, bool]:
-    assert life.task.wake_at is not None
+    assert life.task.meta.wake_at is not None
     assert life.task.ready_at is not None
-    return (life.task.wake_at - life.task.ready_at).total_seconds(), life.task.wakes_first
+    return (life.task.meta.wake_at - life.task.ready_at).total_seconds(), life.task.meta.wakes_first
 
 
 def swept(life: Life) -> None:
@@ -39,11 +39,11 @@ def swept(life: Life) -> None:
 def test_ready_work_is_entered_for_an_early_look_and_then_for_the_alert() -> None:
     life = approved()
     assert entry(life) == (EARLY_LOOK_SECONDS, True)
-    life.now = life.task.wake_at or life.now
+    life.now = life.task.meta.wake_at or life.now
     before = life.task
     swept(life)
     assert (entry(life), life.last.reasons, life.last.events) == ((3_600, False), (), ())
-    assert (life.task.rings, life.task.flags) == (before.rings, before.flags)
+    assert (life.task.meta.rings, life.task.flags) == (before.meta.rings, before.flags)
 
 
 @pytest.mark.parametrize(
@@ -65,28 +65,28 @@ def test_a_claim_leaves_the_entry_unless_its_lease_ends_before(lease: int, expec
 def test_a_sweeper_that_comes_early_moves_a_claim_to_the_end_of_its_lease() -> None:
     life = approved().later(10)
     life.claim(lease_seconds=900)
-    life.now = life.task.wake_at or life.now
+    life.now = life.task.meta.wake_at or life.now
     swept(life)
     claim = life.task.claim
     assert claim is not None
-    assert (life.task.wake_at, life.task.wakes_first, life.last.events) == (claim.expires_at, True, ())
+    assert (life.task.meta.wake_at, life.task.meta.wakes_first, life.last.events) == (claim.expires_at, True, ())
 
 
 def test_an_entry_that_is_over_is_left_by_no_claim() -> None:
     life = approved().later(3 + EARLY_LOOK_SECONDS)
     life.claim(lease_seconds=60)
     assert life.task.claim is not None
-    assert life.task.wake_at == life.task.claim.expires_at
+    assert life.task.meta.wake_at == life.task.claim.expires_at
 
 
 @pytest.mark.parametrize(("spare", "is_left"), [(-1, False), (0, True)])
 def test_a_claim_leaves_an_entry_among_other_work_if_it_is_early_enough(spare: int, *, is_left: bool) -> None:
     """Leases that are over never wait behind other work."""
     life = approved(RUN).later(3)
-    before = life.task.wake_at
+    before = life.task.meta.wake_at
     life.claim(lease_seconds=60 + AMONG_THE_FIRST_SECONDS + spare)
-    assert (life.task.wake_at == before) is is_left
-    assert life.task.wakes_first is not is_left
+    assert (life.task.meta.wake_at == before) is is_left
+    assert life.task.meta.wakes_first is not is_left
 
 
 def test_dispatch_notices_are_due_as_before() -> None:
@@ -95,10 +95,10 @@ def test_dispatch_notices_are_due_as_before() -> None:
     life.later(63)
     swept(life)
     assert life.last.notifies
-    assert life.task.wake_at == life.now + timedelta(seconds=120)
+    assert life.task.meta.wake_at == life.now + timedelta(seconds=120)
     life.later(1).claim(lease_seconds=900)
     life.later(1).release()
-    assert life.task.wake_at == life.now + timedelta(seconds=60)
+    assert life.task.meta.wake_at == life.now + timedelta(seconds=60)
 
 
 def test_what_comes_back_keeps_its_entry_and_the_end_takes_it_out() -> None:
@@ -106,11 +106,11 @@ def test_what_comes_back_keeps_its_entry_and_the_end_takes_it_out() -> None:
     life.claim()
     life.later(100).release()
     assert life.task.ready_at == life.now
-    assert life.task.wake_at == life.now + timedelta(seconds=EARLY_LOOK_SECONDS - 100)
+    assert life.task.meta.wake_at == life.now + timedelta(seconds=EARLY_LOOK_SECONDS - 100)
     life.claim()
     ended = life.complete().task
-    assert ended.wake_at is None
-    assert not ended.wakes_first
+    assert ended.meta.wake_at is None
+    assert not ended.meta.wakes_first
 
 
 @pytest.mark.parametrize("lease", [15, 240, 300, 301, 420, 900])
@@ -129,9 +129,9 @@ def test_a_lost_lease_comes_back_with_the_first_round_after_its_end(world: World
         task = world.task(task_id)
         due = next_look(task, world.clock.now())
         assert task.state == "claimed"
-        assert task.wake_at is not None
+        assert task.meta.wake_at is not None
         assert due is not None
-        assert task.wake_at <= due
+        assert task.meta.wake_at <= due
         world.clock.advance(60)
         sweep(world.deps)
     assert world.task(task_id).state == "delegated"

@@ -135,7 +135,7 @@ def test_what_befalls_a_task_without_changing_its_state_writes_nothing_over_what
     world.minutes(75)
     assert Flag.UNCLAIMED in world.task(task_id).flags
     assert world.page(task_id).status == "Blocked"
-    assert world.row(task_id).shown == world.task(task_id).seq
+    assert world.row(task_id).shown == world.task(task_id).meta.seq
 
 
 def test_a_worker_whose_task_was_closed_in_notion_is_refused(world: NotionWorld, hook: Hook) -> None:

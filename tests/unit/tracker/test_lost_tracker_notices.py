@@ -81,7 +81,7 @@ def test_each_change_whose_notice_is_lost_shows_within_ten_minutes(world: Notion
     world.minutes(WITHIN)
     page, row = world.page(task_id), world.row(task_id)
     assert (page.status, len(page.comment_texts)) == ("Done", 1)
-    assert (row.shown, row.due_at, row.look_at, row.is_settled) == (world.task(task_id).seq, None, None, True)
+    assert (row.shown, row.due_at, row.look_at, row.is_settled) == (world.task(task_id).meta.seq, None, None, True)
 
 
 def test_a_page_whose_maker_died_is_made_within_ten_minutes(world: NotionWorld) -> None:
@@ -271,7 +271,7 @@ def test_who_loses_the_row_to_a_sender_that_knew_less_leaves_word(
 
     monkeypatch.setattr(world.store, "read", beaten)
     assert send_page(world.deps, world.tracker_settings, WORKSPACE, task_id) is None
-    row, seq = world.row(task_id), world.task(task_id).seq
+    row, seq = world.row(task_id), world.task(task_id).meta.seq
     assert (row.sender, row.held_until, row.wanted) == ("send_other", others[0].held_until, seq)
     assert row.due_at is not None
     assert others[0].wanted < seq

@@ -221,7 +221,7 @@ def test_after_three_days_of_outages_every_task_has_one_page_that_shows_its_last
         task, page = world.task(task_id), world.notion.pages[pages[task_id][0]]
         row = world.row(task_id)
         assert page.status == SHOWN[task.state], task_id
-        assert (row.shown, row.page.id if row.page else None) == (task.seq, page.id)
+        assert (row.shown, row.page.id if row.page else None) == (task.meta.seq, page.id)
         assert len(page.comment_texts) == task.is_ended, task_id
         assert task.recoveries or in_order(transport.written.get(page.id, []))
         if task.state in {State.DONE, State.FAILED}:

@@ -179,7 +179,7 @@ def test_whatever_senders_and_workers_do_at_once_one_page_ends_with_the_last_sta
         task, row = world.task(page.task_id or ""), world.row(page.task_id or "")
         assert task.is_ended
         assert (page.status, len(page.comment_texts)) == (SHOWN[task.state], 1)
-        assert (row.status, row.shown, row.sender, row.due_at) == (Sync.OK, task.seq, None, None)
+        assert (row.status, row.shown, row.sender, row.due_at) == (Sync.OK, task.meta.seq, None, None)
         assert world.store.page_holders(WORKSPACE, [page.id]) == {page.id: task.id}
 
 

@@ -6,8 +6,7 @@ Payloads are kept as JSON text: unchanged whatever their depth and numbers, and 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from datetime import date, datetime
 from typing import Any
@@ -26,31 +25,37 @@ from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.guardrails.guardrails import from_public as rules_from
 from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
 from baton.domain.idempotency import SavedResponse
-from baton.domain.ids import made_at
 from baton.domain.newer import deciding, member
 from baton.domain.numbers import loads
 from baton.domain.tasks import trail
-from baton.domain.tasks.event_type import EventType
-from baton.domain.tasks.field_rules import ALWAYS, Form, Teller
-from baton.domain.tasks.task import RULES, Claim, Recovery, Task
+from baton.domain.tasks.field_rules import FieldRule, Form
+from baton.domain.tasks.task import KEPT, TOLD, Claim, Recovery, Task, TaskMeta
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.tracker_settings import from_public
+
+Convert = Mapping[Form, Callable[[Any], Any]]
 
 
 def head_item(task: Task, fresh: int = 0) -> Item:
     """Returns HEAD, which is small and rewritten whole by every commit. ``claim`` is a map of numbers so that a
     heartbeat can extend the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it. ``fresh``:
     how many of the latest events this commit adds, which the table's stream brings to the bus. What follows from the
-    rest isn't written (``_implied``): HEAD is paid for by the KB with each change. What a newer version has added is
+    key isn't written (``_implied``): HEAD is paid for by the KB with each change. What a newer version has added is
     written again as it was read."""
+    key, meta = keys.head(task.workspace, task.id)._asdict(), task.meta
     queue, wake = keys.queue_index_key(task), keys.wake_index_key(task)
-    key = keys.head(task.workspace, task.id)._asdict()
-    values = {**key, **_head_values(task, fresh)}
+    implied = _implied(key, task.source_agent)
+    fields_ = {**trail.told(task), "depth": task.depth}  # also where no event would tell it
+    told = {name: value for name, value in fields_.items() if name not in implied or value != implied[name]}
+    kept = {name: value for name, rule in KEPT.items() if (value := getattr(meta, name)) != rule.unsaid}
     return {
-        **task.unread,
+        **meta.unread,
         **key,
-        **_without(_implied(values), values),
-        "claim": None if task.claim is None else _claim_in_head(values, task.claim),
+        **_converted(_WRITTEN, told, TOLD),
+        **_converted(_WRITTEN, kept, KEPT),
+        "hard_deadline_ms": None if task.hard_deadline is None else times.to_ms(task.hard_deadline),
+        "events": list(meta.tail) or None,
+        "fresh": fresh or None,
         "queue_pk": queue and queue.pk,
         "queue_sk": queue and queue.sk,
         "wake_pk": wake and wake.pk,
@@ -58,17 +63,19 @@ def head_item(task: Task, fresh: int = 0) -> Item:
     }
 
 
-def _head_values(task: Task, fresh: int) -> Item:
+def _implied(head: Item, source_agent: str) -> Item:
+    """Returns the fields that a HEAD leaves out, with the values that they have then: those of a workflow's first task,
+    made by its source agent. Written out here and never changed."""
+    workspace, task_id = keys.parse_task(head["pk"])
     return {
-        **{name: value for name, value in trail.set_fields(task).items() if name not in {"claim", "wait"}},
-        "depth": task.depth,
-        "attempt": task.attempt,
-        "wait": None if task.wait is None else _without_none(trail.state_fields(task)["wait"]),
-        "hard_deadline_ms": None if task.hard_deadline is None else times.to_ms(task.hard_deadline),
-        **{name: _plain(getattr(task, name)) for name in _BOOKKEEPING},
-        "events": list(task.tail) or None,
-        "fresh": fresh or None,
-        "digest": None if task.digest is None else _in_base64(task.digest),
+        "workspace": workspace,
+        "id": task_id,
+        "target_agent": None,
+        "handoff_id": handoff_id_of(task_id),
+        "master_task_id": task_id,
+        "workflow_id": workflow_id_of(task_id),
+        "created_by": f"agent:{source_agent}",
+        "depth": 1,
     }
 
 
@@ -77,88 +84,11 @@ def _in_base64(digest: str) -> str:
     return base64.urlsafe_b64encode(bytes.fromhex(digest)).decode().rstrip("=")
 
 
-def _in_hexadecimal(digest: str) -> str:
-    return base64.urlsafe_b64decode(f"{digest}=").hex()
-
-
-def _implied(item: Item) -> Item:
-    """Returns the attributes that a HEAD leaves out, with the values that they have then: those of a workflow's first
-    task, made by its source agent, for an agent that pulls, last changed by its latest event. Written out here and
-    never changed."""
-    workspace, task_id = keys.parse_task(item["pk"])
-    is_root = item.get("master_task_id", task_id) == task_id
-    made = _made_at(task_id)
-    first_claim = _first_claim_at(item)
-    return {
-        **({"started_at": first_claim} if first_claim else {}),
-        "attempt": int(item.get("fence", 0)),
-        "workspace": workspace,
-        "id": task_id,
-        "handoff_id": handoff_id_of(task_id),
-        "master_task_id": task_id,
-        "workflow_id": workflow_id_of(task_id),
-        "depth": 1 if is_root else 0,
-        "created_at": made,
-        "created_by": f"agent:{item['source_agent']}",
-        "updated_at": _latest_at(item) or item.get("created_at") or made,
-        **_UNSAID,
-    }
-
-
-def _made_at(task_id: str) -> str | None:
-    """Returns the time that the task's id begins with."""
-    at = made_at(task_id)
-    return None if at is None else times.rfc3339(at)
-
-
-def _latest_at(item: Item) -> str | None:
-    """Returns the time of HEAD's latest event; None without events, and for one that somebody damaged: the check of the
-    trail tells of it, and the task stays readable."""
-    entries = trail_items.entries_of(item)
-    if entries:
-        with suppress(*trail_items.UNREADABLE):
-            times.parse_rfc3339(entries[-1]["at"])
-            return str(entries[-1]["at"])
-    return None
-
-
-def _first_claim_at(item: Item) -> str | None:
-    """Returns when the task was claimed first, if HEAD still has that event and nobody damaged it."""
-    for entry in trail_items.entries_of(item):
-        with suppress(*trail_items.UNREADABLE):
-            if entry["type"] == EventType.HANDOFF_RECEIVED and int(entry["fence"]) == 1:
-                times.parse_rfc3339(entry["at"])
-                return str(entry["at"])
-    return None
-
-
-def _implied_of_claim(head: Item, claimed_ms: int) -> Item:
-    """Returns what the claim in a HEAD leaves out: it is the latest one, of the task's target, without a heartbeat."""
-    return {"fence": head.get("fence", 0), "agent": head.get("target_agent"), "heartbeat_ms": claimed_ms}
-
-
-def _claim_in_head(head: Item, claim: Claim) -> Item:
-    whole = claim_map(claim)
-    return _without(_implied_of_claim(head, whole["claimed_ms"]), whole)
-
-
-def _without(implied: Item, values: Item) -> Item:
-    return {name: value for name, value in values.items() if name not in implied or value != implied[name]}
-
-
-# Bookkeeping, with how it is read where it isn't as it is written.
-_READ: dict[Form | None, Callable[[Any], Any]] = {
-    Form.NUMBER: int,
-    Form.TIME: times.parse_rfc3339,
-    Form.RUNTIME: lambda value: member(Runtime, value),
-}
-_BOOKKEEPING = {name: _READ.get(rule.form) for name, rule in RULES.items() if rule.teller is Teller.HEAD}
-_UNSAID = {name: RULES[name].unsaid for name in _BOOKKEEPING if RULES[name].unsaid is not ALWAYS}
-_TOLD = {name: rule.form for name, rule in RULES.items() if rule.teller is Teller.EVENTS and name != "claim"}
 # Every attribute that this version may write into HEAD. What else is found there is a newer version's.
 HEAD_ATTRIBUTES = frozenset(
     {
-        *RULES,
+        *TOLD,
+        *KEPT,
         *("pk", "sk", "queue_pk", "queue_sk", "wake_pk", "wake_sk", "hard_deadline_ms", "events", "fresh"),
         *("output", "completion", "output_in", "written_by", "void", "ttl"),
     }
@@ -166,64 +96,56 @@ HEAD_ATTRIBUTES = frozenset(
 
 
 def task_from(item: Item) -> Task:
-    unread = {name: value for name, value in item.items() if name not in HEAD_ATTRIBUTES}
-    item = {**_implied(item), **item}
-    values = {
-        name: int(item[name]) if form is Form.NUMBER else item[name] for name, form in _TOLD.items() if name in item
-    }
-    if "digest" in values:
-        values["digest"] = _in_hexadecimal(item["digest"])
-    return trail.task_from_fields(
-        {"target_agent": None, **values},  # None isn't stored, and it has no default
-        **{name: item[name] if read is None else read(item[name]) for name, read in _BOOKKEEPING.items()},
+    meta = TaskMeta(
+        **_converted(_READ, item, KEPT),
         wake_at=keys.parse_due_at(item["wake_sk"]) if "wake_sk" in item else None,
         wakes_first=keys.wakes_first(item.get("wake_pk", "")),
         tail=tuple(trail_items.entries_of(item)),
-        unread=unread,
-        claim=claim_of(item) if "claim" in item else None,
+        unread={name: value for name, value in item.items() if name not in HEAD_ATTRIBUTES},
     )
+    told = _implied(item, item["source_agent"]) | _converted(_READ, item, TOLD)
+    if "claim" in item:
+        told["claim"] = claim_of(item)
+    return trail.task_of(told, meta)
+
+
+def _converted(forms: Convert, values: Item, rules: Mapping[str, FieldRule]) -> Item:
+    """Returns those of the values that have a rule, each as its form says."""
+    return {
+        name: values[name] if (convert := forms.get(rule.form)) is None else convert(values[name])
+        for name, rule in rules.items()
+        if values.get(name) is not None
+    }
 
 
 def claim_of(head: Item) -> Claim:
     """Returns the claim of a claimed task, with the place of its mark in the queue."""
-    claim = head["claim"]
-    read = claim_from({**_implied_of_claim(head, claim["claimed_ms"]), **claim})
-    return replace(read, marked_at=keys.marked_at(head.get("queue_sk", ""), read.claim_id))
+    claim = claim_from(head["claim"])
+    return replace(claim, marked_at=keys.marked_at(head.get("queue_sk", ""), claim.claim_id))
+
+
+# Attributes of the claim in HEAD: those with a field's value as it is, and those with its time.
+_CLAIM_FIELDS = ("claim_id", "agent", "worker", "principal")
+_CLAIM_TIMES = {"claimed_ms": "claimed_at", "heartbeat_ms": "heartbeat_at", "expires_ms": "expires_at"}
 
 
 def claim_map(claim: Claim) -> Item:
     """Returns the claim as a map. ``renewable_from_ms`` is expiry minus lease: a renewal with the same lease at any
     later moment doesn't shorten it."""
-    expires_ms = times.to_ms(claim.expires_at)
-    slot = {} if claim.slot is None else {"slot": claim.slot}
-    kept = {"kept_bytes": claim.kept_bytes} if claim.kept_bytes else {}
-    return {
-        **slot,
-        **kept,
-        "claim_id": claim.claim_id,
-        "fence": claim.fence,
-        "agent": claim.agent,
-        "worker": claim.worker,
-        "principal": claim.principal,
-        "lease_ms": claim.lease_seconds * 1_000,
-        "claimed_ms": times.to_ms(claim.claimed_at),
-        "heartbeat_ms": times.to_ms(claim.heartbeat_at),
-        "expires_ms": expires_ms,
-        "renewable_from_ms": expires_ms - claim.lease_seconds * 1_000,
-    }
+    moments = {name: times.to_ms(getattr(claim, of)) for name, of in _CLAIM_TIMES.items()}
+    lease_ms = claim.lease_seconds * 1_000
+    numbers = {"fence": claim.fence, "lease_ms": lease_ms, "renewable_from_ms": moments["expires_ms"] - lease_ms}
+    kept = {"slot": claim.slot, "kept_bytes": claim.kept_bytes or None}
+    return {name: getattr(claim, name) for name in _CLAIM_FIELDS} | moments | numbers | _without_none(kept)
 
 
 def claim_from(claim: Item) -> Claim:
+    values: Item = {name: claim[name] for name in _CLAIM_FIELDS}
+    values |= {of: times.from_ms(int(claim[name])) for name, of in _CLAIM_TIMES.items()}
     return Claim(
-        claim_id=claim["claim_id"],
+        **values,
         fence=int(claim["fence"]),
-        agent=claim["agent"],
-        worker=claim["worker"],
-        principal=claim["principal"],
         lease_seconds=int(claim["lease_ms"]) // 1_000,
-        claimed_at=times.from_ms(int(claim["claimed_ms"])),
-        heartbeat_at=times.from_ms(int(claim["heartbeat_ms"])),
-        expires_at=times.from_ms(int(claim["expires_ms"])),
         slot=int(claim["slot"]) if "slot" in claim else None,
         kept_bytes=int(claim.get("kept_bytes", 0)),
     )
@@ -444,3 +366,21 @@ def _plain(value: Any) -> Any:
 
 def _optional_time(text: str | None) -> datetime | None:
     return None if text is None else times.parse_rfc3339(text)
+
+
+# What HEAD has for a form where it isn't the value itself, and how it is read back.
+_WRITTEN: Convert = {
+    **trail.WRITTEN,
+    Form.TIME: times.to_ms,
+    Form.DIGEST: _in_base64,
+    Form.CLAIM: claim_map,
+    Form.WAIT: lambda wait: _without_none(trail.WRITTEN[Form.WAIT](wait)),
+}
+_READ: Convert = {
+    **trail.READ,
+    Form.NUMBER: int,
+    Form.TIME: lambda ms: times.from_ms(int(ms)),
+    Form.DIGEST: lambda text: base64.urlsafe_b64decode(f"{text}=").hex(),
+    Form.RUNTIME: lambda text: member(Runtime, text),
+    Form.CLAIM: claim_from,
+}

@@ -502,7 +502,7 @@ def queue_index_key(of: Task) -> Key | None:
     marked in the queue of the agent that holds it. None: not listed."""
     if of.claim is not None:
         return Key(ready_queue(of.workspace, of.claim.agent), claim_mark(of.claim))
-    if of.parked:
+    if of.meta.parked:
         return None
     if of.state is State.NEEDS:
         return Key(needs_queue(of.workspace), _queue_sort_key(of.priority, of.created_at, of.id))
@@ -633,9 +633,9 @@ def tracker_circuit_index_key(of: TrackerCircuit) -> Key | None:
 
 
 def wake_index_key(of: Task) -> Key | None:
-    if of.wake_at is None:
+    if of.meta.wake_at is None:
         return None
-    return Key(_CLAIMED if of.wakes_first else _OTHER, due_sort_key(of.wake_at, of.id))
+    return Key(_CLAIMED if of.meta.wakes_first else _OTHER, due_sort_key(of.meta.wake_at, of.id))
 
 
 def wakes_first(partition: str) -> bool:

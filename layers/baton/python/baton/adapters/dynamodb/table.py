@@ -14,7 +14,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cache, partial
 from typing import Any, Protocol
 from uuid import uuid4
@@ -42,7 +41,6 @@ from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit, must_fit_together
 from baton.adapters.dynamodb.trail_items import entries_of, written_by
 from baton.domain import errors
-from baton.domain.numbers import MAX_DIGITS
 from baton.ports.writes import MAX_ITEMS
 
 ATTEMPTS = 3
@@ -357,8 +355,6 @@ class Table:
 
 
 _serializer, _deserializer = TypeSerializer(), TypeDeserializer()
-# The serializer refuses a number of more digits than DynamoDB keeps.
-_LARGE = 10**MAX_DIGITS
 
 
 # The attribute of an item that holds a key so that no other can be put there. No reader sees this item.
@@ -408,7 +404,7 @@ def _without_void(wire: Iterable[Item]) -> Iterator[Item]:
 def to_wire(item: Item) -> Item:
     """Converts an item to DynamoDB's format, without the attributes that are None."""
     return {
-        name: {"S": value} if type(value) is str else _value_to_wire(value)
+        name: {"S": value} if type(value) is str else _serializer.serialize(value)
         for name, value in item.items()
         if value is not None
     }
@@ -419,35 +415,7 @@ def _key_to_wire(key: keys.Key) -> Item:
 
 
 def from_wire(item: Item) -> Item:
-    return {name: value["S"] if "S" in value else _value_from_wire(value) for name, value in item.items()}
-
-
-def _value_to_wire(value: Any) -> Item:
-    """Most values are texts, small whole numbers, and maps and lists of these. The serializer asks for other types
-    first."""
-    kind = type(value)
-    if kind is str:
-        return {"S": value}
-    if kind is int and abs(value) < _LARGE:
-        return {"N": str(value)}
-    if kind is dict:
-        return {"M": {name: _value_to_wire(each) for name, each in value.items()}}
-    if kind is list:
-        return {"L": [_value_to_wire(each) for each in value]}
-    return dict(_serializer.serialize(value))
-
-
-def _value_from_wire(value: Any) -> Any:
-    ((kind, inner),) = value.items()
-    if kind == "S":
-        return inner
-    if kind == "N":
-        return Decimal(inner)
-    if kind == "M":
-        return {name: _value_from_wire(each) for name, each in inner.items()}
-    if kind == "L":
-        return [_value_from_wire(each) for each in inner]
-    return _deserializer.deserialize(value)
+    return {name: value["S"] if "S" in value else _deserializer.deserialize(value) for name, value in item.items()}
 
 
 def _must_fit(writes: Sequence[ItemWrite]) -> None:

@@ -49,11 +49,11 @@ def appended(change: Change) -> Appended:
     entries = tuple(found)
     if before is None:
         return Appended(task, entries, has_moved=False)
-    if before.tail is tail.UNREAD:
+    if before.meta.tail is tail.UNREAD:
         raise ValueError(f"{task.id} was changed, and not read again")
-    has_moved = tail.is_full(before.tail)
-    kept = () if has_moved else before.tail
-    after = task.changed(tail=kept + entries, has_chunks=before.has_chunks or has_moved)
+    has_moved = tail.is_full(before.meta.tail)
+    kept = () if has_moved else before.meta.tail
+    after = task.changed(tail=kept + entries, has_chunks=before.meta.has_chunks or has_moved)
     return Appended(after, entries, has_moved)
 
 
@@ -62,8 +62,8 @@ def beginning_item(task: Task, entries: Sequence[tail.Entry]) -> Item:
     number of the latest event that the bus has accepted, all before it included."""
     if len(entries) > MAX_AT_FIRST:
         raise ValueError(f"a task that begins with {len(entries)} events")
-    place, listed = keys.outbox_index_key(task.id, task.updated_at), keys.day_list_index_key(task)
-    piece = {"events": list(entries), "chain": task.chain}
+    place, listed = keys.outbox_index_key(task.id, task.meta.updated_at), keys.day_list_index_key(task)
+    piece = {"events": list(entries), "chain": task.meta.chain}
     key = keys.beginning(task.workspace, task.id)
     places = {"wake_pk": place.pk, "wake_sk": place.sk, "queue_pk": listed.pk, "queue_sk": listed.sk}
     return {**key._asdict(), **piece, "told": 0, **places}
@@ -71,8 +71,8 @@ def beginning_item(task: Task, entries: Sequence[tail.Entry]) -> Item:
 
 def chunk_item(before: Task) -> Item:
     """Returns the copy of what HEAD had. The same state of a task always gives the same chunk."""
-    key = keys.chunk(before.workspace, before.id, before.seq)
-    return {**key._asdict(), "events": list(before.tail), "chain": before.chain}
+    key = keys.chunk(before.workspace, before.id, before.meta.seq)
+    return {**key._asdict(), "events": list(before.meta.tail), "chain": before.meta.chain}
 
 
 def receipt_named(chunk: Item, name: str, task: Task) -> Receipt | None:

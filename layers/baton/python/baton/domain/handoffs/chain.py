@@ -62,7 +62,7 @@ class Step:
 
     @property
     def ended_at(self) -> datetime | None:
-        return self.task.updated_at if self.task.is_ended else None
+        return self.task.meta.updated_at if self.task.is_ended else None
 
     @property
     def duration_seconds(self) -> float | None:

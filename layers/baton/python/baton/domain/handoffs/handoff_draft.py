@@ -13,7 +13,7 @@ from baton.domain.agents.route import Mode
 from baton.domain.handoffs import handoff_message, loop_guard
 from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, first_checkpoint_id_of, handoff_id_of, must_fit
 from baton.domain.handoffs.loop_guard import Budget, Hop
-from baton.domain.tasks.task import Kind, State, Task
+from baton.domain.tasks.task import Kind, State, Task, TaskMeta
 
 ROOT_DEPTH = 1
 
@@ -121,9 +121,8 @@ class HandoffDraft:
             depth=len(lineage.hops) + ROOT_DEPTH,
             created_at=now,
             created_by=created_by,
-            updated_at=now,
             max_attempts=settings.max_attempts,
-            mirrored=settings.tracker is not None,
+            meta=TaskMeta(updated_at=now, mirrored=settings.tracker is not None),
         )
 
     def record(self, task: Task) -> handoff_message.HandoffMessage:

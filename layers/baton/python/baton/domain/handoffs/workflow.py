@@ -102,8 +102,8 @@ class InboxItem:
 def inbox_item(task: Task, item_id: str) -> InboxItem:
     """Returns the outcome of an ended task for its source agent: the state, the last event's data and who caused it.
     Raises as ``event_from`` does."""
-    entry = task.tail[-1]
-    last, ended = tail.event_from(entry, task.chain), tail.ended_in(entry, task)
+    entry = task.meta.tail[-1]
+    last, ended = tail.event_from(entry, task.meta.chain), tail.ended_in(entry, task)
     event_data = {name: value for name, value in last.data.items() if name != "changes"}
     content = {
         **event_data,
@@ -116,7 +116,7 @@ def inbox_item(task: Task, item_id: str) -> InboxItem:
         "by": {"id": last.principal_id, "kind": last.principal_kind},
         "agent": ended.agent if ended else task.agent,
     }
-    return InboxItem(task.source_agent, item_id, task.updated_at, dict(sorted(content.items())))
+    return InboxItem(task.source_agent, item_id, task.meta.updated_at, dict(sorted(content.items())))
 
 
 @dataclass(frozen=True, slots=True)

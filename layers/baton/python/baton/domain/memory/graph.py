@@ -132,7 +132,7 @@ class Graph:
 
     def _add_handoff(self, handoff: GraphHandoff) -> None:
         task, source = handoff.task, _agent(handoff.task.source_agent)
-        made, ended = (task.handoff_id, task.created_at), (task.handoff_id, task.updated_at)
+        made, ended = (task.handoff_id, task.created_at), (task.handoff_id, task.meta.updated_at)
         work = Node(NodeKind.TASK, task.id, task.title)
         self.nodes.setdefault(work.id, work)
         if handoff.to is not None:
@@ -190,7 +190,7 @@ def directions_of(handoffs: Iterable[GraphHandoff]) -> list[DirectionReport]:
 
 
 def _report(source: str, target: str | None, tasks: list[Task]) -> DirectionReport:
-    took = [(task.updated_at - task.created_at).total_seconds() for task in tasks if task.state is State.DONE]
+    took = [(task.meta.updated_at - task.created_at).total_seconds() for task in tasks if task.state is State.DONE]
     return DirectionReport(
         source=source,
         target=target,

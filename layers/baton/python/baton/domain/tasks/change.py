@@ -43,7 +43,7 @@ class Change:
         return replace(
             later,
             before=self.before,
-            task=later.task.changed(version=self.task.version),
+            task=later.task.changed(version=self.task.meta.version),
             events=(*self.events, *later.events),
             recovery=later.recovery or self.recovery,
             failure=later.failure or self.failure,
@@ -82,7 +82,7 @@ class EventRecorder:
             self.record(EventType.ALERT_RAISED, {"flag": str(flag)}, flags=self.task.flags | {flag})
 
     def end(self, **extras: Any) -> Change:
-        version = 1 if self.before is None else self.before.version + 1
+        version = 1 if self.before is None else self.before.meta.version + 1
         hidden_until = self.task.hidden_until
         task = self.task.changed(version=version, parked=hidden_until is not None and hidden_until > self.at)
         wake_at, wakes_first = wake_entry(self.before, task, self.at)

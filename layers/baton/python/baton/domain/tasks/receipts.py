@@ -43,7 +43,7 @@ class AskedRequest:
         """Returns what the last entry of the change keeps. ``after``: the task then."""
         return {
             "asked": self.digest,
-            "version": after.version,
+            "version": after.meta.version,
             **({} if self.key is None else {"key": self.key}),
             **({} if self.key_digest in (None, self.digest) else {"key_asked": self.key_digest}),
             **({"computed": canonical_json(dict(self.computed))} if self.computed else {}),
@@ -85,7 +85,7 @@ def names_in(entry: tail.Entry) -> tuple[str, ...]:
 
 def in_tail(task: Task, name: str) -> Receipt | None:
     """Returns the latest receipt of this name that the task's tail has."""
-    rows = zip(range(task.seq, 0, -1), reversed(task.tail), strict=False)
+    rows = zip(range(task.meta.seq, 0, -1), reversed(task.meta.tail), strict=False)
     return next((receipt_in(seq, entry, task) for seq, entry in rows if name in names_in(entry)), None)
 
 

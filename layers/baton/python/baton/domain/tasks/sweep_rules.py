@@ -126,7 +126,7 @@ def _sweep_waiting(recorder: EventRecorder, command: commands.Sweep) -> list[str
 
 def _sweep_untaken(recorder: EventRecorder, command: commands.Sweep) -> list[str]:
     task, reasons = recorder.task, []
-    if task.parked and task.hidden_until is not None and recorder.at >= task.hidden_until:
+    if task.meta.parked and task.hidden_until is not None and recorder.at >= task.hidden_until:
         reasons.append("due")  # its queue shows it from now on
     if task.state is State.NEXT and task.ready_at and recorder.at >= task.ready_at + NEXT_STALE_AFTER:
         recorder.alert(Flag.NEXT_STALE)
@@ -146,7 +146,7 @@ def _sweep_untaken(recorder: EventRecorder, command: commands.Sweep) -> list[str
     if too_old is not None and recorder.at >= too_old and Flag.UNCLAIMED not in recorder.task.flags:
         recorder.alert(Flag.UNCLAIMED)
         reasons.append("unclaimed_too_long")
-    recorder.task = recorder.task.changed(rings=task.rings + 1)
+    recorder.task = recorder.task.changed(rings=task.meta.rings + 1)
     return reasons
 
 

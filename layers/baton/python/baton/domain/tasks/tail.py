@@ -81,7 +81,7 @@ def ended_in(entry: Entry, task: Task) -> EndedClaim | None:
 
 def who_ended(task: Task, fence: int) -> str | None:
     """Returns the key of the principal that ended the claim of this fence; None if the tail doesn't tell."""
-    for entry in reversed(task.tail):
+    for entry in reversed(task.meta.tail):
         ended = ended_in(entry, task)
         if ended is not None and ended.fence == fence:
             return str(entry["by"])
@@ -106,7 +106,7 @@ def event_from(entry: Entry, hash_: str) -> Event:
 
 def latest(task: Task) -> Event | None:
     """Returns the task's last event if the tail has it. Raises as ``event_from`` does."""
-    return event_from(task.tail[-1], task.chain) if task.tail and task.tail is not UNREAD else None
+    return event_from(task.meta.tail[-1], task.meta.chain) if task.meta.tail and task.meta.tail is not UNREAD else None
 
 
 def states_around(entry: Entry, event: Event) -> tuple[str | None, str]:

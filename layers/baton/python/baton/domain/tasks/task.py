@@ -13,7 +13,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Runtime
 from baton.domain.escalations.marker import Priority
 from baton.domain.newer import is_known
-from baton.domain.tasks.field_rules import Form, kept, kept_elsewhere, rules_of, told
+from baton.domain.tasks.field_rules import Form, optional, rules_of, stored
 
 MIN_LEASE_SECONDS = 15
 DEFAULT_LEASE_SECONDS = 300
@@ -187,91 +187,87 @@ class Wait:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
-    """The work that one handoff asks for. Each field says what it is (``field_rules``): ``told`` by events, or ``kept``
-    as bookkeeping and hints for the dispatcher, which no event records and no replay rebuilds; its form; and the value
-    that isn't written."""
+class TaskMeta:
+    """What the store and the dispatcher keep of a task: no event records it, and no replay rebuilds it."""
 
-    workspace: str = field(metadata=told(Form.TEXT))
-    id: str = field(metadata=told(Form.TEXT))
-    state: State = field(metadata=told(Form.STATE))
-    title: str = field(metadata=told(Form.TEXT))
-    kind: str = field(metadata=told(Form.TEXT))
-    # A slug, or a principal's key if no agent made the handoff (``human:alice``).
-    source_agent: str = field(metadata=told(Form.TEXT))
-    target_agent: str | None = field(metadata=told(Form.TEXT))  # None for open work
-    priority: Priority = field(metadata=told(Form.PRIORITY))
-    # What an agent has to declare to take the task.
-    requires: tuple[str, ...] = field(default=(), metadata=told(Form.TEXTS, ()))
-    work_type: str | None = field(default=None, metadata=told(Form.TEXT, None))
-    dispatch_rank: int | None = field(default=None, metadata=told(Form.NUMBER, None))
-    effort: str | None = field(default=None, metadata=told(Form.TEXT, None))
-    due_date: date | None = field(default=None, metadata=told(Form.DATE, None))
-    deadline: datetime | None = field(default=None, metadata=told(Form.TIME, None))
-    fail_on_deadline: bool = field(default=False, metadata=told(Form.TRUTH, False))
-    not_before: datetime | None = field(default=None, metadata=told(Form.TIME, None))
-    deferred_until: datetime | None = field(default=None, metadata=told(Form.TIME, None))
-    handoff_id: str = field(metadata=told(Form.TEXT))
-    master_task_id: str = field(metadata=told(Form.TEXT))
-    parent_id: str | None = field(default=None, metadata=told(Form.TEXT, None))
-    # The waiting task that this task is a branch of, and the branch's name in it.
-    join_parent: str | None = field(default=None, metadata=told(Form.TEXT, None))
-    call_id: str | None = field(default=None, metadata=told(Form.TEXT, None))
-    # Tasks that continue this one: a transfer, a rollback, the parts of a split.
-    successors: tuple[str, ...] = field(default=(), metadata=told(Form.TEXTS, ()))
-    retry_of: str | None = field(default=None, metadata=told(Form.TEXT, None))
-    workflow_id: str = field(metadata=told(Form.TEXT))
-    depth: int = field(default=0, metadata=told(Form.NUMBER, 0))
-    # Rises when the content that a human approves changes.
-    revision: int = field(default=1, metadata=told(Form.NUMBER, 1))
-    # Of that content (``message_digest``); None for a task of an earlier release.
-    digest: str | None = field(default=None, metadata=told(Form.TEXT, None))
-    created_at: datetime = field(metadata=told(Form.TIME))
-    created_by: str = field(metadata=told(Form.TEXT))
-    updated_at: datetime = field(metadata=kept(Form.TIME))
-    max_attempts: int = field(default=DEFAULT_MAX_ATTEMPTS, metadata=told(Form.NUMBER, 3))
-
-    # The target's ``service_version`` when the task came, then when it was approved: what a service had made of it.
-    approved_as: int = field(default=0, metadata=told(Form.NUMBER, 0))
-    ready_at: datetime | None = field(default=None, metadata=told(Form.TIME, None))
-    undo_until: datetime | None = field(default=None, metadata=told(Form.TIME, None))
-    origin: State | None = field(default=None, metadata=told(Form.STATE, None))
-
-    started_at: datetime | None = field(default=None, metadata=told(Form.TIME, None))  # the first claim
-    attempt: int = field(default=0, metadata=told(Form.NUMBER, 0))
-    releases: int = field(default=0, metadata=told(Form.NUMBER, 0))
-    fence: int = field(default=0, metadata=told(Form.NUMBER, 0))
-    claim: Claim | None = field(default=None, metadata=told(Form.CLAIM, None))
-    flags: frozenset[Flag] = field(default=frozenset(), metadata=told(Form.FLAGS, frozenset()))
-    recoveries: int = field(default=0, metadata=told(Form.NUMBER, 0))
-    checkpoints: int = field(default=0, metadata=told(Form.NUMBER, 0))
-    last_checkpoint_id: str | None = field(default=None, metadata=told(Form.TEXT, None))
-    waits: int = field(default=0, metadata=told(Form.NUMBER, 0))
-    wait: Wait | None = field(default=None, metadata=told(Form.WAIT, None))
-    # Agents that have claimed open work, each once, the latest last.
-    takers: tuple[str, ...] = field(default=(), metadata=told(Form.TEXTS, ()))
-    has_output: bool = field(default=False, metadata=told(Form.TRUTH, False))
-    has_failure: bool = field(default=False, metadata=told(Form.TRUTH, False))
-
-    version: int = field(default=0, metadata=kept(Form.NUMBER))  # rises with every write, heartbeats included
-    seq: int = field(default=0, metadata=kept(Form.NUMBER))
-    chain: str = field(default="", metadata=kept(Form.TEXT))
+    updated_at: datetime = field(metadata=stored(Form.TIME))
+    version: int = field(default=0, metadata=stored(Form.NUMBER))  # rises with every write, heartbeats included
+    seq: int = field(default=0, metadata=stored(Form.NUMBER))  # of the trail's last event
+    chain: str = field(default="", metadata=stored(Form.TEXT))  # the hash of that event
     # Sweeps of ready work since it was last approved, claimed or requeued.
-    rings: int = field(default=0, metadata=kept(Form.NUMBER, 0))
-    # When the sweeper finds the task: never after something is due.
-    wake_at: datetime | None = field(default=None, metadata=kept_elsewhere())
-    # The sweeper finds it before all other work: a claim, or soon to be one.
-    wakes_first: bool = field(default=False, metadata=kept_elsewhere())
-    runtime: Runtime = field(default=Runtime.PULL, metadata=kept(Form.RUNTIME, Runtime.PULL))
-    alert_after_seconds: int = field(default=3_600, metadata=kept(Form.NUMBER, 3_600))
-    mirrored: bool = field(default=False, metadata=kept(Form.TRUTH, False))  # the tracker shows it on a page
+    rings: int = optional(Form.NUMBER, 0)
+    runtime: Runtime = optional(Form.RUNTIME, Runtime.PULL)
+    alert_after_seconds: int = optional(Form.NUMBER, 3_600)
+    mirrored: bool = optional(Form.TRUTH, False)  # the tracker shows it on a page
     # Was hidden from its queue at the last write (``hidden_until``).
-    parked: bool = field(default=False, metadata=kept(Form.TRUTH, False))
-    has_chunks: bool = field(default=False, metadata=kept(Form.TRUTH, False))  # entries of the trail have left ``tail``
+    parked: bool = optional(Form.TRUTH, False)
+    has_chunks: bool = optional(Form.TRUTH, False)  # entries of the trail have left ``tail``
+    # HEAD has these under other names.
+    wake_at: datetime | None = None  # when the sweeper finds the task: never after something is due
+    wakes_first: bool = False  # the sweeper finds it before all other work: a claim, or soon to be one
     # The latest entries of the trail, which are stored with the task. No rule decides by them.
-    tail: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False, metadata=kept_elsewhere())
+    tail: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False)
     # What a newer version of Baton has stored with the task. Kept as it is; no rule reads it.
-    unread: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False, metadata=kept_elsewhere())
+    unread: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """The work that one handoff asks for. Events tell all of its fields but ``meta``. Each says its form, and the value
+    that isn't written (``field_rules``)."""
+
+    workspace: str = field(metadata=stored(Form.TEXT))
+    id: str = field(metadata=stored(Form.TEXT))
+    state: State = field(metadata=stored(Form.STATE))
+    title: str = field(metadata=stored(Form.TEXT))  # one line, for humans
+    kind: str = field(metadata=stored(Form.TEXT))  # why the handoff was made (``Kind``)
+    # A slug, or a principal's key if no agent made the handoff (``human:alice``).
+    source_agent: str = field(metadata=stored(Form.TEXT))
+    target_agent: str | None = field(metadata=stored(Form.TEXT))  # None for open work
+    priority: Priority = field(metadata=stored(Form.PRIORITY))
+    requires: tuple[str, ...] = optional(Form.TEXTS, ())  # what an agent has to declare to take the task
+    work_type: str | None = optional(Form.TEXT, None)  # names the route that gave the target
+    dispatch_rank: int | None = optional(Form.NUMBER, None)  # notices of a lower one are sent first; None: the agent's
+    effort: str | None = optional(Form.TEXT, None)  # as the message says
+    due_date: date | None = optional(Form.DATE, None)  # the day that its page in the tracker shows
+    deadline: datetime | None = optional(Form.TIME, None)
+    fail_on_deadline: bool = optional(Form.TRUTH, False)  # the deadline ends the task; else it raises a flag
+    not_before: datetime | None = optional(Form.TIME, None)  # no claim before it, whoever approves
+    deferred_until: datetime | None = optional(Form.TIME, None)  # a human looks at it then
+    handoff_id: str = field(metadata=stored(Form.TEXT))
+    master_task_id: str = field(metadata=stored(Form.TEXT))  # the workflow's first task
+    parent_id: str | None = optional(Form.TEXT, None)  # the task whose claim the handoff was made under
+    join_parent: str | None = optional(Form.TEXT, None)  # the waiting task that this task is a branch of
+    call_id: str | None = optional(Form.TEXT, None)  # names the branch in ``join_parent``
+    successors: tuple[str, ...] = optional(Form.TEXTS, ())  # they continue this one: a transfer, a rollback, its parts
+    retry_of: str | None = optional(Form.TEXT, None)  # the failed task that this one tries again
+    workflow_id: str = field(metadata=stored(Form.TEXT))
+    depth: int = optional(Form.NUMBER, 0)  # handoffs from the workflow's first task to this one
+    revision: int = optional(Form.NUMBER, 1)  # rises when the content that a human approves changes
+    digest: str | None = optional(Form.DIGEST, None)  # of that content (``message_digest``); None in an earlier release
+    created_at: datetime = field(metadata=stored(Form.TIME))
+    created_by: str = field(metadata=stored(Form.TEXT))  # the principal's key
+    max_attempts: int = optional(Form.NUMBER, DEFAULT_MAX_ATTEMPTS)
+    # The target's ``service_version`` when the task came, then when it was approved: what a service had made of it.
+    approved_as: int = optional(Form.NUMBER, 0)
+    ready_at: datetime | None = optional(Form.TIME, None)  # claimable from then on; None without an approval
+    undo_until: datetime | None = optional(Form.TIME, None)  # until when the approval can be taken back
+    origin: State | None = optional(Form.STATE, None)  # what a claimed task was claimed from
+    started_at: datetime | None = optional(Form.TIME, None)  # the first claim
+    attempt: int = optional(Form.NUMBER, 0)  # claims since the last approval
+    releases: int = optional(Form.NUMBER, 0)  # attempts in a row that were given back without a checkpoint
+    fence: int = optional(Form.NUMBER, 0)  # counts all claims
+    claim: Claim | None = optional(Form.CLAIM, None)
+    flags: frozenset[Flag] = optional(Form.FLAGS, frozenset())
+    recoveries: int = optional(Form.NUMBER, 0)  # how often it was requeued
+    checkpoints: int = optional(Form.NUMBER, 0)  # how many were saved
+    last_checkpoint_id: str | None = optional(Form.TEXT, None)
+    waits: int = optional(Form.NUMBER, 0)  # how often it has waited
+    wait: Wait | None = optional(Form.WAIT, None)
+    takers: tuple[str, ...] = optional(Form.TEXTS, ())  # agents that have claimed open work, the latest last
+    has_output: bool = optional(Form.TRUTH, False)
+    has_failure: bool = optional(Form.TRUTH, False)
+    meta: TaskMeta
 
     @property
     def is_ended(self) -> bool:
@@ -284,7 +280,7 @@ class Task:
     @property
     def is_run(self) -> bool:
         """True if Baton runs the target agent."""
-        return self.runtime is Runtime.RUN
+        return self.meta.runtime is Runtime.RUN
 
     @property
     def is_root(self) -> bool:
@@ -369,12 +365,15 @@ class Task:
         return self.deadline if self.fail_on_deadline else None
 
     def changed(self, **values: Any) -> Task:
-        """As ``dataclasses.replace``, which sets each of so many fields anew: a tenth of a request's work. That is why
-        a task has no slots."""
-        if not values.keys() <= RULES.keys():
-            raise TypeError(f"a task has no {', '.join(sorted(values.keys() - RULES.keys()))}")
+        """As ``dataclasses.replace``, for fields of ``meta`` too. It sets none of so many fields anew, which is a tenth
+        of a request's work: that is why a task has no slots."""
+        kept = {name: values.pop(name) for name in _KEPT & values.keys()}
+        if not values.keys() <= _FIELDS:
+            raise TypeError(f"a task has no {', '.join(sorted(values.keys() - _FIELDS))}")
         changed = object.__new__(Task)
         changed.__dict__.update(self.__dict__, **values)
+        if kept:
+            changed.__dict__["meta"] = replace(self.meta, **kept)
         return changed
 
 
@@ -384,5 +383,9 @@ def already_claimed(task: Task, claim: Claim) -> errors.AlreadyClaimed:
     return errors.AlreadyClaimed(task.id, errors.Holder(claim.agent, claim.worker, claim.fence, since, until))
 
 
-# Each field's rule, by name.
-RULES = rules_of(fields(Task))
+_FIELDS = {each.name for each in fields(Task)}
+_KEPT = {each.name for each in fields(TaskMeta)}
+# The rule of each field that events tell, and of what HEAD alone has.
+TOLD, KEPT = rules_of(fields(Task)), rules_of(fields(TaskMeta))
+if {"meta", *TOLD} != _FIELDS:
+    raise TypeError(f"Task.{', '.join(_FIELDS - TOLD.keys() - {'meta'})} has no rule: say metadata=stored(Form.…)")

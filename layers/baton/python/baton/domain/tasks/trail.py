@@ -20,16 +20,14 @@ from baton.domain.escalations.marker import Priority
 from baton.domain.newer import member
 from baton.domain.numbers import dumps
 from baton.domain.tasks.event_type import EventType
-from baton.domain.tasks.field_rules import ALWAYS, Form, Teller
-from baton.domain.tasks.task import RULES, Branch, Claim, Flag, Policy, State, Task, Wait
+from baton.domain.tasks.field_rules import ALWAYS, Form
+from baton.domain.tasks.task import TOLD, Branch, Claim, Flag, Policy, State, Task, TaskMeta, Wait
 
 GENESIS = "0" * 64
-_TOLD = {name: rule for name, rule in RULES.items() if rule.teller is Teller.EVENTS}
-_FIELDS = tuple(_TOLD)
 _CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes", "marked_at"})
 _CLAIM_TIMES = {"claimed_at", "heartbeat_at", "expires_at"}
 # Field values that a trail omits.
-_UNSET = {name: rule.unsaid for name, rule in _TOLD.items() if rule.unsaid is not ALWAYS}
+_UNSET = {name: rule.unsaid for name, rule in TOLD.items() if rule.unsaid is not ALWAYS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +77,10 @@ class EventCause:
 
 def record(before: Task | None, after: Task, cause: EventCause) -> Event:
     """Returns the event of one change, chained to the trail of ``before``; None begins a trail."""
-    by, at, previous = cause.by, cause.at, GENESIS if before is None else before.chain
-    changes = set_fields(after) if before is None else _changed_fields(before, after)
+    by, at, previous = cause.by, cause.at, GENESIS if before is None else before.meta.chain
+    changes = _all_to_json(told(after)) if before is None else _changed_fields(before, after)
     entry: dict[str, Any] = {
-        "seq": 1 if before is None else before.seq + 1,
+        "seq": 1 if before is None else before.meta.seq + 1,
         "at": times.rfc3339(at),
         "type": str(cause.type),
         "principal": {"kind": str(by.kind), "id": by.id},
@@ -113,49 +111,55 @@ def replay(events: Iterable[Event]) -> Task:
         seq, previous, at = event.seq, event.hash, event.at
     if at is None:
         raise ValueError("the trail is empty")
-    return task_from_fields(values, updated_at=at, seq=seq, chain=previous)
+    return task_from_fields(values, TaskMeta(updated_at=at, seq=seq, chain=previous))
 
 
 def state_fields(task: Task) -> dict[str, Any]:
     """Returns every recorded field of a task, in JSON's types."""
-    return {name: _to_json(getattr(task, name)) for name in _FIELDS}
+    return {name: _to_json(name, getattr(task, name)) for name in TOLD}
 
 
-def set_fields(task: Task) -> dict[str, Any]:
+def told(task: Task) -> dict[str, Any]:
     """Returns the fields of a task that aren't left unsaid. Few are, and the table charges by the KB."""
-    return {name: _to_json(value) for name in _FIELDS if (value := getattr(task, name)) != _UNSET.get(name, ALWAYS)}
+    values = task.__dict__
+    return {name: values[name] for name in TOLD if name not in _UNSET or values[name] != _UNSET[name]}
 
 
-def task_from_fields(values: dict[str, Any], **bookkeeping: Any) -> Task:
-    """The inverse of ``state_fields`` and ``set_fields``. Ignores fields that only a newer version knows."""
-    recorded = {name: _from_json(name, value) for name, value in values.items() if name in _TOLD}
-    return Task(**{**_UNSET, **recorded, **bookkeeping})
+def task_from_fields(values: dict[str, Any], meta: TaskMeta) -> Task:
+    """The inverse of ``state_fields``. Ignores fields that only a newer version knows."""
+    return task_of({name: _from_json(name, value) for name, value in values.items() if name in TOLD}, meta)
+
+
+def task_of(values: dict[str, Any], meta: TaskMeta) -> Task:
+    """The inverse of ``told``."""
+    return Task(**{**_UNSET, **values}, meta=meta)
 
 
 def snapshot(task: Task) -> dict[str, Any]:
     """Returns the task for a saved response: a replay answers with the task as it was then."""
-    at = times.rfc3339(task.updated_at)
+    meta = task.meta
     return {
-        "told": set_fields(task),
-        "version": task.version,
-        "seq": task.seq,
-        "updated_at": at,
-        **({"mirrored": True} if task.mirrored else {}),
+        "told": _all_to_json(told(task)),
+        "version": meta.version,
+        "seq": meta.seq,
+        "updated_at": times.rfc3339(meta.updated_at),
+        **({"mirrored": True} if meta.mirrored else {}),
     }
 
 
 def from_snapshot(kept: dict[str, Any]) -> Task:
     """The inverse of ``snapshot``."""
     at, mirrored = times.parse_rfc3339(kept["updated_at"]), kept.get("mirrored", False)
-    version, seq = int(kept["version"]), int(kept["seq"])
-    return task_from_fields(kept["told"], updated_at=at, version=version, seq=seq, mirrored=mirrored)
+    meta = TaskMeta(updated_at=at, version=int(kept["version"]), seq=int(kept["seq"]), mirrored=mirrored)
+    return task_from_fields(kept["told"], meta)
 
 
 def _changed_fields(before: Task, after: Task) -> dict[str, Any]:
     """Returns the recorded fields whose values differ in JSON's types: a claim that only moved its slot does not."""
-    changed = {name: new for name in _FIELDS if (new := getattr(after, name)) != getattr(before, name)}
-    now = {name: _to_json(new) for name, new in changed.items()}
-    return {name: new for name, new in now.items() if new != _to_json(getattr(before, name))}
+    old, new = before.__dict__, after.__dict__
+    changed = [name for name in TOLD if new[name] != old[name]]
+    now = {name: _to_json(name, new[name]) for name in changed}
+    return {name: value for name, value in now.items() if value != _to_json(name, old[name])}
 
 
 def _hashed_part(event: Event) -> dict[str, Any]:
@@ -169,27 +173,23 @@ def _hashed_part(event: Event) -> dict[str, Any]:
     }
 
 
-def _to_json(value: Any) -> Any:
-    if value is None or isinstance(value, str | int):  # most values
-        return value
-    if isinstance(value, Claim):
-        return {name: _to_json(getattr(value, name)) for name in _CLAIM_FIELDS}
-    if isinstance(value, Wait | Branch):
-        return {f.name: _to_json(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, datetime):
-        return times.rfc3339(value)
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, frozenset):
-        return sorted(str(item) for item in value)
-    if isinstance(value, tuple):
-        return [_to_json(item) for item in value]
-    return value
+def _all_to_json(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: _to_json(name, value) for name, value in values.items()}
+
+
+def _to_json(name: str, value: Any) -> Any:
+    written = None if value is None else WRITTEN.get(TOLD[name].form)
+    return value if written is None else written(value)
 
 
 def _from_json(name: str, value: Any) -> Any:
-    read = None if value is None else _READ.get(_TOLD[name].form)
+    read = None if value is None else READ.get(TOLD[name].form)
     return value if read is None else read(value)
+
+
+def _claim_fields(claim: Claim) -> dict[str, Any]:
+    values = {name: getattr(claim, name) for name in _CLAIM_FIELDS}
+    return values | {name: times.rfc3339(values[name]) for name in _CLAIM_TIMES}
 
 
 def _claim(fields_: dict[str, Any]) -> Claim:
@@ -199,6 +199,14 @@ def _claim(fields_: dict[str, Any]) -> Claim:
         if name in _CLAIM_FIELDS
     }
     return Claim(claim_id="", **known)
+
+
+def _wait_fields(wait: Wait) -> dict[str, Any]:
+    values = {f.name: getattr(wait, f.name) for f in fields(Wait)}
+    until = None if wait.until is None else times.rfc3339(wait.until)
+    branches = [{"call_id": each.call_id, "task_id": each.task_id} for each in wait.branches]
+    ends = {"since": times.rfc3339(wait.since), "alert_at": times.rfc3339(wait.alert_at), "until": until}
+    return {**values, **ends, "branches": branches}
 
 
 def _wait(fields_: dict[str, Any]) -> Wait:
@@ -215,8 +223,16 @@ def _wait(fields_: dict[str, Any]) -> Wait:
     )
 
 
-# Forms whose value isn't as it is written.
-_READ: dict[Form | None, Callable[[Any], Any]] = {
+# Forms whose value isn't written as it is, and how it is read back.
+WRITTEN: dict[Form, Callable[[Any], Any]] = {
+    Form.TEXTS: list,
+    Form.TIME: times.rfc3339,
+    Form.DATE: date.isoformat,
+    Form.FLAGS: lambda flags: sorted(map(str, flags)),
+    Form.CLAIM: _claim_fields,
+    Form.WAIT: _wait_fields,
+}
+READ: dict[Form, Callable[[Any], Any]] = {
     Form.TEXTS: tuple,
     Form.TIME: times.parse_rfc3339,
     Form.DATE: date.fromisoformat,

@@ -57,11 +57,11 @@ class TrailCheck:
         """Returns the check of the whole trail: the task names the number and the hash of its last entry."""
         if self.broken_at is not None:
             return self
-        if self.entries < task.seq:
-            return self._broken(self.entries + 1, f"is missing: the task's trail has {task.seq}")
-        if self.entries > task.seq:
-            return self._broken(task.seq + 1, f"is unknown to the task, whose trail has {task.seq}")
-        if self.hash != task.chain:
+        if self.entries < task.meta.seq:
+            return self._broken(self.entries + 1, f"is missing: the task's trail has {task.meta.seq}")
+        if self.entries > task.meta.seq:
+            return self._broken(task.meta.seq + 1, f"is unknown to the task, whose trail has {task.meta.seq}")
+        if self.hash != task.meta.chain:
             return self._broken(self.entries, "isn't the one that the task knows as its last: its hash is another")
         return self
 
@@ -75,13 +75,13 @@ class TrailCheck:
         altered = {name for name, value in self.fields.items() if _is_digest(value) and not _is_of(value, stored, name)}
         fields = {name: stored.get(name) if _is_digest(value) else value for name, value in self.fields.items()}
         try:
-            replayed = trail.state_fields(trail.task_from_fields(fields, updated_at=task.updated_at))
+            replayed = trail.state_fields(trail.task_from_fields(fields, task.meta))
         except (AttributeError, KeyError, TypeError, ValueError):
             return ("trail",)  # the chain is valid, but its fields make no task
         newer = {name: value for name, value in fields.items() if name not in stored}
         return (
             *(name for name in stored if name in altered or _comparable(stored[name]) != _comparable(replayed[name])),
-            *(name for name, value in newer.items() if task.unread.get(name) != value),
+            *(name for name, value in newer.items() if task.meta.unread.get(name) != value),
         )
 
     def content_differences(self, task: Task, stored: Content) -> tuple[str, ...]:

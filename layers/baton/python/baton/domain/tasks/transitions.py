@@ -130,7 +130,7 @@ def _delegate(
         approved_as=_changed_as(agent),
         rings=0,
         alert_after_seconds=settings.unclaimed_alert_seconds,
-        runtime=recorder.task.runtime if agent is None else agent.runtime,
+        runtime=recorder.task.meta.runtime if agent is None else agent.runtime,
     )
     if recorder.task.target_agent is None:
         return

@@ -41,7 +41,7 @@ def wake_entry(before: Task | None, task: Task, now: datetime) -> tuple[datetime
     if due_at is None:
         return None, False
     if before is not None and _stays(before, task, now, due_at):
-        return before.wake_at, before.wakes_first
+        return before.meta.wake_at, before.meta.wakes_first
     if _has_become_ready(before, task) and not _is_rung(task):
         early = max(now, task.ready_at or now) + times.seconds(EARLY_LOOK_SECONDS)
         return min(early, due_at), True
@@ -56,7 +56,7 @@ def is_early(task: Task, now: datetime) -> bool:
 
 def is_resting(task: Task) -> bool:
     """True for ready work that an agent pulls, once a human was told that it doesn't."""
-    is_pulled = task.state is State.DELEGATED and not task.parked and task.runtime is Runtime.PULL
+    is_pulled = task.state is State.DELEGATED and not task.meta.parked and task.meta.runtime is Runtime.PULL
     return is_pulled and Flag.UNCLAIMED in task.flags
 
 
@@ -70,27 +70,27 @@ def next_look(task: Task, now: datetime) -> datetime | None:
 
 def unclaimed_since(task: Task) -> datetime | None:
     """Returns when unclaimed work is due for the alert ``unclaimed_too_long``; None without an approval."""
-    return None if task.ready_at is None else task.ready_at + times.seconds(task.alert_after_seconds)
+    return None if task.ready_at is None else task.ready_at + times.seconds(task.meta.alert_after_seconds)
 
 
 def _stays(before: Task, task: Task, now: datetime, due_at: datetime) -> bool:
     """True if the entry isn't over, and early enough."""
-    if before.wake_at is None or before.wake_at <= now or _is_rung(task):
+    if before.meta.wake_at is None or before.meta.wake_at <= now or _is_rung(task):
         return False
-    is_behind_others = task.claim is not None and not before.wakes_first
+    is_behind_others = task.claim is not None and not before.meta.wakes_first
     margin = times.seconds(AMONG_THE_FIRST_SECONDS if is_behind_others else 0)
-    return before.wake_at <= due_at - margin
+    return before.meta.wake_at <= due_at - margin
 
 
 def _has_become_ready(before: Task | None, task: Task) -> bool:
-    if task.state is not State.DELEGATED or task.parked:
+    if task.state is not State.DELEGATED or task.meta.parked:
         return False
     return before is None or before.state is not State.DELEGATED or before.ready_at != task.ready_at
 
 
 def _is_rung(task: Task) -> bool:
     """True for ready work of an agent that Baton runs: the entry says when its next dispatch notice is due."""
-    return task.state is State.DELEGATED and not task.parked and task.runtime is not Runtime.PULL
+    return task.state is State.DELEGATED and not task.meta.parked and task.meta.runtime is not Runtime.PULL
 
 
 def _of_state(task: Task, now: datetime) -> datetime | None:
@@ -99,7 +99,7 @@ def _of_state(task: Task, now: datetime) -> datetime | None:
     if task.wait is not None:
         alert_at = None if Flag.WAITING in task.flags else task.wait.alert_at
         return min((at for at in (alert_at, task.wait.until) if at is not None), default=None)
-    if task.parked:
+    if task.meta.parked:
         return task.hidden_until
     if task.ready_at is None:
         return None
@@ -108,7 +108,7 @@ def _of_state(task: Task, now: datetime) -> datetime | None:
     if task.state is not State.DELEGATED:
         return None
     alert = None if Flag.UNCLAIMED in task.flags else unclaimed_since(task)
-    if task.runtime is Runtime.PULL:
+    if task.meta.runtime is Runtime.PULL:
         return now + times.seconds(REST_SECONDS) if is_resting(task) else alert
-    notice_at = max(now, task.ready_at) + notice_interval(task.rings)
+    notice_at = max(now, task.ready_at) + notice_interval(task.meta.rings)
     return notice_at if alert is None else min(notice_at, alert)

@@ -97,7 +97,7 @@ class PageSync:
 
     def is_overtaken(self, task: Task) -> bool:
         """True if no sender has known of the task's latest event."""
-        return task.seq > self.wanted
+        return task.meta.seq > self.wanted
 
     def is_due(self, task: Task, now: datetime) -> bool:
         """True if a sender may begin now, and has something to send or is the first after one that died."""
@@ -119,7 +119,7 @@ class PageSync:
 
     def wanting(self, task: Task) -> PageSync:
         """Returns the synchronisation that has to show the task as it is."""
-        return replace(self, wanted=max(self.wanted, task.seq))
+        return replace(self, wanted=max(self.wanted, task.meta.seq))
 
     def put_back(self, task: Task, now: datetime) -> PageSync | None:
         """Returns the synchronisation with the time at which it is due, for a notice that can't be handled now: at once
@@ -132,7 +132,7 @@ class PageSync:
     def rested(self, task: Task, now: datetime) -> PageSync | None:
         """Returns the synchronisation to be looked at later, as there was nothing to send; None while the task is
         fresh."""
-        idle = now - task.updated_at
+        idle = now - task.meta.updated_at
         if idle < times.seconds(FRESH_SECONDS) or self.is_held(now):
             return None
         return replace(self, look_at=now + min(idle, times.seconds(LAST_LOOK_SECONDS)))
@@ -153,7 +153,7 @@ class PageSync:
 
     def sent(self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str) -> PageSync:
         """Returns the synchronisation after a successful write. ``note``: what the page had to be written without."""
-        after = replace(self.wanting(task), shown=max(self.shown, task.seq), looked=max(self.looked, looked))
+        after = replace(self.wanting(task), shown=max(self.shown, task.meta.seq), looked=max(self.looked, looked))
         return replace(
             after,
             look_at=None if task.is_ended else self.look_at,
@@ -214,8 +214,8 @@ def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bo
     return PageSync(
         workspace=task.workspace,
         task_id=task.id,
-        wanted=task.seq,
-        shown=task.seq,
+        wanted=task.meta.seq,
+        shown=task.meta.seq,
         page=page,
         page_status=page_status,
         shown_state=str(task.state),

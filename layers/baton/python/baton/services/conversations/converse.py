@@ -225,7 +225,9 @@ def going_on(found: FoundConversation, new: NewHandoff, asked_by: str) -> list[W
     if thread.is_torn:
         raise errors.Conflict("conversation")
     followed = NextTask(thread.holder.id, thread.followed_by) if thread.followed_by else None
-    unchanged = [Require(VersionUnchanged(task.id, task.version)) for task in thread.passed_over[-MAX_PASSED_OVER:]]
+    unchanged = [
+        Require(VersionUnchanged(task.id, task.meta.version)) for task in thread.passed_over[-MAX_PASSED_OVER:]
+    ]
     return [
         Replace(NextTask(thread.holder.id, new.change.task.id), followed),
         *unchanged,

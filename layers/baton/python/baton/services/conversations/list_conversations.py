@@ -47,7 +47,7 @@ class ListedConversation:
     @property
     def updated_at(self) -> datetime:
         """The time of the latest change of one of its tasks."""
-        return max(task.updated_at for task in self.tasks)
+        return max(task.meta.updated_at for task in self.tasks)
 
 
 def list_conversations(deps: Deps, by: Principal, criteria: ConversationFilter, limit: int, cursor: str | None) -> Page:

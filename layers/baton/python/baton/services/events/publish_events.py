@@ -183,7 +183,7 @@ def _pause(waiting: PendingTask, refused_since: datetime | None, now: datetime) 
         return retry_delay(now - refused_since)
     if waiting.task is None or not waiting.is_readable:
         return LONGEST_PAUSE
-    return rest(now - waiting.task.updated_at)
+    return rest(now - waiting.task.meta.updated_at)
 
 
 def _by_task(outbox_events: Sequence[OutboxEvent]) -> Iterable[tuple[tuple[str, str], list[OutboxEvent]]]:

@@ -108,6 +108,6 @@ def _replayed(deps: Deps, whole: Task) -> tuple[TaskDetails, tuple[TaskDetails, 
     workspace, ids = whole.workspace, whole.successors
     now, bodies = deps.store.tasks(workspace, ids), deps.store.bodies(workspace, ids)
     begun = {each: trail.replay(deps.store.events(workspace, each, 0, 1)) for each in ids}
-    tasks = [begun[each].changed(version=1, mirrored=now[each].mirrored) for each in ids]
+    tasks = [begun[each].changed(version=1, mirrored=now[each].meta.mirrored) for each in ids]
     parts = tuple(TaskDetails(task=task, body=bodies[task.id], page_sync=page_sync_of(deps, task)) for task in tasks)
     return TaskDetails(task=whole, page_sync=page_sync_of(deps, whole)), parts

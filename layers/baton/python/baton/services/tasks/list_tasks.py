@@ -65,7 +65,7 @@ def list_held_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: s
 
 
 def _with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
-    mirrored = [task.id for task in page.items if task.mirrored]
+    mirrored = [task.id for task in page.items if task.meta.mirrored]
     syncs = deps.store.page_syncs(workspace, mirrored) if mirrored else {}
     details = (TaskDetails(task=task, page_sync=syncs.get(task.id)) for task in page.items)
     return Page(tuple(details), page.cursor)

@@ -24,7 +24,7 @@ def read_stamp(deps: Deps, by: Principal, task_id: str) -> str:
     and one for its page if it has one in the tracker. Raises ``Unknown``."""
     task, _ = deps.store.load(by.workspace, task_id)
     ReadRights(deps, by).must_read(task)
-    page_sync = deps.store.page_syncs(by.workspace, [task_id]).get(task_id) if task.mirrored else None
+    page_sync = deps.store.page_syncs(by.workspace, [task_id]).get(task_id) if task.meta.mirrored else None
     usage = deps.store.usage(by.workspace, task.workflow_id, task_id)[0] if task.fence else Usage()
     return stamp_of(task, page_sync, usage)
 
@@ -32,5 +32,5 @@ def read_stamp(deps: Deps, by: Principal, task_id: str) -> str:
 def stamp_of(task: Task, page_sync: PageSync | None, usage: Usage) -> str:
     """Returns a text that changes with whatever may change of what ``read_task`` returns: every change of the task and
     of its items raises its version, and its page and its usage are kept apart from it."""
-    page = (page_sync.page, page_sync.status, page_sync.message) if page_sync and task.mirrored else None
-    return f"{task.id} {task.version} {page} {usage}"
+    page = (page_sync.page, page_sync.status, page_sync.message) if page_sync and task.meta.mirrored else None
+    return f"{task.id} {task.meta.version} {page} {usage}"

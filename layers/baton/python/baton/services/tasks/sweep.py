@@ -135,7 +135,7 @@ def _sweep_task(round_: _Round, look: SweepReport, workspace: str, task_id: str)
     deps = round_.deps
     task, _ = deps.store.load(workspace, task_id)
     now = deps.clock.now()
-    if task.wake_at is None or task.wake_at > now:
+    if task.meta.wake_at is None or task.meta.wake_at > now:
         return  # the index lags: the task was handled since
     _measure(look, task, now)
     agent = _agent(round_, task)

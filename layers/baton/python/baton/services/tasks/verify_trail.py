@@ -105,5 +105,5 @@ def _read(deps: Deps, workspace: str, task_id: str, so_far: TrailCheck) -> tuple
         if len(page) == limit:
             continue
         task, _ = deps.store.load(workspace, task_id)
-        if not page or reading.entries >= task.seq:
+        if not page or reading.entries >= task.meta.seq:
             return reading.ended_as(task), task

@@ -19,7 +19,7 @@ from baton.domain.handoffs.digests import message_digest
 from baton.domain.handoffs.handoff import workflow_id_of
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import State, Task, TaskMeta
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import imported
 from baton.domain.tracker import page_changes
@@ -162,8 +162,7 @@ class Importer:
             workflow_id=workflow_id_of(task_id),
             created_at=now,
             created_by=self.by.key,
-            updated_at=now,
-            mirrored=True,
+            meta=TaskMeta(updated_at=now, mirrored=True),
         )
         body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
         change = imported(new.changed(digest=message_digest(new, body)), self.by, now, seen.url, target)

@@ -146,7 +146,7 @@ class ConversationReader:
     def _end(self, task: Task, after: int, last: int, agent: str) -> Iterator[ReadMessage]:
         """The output and the end of the task, by any principal. Taken from the task as it was before its messages were
         read, so it always comes last."""
-        at, is_run = times.rfc3339(task.updated_at), task.is_run
+        at, is_run = times.rfc3339(task.meta.updated_at), task.is_run
         if not is_run:
             agent = task.agent or agent
             if task.is_done and task.has_output:

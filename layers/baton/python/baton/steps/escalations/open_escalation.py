@@ -17,7 +17,7 @@ from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
 from baton.domain.handoffs.handoff_draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import State, Task, TaskMeta
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import PageSync, opened
@@ -76,9 +76,8 @@ def open_escalation(
         depth=ROOT_DEPTH,
         created_at=now,
         created_by=released.requested_by if released else by.key,
-        updated_at=now,
         max_attempts=settings.max_attempts,
-        mirrored=settings.tracker is not None,
+        meta=TaskMeta(updated_at=now, mirrored=settings.tracker is not None),
     )
     body = {
         "handoff_id": handoff_id,

@@ -144,7 +144,7 @@ def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, terms: Terms) -> 
     record = draft.record(new)
     dispatch = Dispatch(planned.agent, settings, draft.mode, terms.asked_directly, planned.standing)
     change = create(new.changed(digest=message_digest(new, record.plain())), by, now, dispatch)
-    return NewHandoff(change, record, opened(change.task, None, 0) if new.mirrored else None)
+    return NewHandoff(change, record, opened(change.task, None, 0) if new.meta.mirrored else None)
 
 
 def _handoffs_counted(planned: Sequence[PlannedHandoff], terms: Terms) -> Add:

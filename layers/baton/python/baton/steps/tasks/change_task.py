@@ -15,7 +15,7 @@ from baton.domain.ids import is_slug
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.event_type import EventType
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import State, Task, TaskMeta
 from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.transitions import transition
 from baton.domain.tasks.wake import notice_delay
@@ -107,7 +107,7 @@ def _pages_to_send(writes: Sequence[Write]) -> Iterator[str]:
     follows from HEAD, so a change writes nothing else for it; sync-tracker finds what no notice told it of."""
     for write in writes:
         match write:
-            case Change(before=Task(), task=Task(mirrored=True)) if write.events:
+            case Change(before=Task(), task=Task(meta=TaskMeta(mirrored=True))) if write.events:
                 yield write.task.id
             case Save(PageSync(task_id=task_id, page=None, sender=None)):
                 yield task_id
@@ -140,13 +140,13 @@ def _with_required_writes(deps: Deps, writes: Sequence[Write]) -> list[Write]:
         if change.ends:
             required += _end_writes(deps, change, changed)
             if is_slug(change.task.source_agent):
-                whole[number] = replace(change, inbox_id=deps.ids.new("inbox", change.task.updated_at))
+                whole[number] = replace(change, inbox_id=deps.ids.new("inbox", change.task.meta.updated_at))
     return [*whole, *required]
 
 
 def _end_writes(deps: Deps, change: Change, changed: Collection[str]) -> list[Write]:
     """Writes for the task that waits for its branch, unless it is ``changed`` itself, and for the descendants."""
-    task, at = change.task, change.task.updated_at
+    task, at = change.task, change.task.meta.updated_at
     writes: list[Write] = []
     if task.has_branch_ended and task.join_parent is not None and task.join_parent not in changed:
         writes.append(Put(new_job(deps, JobKind.JOIN, task.join_parent, at)))
@@ -192,6 +192,6 @@ def page_sync_of(deps: Deps, task: Task) -> PageSync | None:
     """Returns the task's page synchronisation for an answer; None if it can't be read now. The commit is done, so the
     answer isn't refused for that."""
     try:
-        return deps.store.page_sync(task.workspace, task.id) if task.mirrored else None
+        return deps.store.page_sync(task.workspace, task.id) if task.meta.mirrored else None
     except errors.Busy:
         return None

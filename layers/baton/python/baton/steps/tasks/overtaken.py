@@ -30,7 +30,7 @@ def overtaken(deps: Deps, change: Change) -> list[Write]:
     closed: list[Write] = []
     if wait is not None and wait.branches:
         leaves = [leaf for branch in leaves_of(deps, task.workspace, wait).values() for leaf in branch]
-        closed += unneeded(leaves, task, "has ended", task.updated_at)
+        closed += unneeded(leaves, task, "has ended", task.meta.updated_at)
     return closed + (_earlier_rollbacks(deps, change) if task.retry_of is not None else [])
 
 
@@ -62,7 +62,7 @@ def leaves_of(deps: Deps, workspace: str, wait: Wait) -> dict[str, list[Task]]:
 def _earlier_rollbacks(deps: Deps, change: Change) -> list[Write]:
     """The work was done by a retry, or the retry failed and is rolled back itself: the rollbacks of the attempts before
     it have nothing left to decide. A rollback that a task waits for as its branch has."""
-    task, at = change.task, change.task.updated_at
+    task, at = change.task, change.task.meta.updated_at
     back = (change.failure or {}).get("rollback") or {}
     by = task.id if task.is_done else back.get("task_id") or back.get("review_id")
     if by is None:

@@ -43,12 +43,12 @@ def first_receipt(
 def task_after(deps: Deps, task: Task, receipt: Receipt) -> Task:
     """Returns the task as it was after the change that left the receipt. ``task``: as it is now. Reads the trail up to
     there, unless nothing has happened to the task since. Raises ``ValueError`` for a trail that somebody damaged."""
-    if receipt.seq == task.seq:
+    if receipt.seq == task.meta.seq:
         return task.changed(version=receipt.version)
     then = trail.replay(deps.store.events(task.workspace, task.id, 0, receipt.seq))
-    if then.seq != receipt.seq:
-        raise ValueError(f"the trail ends at entry {then.seq}")
-    return then.changed(version=receipt.version, mirrored=task.mirrored)
+    if then.meta.seq != receipt.seq:
+        raise ValueError(f"the trail ends at entry {then.meta.seq}")
+    return then.changed(version=receipt.version, mirrored=task.meta.mirrored)
 
 
 def key_beside(idempotency_key: IdempotencyKey | None) -> IdempotencyKey | None:

@@ -231,10 +231,10 @@ class PageSender:
         return last is not None and is_tracker_human(last.principal_id) and last.data.get("ancestor") is None
 
     def _last_event(self) -> trail.Event | None:
-        if self.last is None or self.last.seq != self.task.seq:
+        if self.last is None or self.last.seq != self.task.meta.seq:
             found = tail.latest(self.task)
             self.last = found or next(
-                iter(self.deps.store.events(self.workspace, self.task.id, self.task.seq - 1, 1)), None
+                iter(self.deps.store.events(self.workspace, self.task.id, self.task.meta.seq - 1, 1)), None
             )
         return self.last
 

@@ -53,7 +53,7 @@ def _read(deps: Deps, workspace: str, task_id: str, *, with_body: bool = False) 
     """Raises ``Unknown``; and ``Conflict`` if a sender knew a later state of the task: it changed while it was read."""
     details = deps.store.read(workspace, task_id, with_body=with_body)
     sync = details.page_sync
-    if sync is not None and sync.wanted > details.task.seq:
+    if sync is not None and sync.wanted > details.task.meta.seq:
         raise errors.Conflict("task")
     return details, sync
 

@@ -58,7 +58,7 @@ def renew(table: Table, call: WorkerCall, now: datetime, lease_seconds: int | No
         renewed = claim.renewed(now, lease_seconds, task.hard_deadline)
         if renewed == claim:
             return claim
-        exact = {":id": claim_id, ":principal": by.key, ":now": now_ms, ":one": 1, ":seen": task.version}
+        exact = {":id": claim_id, ":principal": by.key, ":now": now_ms, ":one": 1, ":seen": task.meta.version}
         exact |= {":until": times.to_ms(renewed.expires_at), ":lease": renewed.lease_seconds * 1_000}
         to_deadline = f"SET #claim.#expires = :until, #claim.#lease = :lease, {_BEAT}"
         try:

@@ -62,11 +62,14 @@ def _head(change: Change, trail: Appended, more: Item) -> ItemWrite:
         raise ValueError(f"{task.id} has ended: its HEAD is never put again")
     item = {**items.head_item(task, len(change.events)), **more}
     if before is None:
-        return put_version(item, task.version, "task")
-    bar, head = VersionBar(keys.head(task.workspace, task.id), before.version), put_version(item, task.version, "task")
+        return put_version(item, task.meta.version, "task")
+    bar, head = (
+        VersionBar(keys.head(task.workspace, task.id), before.meta.version),
+        put_version(item, task.meta.version, "task"),
+    )
     if not change.events:
         return replace(head, fitness=Fitness.CHANGING, bar=bar)
-    index = len(task.tail) - len(change.events)
+    index = len(task.meta.tail) - len(change.events)
     event = StampedEvent(keys.trail(task.workspace, task.id), change.events[0].seq, index)
     return replace(head, fitness=Fitness.LASTING, bar=bar, event=event)
 

@@ -73,7 +73,7 @@ def _told(task: Task) -> dict[str, Any]:
     """Returns what a completion's event says of the completion message; nothing after another end, or if somebody
     damaged the event: the check of the trail tells of it, and the task stays readable."""
     with suppress(IndexError, *trail_items.UNREADABLE):
-        last = task.tail[-1]
+        last = task.meta.tail[-1]
         if last["type"] == EventType.HANDOFF_COMPLETED:
             data, ended = loads(last["data"]), tail.ended_in(last, task)
             return {

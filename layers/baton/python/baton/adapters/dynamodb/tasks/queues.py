@@ -72,7 +72,9 @@ class QueueReads(TaskReads):
             places |= {entry["queue_sk"] for entry in page}
         first = sorted(places)[:limit]
         ids = [keys.parse_queue_sort_key(place)[1].task_id for place in first]
-        waiting = tuple(task for task in self._heads(workspace, ids) if task.state is State.NEEDS and not task.parked)
+        waiting = tuple(
+            task for task in self._heads(workspace, ids) if task.state is State.NEEDS and not task.meta.parked
+        )
         return Page(waiting, first[-1] if len(places) > limit else None)
 
     def due(self, now: datetime) -> Iterator[tuple[str, str, JobKind | None]]:
