@@ -3,8 +3,8 @@ Only the odd ones are written out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime
-from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from baton.domain import times
@@ -31,15 +31,14 @@ class ViewShape(Generic[SourceT, ViewT]):
 
 
 def json_form(value: object) -> object:
-    """Returns a time or a day as text, an enum's member as its value, a tuple as a list, and a set as a sorted one."""
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, datetime):
-        return times.rfc3339(value)
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, tuple):
-        return [json_form(each) for each in value]
-    if isinstance(value, frozenset):
-        return sorted(json_form(each) for each in value)  # type: ignore[type-var]
-    return value
+    """Returns a time or a day as text, a tuple as a list, and a set as a sorted one. An enum's member is its value."""
+    convert = _FORMS.get(type(value))
+    return value if convert is None else convert(value)
+
+
+_FORMS: dict[type, Callable[[Any], object]] = {
+    datetime: times.rfc3339,
+    date: date.isoformat,
+    tuple: lambda values: [json_form(each) for each in values],
+    frozenset: sorted,
+}

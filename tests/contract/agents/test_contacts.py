@@ -64,13 +64,13 @@ def test_a_process_writes_once_a_minute_and_another_ones_mark_stands(rig: Rig) -
 
 @pytest.mark.parametrize("fault", ["timeout_before", "timeout_after", "error_before", "no_connection", "throttle"])
 def test_a_mark_is_tried_once_and_not_again_within_the_minute(rig: Rig, fault: str) -> None:
-    rig.choked.plan = lambda _n, operation: fault if operation == "update_item" else None
+    rig.choked.plan = lambda _n, operation: fault if operation == "put_item" else None
     with pytest.raises(Busy):
         rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)
-    assert rig.choked.calls.count("update_item") == 1
+    assert rig.choked.calls.count("put_item") == 1
     assert rig.count(lambda: mark_contact(rig.world.deps, agent("auditor"), "auditor")) == []
     rig.clock.advance(60)
-    assert rig.count(lambda: mark_contact(rig.world.deps, agent("auditor"), "auditor")) == ["update_item"]
+    assert rig.count(lambda: mark_contact(rig.world.deps, agent("auditor"), "auditor")) == ["put_item"]
 
 
 def test_not_even_a_forbidden_write_is_in_the_way(rig: Rig) -> None:
@@ -87,7 +87,7 @@ def test_not_even_a_forbidden_write_is_in_the_way(rig: Rig) -> None:
 
 
 def test_a_process_that_serves_ever_new_agents_does_not_grow_for_ever() -> None:
-    client: Any = SimpleNamespace(update_item=lambda **_: {"Attributes": {}})
+    client: Any = SimpleNamespace(put_item=lambda **_: {"Attributes": {}})
     contacts = Contacts(Table(client, "table", lambda _: None))
     for number in range(MAX_REMEMBERED + 1):
         contacts.mark_contact(WORKSPACE, f"a-{number}", NOON, MARKED_EVERY)

@@ -35,7 +35,7 @@ FIXED = frozenset(
 # Made by updates, mostly of counts, and so without a number: no step may be for one of these.
 WITHOUT_NUMBER = frozenset(
     {
-        *("ALERTS-BY/HOUR", "CONFIG/VERSION", "DIRECTION/DIRECTION", "HANDOFFS/COUNT", "POLLS/POLLS", "SEEN"),
+        *("ALERTS-BY/HOUR", "CONFIG/VERSION", "DIRECTION/DIRECTION", "HANDOFFS/COUNT", "POLLS/POLLS"),
         *("RUN/ENTRY", "RUN/USAGE", "TASK/MIRROR", "USAGE/USAGE", "USE/MINUTE", "WATCH/WATCH"),
     }
 )

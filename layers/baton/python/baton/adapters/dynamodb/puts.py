@@ -17,7 +17,7 @@ NOT_THERE_YET = "attribute_not_exists(#pk)"
 VERSION_UNCHANGED = "#version = :seen"
 VERSION_NOT_SET = "attribute_not_exists(#version)"
 REFUSE_A_REPEAT = frozenset({NOT_THERE_YET, VERSION_UNCHANGED})
-_NAMES = ("pk", "version", "retry_id", "ttl", "next_id", "task", "fence", "free")
+_NAMES = ("pk", "version", "retry_id", "ttl", "next_id", "task", "fence", "free", "at_ms")
 
 
 def put(

@@ -202,12 +202,12 @@ class Table:
 
         return self.schema.read(from_wire(self._applied(send, attempts)["Attributes"]))
 
-    def put(self, write: ItemWrite) -> None:
+    def put(self, write: ItemWrite, *, attempts: int = ATTEMPTS) -> None:
         """Puts one item under its condition, without a commit proof: the put must be safe to apply twice. Raises
         ``ConditionFailed``, ``TooLarge``, or ``Busy`` after the last attempt."""
         request = self._as_sent(write).request
         must_fit(request["Item"])
-        self._applied(lambda: self._client.put_item(TableName=self._name, **request), ATTEMPTS)
+        self._applied(lambda: self._client.put_item(TableName=self._name, **request), attempts)
 
     def _applied(self, send: Callable[[], Any], attempts: int) -> Any:
         """Sends a write of one item until it is answered."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -77,27 +77,19 @@ class EventCause:
 
 def record(before: Task | None, after: Task, cause: EventCause) -> Event:
     """Returns the event of one change, chained to the trail of ``before``; None begins a trail."""
-    by, at, previous = cause.by, cause.at, GENESIS if before is None else before.meta.chain
     changes = _all_to_json(told(after)) if before is None else _changed_fields(before, after)
-    entry: dict[str, Any] = {
-        "seq": 1 if before is None else before.meta.seq + 1,
-        "at": times.rfc3339(at),
-        "type": str(cause.type),
-        "principal": {"kind": str(by.kind), "id": by.id},
-        "fence": after.fence,
-        "data": {**{k: v for k, v in cause.data.items() if v is not None}, **by.credential, "changes": changes},
-    }
-    return Event(
-        seq=entry["seq"],
-        at=at,
-        type=entry["type"],
-        principal_kind=str(by.kind),
-        principal_id=by.id,
+    event = Event(
+        seq=1 if before is None else before.meta.seq + 1,
+        at=cause.at,
+        type=str(cause.type),
+        principal_kind=str(cause.by.kind),
+        principal_id=cause.by.id,
         fence=after.fence,
-        data=entry["data"],
-        prev_hash=previous,
-        hash=chain_hash(entry, previous),
+        data={**{k: v for k, v in cause.data.items() if v is not None}, **cause.by.credential, "changes": changes},
+        prev_hash=GENESIS if before is None else before.meta.chain,
+        hash="",
     )
+    return replace(event, hash=chain_hash(_hashed_part(event), event.prev_hash))
 
 
 def replay(events: Iterable[Event]) -> Task:
@@ -163,14 +155,9 @@ def _changed_fields(before: Task, after: Task) -> dict[str, Any]:
 
 
 def _hashed_part(event: Event) -> dict[str, Any]:
-    return {
-        "seq": event.seq,
-        "at": times.rfc3339(event.at),
-        "type": event.type,
-        "principal": {"kind": event.principal_kind, "id": event.principal_id},
-        "fence": event.fence,
-        "data": event.data,
-    }
+    by = {"kind": event.principal_kind, "id": event.principal_id}
+    told = {"seq": event.seq, "at": times.rfc3339(event.at), "type": event.type, "principal": by}
+    return {**told, "fence": event.fence, "data": event.data}
 
 
 def _all_to_json(values: dict[str, Any]) -> dict[str, Any]:

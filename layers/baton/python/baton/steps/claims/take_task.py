@@ -13,7 +13,7 @@ from baton.domain.access.principal import SWEEPER, Principal, system
 from baton.domain.agents.agent import Agent
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.snapshot import ClaimMemory
-from baton.domain.tasks import commands, trail
+from baton.domain.tasks import commands
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, Claim, Recovery, State, Task
 from baton.domain.tasks.transitions import transition
@@ -190,7 +190,7 @@ def _claimed(
     change = transition(found.task, command, found.now)
     if found.swept is not None:
         change = found.swept.followed_by(change)
-    answer = {"task_id": change.task.id, "claim_id": command.claim_id, "task": trail.snapshot(change.task)}
+    answer = {"task_id": change.task.id, "claim_id": command.claim_id}
     commit(deps, change, *idempotency.save_response(idempotency_key, answer))
     page_sync = page_sync_of(deps, change.task)
     details = replace(found.details, task=change.task, recoveries=found.recoveries, page_sync=page_sync)

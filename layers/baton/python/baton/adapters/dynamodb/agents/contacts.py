@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.puts import put
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import times
 
 # The contact wasn't marked lately.
-NOT_LATELY = "attribute_not_exists(#at) OR #at <= :lately"
+NOT_LATELY = "attribute_not_exists(#at_ms) OR #at_ms <= :lately"
 # The most agents that a process remembers. Beyond it, a mark costs one refused write each, nothing else.
 MAX_REMEMBERED = 10_000
 
@@ -28,18 +30,9 @@ class Contacts(TableReader):
         if len(self._tried) >= MAX_REMEMBERED:
             self._tried.clear()
         self._tried[workspace, agent] = now
-        values = {":now": times.to_ms(now), ":lately": times.to_ms(now - every)}
-        try:
-            self._table.update(
-                keys.contact(workspace, agent),
-                attempts=1,
-                UpdateExpression="SET #at = :now",
-                ConditionExpression=NOT_LATELY,
-                ExpressionAttributeNames={"#at": "at_ms"},
-                ExpressionAttributeValues=values,
-            )
-        except ConditionFailed:
-            return
+        item = {**keys.contact(workspace, agent)._asdict(), "at_ms": times.to_ms(now)}
+        with suppress(ConditionFailed):
+            self._table.put(put(item, NOT_LATELY, lately=times.to_ms(now - every)), attempts=1)
 
     def last_contact(self, workspace: str, agent: str) -> datetime | None:
         item = self._table.get(keys.contact(workspace, agent))
