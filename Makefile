@@ -148,7 +148,7 @@ simulate: setup ## play schedules and faults by seeds (MINUTES, STEPS, SEED, PRO
 	  $(SHRINK),shrink $(SHRINK) --trace '$(TRACE)',run --seed $(SEED) --minutes $(MINUTES) \
 	  --processes $(PROCESSES) $(if $(STEPS),--steps $(STEPS))))
 
-planted: setup ## plant known bugs, one after the other: the simulation must find each (STEPS; PLANTED=number)
+planted: setup ## plant known bugs, one after the other: the simulation must find each (PLANTED=12, 12-20 or a word; STEPS, PROCESSES)
 	@PYTHONPATH=tests $(bin)/python -m simulation.planted $(PLANTED)
 
 paths: setup ## how many functions, files, frames and lines a marker, a claim, a completion and a tool call pass (OF=name: which)

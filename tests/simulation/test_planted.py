@@ -1,4 +1,4 @@
-"""The planted bugs can still be planted. That each is found takes minutes: `make planted`."""
+"""The planted bugs can still be planted, and chosen. That each is found takes minutes: `make planted`."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from simulation.planted.bugs import BUGS, Bug
-from simulation.planted.planting import PRODUCT, misplaced, searched
+from simulation.planted import operators as do
+from simulation.planted.__main__ import chosen
+from simulation.planted.bug import Bug, bug
+from simulation.planted.bugs import BUGS
+from simulation.planted.planting import changed_modules, searched
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_bug_has_its_place_in_the_product(bug: Bug) -> None:
-    assert misplaced(bug) == []
+@pytest.mark.parametrize("planted", BUGS, ids=lambda planted: planted.name)
+def test_bug_has_its_place_in_the_product(planted: Bug) -> None:
+    assert changed_modules(planted)
 
 
 def test_bugs_use_no_name_that_the_product_has_not(tmp_path: Path) -> None:
     """Such a bug would be found by its NameError, whatever the oracle looks at."""
-    for number, bug in enumerate(BUGS):
-        for edit in bug.edits:
-            text = (PRODUCT / edit.file).read_text(encoding="utf-8").replace(edit.old, edit.new)
-            (tmp_path / f"{number}_{Path(edit.file).name}").write_text(text, encoding="utf-8")
+    for number, planted in enumerate(BUGS):
+        for file, text in changed_modules(planted).items():
+            (tmp_path / f"{number}_{file.name}").write_text(text, encoding="utf-8")
     command = [str(Path(sys.executable).parent / "ruff"), "check", "--isolated", "--select", "F821", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -30,5 +32,14 @@ def test_bugs_use_no_name_that_the_product_has_not(tmp_path: Path) -> None:
 
 def test_a_planted_bug_is_found(tmp_path: Path) -> None:
     """One that everybody would find, to see that the oracle looks."""
-    (bug,) = (each for each in BUGS if each.name == "a claim doesn't raise the fence")
-    assert searched(bug, tmp_path, 20_000).seed is not None
+    (planted,) = (each for each in BUGS if each.name == "a claim doesn't raise the fence")
+    assert searched(planted, tmp_path, 20_000).seed is not None
+
+
+def test_bugs_are_chosen_by_number_by_range_and_by_word() -> None:
+    bugs = [bug("one"), bug("two", do.never("tail:ended", "x")), bug("three"), bug("four")]
+    assert chosen([], bugs) == [1, 2, 3, 4]
+    assert chosen(["4", "1-2"], bugs) == [1, 2, 4]
+    assert chosen(["thre", "tail"], bugs) == [2, 3]
+    with pytest.raises(ValueError, match="no bug is five"):
+        chosen(["five"], bugs)

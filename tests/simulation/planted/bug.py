@@ -1,18 +1,11 @@
-"""What a bug is: an edit of the product, and what it takes to meet it."""
+"""What a bug is: a change of the product's syntax, and what it takes to meet it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """``old`` occurs once in the file."""
-
-    file: str
-    old: str
-    new: str
+from simulation.planted.operators import Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +14,11 @@ class Bug:
     ``harmless``: why it breaks no rule, where it doesn't; so many steps don't find it."""
 
     name: str
-    edits: tuple[Edit, ...]
+    operators: tuple[Operator, ...]
     habits: dict[str, Any] = field(default_factory=dict)
     steps: int = 60_000
     harmless: str = ""
 
 
-def bug(name: str, *edits: tuple[str, str, str], **more: Any) -> Bug:
-    return Bug(name, tuple(Edit(*each) for each in edits), **more)
+def bug(name: str, *operators: Operator, **more: Any) -> Bug:
+    return Bug(name, operators, **more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -12,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import baton
+from simulation.planted.places import PRODUCT, Misplaced, file_of, scope_of
 
 if TYPE_CHECKING:
-    from simulation.planted.bugs import Bug
+    from simulation.planted.bug import Bug
 
-PRODUCT = Path(baton.__file__).parent
 TESTS = Path(__file__).parents[2]
 _FOUND = re.compile(r"^seed (\d+) step (\d+): (.*)$", re.MULTILINE)
 
@@ -31,21 +31,32 @@ class Search:
     what: str = ""
 
 
-def misplaced(bug: Bug) -> list[str]:
-    """The files in which the bug's place isn't found exactly once: the product has changed there."""
-    return [edit.file for edit in bug.edits if (PRODUCT / edit.file).read_text(encoding="utf-8").count(edit.old) != 1]
+def changed_modules(bug: Bug) -> dict[Path, str]:
+    """Returns the text of each module that the bug changes, by its path in the product. Raises ``Misplaced``."""
+    modules: dict[Path, ast.Module] = {}
+    for operator in bug.operators:
+        try:
+            file = file_of(operator.place)
+            module = modules.setdefault(file, _parsed(file))
+            before = ast.dump(module)
+            operator.apply(scope_of(module, operator.place))
+        except Misplaced as exc:
+            raise Misplaced(f"{bug.name}: {operator.place}: {exc}") from exc
+        if ast.dump(module) == before:
+            raise Misplaced(f"{bug.name}: {operator.place}: nothing changes")
+    return {file: ast.unparse(ast.fix_missing_locations(module)) for file, module in modules.items()}
+
+
+def _parsed(file: Path) -> ast.Module:
+    return ast.parse((PRODUCT / file).read_text(encoding="utf-8"))
 
 
 def planted(bug: Bug, folder: Path) -> Path:
     """What has to come first on the path."""
     copy = folder / "baton"
     shutil.copytree(PRODUCT, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for edit in bug.edits:
-        file = copy / edit.file
-        text = file.read_text(encoding="utf-8")
-        if text.count(edit.old) != 1:
-            raise ValueError(f"{bug.name}: {edit.file} has changed where the bug is planted")
-        file.write_text(text.replace(edit.old, edit.new), encoding="utf-8")
+    for file, text in changed_modules(bug).items():
+        (copy / file).write_text(text, encoding="utf-8")
     return folder
 
 
