@@ -691,7 +691,7 @@ RUNS = (
         "a run adds to a transcript that a later one has taken",
         (
             "steps/runs/transcript_writer.py",
-            "        persistently(self.run, self.run.must_hold_claim)\n",
+            "        now.current_claim(work.claim_id, work.by)\n",
             "",
         ),
         (

@@ -5,7 +5,7 @@ Blocks are those of Bedrock's Converse: ``text``, ``reasoningContent``, ``toolUs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -120,6 +120,10 @@ class TranscriptEntry:
         """The tool calls of a reply, in order."""
         return tuple(block["toolUse"] for block in self.blocks if "toolUse" in block)
 
+    def in_order(self, results: Mapping[str, Block]) -> tuple[Block, ...]:
+        """Returns the results of a reply's calls in the order of the calls."""
+        return tuple(results[call["toolUseId"]] for call in self.calls if call["toolUseId"] in results)
+
     @property
     def results(self) -> dict[str, Block]:
         """Tool results by the id of their call."""
@@ -175,9 +179,6 @@ class Transcript:
                 is_done = answered and calls <= set(self.results_of(entry.turn))
                 return None if is_done else entry
         return None
-
-    def with_(self, entry: TranscriptEntry) -> Transcript:
-        return Transcript((*self.entries, entry))
 
 
 def masked(entry: TranscriptEntry) -> TranscriptEntry:

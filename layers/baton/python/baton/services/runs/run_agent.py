@@ -18,7 +18,15 @@ from baton.domain.agents.tool import History
 from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.reply import is_blank
-from baton.domain.runs.transcript import Block, MessageType, Transcript, TranscriptEntry, TranscriptMessage, Usage
+from baton.domain.runs.transcript import (
+    Block,
+    MessageType,
+    Transcript,
+    TranscriptEntry,
+    TranscriptMessage,
+    Usage,
+    result,
+)
 from baton.domain.tasks.task import Task
 from baton.ports import runs
 from baton.ports.deps import Deps
@@ -48,18 +56,22 @@ class AgentLoop:
     models: runs.Models
 
     def run(self, work: runs.RunInput) -> runs.RunSucceeded | runs.RunFailed | runs.RunExit:
-        task, store = work.details.task, self.deps.store
-        profile = store.profile(task.workspace, work.agent.slug)
-        record = work.details.message
-        conversation = history.conversation_in(record) or history.Conversation(
-            ask_in(record), History.NONE, (), _source(task)
-        )
-        run = RunContext(self.deps, work, profile, conversation)
-        tools = offered(run)
-        transcript = Transcript(store.take_transcript(task.workspace, task.id, run.fence))
-        transcript_writer = TranscriptWriter(run, transcript, RunAccount(run))
-        model_client = ModelClient(run=run, models=self.models, transcript_writer=transcript_writer, tools=tools.specs)
-        return _AgentRun(run, tools, transcript_writer, model_client).go()
+        task, record = work.details.task, work.details.message
+        profile = self.deps.store.profile(task.workspace, work.agent.slug)
+        conversation = history.conversation_in(record)
+        if conversation is None:
+            conversation = history.Conversation(ask_in(record), History.NONE, source=_source(task))
+        run = RunContext(self.deps, work, task, record, conversation, profile)
+        handoffs = offered(run)
+        transcript = Transcript(self.deps.store.take_transcript(task.workspace, task.id, task.fence))
+        writer = TranscriptWriter(run, transcript, RunAccount(run))
+        tools = RunTools(run, handoffs, writer)
+        agent_run = _AgentRun(run, tools, writer, ModelClient(run, self.models, writer, tools.specs))
+        while True:
+            reply = writer.transcript.unanswered() or agent_run.next_reply()
+            outcome = agent_run.handle(reply) if isinstance(reply, TranscriptEntry) else reply
+            if outcome is not None:
+                return outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +81,7 @@ class _AgentRun:
     transcript_writer: TranscriptWriter
     model_client: ModelClient
 
-    def go(self) -> runs.RunFailed | runs.RunExit:
-        while True:
-            reply = self.transcript_writer.transcript.unanswered() or self._next_reply()
-            if not isinstance(reply, TranscriptEntry):
-                return reply
-            if self.run.is_off():
-                return self._give_back(SWITCHED_OFF, 0)
-            outcome = self._handle(reply)
-            if outcome is not None:
-                return outcome
-
-    def _next_reply(self) -> TranscriptEntry | runs.RunFailed | runs.RunExit:
+    def next_reply(self) -> TranscriptEntry | runs.RunFailed | runs.RunExit:
         most = self.run.profile.max_turns
         if self.transcript_writer.transcript.turns >= most:
             return self.transcript_writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
@@ -104,8 +105,10 @@ class _AgentRun:
             return self.transcript_writer.failed(**details, retryable=refusal.retryable)
         return self.transcript_writer.replied(reply)
 
-    def _handle(self, reply: TranscriptEntry) -> runs.RunFailed | runs.RunExit | None:
+    def handle(self, reply: TranscriptEntry) -> runs.RunFailed | runs.RunExit | None:
         """Handles a reply. Returns None if the model is to be asked again."""
+        if self.run.is_off():
+            return self._give_back(SWITCHED_OFF, 0)
         stop = runs.StopReason(reply.stop_reason or runs.StopReason.END_TURN)
         if stop in STOPPED:
             return self.transcript_writer.failed("blocker", f"The model's provider stopped the reply: {stop}.")
@@ -113,16 +116,7 @@ class _AgentRun:
             return self._shorten(reply)
         if problem := _broken_rule(reply, stop, self.run.profile.max_reply_tokens):
             return self._repair(reply, problem)
-        return self._run_tools(reply) if reply.calls else self._complete(reply)
-
-    def _run_tools(self, reply: TranscriptEntry) -> runs.RunExit | None:
-        outcome = self.tools.act(
-            reply, self.transcript_writer.transcript.results_of(reply.turn), self.transcript_writer.results
-        )
-        if isinstance(outcome, runs.RunExit):
-            return outcome
-        self.transcript_writer.keep(self.transcript_writer.results(reply, outcome))
-        return None
+        return self.tools.act(reply) if reply.calls else self._complete(reply)
 
     def _complete(self, reply: TranscriptEntry) -> runs.RunFailed | runs.RunExit | None:
         output = reply.output if reply.output is not None else {"message": reply.text}
@@ -137,7 +131,7 @@ class _AgentRun:
         """One more chance for a reply that breaks a rule: every call gets a result, and the model gets the problem."""
         if self.transcript_writer.transcript.repairs >= MAX_REPAIRS:
             return self.transcript_writer.failed("validation", f"The model's reply broke the rules twice: {problem}")
-        blocks: list[Block] = self.tools.refused(reply, f"Not done: {problem}.")
+        blocks = _refused(reply, f"Not done: {problem}.")
         if not blocks:
             blocks = [{"text": f"Your last reply can't be used: {problem}. Answer again."}]
         self.transcript_writer.keep(replace(self.transcript_writer.results(reply, blocks), is_repair=True))
@@ -148,22 +142,21 @@ class _AgentRun:
         if sum(entry.stop_reason == runs.StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries) > MAX_SHORTENINGS:
             return self.transcript_writer.failed("error", "The conversation is too long for the model.")
         notice = TranscriptMessage(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
-        refused = self.tools.refused(reply, "Not done: the reply was cut off.")
+        refused = _refused(reply, "Not done: the reply was cut off.")
         self.transcript_writer.keep(self.transcript_writer.results(reply, refused, notice))
         return None
 
     def _give_back(self, reason: str, after_seconds: float) -> runs.RunExit:
         again_at = self.run.deps.clock.now() + times.seconds(after_seconds) if after_seconds else None
-        release_task(
-            self.run.deps,
-            self.run.work.call(hashlib.sha256(reason.encode()).hexdigest()),
-            ReleasedWork(
-                reason=reason[:MAX_REASON],
-                again_at=again_at,
-                has_progressed=self.transcript_writer.has_progressed,
-            ),
-        )
+        has_progressed = self.transcript_writer.has_progressed
+        call = self.run.work.call(hashlib.sha256(reason.encode()).hexdigest())
+        work = ReleasedWork(reason=reason[:MAX_REASON], again_at=again_at, has_progressed=has_progressed)
+        release_task(self.run.deps, call, work)
         return runs.RunExit.GIVEN_BACK
+
+
+def _refused(reply: TranscriptEntry, why: str) -> list[Block]:
+    return [result(call["toolUseId"], why, is_error=True) for call in reply.calls]
 
 
 def _broken_rule(reply: TranscriptEntry, stop: runs.StopReason, most_tokens: int) -> str | None:

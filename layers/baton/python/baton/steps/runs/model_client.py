@@ -28,7 +28,7 @@ FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 1.0, 10.0
 MAX_THROTTLED_TRIES, LAST_THROTTLE_SECONDS = 10, 30.0
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class ModelClient:
     """Asks the model for one run."""
 
@@ -75,7 +75,7 @@ class ModelClient:
 
     def _request(self, model_id: str) -> runs.ModelRequest:
         work, conversation = self.run.work, self.run.conversation
-        task, context = work.details.task, work.details.message.context.json
+        task, context = self.run.task, self.run.record.context.json
         return runs.ModelRequest(
             system=system_prompt(
                 self.run.profile.system_prompt,

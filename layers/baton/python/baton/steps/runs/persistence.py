@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from baton.domain import errors
-from baton.steps.retrying import retry_on_conflict
 from baton.steps.runs.run_context import RunContext
 
 PAUSES = (1.0, 4.0, 10.0)
@@ -15,7 +14,7 @@ def persistently(run: RunContext, write: Callable[[], object]) -> None:
     """Tries again after a pause while the store is busy. Raises ``Busy`` once there is no time left for it."""
     for pause in (*PAUSES, None):
         try:
-            retry_on_conflict(run.deps, write)
+            write()
         except errors.Busy:
             if pause is None or run.work.time_left() < pause:
                 raise
