@@ -230,8 +230,8 @@ LIMITS = (
         "a budget has room for one handoff more",
         (
             "domain/handoffs/loop_guard.py",
-            "most is not None and handoffs >= most,",
-            "most is not None and handoffs > most,",
+            "if most is not None and attempt.handoffs >= most:",
+            "if most is not None and attempt.handoffs > most:",
         ),
         (
             "steps/handoffs/begin_handoff.py",

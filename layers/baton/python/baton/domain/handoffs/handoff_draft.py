@@ -88,7 +88,7 @@ class HandoffDraft:
 
     def check(self, settings: Settings, handoffs: int, now: datetime) -> None:
         """Raises ``LoopTripped`` if the loop guard or the budget stops it. ``handoffs``: of the workflow so far."""
-        attempt = loop_guard.HandoffAttempt(kind=self.kind, handoffs=handoffs, budget=self.budget, now=now)
+        attempt = loop_guard.HandoffAttempt(self.kind, handoffs, self.budget, now)
         loop_guard.check(self.lineage.hops, self.hop, settings, attempt)
 
     def task(self, workspace: str, task_id: str, created_by: str, settings: Settings, now: datetime) -> Task:

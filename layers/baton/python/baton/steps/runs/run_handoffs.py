@@ -20,13 +20,19 @@ from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs.prompt import context_after
 from baton.domain.runs.transcript import Block, MessageType, TranscriptEntry, TranscriptMessage, result
 from baton.domain.tasks import commands, trail
-from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy, Task
 from baton.ports import runs
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output, wait_for
+from baton.steps.handoffs.begin_handoff import (
+    PlannedHandoff,
+    Terms,
+    begin_handoffs,
+    must_be_let_begin,
+    transfer_output,
+    wait_for,
+)
 from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.runs.run_context import RunContext
 from baton.steps.runs.transcript_writer import TranscriptWriter
@@ -49,12 +55,14 @@ def transfer_by(
     """Transfers the conversation to the tool's target. ``results``: of the reply's other calls; they are kept in the
     same transaction. Raises ``TargetInactive``, ``LoopTripped`` and other ``InvalidInput``, which leave the task as it
     was, and ``StaleClaim``."""
-    run, worker_call = writer.run, _worker_call(writer.run, [call])
+    run, by, claim_id = writer.run, writer.run.work.by, writer.run.work.claim_id
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned, agent, permitted = _planned(run, call, inputs, Kind.TRANSFER, reply.turn)
-        begun = begin_children(run.deps, worker_call, [planned], inputs, now)
-        new, by, claim_id = begun.only, worker_call.by, worker_call.claim_id
+        terms = _terms(inputs, now)
+        must_be_let_begin(run.deps, by, [planned], terms, None)
+        begun = begin_handoffs(run.deps, by, [planned], terms)
+        new = begun.only
         told = transfer_message(permitted, new.task, agent)
         answered = {**results, call.call_id: result(call.call_id, told.text)}
         entry = writer.insert(writer.results(reply, reply.in_order(answered), told))
@@ -62,7 +70,7 @@ def transfer_by(
         extras = (entry, *begun.extras)
         return ClaimOutcome(command=command, output=transfer_output(new), children=begun.handoffs, extras=extras)
 
-    end_claim(run.deps, EndClaimRequest(call=worker_call, command_name=commands.Transfer.name), decide, _query([call]))
+    end_claim(run.deps, _request(run, [call], commands.Transfer), decide, _query(run, [call]))
     return runs.RunExit.HANDED_ON
 
 
@@ -71,22 +79,24 @@ def delegate_by(
 ) -> runs.RunExit:
     """Makes the task wait for its branches, one per call, each under its call's id. ``results`` and what is raised: as
     in ``transfer_by``. All branches begin, or none."""
-    run, worker_call = writer.run, _worker_call(writer.run, calls)
+    run, by, claim_id = writer.run, writer.run.work.by, writer.run.work.claim_id
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         # The targets see the messages before this reply: its calls have no results yet.
-        planned = [_planned(run, call, inputs, Kind.DELEGATION, reply.turn - 1) for call in calls]
-        begun = begin_children(run.deps, worker_call, [each for each, _, _ in planned], inputs, now)
+        branches = [_planned(run, call, inputs, Kind.DELEGATION, reply.turn - 1) for call in calls]
+        planned, terms = [each for each, _, _ in branches], _terms(inputs, now)
+        must_be_let_begin(run.deps, by, planned, terms, None)
+        begun = begin_handoffs(run.deps, by, planned, terms)
         quorum = min(run.profile.quorum or 1, len(calls)) if run.profile.join is Policy.QUORUM else None
         join = JoinRule(run.profile.join, quorum)
         wait = wait_for(inputs.held.task, begun.handoffs, join, inputs.settings, now)
-        pairs = zip(planned, begun.handoffs, strict=True)
+        pairs = zip(branches, begun.handoffs, strict=True)
         told = [delegation_message(call, child.task, agent) for (_, agent, call), child in pairs]
         entry = writer.insert(writer.results(reply, reply.in_order(results), *told))
-        command = commands.WaitFor(by=worker_call.by, claim_id=worker_call.claim_id, wait=wait)
+        command = commands.WaitFor(by=by, claim_id=claim_id, wait=wait)
         return ClaimOutcome(command=command, children=begun.handoffs, extras=(entry, *begun.extras))
 
-    end_claim(run.deps, EndClaimRequest(call=worker_call, command_name=commands.WaitFor.name), decide, _query(calls))
+    end_claim(run.deps, _request(run, calls, commands.WaitFor), decide, _query(run, calls))
     return runs.RunExit.WAITS
 
 
@@ -103,12 +113,18 @@ def delegation_message(call: HandoffCall, task: Task, agent: Agent) -> Transcrip
     return TranscriptMessage(MessageType.SUBTASK, f"Asked {agent.name}", data)
 
 
-def _worker_call(run: RunContext, calls: Sequence[HandoffCall]) -> WorkerCall:
-    return run.work.call(trail.digest_of([call.call_id for call in calls]))
+def _request(run: RunContext, calls: Sequence[HandoffCall], command: type[commands.WorkerCommand]) -> EndClaimRequest:
+    call = run.work.call(trail.digest_of([call.call_id for call in calls]))
+    return EndClaimRequest(call=call, command_name=command.name)
 
 
-def _query(calls: Sequence[HandoffCall]) -> HandoffQuery:
-    return HandoffQuery(agents=frozenset(call.tool.target_agent for call in calls))
+def _query(run: RunContext, calls: Sequence[HandoffCall]) -> HandoffQuery:
+    targets = frozenset(call.tool.target_agent for call in calls)
+    return HandoffQuery(agents=targets, workflow_id=run.task.workflow_id)
+
+
+def _terms(inputs: HandoffInputs, now: datetime) -> Terms:
+    return Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs, asked_directly=False)
 
 
 def _planned(
