@@ -6,9 +6,10 @@ Blocks are those of Bedrock's Converse: ``text``, ``reasoningContent``, ``toolUs
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from operator import add
 from typing import Any
 
 from baton.domain import errors
@@ -19,6 +20,8 @@ Block = dict[str, Any]
 MAX_COUNT = 10_000_000
 # More than an entry can hold: a stored text is always shown.
 MAX_TEXT_SHOWN = 10_000_000
+# Each block of these is one message.
+SHOWN = frozenset({"text", "reasoningContent", "toolUse", "toolResult"})
 
 
 class EntryKind(StrEnum):
@@ -70,11 +73,7 @@ class Usage:
         return Usage(self.model_calls, count_in(self.input_tokens), count_in(self.output_tokens))
 
     def plus(self, other: Usage) -> Usage:
-        return Usage(
-            self.model_calls + other.model_calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
 
 def count_in(reported: Any) -> int:
@@ -113,7 +112,8 @@ class TranscriptEntry:
     @property
     def last(self) -> int:
         """The number of its last message. An entry counts for at least one."""
-        return self.first + max(len(self.messages), 1) - 1
+        shown = sum(not SHOWN.isdisjoint(block) for block in self.blocks)
+        return self.first + max(shown + len(self.more_messages), 1) - 1
 
     @property
     def calls(self) -> tuple[Block, ...]:

@@ -205,13 +205,8 @@ def wait_for(task: Task, children: Sequence[NewHandoff], join: JoinRule, setting
 
 def transfer_output(child: NewHandoff) -> dict[str, Any]:
     """The transfer output: the output of a task that continues in another task (docs/spec/tools.md §4)."""
-    task = child.change.task
-    return {
-        "handoff": True,
-        "target_agent": task.target_agent,
-        "new_task_id": task.id,
-        "context": dict(child.message.context.fields),
-    }
+    said = {"target_agent": child.task.target_agent, "new_task_id": child.task.id}
+    return {"handoff": True, **said, "context": dict(child.message.context.fields)}
 
 
 def handoffs_so_far(deps: Deps, workspace: str, draft: HandoffDraft) -> int:

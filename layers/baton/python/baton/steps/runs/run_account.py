@@ -11,7 +11,6 @@ from baton.domain.runs.transcript import Usage
 from baton.ports.writes import AddUsage
 from baton.steps import idempotency
 from baton.steps.retrying import attempts, too_many_changes
-from baton.steps.runs.persistence import persistently
 from baton.steps.runs.run_context import RunContext
 
 
@@ -34,7 +33,7 @@ class RunAccount:
     def count(self, used: Usage) -> None:
         """Counts this too, whether or not the claim is still current. Raises ``StaleClaim`` if a later run has counted
         since: then the caller counts it as late."""
-        persistently(self.run, lambda: self._count(used, None))
+        self.run.persist(lambda: self._count(used, None))
 
     def count_reply(self, reply: Usage) -> None:
         """Counts the tokens of a reply, once, whatever becomes of it. Its call is counted already. Raises
@@ -51,7 +50,7 @@ class RunAccount:
         task, work = self.run.task, self.run.work
         idempotency_key = IdempotencyKey(work.by, "cost of a reply", f"{work.claim_id} {self.step + 1}", "")
         spent = AddUsage(task.workflow_id, task.id, used)
-        persistently(self.run, lambda: idempotency.apply_once(self.run.deps, idempotency_key, [spent]))
+        self.run.persist(lambda: idempotency.apply_once(self.run.deps, idempotency_key, [spent]))
 
     def _count(self, used: Usage, limits: SpendingLimits | None) -> str | None:
         """Returns the exhausted budget as text, or None. Without ``limits`` nothing is exhausted."""

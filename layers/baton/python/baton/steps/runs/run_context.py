@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from baton.domain import errors
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.runs import history
 from baton.domain.runs.run_profile import RunProfile
@@ -11,6 +13,8 @@ from baton.domain.tasks.task import Task
 from baton.ports import runs
 from baton.ports.deps import Deps
 from baton.steps.agents.kill_switch import is_off
+
+PAUSES = (1.0, 4.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +31,16 @@ class RunContext:
     def is_off(self) -> bool:
         """True if the agent is switched off. A reply that came meanwhile is kept, and acted on once it is on again."""
         return is_off(self.deps, self.task.workspace, self.work.agent.slug)
+
+    def persist(self, write: Callable[[], object]) -> None:
+        """Writes what isn't given up as long as there is time, as a reply was paid for: tries again after a pause while
+        the store is busy. Raises ``Busy`` once there is no time left for it."""
+        for pause in (*PAUSES, None):
+            try:
+                write()
+            except errors.Busy:
+                if pause is None or self.work.time_left() < pause:
+                    raise
+                self.deps.clock.sleep(pause)
+            else:
+                return

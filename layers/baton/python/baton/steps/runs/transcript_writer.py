@@ -19,7 +19,6 @@ from baton.domain.runs.transcript import (
 )
 from baton.ports import runs
 from baton.ports.writes import Insert
-from baton.steps.runs.persistence import persistently
 from baton.steps.runs.run_account import RunAccount
 from baton.steps.runs.run_context import RunContext
 
@@ -68,7 +67,7 @@ class TranscriptWriter:
     def keep(self, entry: TranscriptEntry) -> None:
         """Saves the entry. Raises ``StaleClaim`` if the claim is over. An entry that is on its way when it ends is
         saved all the same, unless a later run has taken the transcript by then."""
-        persistently(self.run, lambda: self._keep(entry))
+        self.run.persist(lambda: self._keep(entry))
         self.transcript = Transcript((*self.transcript.entries, entry))
         self.has_progressed = True
 
