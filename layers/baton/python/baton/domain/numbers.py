@@ -76,8 +76,7 @@ def loads(text: str) -> Any:
 
 def dumps(value: Any, **options: Any) -> str:
     """Like ``json.dumps``, with every ``Number`` in its own spelling."""
-    text = json.dumps(value, default=_written, **options)
-    return _spliced(text) if _MARK in text else text
+    return _spliced(json.dumps(value, default=_written, **options))
 
 
 def fingerprint(value: Any) -> str:
@@ -108,7 +107,7 @@ _MARKED = re.compile(f'"{_MARK}([-+.0-9eE]+)"')
 
 
 def _spliced(text: str) -> str:
-    return _MARKED.sub(r"\1", text)
+    return _MARKED.sub(r"\1", text) if _MARK in text else text
 
 
 def _written(value: Any) -> str:
