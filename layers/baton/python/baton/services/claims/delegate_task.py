@@ -20,7 +20,7 @@ from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_handoffs, must_be_let_begin, terms_under, wait_for
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_handoffs, begun_or_refused, terms_under, wait_for
 from baton.steps.memory.snapshots import with_snapshot
 
 
@@ -57,8 +57,7 @@ def delegate_task(deps: Deps, call: WorkerCall, branches: Sequence[BranchMessage
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned = [_planned(deps, by, each, number, inputs) for number, each in enumerate(branches)]
         terms = terms_under(deps, inputs.held.task, inputs, now)
-        must_be_let_begin(deps, by, planned, terms, call.idempotency_key)
-        begun = begin_handoffs(deps, by, planned, terms)
+        begun = begun_or_refused(deps, by, begin_handoffs(deps, by, planned, terms), call.idempotency_key)
         wait = wait_for(inputs.held.task, begun.handoffs, join, inputs.settings, now)
         command = commands.WaitFor(by=by, claim_id=call.claim_id, wait=wait)
         return ClaimOutcome(command=command, children=begun.handoffs, extras=begun.extras)

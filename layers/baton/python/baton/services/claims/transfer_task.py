@@ -22,7 +22,7 @@ from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import (
     PlannedHandoff,
     begin_handoffs,
-    must_be_let_begin,
+    begun_or_refused,
     terms_under,
     transfer_output,
 )
@@ -38,8 +38,7 @@ def transfer_task(deps: Deps, call: WorkerCall, transfer: handoff_message.Handof
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned = [_planned(deps, by, transfer, inputs)]
         terms = terms_under(deps, inputs.held.task, inputs, now)
-        must_be_let_begin(deps, by, planned, terms, call.idempotency_key)
-        begun = begin_handoffs(deps, by, planned, terms)
+        begun = begun_or_refused(deps, by, begin_handoffs(deps, by, planned, terms), call.idempotency_key)
         task = begun.only.task
         command = commands.Transfer(by=by, claim_id=call.claim_id, successor=task.id, target=task.target_agent)
         return ClaimOutcome(

@@ -40,8 +40,8 @@ from baton.steps.handoffs.begin_handoff import (
     PlannedHandoff,
     Terms,
     begin_handoffs,
+    begun_or_refused,
     commit_handoff,
-    must_be_let_begin,
 )
 from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.tasks.change_task import page_sync_of
@@ -180,9 +180,8 @@ def _continue(deps: Deps, by: Principal, found: FoundConversation, inputs: Hando
         roots=inputs.roots,
     )
     draft = _with_snapshot(deps, workspace, _draft(found, inputs, _speaker(by), agent.slug, message))
-    planned = [PlannedHandoff(draft, agent)]
-    must_be_let_begin(deps, by, planned, terms, idempotency_key)
-    begun = begin_handoffs(deps, by, planned, terms)
+    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
+    begun = begun_or_refused(deps, by, begun, idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     return commit_handoff(deps, begun, *going_on(found, begun.only, by.key), *saved)
 

@@ -33,6 +33,7 @@ from baton.steps.handoffs.begin_handoff import (
     PlannedHandoff,
     Terms,
     begin_handoffs,
+    begun_or_refused,
     commit_handoff,
     handoffs_so_far,
 )
@@ -107,6 +108,7 @@ def _release_handoff(
         created_by=review.requested_by,
     )
     begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
+    begun = begun_or_refused(deps, by, begun, idempotency_key)
     task = begun.only.task
     released = review.released(by, now, task.id)
     extras: list[Write] = [Save(released)]

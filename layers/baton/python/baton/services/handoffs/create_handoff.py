@@ -32,8 +32,8 @@ from baton.steps.handoffs.begin_handoff import (
     PlannedHandoff,
     Terms,
     begin_handoffs,
+    begun_or_refused,
     commit_handoff,
-    must_be_let_begin,
 )
 from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.tasks.change_task import page_sync_of
@@ -150,8 +150,7 @@ def _hand_off(
         own_roots=_own_roots(read),
         is_counted=parent is not None or request.workflow_id is not None,
     )
-    must_be_let_begin(deps, by, [planned], terms, idempotency_key)
-    begun = begin_handoffs(deps, by, [planned], terms)
+    begun = begun_or_refused(deps, by, begin_handoffs(deps, by, [planned], terms), idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     return commit_handoff(deps, begun, *_under(parent, request, terms.now), *saved, *request.extra_writes(begun.only))
 

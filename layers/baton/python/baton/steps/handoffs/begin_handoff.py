@@ -120,42 +120,13 @@ class StoppedHandoff:
     extras: tuple[Write, ...]
 
 
-def must_be_let_begin(
-    deps: Deps,
-    by: Principal,
-    planned: Sequence[PlannedHandoff],
-    terms: Terms,
-    idempotency_key: IdempotencyKey | None,
-) -> None:
-    """Raises ``LoopTripped`` if the loop guard stops one of them, and commits the entry that the stopped one leaves for
-    a human. A repeat with the same key gets the same error, and counts once."""
-    stopped = stopped_among(deps, by, planned, terms)
-    if stopped is None:
-        return
-    trip = stopped.trip
-    refusal = errors.LoopTripped(trip.rule, trip.message, trip.chain, stopped.review.id)
-    deps.store.commit(by.workspace, *stopped.extras, *idempotency.save_refusal(idempotency_key, refusal))
-    raise refusal from trip
-
-
-def stopped_among(deps: Deps, by: Principal, planned: Sequence[PlannedHandoff], terms: Terms) -> StoppedHandoff | None:
-    """Returns the first that the loop guard stops; None if all may begin."""
-    draft = planned[0].draft
-    counted: tuple[Write, ...] = ()
-    try:
-        # A stopped root counts too: otherwise nothing limits the entries that it leaves for humans.
-        counted = terms.root_counted()
-        for number, each in enumerate(planned):
-            draft = each.draft
-            draft.check(terms.settings, terms.start + number, terms.now)
-    except errors.LoopTripped as trip:
-        stopped = stopped_handoff(deps, by, draft, trip, terms.now)
-        return replace(stopped, extras=(*stopped.extras, *counted))
-    return None
-
-
-def begin_handoffs(deps: Deps, by: Principal, planned: Sequence[PlannedHandoff], terms: Terms) -> BegunHandoffs:
-    """Begins handoffs that may begin. All belong to the workflow of the first."""
+def begin_handoffs(
+    deps: Deps, by: Principal, planned: Sequence[PlannedHandoff], terms: Terms
+) -> BegunHandoffs | StoppedHandoff:
+    """Begins all, or none: the first that the loop guard stops, stops all. All belong to the workflow of the first."""
+    stopped = _stopped_among(deps, by, planned, terms)
+    if stopped is not None:
+        return stopped
     settings, now, begun = terms.settings, terms.now, []
     for each in planned:
         draft = each.draft
@@ -166,6 +137,35 @@ def begin_handoffs(deps: Deps, by: Principal, planned: Sequence[PlannedHandoff],
         begun.append(NewHandoff(change, record, opened(change.task, None, 0) if new.mirrored else None))
     counted = (_handoffs_counted(planned, terms),) if terms.is_counted else ()
     return BegunHandoffs(tuple(begun), (*terms.root_counted(), *counted))
+
+
+def begun_or_refused(
+    deps: Deps, by: Principal, begun: BegunHandoffs | StoppedHandoff, idempotency_key: IdempotencyKey | None
+) -> BegunHandoffs:
+    """For a caller that is refused if the loop guard stops them: commits the entry that the stopped one leaves for a
+    human, and raises ``LoopTripped``. A repeat with the same key gets the same error, and counts once."""
+    if isinstance(begun, BegunHandoffs):
+        return begun
+    trip = begun.trip
+    refusal = errors.LoopTripped(trip.rule, trip.message, trip.chain, begun.review.id)
+    deps.store.commit(by.workspace, *begun.extras, *idempotency.save_refusal(idempotency_key, refusal))
+    raise refusal from trip
+
+
+def _stopped_among(deps: Deps, by: Principal, planned: Sequence[PlannedHandoff], terms: Terms) -> StoppedHandoff | None:
+    """Returns the first that the loop guard stops; None if all may begin."""
+    draft = planned[0].draft
+    counted: tuple[Write, ...] = ()
+    try:
+        # A stopped root counts too: otherwise nothing limits the entries that it leaves for humans.
+        counted = terms.root_counted()
+        for number, each in enumerate(() if terms.is_released else planned):
+            draft = each.draft
+            draft.check(terms.settings, terms.start + number, terms.now)
+    except errors.LoopTripped as trip:
+        stopped = stopped_handoff(deps, by, draft, trip, terms.now)
+        return replace(stopped, extras=(*stopped.extras, *counted))
+    return None
 
 
 def _handoffs_counted(planned: Sequence[PlannedHandoff], terms: Terms) -> Add:

@@ -26,7 +26,6 @@ from baton.steps.handoffs.begin_handoff import (
     StoppedHandoff,
     Terms,
     begin_handoffs,
-    stopped_among,
     stopped_handoff,
 )
 
@@ -167,10 +166,9 @@ def _facts(deps: Deps, task: Task, *agents: str) -> HandoffInputs:
 
 def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, inputs: HandoffInputs, now: datetime) -> FollowUp:
     terms = Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs, asked_directly=False)
-    stopped = stopped_among(deps, by, [planned], terms)
-    if stopped is not None:
-        return _stopped(stopped)
     begun = begin_handoffs(deps, by, [planned], terms)
+    if isinstance(begun, StoppedHandoff):
+        return _stopped(begun)
     task = begun.only.task
     outcome = {
         "status": "created",

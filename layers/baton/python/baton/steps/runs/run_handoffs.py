@@ -29,7 +29,7 @@ from baton.steps.handoffs.begin_handoff import (
     PlannedHandoff,
     Terms,
     begin_handoffs,
-    must_be_let_begin,
+    begun_or_refused,
     transfer_output,
     wait_for,
 )
@@ -59,9 +59,7 @@ def transfer_by(
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned, agent, permitted = _planned(run, call, inputs, Kind.TRANSFER, reply.turn)
-        terms = _terms(inputs, now)
-        must_be_let_begin(run.deps, by, [planned], terms, None)
-        begun = begin_handoffs(run.deps, by, [planned], terms)
+        begun = begun_or_refused(run.deps, by, begin_handoffs(run.deps, by, [planned], _terms(inputs, now)), None)
         new = begun.only
         told = transfer_message(permitted, new.task, agent)
         answered = {**results, call.call_id: result(call.call_id, told.text)}
@@ -84,9 +82,8 @@ def delegate_by(
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         # The targets see the messages before this reply: its calls have no results yet.
         branches = [_planned(run, call, inputs, Kind.DELEGATION, reply.turn - 1) for call in calls]
-        planned, terms = [each for each, _, _ in branches], _terms(inputs, now)
-        must_be_let_begin(run.deps, by, planned, terms, None)
-        begun = begin_handoffs(run.deps, by, planned, terms)
+        planned = [each for each, _, _ in branches]
+        begun = begun_or_refused(run.deps, by, begin_handoffs(run.deps, by, planned, _terms(inputs, now)), None)
         quorum = min(run.profile.quorum or 1, len(calls)) if run.profile.join is Policy.QUORUM else None
         join = JoinRule(run.profile.join, quorum)
         wait = wait_for(inputs.held.task, begun.handoffs, join, inputs.settings, now)
