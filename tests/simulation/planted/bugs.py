@@ -208,7 +208,7 @@ RUNS = (
         do.item("run_writes:_limit_values", "None", ":most_calls"), habits=_RUNS, steps=400_000),
     # A run looks at its claim before each entry. What keeps it out in the moment after that is found without the look.
     bug("a run adds to a transcript that a later one has taken",
-        do.drop_statement("transcript_writer:TranscriptWriter.keep", "must_hold_claim"),
+        do.drop_statement("transcript_writer:TranscriptWriter._keep", "current_claim"),
         do.text("run_writes:PLACE_IS_FREE_OR_OURS", "=", ">="), habits=_RUNS, steps=400_000),
     bug("a run takes the transcript back from a later one",
         do.condition("dynamodb/runs/runs:Runs.take_transcript", "not fence", "any"), habits=_RUNS,

@@ -83,7 +83,7 @@ LIMITS = (
     bug("a budget's handoffs aren't counted by those who hand off at once",
         _NO_COUNT, habits={"focus": Focus.ENDS, "is_hot": True}, steps=100_000),
     bug("a budget has room for one handoff more",
-        do.compare("loop_guard:_budget_rules", ">", "handoffs"), _NO_COUNT, steps=200_000),
+        do.compare("loop_guard:check", ">", "handoffs"), _NO_COUNT, steps=200_000),
     bug("a heartbeat decides by what it has read",
         do.argument("renewal:renew", "_updated", 3, "CLAIM_IS_CURRENT", "VERSION_UNCHANGED"),
         do.drop_item("renewal:renew", ":seen"), habits={**_HOT_WAITS, "slowness": 40}, steps=200_000),

@@ -142,6 +142,12 @@ def largest(entries: list[TranscriptEntry]) -> int:
     return max(by_turn.values(), default=0)
 
 
+@given(transcripts("task_a"))
+@settings(derandomize=True, deadline=None)
+def test_an_entry_takes_a_number_for_each_of_its_messages(entries: list[TranscriptEntry]) -> None:
+    assert all(each.last == each.first + max(len(each.messages), 1) - 1 for each in entries)
+
+
 @given(conversations(), st.booleans(), st.sampled_from([300, 2_000, 6_000, 20_000, 200_000]))
 @settings(derandomize=True, max_examples=scaled(500), suppress_health_check=list(HealthCheck))
 def test_any_history_is_one_that_providers_take(made: Any, has_tools: bool, most: int) -> None:

@@ -28,7 +28,11 @@ def from_ms(ms: int) -> datetime:
 
 def whole_ms(at: datetime) -> datetime:
     """Returns the time in UTC, rounded down to a millisecond. Raises ``ValueError`` if UTC has no such year."""
-    return from_ms(to_ms(at))
+    try:
+        utc = at.astimezone(UTC)
+    except OverflowError as exc:
+        raise ValueError(f"{at} has no year from 1 to 9999 in UTC") from exc
+    return utc.replace(microsecond=utc.microsecond // 1_000 * 1_000)
 
 
 def rfc3339(at: datetime) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from baton.domain import errors
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.route import Route
@@ -42,6 +43,13 @@ class HandoffInputs:
     parent: TaskDetails | None = None  # the task that the handoff belongs to, with its body
     handoffs: int | None = None  # of the workflow so far; None if they were never counted
     roots: RootHandoffs | None = None  # the direction's root handoffs of the last hour
+
+    @property
+    def held(self) -> TaskDetails:
+        """The parent, for a decision that can't be without one. Raises ``Unknown``."""
+        if self.parent is None:
+            raise errors.Unknown("task")
+        return self.parent
 
 
 class HandoffStore(Protocol):

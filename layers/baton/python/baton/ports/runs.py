@@ -22,7 +22,7 @@ from baton.ports.writes import Write
 Json = Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RunInput:
     """What a runner gets: the task under a live claim of ``by``'s, its payload, and why earlier attempts came back.
     ``time_left``: seconds until a runner should have stopped. ``memory``: what the handoff took along, read with the

@@ -59,6 +59,15 @@ def _answered(saved: dict[str, Any], replay: Callable[[dict[str, Any]], Answer])
     return replay(saved)
 
 
+def was_answered(idempotency_key: IdempotencyKey | None, saved_response: SavedResponse | None) -> bool:
+    """True if the first call under the key has had its effect. Raises the refusal if it was refused, and
+    ``KeyReused``."""
+    saved = None if idempotency_key is None else idempotency_key.replay(saved_response)
+    if saved is not None and REFUSED in saved:
+        raise errors.refusal_from(**saved[REFUSED])
+    return saved is not None
+
+
 def with_response(inputs: HandoffInputs) -> tuple[HandoffInputs, SavedResponse | None]:
     return inputs, inputs.saved_response
 

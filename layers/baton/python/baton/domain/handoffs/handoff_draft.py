@@ -16,6 +16,8 @@ from baton.domain.handoffs.loop_guard import Budget, Hop
 from baton.domain.tasks.task import Kind, State, Task, TaskMeta
 
 ROOT_DEPTH = 1
+# Fields of a draft that its task has under the same names.
+_SAME_IN_DRAFT = ("requires", "work_type", "dispatch_rank", "join_parent", "call_id", "retry_of")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,14 +90,18 @@ class HandoffDraft:
 
     def check(self, settings: Settings, handoffs: int, now: datetime) -> None:
         """Raises ``LoopTripped`` if the loop guard or the budget stops it. ``handoffs``: of the workflow so far."""
-        attempt = loop_guard.HandoffAttempt(kind=self.kind, handoffs=handoffs, budget=self.budget, now=now)
+        attempt = loop_guard.HandoffAttempt(self.kind, handoffs, self.budget, now)
         loop_guard.check(self.lineage.hops, self.hop, settings, attempt)
 
     def task(self, workspace: str, task_id: str, created_by: str, settings: Settings, now: datetime) -> Task:
         """Returns the handoff's task, not approved yet."""
         message, lineage = self.message, self.lineage
         deadlines = [at for at in (message.expectations.deadline, self.budget.deadline) if at]
+        same = {name: getattr(self, name) for name in _SAME_IN_DRAFT}
+        same |= {name: getattr(lineage, name) for name in ("workflow_id", "parent_id")}
+        same |= {name: getattr(message.metadata, name) for name in ("priority", "effort", "not_before")}
         return Task(
+            **same,
             workspace=workspace,
             id=task_id,
             state=State.NEEDS,
@@ -103,21 +109,10 @@ class HandoffDraft:
             kind=str(self.kind),
             source_agent=self.source,
             target_agent=self.target,
-            priority=message.metadata.priority,
-            effort=message.metadata.effort,
-            requires=self.requires,
-            work_type=self.work_type,
-            dispatch_rank=self.dispatch_rank,
             deadline=min(deadlines, default=None),
             fail_on_deadline=message.expectations.fails_on_deadline,
-            not_before=message.metadata.not_before,
             handoff_id=handoff_id_of(task_id),
             master_task_id=lineage.master_task_id or task_id,
-            parent_id=lineage.parent_id,
-            join_parent=self.join_parent,
-            call_id=self.call_id,
-            retry_of=self.retry_of,
-            workflow_id=lineage.workflow_id,
             depth=len(lineage.hops) + ROOT_DEPTH,
             created_at=now,
             created_by=created_by,
@@ -128,27 +123,18 @@ class HandoffDraft:
     def record(self, task: Task) -> handoff_message.HandoffMessage:
         """Returns the handoff's record: the message and its computed fields (docs/spec/protocol.md §1)."""
         message, budget = self.message, self.budget
-        metadata = message.metadata.having(
-            priority=str(task.priority),
-            workflow_id=task.workflow_id,
-            parent_handoff=self.lineage.parent_handoff_id,
-            depth=task.depth,
-        )
+        place = {"workflow_id": task.workflow_id, "parent_handoff": self.lineage.parent_handoff_id, "depth": task.depth}
         rollback = handoff_message.RollbackPart({"on_failure": self.source, **message.rollback.fields})
         completed = replace(
             message,
             source=message.source.having(agent=self.source),
             target=message.target.having(agent=self.target),
             rollback=rollback.having(checkpoint_id=rollback.checkpoint_id or first_checkpoint_id_of(task.id)),
-            metadata=metadata,
-            budget=handoff_message.BudgetPart(_budget_json(budget)) if budget != Budget() else message.budget,
+            metadata=message.metadata.having(priority=str(task.priority), **place),
+            budget=message.budget if budget == Budget() else handoff_message.BudgetPart(_budget_json(budget)),
         )
-        return completed.having(
-            handoff_id=task.handoff_id,
-            kind=task.kind,
-            timestamp=times.rfc3339(task.created_at),
-            hops=[each.plain() for each in (*self.lineage.hops, self.hop)],
-        )
+        known = {"handoff_id": task.handoff_id, "kind": task.kind, "timestamp": times.rfc3339(task.created_at)}
+        return completed.having(**known, hops=[each.plain() for each in (*self.lineage.hops, self.hop)])
 
     def plain(self) -> dict[str, Any]:
         """Returns JSON for a manual review, which stores the draft until a human releases it."""

@@ -299,16 +299,13 @@ _ORDER = (
 
 def message_from(plain: Mapping[str, Any] | None) -> HandoffMessage:
     """Returns the message of a request's or a record's JSON; an empty one for None."""
+    given = dict(plain or {})
     known: dict[str, Any] = {}
-    more: dict[str, Any] = {}
-    for name, value in (plain or {}).items():
-        match value:
-            case dict() if name in _PARTS:
-                known[name] = _PARTS[name](value)
-            case str() if name == "summary":
-                known[name] = value
-            case list() | tuple() if name == "results":
-                known[name] = tuple(value)
-            case _:
-                more[name] = value
-    return HandoffMessage(**known, more=more)
+    for name, part in _PARTS.items():
+        if isinstance(given.get(name), dict):
+            known[name] = part(given.pop(name))
+    if isinstance(given.get("summary"), str):
+        known["summary"] = given.pop("summary")
+    if isinstance(given.get("results"), list | tuple):
+        known["results"] = tuple(given.pop("results"))
+    return HandoffMessage(**known, more=given)

@@ -6,9 +6,8 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.settings import Settings
@@ -59,15 +58,11 @@ class Budget:
     deadline: datetime | None = None
 
     def narrowed(self, by: Budget) -> Budget:
-        return Budget(
-            max_handoffs=_least(self.max_handoffs, by.max_handoffs),
-            max_model_calls=_least(self.max_model_calls, by.max_model_calls),
-            max_tokens=_least(self.max_tokens, by.max_tokens),
-            deadline=_least(self.deadline, by.deadline),
-        )
+        both = {limit.name: (getattr(self, limit.name), getattr(by, limit.name)) for limit in fields(Budget)}
+        return Budget(**{name: min((at for at in pair if at is not None), default=None) for name, pair in both.items()})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HandoffAttempt:
     """What the guard looks at besides the chain."""
 
@@ -80,83 +75,44 @@ class HandoffAttempt:
 def check(ancestors: tuple[Hop, ...], new: Hop, settings: Settings, attempt: HandoffAttempt) -> None:
     """Raises ``LoopTripped`` for the first rule that ``new`` breaks. A budget holds even if the guard is off: a caller
     asked for it."""
-    hops = (*ancestors, new)
-    for rule, is_broken, message in (
-        *_budget_rules(attempt.handoffs, attempt.budget, attempt.now),
-        *_rules(hops, settings, attempt.kind, attempt.handoffs),
-    ):
-        if is_broken:
-            raise errors.LoopTripped(rule, message, agents_of(hops))
+    hops, most = (*ancestors, new), attempt.budget.max_handoffs
+    if most is not None and attempt.handoffs >= most:
+        raise _tripped("budget_max_handoffs", f"The workflow's budget is {most} handoffs, and it has had them.", hops)
+    if attempt.budget.deadline is not None and attempt.now >= attempt.budget.deadline:
+        raise _tripped("budget_deadline", "The deadline of the workflow's budget is over.", hops)
+    if settings.loop_guard and attempt.kind is not Kind.ESCALATION:
+        _check_rules(hops, settings, attempt)
+
+
+def _check_rules(hops: tuple[Hop, ...], settings: Settings, attempt: HandoffAttempt) -> None:
+    new, source, target = hops[-1], hops[-1].source, hops[-1].target
+    if source == target:
+        raise _tripped("self_handoff", f"{source} would hand off to itself.", hops)
+    if len(hops) > (most := settings.max_depth):
+        text = f"The chain would be {len(hops)} handoffs deep, and at most {most} are allowed (max_depth)."
+        raise _tripped("max_depth", text, hops)
+    if attempt.handoffs >= (most := settings.max_handoffs_per_workflow):
+        text = f"The workflow has had its {most} handoffs (max_handoffs_per_workflow)."
+        raise _tripped("max_handoffs_per_workflow", text, hops)
+    same = sum(each.direction == new.direction for each in hops)
+    if target is not None and same > (most := settings.max_same_direction):
+        text = f"{source} → {target} would be {same} times in one chain, and at most {most} times are allowed"
+        raise _tripped("same_direction", f"{text} (max_same_direction).", hops)
+    window = hops[-settings.ping_pong_window :]
+    agents = {agent for each in window for agent in each.direction if agent is not None}
+    if len(window) == (most := settings.ping_pong_window) and len(agents) < FEWEST_AGENTS:
+        text = f"The last {most} handoffs (ping_pong_window) would be between {' and '.join(sorted(agents))} alone."
+        raise _tripped("ping_pong", text, hops)
+    if attempt.kind is not Kind.RETRY and new in hops[:-1]:
+        text = f"{source} has handed this to {target or 'any agent'} for the same reason before."
+        raise _tripped("same_reason", text, hops)
+
+
+def _tripped(rule: str, message: str, hops: tuple[Hop, ...]) -> errors.LoopTripped:
+    return errors.LoopTripped(rule, message, agents_of(hops))
 
 
 def agents_of(hops: Iterable[Hop]) -> tuple[str, ...]:
     """Returns the sources of the hops, in order, then the last target."""
     hops = tuple(hops)
     return (*(each.source for each in hops), hops[-1].target or "any agent") if hops else ()
-
-
-Rule = tuple[str, bool, str]
-
-
-def _budget_rules(handoffs: int, budget: Budget, now: datetime) -> tuple[Rule, ...]:
-    most = budget.max_handoffs
-    return (
-        (
-            "budget_max_handoffs",
-            most is not None and handoffs >= most,
-            f"The workflow's budget is {most} handoffs, and it has had them.",
-        ),
-        (
-            "budget_deadline",
-            budget.deadline is not None and now >= budget.deadline,
-            "The deadline of the workflow's budget is over.",
-        ),
-    )
-
-
-def _rules(hops: tuple[Hop, ...], settings: Settings, kind: Kind, handoffs: int) -> tuple[Rule, ...]:
-    if not settings.loop_guard or kind is Kind.ESCALATION:
-        return ()
-    new, earlier = hops[-1], hops[:-1]
-    window = hops[-settings.ping_pong_window :]
-    agents = {agent for each in window for agent in each.direction if agent is not None}
-    same = sum(each.direction == new.direction for each in hops) if new.target is not None else 0
-    most = settings.max_same_direction
-    return (
-        ("self_handoff", new.source == new.target, f"{new.source} would hand off to itself."),
-        (
-            "max_depth",
-            len(hops) > settings.max_depth,
-            f"The chain would be {len(hops)} handoffs deep, and at most {settings.max_depth} are allowed (max_depth).",
-        ),
-        (
-            "max_handoffs_per_workflow",
-            handoffs >= settings.max_handoffs_per_workflow,
-            f"The workflow has had its {settings.max_handoffs_per_workflow} handoffs (max_handoffs_per_workflow).",
-        ),
-        (
-            "same_direction",
-            same > most,
-            (
-                f"{new.source} → {new.target} would be {same} times in one chain, and at most {most} times are allowed "
-                "(max_same_direction)."
-            ),
-        ),
-        (
-            "ping_pong",
-            len(window) == settings.ping_pong_window and len(agents) < FEWEST_AGENTS,
-            (
-                f"The last {settings.ping_pong_window} handoffs (ping_pong_window) would be between "
-                f"{' and '.join(sorted(agents))} alone."
-            ),
-        ),
-        (
-            "same_reason",
-            kind is not Kind.RETRY and new in earlier,
-            f"{new.source} has handed this to {new.target or 'any agent'} for the same reason before.",
-        ),
-    )
-
-
-def _least(one: Any, other: Any) -> Any:
-    return min((value for value in (one, other) if value is not None), default=None)

@@ -80,7 +80,7 @@ class SpendingLimits:
 NO_LIMITS = SpendingLimits()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Spending:
     """One step of a run's counting."""
 

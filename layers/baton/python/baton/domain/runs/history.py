@@ -4,7 +4,7 @@ begins and ends with a user's turn, the roles alternate, and each call comes rig
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from baton.domain import hidden
@@ -52,23 +52,19 @@ class Conversation:
 
     def put_into(self, message: handoff_message.HandoffMessage) -> handoff_message.HandoffMessage:
         """Returns the message as part of this conversation."""
-        seen = {
-            "history": str(self.history),
-            "earlier": [each.plain() for each in self.earlier],
-            "source": self.source,
-            "instructions": self.instructions,
-        }
+        seen: dict[str, Any] = {"history": str(self.history), "source": self.source, "instructions": self.instructions}
+        seen["earlier"] = [each.plain() for each in self.earlier]
         return replace(message, input=handoff_message.InputPart({"message": self.message})).having(conversation=seen)
 
     def handed_on(self, history: History, task_id: str, turns: int, source: str, instructions: str) -> Conversation:
         """Returns the conversation for the target of a handoff tool: the same message, and as much of the transcripts
         as ``history`` allows."""
-        earlier = {
-            History.FULL: (*self.earlier, EarlierTask(task_id, turns)),
+        earlier: tuple[EarlierTask, ...] = ()
+        if history is History.FULL:
+            earlier = (*self.earlier, EarlierTask(task_id, turns))
+        if history is History.LAST_MESSAGE:
             # Later agents, after further handoffs, see no more of this task either.
-            History.LAST_MESSAGE: (EarlierTask(task_id, turns, since=turns),),
-            History.NONE: (),
-        }[history]
+            earlier = (EarlierTask(task_id, turns, since=turns),)
         return Conversation(self.message, history, earlier[-MAX_EARLIER_TASKS:], source, instructions)
 
 
@@ -78,76 +74,52 @@ def conversation_in(record: handoff_message.HandoffMessage) -> Conversation | No
     if given is None:
         return None
     earlier = tuple(EarlierTask(each["task_id"], each["turns"], each.get("since", 0)) for each in given["earlier"])
-    return Conversation(
-        record.input.fields["message"],
-        History(given["history"]),
-        earlier,
-        given.get("source"),
-        given.get("instructions", ""),
-    )
+    message, source, instructions = record.input.fields["message"], given.get("source"), given.get("instructions", "")
+    return Conversation(message, History(given["history"]), earlier, source, instructions)
 
 
-@dataclass(frozen=True, slots=True)
-class _TurnGroup:
-    """Turns that are kept or left out together: a user's message, or a reply with the results of its calls."""
-
-    turns: tuple[Turn, ...]
-
-    @property
-    def size(self) -> int:
-        return len(trail.canonical_json(self.turns).encode())
+# Turns that are kept or left out together: a user's message, or a reply with the results of its calls.
+TurnGroup = tuple[Turn, ...]
 
 
-@dataclass(slots=True)
-class _TurnReader:
-    """Builds the turn groups of a transcript."""
+def _groups(entries: Iterable[TranscriptEntry], *, is_own: bool) -> list[TurnGroup]:
+    """Returns the turns of a transcript. ``is_own``: that of the running task, whose reasoning is kept, as some
+    providers require it back."""
+    shown, results = list(entries), dict[int, list[Block]]()
+    for entry in shown:
+        if entry.kind is EntryKind.RESULTS:
+            results.setdefault(entry.turn, []).extend(entry.blocks)
+    groups: list[TurnGroup] = []
+    for entry in shown:
+        if entry.kind is EntryKind.ASK:
+            groups.append(({"role": USER, "content": list(entry.blocks)},))
+        elif entry.kind is EntryKind.REPLY:
+            groups.append(_reply(entry, results.get(entry.turn, []), is_own=is_own))
+    return [group for group in groups if group]
 
-    is_own: bool  # the running task's transcript: its reasoning is kept, as some providers require it back
-    groups: list[_TurnGroup] = field(default_factory=list)
 
-    def read(
-        self, entries: Iterable[TranscriptEntry], most_turns: int | None = None, since: int = 0
-    ) -> list[_TurnGroup]:
-        results: dict[int, list[Block]] = {}
-        order: list[tuple[EntryKind, int, TranscriptEntry]] = []
-        for entry in entries:
-            if entry.turn < since or (most_turns is not None and entry.turn > most_turns):
-                continue
-            if entry.kind is EntryKind.RESULTS:
-                results.setdefault(entry.turn, []).extend(entry.blocks)
-            if entry.kind in {EntryKind.ASK, EntryKind.REPLY}:
-                order.append((entry.kind, entry.turn, entry))
-        for kind, turn, entry in order:
-            if kind is EntryKind.ASK:
-                self.groups.append(_TurnGroup(({"role": USER, "content": list(entry.blocks)},)))
-            else:
-                self._reply(entry, results.get(turn, []))
-        return self.groups
+def _reply(entry: TranscriptEntry, answers: list[Block], *, is_own: bool) -> TurnGroup:
+    """Returns a reply with its results, without unanswered calls and without results that have no call. A reply with
+    neither text nor calls is left out."""
+    answered = {block["toolResult"]["toolUseId"]: block for block in answers if "toolResult" in block}
+    shown = [block for block in entry.blocks if _is_kept(block, is_own=is_own)]
+    shown = [block for block in shown if "toolUse" not in block or block["toolUse"]["toolUseId"] in answered]
+    if not any("text" in block or "toolUse" in block for block in shown):
+        shown = []
+    calls = [block["toolUse"]["toolUseId"] for block in shown if "toolUse" in block]
+    texts = [block for block in answers if "text" in block]
+    turns: list[Turn] = []
+    if shown:
+        turns.append({"role": ASSISTANT, "content": shown})
+    if answer := [*(answered[call] for call in calls), *texts]:
+        turns.append({"role": USER, "content": answer})
+    return tuple(turns)
 
-    def _reply(self, entry: TranscriptEntry, answers: list[Block]) -> None:
-        """Adds a reply with its results, without unanswered calls and without results that have no call. A reply with
-        neither text nor calls is left out."""
-        answered = {block["toolResult"]["toolUseId"]: block for block in answers if "toolResult" in block}
-        shown = [block for block in map(self._kept, entry.blocks) if block is not None]
-        shown = [block for block in shown if "toolUse" not in block or block["toolUse"]["toolUseId"] in answered]
-        if not any("text" in block or "toolUse" in block for block in shown):
-            shown = []
-        calls = [block["toolUse"]["toolUseId"] for block in shown if "toolUse" in block]
-        texts = [block for block in answers if "text" in block]
-        turns: list[Turn] = []
-        if shown:
-            turns.append({"role": ASSISTANT, "content": shown})
-        if answer := [*(answered[call] for call in calls), *texts]:
-            turns.append({"role": USER, "content": answer})
-        if turns:
-            self.groups.append(_TurnGroup(tuple(turns)))
 
-    def _kept(self, block: Block) -> Block | None:
-        if "reasoningContent" in block:
-            return block if self.is_own else None
-        if "text" in block:
-            return block if block["text"].strip() else None
-        return block
+def _is_kept(block: Block, *, is_own: bool) -> bool:
+    if "reasoningContent" in block:
+        return is_own
+    return "text" not in block or bool(block["text"].strip())
 
 
 def composed(
@@ -161,39 +133,44 @@ def composed(
     """Returns the model's history. ``earlier``: the transcripts that the conversation names, in its order.
     ``has_tools``: False writes calls and results as text, as providers take none without tools. Over ``most_bytes`` the
     oldest turns are left out, never the user's message."""
-    earlier_groups = [
-        group for seen, entries in earlier for group in _TurnReader(is_own=False).read(entries, seen.turns, seen.since)
-    ]
-    question = _TurnGroup(({"role": USER, "content": [{"text": conversation.message}]},))
+    before: list[TurnGroup] = []
+    for seen, entries in earlier:
+        before += _groups((each for each in entries if seen.since <= each.turn <= seen.turns), is_own=False)
+    groups, question = _groups(own, is_own=True), _said(conversation.message)
     if conversation.history is History.LAST_MESSAGE:
-        earlier_groups = [group for group in earlier_groups[-1:] if group != question]
-    own_groups = _TurnReader(is_own=True).read(own)
-    if conversation.history is not History.FULL or question.turns not in [
-        group.turns for group in (*earlier_groups, *own_groups)
-    ]:
-        own_groups = [question, *own_groups] if conversation.history is History.FULL else own_groups
-        earlier_groups = earlier_groups if conversation.history is History.FULL else [question, *earlier_groups]
-    groups = _cut([*earlier_groups, *own_groups], question, most_bytes)
-    turns = _merged([turn for group in groups for turn in group.turns])
+        before = [group for group in before[-1:] if group != question]
+    if conversation.history is not History.FULL:
+        before = [question, *before]
+    elif question not in (*before, *groups):
+        groups = [question, *groups]
+    kept = _cut([*before, *groups], question, most_bytes)
+    turns = _merged(turn for group in kept for turn in group)
     if turns[-1]["role"] == ASSISTANT:
-        turns.append({"role": USER, "content": [{"text": conversation.message}]})
+        turns += question
     return [_shown(turn if has_tools else _without_calls(turn)) for turn in turns]
 
 
-def _cut(groups: list[_TurnGroup], question: _TurnGroup, most_bytes: int) -> list[_TurnGroup]:
-    kept: list[_TurnGroup] = []
-    size = question.size
+def _said(text: str) -> TurnGroup:
+    return ({"role": USER, "content": [{"text": text}]},)
+
+
+def _cut(groups: list[TurnGroup], question: TurnGroup, most_bytes: int) -> list[TurnGroup]:
+    kept: list[TurnGroup] = []
+    size = _size(question)
     for group in reversed(groups):
-        size += group.size
+        size += _size(group)
         if size > most_bytes and kept:
             break
         kept.insert(0, group)
     if len(kept) < len(groups):
-        question_turns = [] if question in kept else list(question.turns)
-        kept = [_TurnGroup(({"role": USER, "content": [{"text": LEFT_OUT}]}, *question_turns)), *kept]
-    if not kept or kept[0].turns[0]["role"] == ASSISTANT:
-        kept = [_TurnGroup(({"role": USER, "content": [{"text": LEFT_OUT}]},)), *kept]
+        kept = [(*_said(LEFT_OUT), *(() if question in kept else question)), *kept]
+    if not kept or kept[0][0]["role"] == ASSISTANT:
+        kept = [_said(LEFT_OUT), *kept]
     return kept
+
+
+def _size(group: TurnGroup) -> int:
+    return len(trail.canonical_json(group).encode())
 
 
 def _merged(turns: Iterable[Turn]) -> list[Turn]:

@@ -39,14 +39,8 @@ def context_after(context: Mapping[str, Any] | None, source: str, tool: Tool, va
     """Returns the earlier context with the call's variables, then Baton's own keys, on top (docs/spec/tools.md §4)."""
     before = dict(context or {})
     chain = before.get(HANDOFF_CHAIN)
-    return {
-        **before,
-        **variables,
-        HANDOFF_FROM: source,
-        HANDOFF_TOOL: tool.name,
-        HANDOFF_INSTRUCTIONS: tool.handoff_instructions,
-        HANDOFF_CHAIN: [*(chain if isinstance(chain, list) else ()), source],
-    }
+    own = {HANDOFF_FROM: source, HANDOFF_TOOL: tool.name, HANDOFF_INSTRUCTIONS: tool.handoff_instructions}
+    return {**before, **variables, **own, HANDOFF_CHAIN: [*(chain if isinstance(chain, list) else ()), source]}
 
 
 def system_prompt(

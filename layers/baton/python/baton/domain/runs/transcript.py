@@ -5,10 +5,11 @@ Blocks are those of Bedrock's Converse: ``text``, ``reasoningContent``, ``toolUs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from operator import add
 from typing import Any
 
 from baton.domain import errors
@@ -19,6 +20,8 @@ Block = dict[str, Any]
 MAX_COUNT = 10_000_000
 # More than an entry can hold: a stored text is always shown.
 MAX_TEXT_SHOWN = 10_000_000
+# Each block of these is one message.
+SHOWN = frozenset({"text", "reasoningContent", "toolUse", "toolResult"})
 
 
 class EntryKind(StrEnum):
@@ -70,11 +73,7 @@ class Usage:
         return Usage(self.model_calls, count_in(self.input_tokens), count_in(self.output_tokens))
 
     def plus(self, other: Usage) -> Usage:
-        return Usage(
-            self.model_calls + other.model_calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
 
 def count_in(reported: Any) -> int:
@@ -113,12 +112,17 @@ class TranscriptEntry:
     @property
     def last(self) -> int:
         """The number of its last message. An entry counts for at least one."""
-        return self.first + max(len(self.messages), 1) - 1
+        shown = sum(not SHOWN.isdisjoint(block) for block in self.blocks)
+        return self.first + max(shown + len(self.more_messages), 1) - 1
 
     @property
     def calls(self) -> tuple[Block, ...]:
         """The tool calls of a reply, in order."""
         return tuple(block["toolUse"] for block in self.blocks if "toolUse" in block)
+
+    def in_order(self, results: Mapping[str, Block]) -> tuple[Block, ...]:
+        """Returns the results of a reply's calls in the order of the calls."""
+        return tuple(results[call["toolUseId"]] for call in self.calls if call["toolUseId"] in results)
 
     @property
     def results(self) -> dict[str, Block]:
@@ -175,9 +179,6 @@ class Transcript:
                 is_done = answered and calls <= set(self.results_of(entry.turn))
                 return None if is_done else entry
         return None
-
-    def with_(self, entry: TranscriptEntry) -> Transcript:
-        return Transcript((*self.entries, entry))
 
 
 def masked(entry: TranscriptEntry) -> TranscriptEntry:

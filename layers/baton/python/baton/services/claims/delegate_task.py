@@ -20,7 +20,7 @@ from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, wait_for
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_handoffs, begun_or_refused, terms_under, wait_for
 from baton.steps.memory.snapshots import with_snapshot
 
 
@@ -56,8 +56,9 @@ def delegate_task(deps: Deps, call: WorkerCall, branches: Sequence[BranchMessage
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned = [_planned(deps, by, each, number, inputs) for number, each in enumerate(branches)]
-        begun = begin_children(deps, call, planned, inputs, now)
-        wait = wait_for(_claimed(inputs).task, begun.handoffs, join, inputs.settings, now)
+        terms = terms_under(deps, inputs.held.task, inputs, now)
+        begun = begun_or_refused(deps, by, begin_handoffs(deps, by, planned, terms), call.idempotency_key)
+        wait = wait_for(inputs.held.task, begun.handoffs, join, inputs.settings, now)
         command = commands.WaitFor(by=by, claim_id=call.claim_id, wait=wait)
         return ClaimOutcome(command=command, children=begun.handoffs, extras=begun.extras)
 
@@ -66,8 +67,7 @@ def delegate_task(deps: Deps, call: WorkerCall, branches: Sequence[BranchMessage
 
 
 def _planned(deps: Deps, by: Principal, branch: BranchMessage, number: int, inputs: HandoffInputs) -> PlannedHandoff:
-    parent = _claimed(inputs)
-    task, record = parent.task, parent.message
+    task, record = inputs.held.task, inputs.held.message
     source = task.claim.agent if task.claim else by.id
     field = f"branches.{number}"
     content = branch_from(checked(branch.plain(), inputs.settings.guardrails, field))
@@ -97,9 +97,3 @@ def _planned(deps: Deps, by: Principal, branch: BranchMessage, number: int, inpu
         call_id=content.call_id,
     )
     return PlannedHandoff(draft, agent)
-
-
-def _claimed(inputs: HandoffInputs) -> TaskDetails:
-    if inputs.parent is None:
-        raise ValueError("no task was read")
-    return inputs.parent

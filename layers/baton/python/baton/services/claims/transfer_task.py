@@ -19,7 +19,13 @@ from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.guardrails.apply_guardrails import checked_message
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output
+from baton.steps.handoffs.begin_handoff import (
+    PlannedHandoff,
+    begin_handoffs,
+    begun_or_refused,
+    terms_under,
+    transfer_output,
+)
 from baton.steps.memory.snapshots import with_snapshot
 
 
@@ -30,7 +36,9 @@ def transfer_task(deps: Deps, call: WorkerCall, transfer: handoff_message.Handof
     request = EndClaimRequest(call=call, command_name=commands.Transfer.name, payload={"transfer": transfer.plain()})
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        begun = begin_children(deps, call, [_planned(deps, by, transfer, inputs)], inputs, now)
+        planned = [_planned(deps, by, transfer, inputs)]
+        terms = terms_under(deps, inputs.held.task, inputs, now)
+        begun = begun_or_refused(deps, by, begin_handoffs(deps, by, planned, terms), call.idempotency_key)
         task = begun.only.task
         command = commands.Transfer(by=by, claim_id=call.claim_id, successor=task.id, target=task.target_agent)
         return ClaimOutcome(

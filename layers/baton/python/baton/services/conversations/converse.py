@@ -35,7 +35,14 @@ from baton.steps.agents import resolve_agents
 from baton.steps.claims.held_claims import holds_claims
 from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage
 from baton.steps.conversations.find_conversation import FoundConversation, find_conversation, root_record
-from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
+from baton.steps.handoffs.begin_handoff import (
+    NewHandoff,
+    PlannedHandoff,
+    Terms,
+    begin_handoffs,
+    begun_or_refused,
+    commit_handoff,
+)
 from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.tasks.change_task import page_sync_of
 
@@ -173,8 +180,8 @@ def _continue(deps: Deps, by: Principal, found: FoundConversation, inputs: Hando
         roots=inputs.roots,
     )
     draft = _with_snapshot(deps, workspace, _draft(found, inputs, _speaker(by), agent.slug, message))
-    planned = PlannedHandoff(draft, agent)
-    begun = begin_handoff(deps, by, planned, terms, idempotency_key)
+    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
+    begun = begun_or_refused(deps, by, begun, idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     return commit_handoff(deps, begun, *going_on(found, begun.only, by.key), *saved)
 

@@ -32,7 +32,8 @@ from baton.steps.escalations.review_inputs import with_direction
 from baton.steps.handoffs.begin_handoff import (
     PlannedHandoff,
     Terms,
-    begin_handoff,
+    begin_handoffs,
+    begun_or_refused,
     commit_handoff,
     handoffs_so_far,
 )
@@ -106,7 +107,8 @@ def _release_handoff(
         is_released=True,
         created_by=review.requested_by,
     )
-    begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
+    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
+    begun = begun_or_refused(deps, by, begun, idempotency_key)
     task = begun.only.task
     released = review.released(by, now, task.id)
     extras: list[Write] = [Save(released)]

@@ -27,7 +27,14 @@ from baton.steps.agents import resolve_agents
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.claims.held_claims import find_claim, holds_claims
 from baton.steps.guardrails.apply_guardrails import checked_message
-from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
+from baton.steps.handoffs.begin_handoff import (
+    NewHandoff,
+    PlannedHandoff,
+    Terms,
+    begin_handoffs,
+    begun_or_refused,
+    commit_handoff,
+)
 from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.tasks.change_task import page_sync_of
 
@@ -143,7 +150,7 @@ def _hand_off(
         own_roots=_own_roots(read),
         is_counted=parent is not None or request.workflow_id is not None,
     )
-    begun = begin_handoff(deps, by, planned, terms, idempotency_key)
+    begun = begun_or_refused(deps, by, begin_handoffs(deps, by, [planned], terms), idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     return commit_handoff(deps, begun, *_under(parent, request, terms.now), *saved, *request.extra_writes(begun.only))
 

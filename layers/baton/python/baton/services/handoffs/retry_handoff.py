@@ -25,7 +25,7 @@ from baton.steps import idempotency
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents import resolve_agents
 from baton.steps.agents.kill_switch import must_be_let_act
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoffs, begun_or_refused, commit_handoff
 from baton.steps.tasks.change_task import page_sync_of
 
 _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
@@ -152,7 +152,8 @@ def _retry(
     )
     resolve_agents.must_be_able(deps, by.workspace, agent, first.requires, first.source_agent)
     terms = Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs)
-    begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
+    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
+    begun = begun_or_refused(deps, by, begun, idempotency_key)
     retry = begun.only.task
     saved = idempotency.save_response(idempotency_key, trail.snapshot(retry))
     return commit_handoff(deps, begun, *writes(retry.id), *saved)

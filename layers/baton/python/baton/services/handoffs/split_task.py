@@ -19,7 +19,7 @@ from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.steps.agents import resolve_agents
 from baton.steps.guardrails.apply_guardrails import checked_message
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoffs, begun_or_refused
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks import trail_answers
 from baton.steps.tasks.change_task import commit, page_sync_of
@@ -62,7 +62,7 @@ def _split(
     by, now = call.by, deps.clock.now()
     planned = [PlannedHandoff(_part(deps, whole, inputs, each, number), None) for number, each in enumerate(parts)]
     terms = Terms(settings=inputs.settings, now=now, is_released=True, created_by=whole.task.created_by)
-    begun = begin_or_refuse(deps, by, planned, terms, None)
+    begun = begun_or_refused(deps, by, begin_handoffs(deps, by, planned, terms), None)
     made = begun.handoffs
     command = commands.Split(by=by, parts=tuple(each.task.id for each in made), seen=call.seen)
     change = replace(transition(whole.task, command, now), asked=trail_answers.asked_under(call.idempotency_key))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
@@ -98,22 +97,15 @@ def _begin(deps: Deps, notice: DispatchNotice, time_budget: TimeBudget) -> runs.
     if details is not None and details.task.state is State.WAITING:
         return NoticeOutcome.JOINED if join_branches(deps, notice.workspace, notice.task_id) else NoticeOutcome.NOTHING
     if agent is None or not (agent.is_run and agent.active):
-        return (
-            NoticeOutcome.NOTHING
-        )  # switching it on sends notices for the tasks that wait (services/agents/register_agent.py)
+        # Switching it on sends notices for the tasks that wait (services/agents/register_agent.py).
+        return NoticeOutcome.NOTHING
     by = system(notice.workspace, PROCESS_TASK)
     claimer = Claimer(by=by, agent=agent.slug, worker=PROCESS_TASK, lease_seconds=time_budget.lease_seconds)
     claimed = _claim(deps, claimer, details)
     if isinstance(claimed, NoticeOutcome):
         return claimed
-    return runs.RunInput(
-        details=claimed.details,
-        agent=agent,
-        by=by,
-        claim_id=claimed.claim_id,
-        time_left=time_budget.time_left_to_work,
-        memory=claimed.memory,
-    )
+    time_left = time_budget.time_left_to_work
+    return runs.RunInput(claimed.details, agent, by, claimed.claim_id, time_left, claimed.memory)
 
 
 def _task_of(deps: Deps, notice: DispatchNotice) -> TaskDetails | None:
@@ -181,7 +173,7 @@ class _ClaimedRun:
         """Completes the task. A result that the handoff or the workspace's guardrails refuse is a failure: the agent
         can't report a better one."""
         try:
-            call = self.run_input.call(_hash([done.output, done.completion]))
+            call = self.run_input.call(trail.digest_of([done.output, done.completion]))
             complete_task(self.deps, call, CompletedWork(output=done.output, completion=done.completion))
         except errors.InvalidInput as refusal:
             self._fail_invalid(refusal, retryable=False)
@@ -191,14 +183,14 @@ class _ClaimedRun:
         refusal instead."""
         work = FailedWork(failure=not_done.failure, retryable=not_done.retryable, extra_writes=not_done.extra_writes)
         try:
-            fail_task(self.deps, self.run_input.call(_hash(not_done.failure)), work)
+            fail_task(self.deps, self.run_input.call(trail.digest_of(not_done.failure)), work)
         except errors.InvalidInput as refusal:
             self._fail_invalid(refusal, retryable=not_done.retryable)
 
     def _fail_invalid(self, refusal: errors.InvalidInput, *, retryable: bool) -> None:
         failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
         work = FailedWork(failure=failure, retryable=retryable)
-        fail_task(self.deps, self.run_input.call(_hash(failure)), work)
+        fail_task(self.deps, self.run_input.call(trail.digest_of(failure)), work)
 
     def _start(self) -> Future[runs.RunSucceeded | runs.RunFailed | runs.RunExit]:
         """Starts the runner in a thread of its own, so that this thread can send heartbeats."""
@@ -257,10 +249,6 @@ def _checked(
         return result
     failure = {"type": "validation", "description": f"The {name} is larger than {MAX_OUTPUT_BYTES} bytes."}
     return runs.RunFailed(failure) if isinstance(result, runs.RunSucceeded) else replace(result, failure=failure)
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(trail.canonical_json(value).encode()).hexdigest()
 
 
 def _notify_forgotten(deps: Deps, agent: Agent) -> None:

@@ -18,7 +18,15 @@ from baton.domain.agents.tool import History
 from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.reply import is_blank
-from baton.domain.runs.transcript import Block, MessageType, Transcript, TranscriptEntry, TranscriptMessage, Usage
+from baton.domain.runs.transcript import (
+    Block,
+    MessageType,
+    Transcript,
+    TranscriptEntry,
+    TranscriptMessage,
+    Usage,
+    result,
+)
 from baton.domain.tasks.task import Task
 from baton.ports import runs
 from baton.ports.deps import Deps
@@ -48,83 +56,78 @@ class AgentLoop:
     models: runs.Models
 
     def run(self, work: runs.RunInput) -> runs.RunSucceeded | runs.RunFailed | runs.RunExit:
-        task, store = work.details.task, self.deps.store
-        profile = store.profile(task.workspace, work.agent.slug)
-        record = work.details.message
-        conversation = history.conversation_in(record) or history.Conversation(
-            ask_in(record), History.NONE, (), _source(task)
-        )
-        run = RunContext(self.deps, work, profile, conversation)
-        tools = offered(run)
-        transcript = Transcript(store.take_transcript(task.workspace, task.id, run.fence))
-        transcript_writer = TranscriptWriter(run, transcript, RunAccount(run))
-        model_client = ModelClient(run=run, models=self.models, transcript_writer=transcript_writer, tools=tools.specs)
-        return _AgentRun(run, tools, transcript_writer, model_client).go()
+        agent_run = self._begun(work)
+        while True:
+            reply = agent_run.writer.transcript.unanswered() or agent_run.next_reply()
+            if not isinstance(reply, TranscriptEntry):
+                return reply
+            if agent_run.run.is_off():
+                return agent_run.give_back(SWITCHED_OFF, 0)
+            outcome: runs.RunFailed | runs.RunExit | None
+            if problem := _problem_of(reply, agent_run.run.profile.max_reply_tokens):
+                outcome = agent_run.mend(reply, problem)
+            elif reply.calls:
+                outcome = agent_run.tools.act(reply)
+            else:
+                outcome = agent_run.complete(reply)
+            if outcome is not None:
+                return outcome
+
+    def _begun(self, work: runs.RunInput) -> _AgentRun:
+        """Returns the run, where earlier runs of the task have left off."""
+        task, record = work.details.task, work.details.message
+        profile = self.deps.store.profile(task.workspace, work.agent.slug)
+        conversation = history.conversation_in(record)
+        if conversation is None:
+            conversation = history.Conversation(ask_in(record), History.NONE, source=_source(task))
+        run = RunContext(self.deps, work, task, record, conversation, profile)
+        handoffs = offered(run)
+        transcript = Transcript(self.deps.store.take_transcript(task.workspace, task.id, task.fence))
+        writer = TranscriptWriter(run, transcript, RunAccount(run))
+        tools = RunTools(run, handoffs, writer)
+        return _AgentRun(run, tools, writer, ModelClient(run, self.models, writer, tools.specs))
 
 
 @dataclass(frozen=True, slots=True)
 class _AgentRun:
     run: RunContext
     tools: RunTools
-    transcript_writer: TranscriptWriter
+    writer: TranscriptWriter
     model_client: ModelClient
 
-    def go(self) -> runs.RunFailed | runs.RunExit:
-        while True:
-            reply = self.transcript_writer.transcript.unanswered() or self._next_reply()
-            if not isinstance(reply, TranscriptEntry):
-                return reply
-            if self.run.is_off():
-                return self._give_back(SWITCHED_OFF, 0)
-            outcome = self._handle(reply)
-            if outcome is not None:
-                return outcome
-
-    def _next_reply(self) -> TranscriptEntry | runs.RunFailed | runs.RunExit:
+    def next_reply(self) -> TranscriptEntry | runs.RunFailed | runs.RunExit:
         most = self.run.profile.max_turns
-        if self.transcript_writer.transcript.turns >= most:
-            return self.transcript_writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
+        if self.writer.transcript.turns >= most:
+            return self.writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
         if self.run.is_off():
-            return self._give_back(SWITCHED_OFF, 0)
+            return self.give_back(SWITCHED_OFF, 0)
         if not self.model_client.has_time():
-            return self._give_back("The function's time is up; it goes on where it was.", 0)
-        if spent := self.transcript_writer.account.begin_call():
-            return self.transcript_writer.failed("error", spent)
+            return self.give_back("The function's time is up; it goes on where it was.", 0)
+        if spent := self.writer.account.begin_call():
+            return self.writer.failed("error", spent)
         try:
             reply = self.model_client.ask()
         except errors.ModelAway as away:
             # There was no reply: an outage, however long, uses no budget of calls.
-            self.transcript_writer.account.count(Usage(model_calls=-1))
-            return self._give_back(f"The model is away: {away.message}", _away_seconds(away, self.run.task))
+            self.writer.account.count(Usage(model_calls=-1))
+            return self.give_back(f"The model is away: {away.message}", _away_seconds(away, self.run.task))
         except errors.InactiveAgent:
-            self.transcript_writer.account.count(Usage(model_calls=-1))
-            return self._give_back(SWITCHED_OFF, 0)
+            self.writer.account.count(Usage(model_calls=-1))
+            return self.give_back(SWITCHED_OFF, 0)
         except errors.ModelRefuses as refusal:
             details = {"type": refusal.type, "description": refusal.message[:MAX_DESCRIPTION], **refusal.fields}
-            return self.transcript_writer.failed(**details, retryable=refusal.retryable)
-        return self.transcript_writer.replied(reply)
+            return self.writer.failed(**details, retryable=refusal.retryable)
+        return self.writer.replied(reply)
 
-    def _handle(self, reply: TranscriptEntry) -> runs.RunFailed | runs.RunExit | None:
-        """Handles a reply. Returns None if the model is to be asked again."""
-        stop = runs.StopReason(reply.stop_reason or runs.StopReason.END_TURN)
-        if stop in STOPPED:
-            return self.transcript_writer.failed("blocker", f"The model's provider stopped the reply: {stop}.")
-        if stop is runs.StopReason.CONTEXT_WINDOW_EXCEEDED:
-            return self._shorten(reply)
-        if problem := _broken_rule(reply, stop, self.run.profile.max_reply_tokens):
-            return self._repair(reply, problem)
-        return self._run_tools(reply) if reply.calls else self._complete(reply)
+    def mend(self, reply: TranscriptEntry, problem: str) -> runs.RunFailed | None:
+        """Handles a reply that can't be acted on. Returns None if the model is to be asked again."""
+        if reply.stop_reason in STOPPED:
+            return self.writer.failed("blocker", problem)
+        if reply.stop_reason == runs.StopReason.CONTEXT_WINDOW_EXCEEDED:
+            return self._shorten(reply, problem)
+        return self._repair(reply, problem)
 
-    def _run_tools(self, reply: TranscriptEntry) -> runs.RunExit | None:
-        outcome = self.tools.act(
-            reply, self.transcript_writer.transcript.results_of(reply.turn), self.transcript_writer.results
-        )
-        if isinstance(outcome, runs.RunExit):
-            return outcome
-        self.transcript_writer.keep(self.transcript_writer.results(reply, outcome))
-        return None
-
-    def _complete(self, reply: TranscriptEntry) -> runs.RunFailed | runs.RunExit | None:
+    def complete(self, reply: TranscriptEntry) -> runs.RunFailed | runs.RunExit | None:
         output = reply.output if reply.output is not None else {"message": reply.text}
         if reply.scripted and isinstance(output, dict):
             output = {**output, "scripted": True}
@@ -135,39 +138,44 @@ class _AgentRun:
 
     def _repair(self, reply: TranscriptEntry, problem: str) -> runs.RunFailed | None:
         """One more chance for a reply that breaks a rule: every call gets a result, and the model gets the problem."""
-        if self.transcript_writer.transcript.repairs >= MAX_REPAIRS:
-            return self.transcript_writer.failed("validation", f"The model's reply broke the rules twice: {problem}")
-        blocks: list[Block] = self.tools.refused(reply, f"Not done: {problem}.")
+        if self.writer.transcript.repairs >= MAX_REPAIRS:
+            return self.writer.failed("validation", f"The model's reply broke the rules twice: {problem}")
+        blocks = _refused(reply, f"Not done: {problem}.")
         if not blocks:
             blocks = [{"text": f"Your last reply can't be used: {problem}. Answer again."}]
-        self.transcript_writer.keep(replace(self.transcript_writer.results(reply, blocks), is_repair=True))
+        self.writer.keep(replace(self.writer.results(reply, blocks), is_repair=True))
         return None
 
-    def _shorten(self, reply: TranscriptEntry) -> runs.RunFailed | None:
-        entries = self.transcript_writer.transcript.entries
+    def _shorten(self, reply: TranscriptEntry, problem: str) -> runs.RunFailed | None:
+        entries = self.writer.transcript.entries
         if sum(entry.stop_reason == runs.StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries) > MAX_SHORTENINGS:
-            return self.transcript_writer.failed("error", "The conversation is too long for the model.")
+            return self.writer.failed("error", problem)
         notice = TranscriptMessage(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
-        refused = self.tools.refused(reply, "Not done: the reply was cut off.")
-        self.transcript_writer.keep(self.transcript_writer.results(reply, refused, notice))
+        refused = _refused(reply, "Not done: the reply was cut off.")
+        self.writer.keep(self.writer.results(reply, refused, notice))
         return None
 
-    def _give_back(self, reason: str, after_seconds: float) -> runs.RunExit:
+    def give_back(self, reason: str, after_seconds: float) -> runs.RunExit:
         again_at = self.run.deps.clock.now() + times.seconds(after_seconds) if after_seconds else None
-        release_task(
-            self.run.deps,
-            self.run.work.call(hashlib.sha256(reason.encode()).hexdigest()),
-            ReleasedWork(
-                reason=reason[:MAX_REASON],
-                again_at=again_at,
-                has_progressed=self.transcript_writer.has_progressed,
-            ),
-        )
+        has_progressed = self.writer.has_progressed
+        call = self.run.work.call(hashlib.sha256(reason.encode()).hexdigest())
+        work = ReleasedWork(reason=reason[:MAX_REASON], again_at=again_at, has_progressed=has_progressed)
+        release_task(self.run.deps, call, work)
         return runs.RunExit.GIVEN_BACK
 
 
-def _broken_rule(reply: TranscriptEntry, stop: runs.StopReason, most_tokens: int) -> str | None:
-    """The rule that the reply breaks, as text for the model; None if it breaks none."""
+def _refused(reply: TranscriptEntry, why: str) -> list[Block]:
+    return [result(call["toolUseId"], why, is_error=True) for call in reply.calls]
+
+
+def _problem_of(reply: TranscriptEntry, most_tokens: int) -> str | None:
+    """What keeps the reply from being acted on: why there is none, or the rule that it breaks, as text for the model.
+    None if nothing does."""
+    stop = runs.StopReason(reply.stop_reason or runs.StopReason.END_TURN)
+    if stop in STOPPED:
+        return f"The model's provider stopped the reply: {stop}."
+    if stop is runs.StopReason.CONTEXT_WINDOW_EXCEEDED:
+        return "The conversation is too long for the model."
     for call in reply.calls:
         if "malformed" in call:
             return f"the arguments of {call['name']} are no JSON object"

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from baton.domain import errors
-from baton.domain.agents.agent import Agent
+from baton.domain.agents.agent import Roster
 from baton.domain.agents.tool import Tool
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.built_in_tools import BUILT_IN, FAIL_TASK, SAVE_CHECKPOINT, problem_of
-from baton.domain.runs.transcript import Block, TaskEntry, TranscriptEntry, TranscriptMessage, result
+from baton.domain.runs.transcript import Block, TranscriptEntry, result
 from baton.domain.tasks import trail
-from baton.domain.tasks.task import Task
 from baton.ports import runs
-from baton.ports.handoffs import HandoffQuery
-from baton.ports.writes import Insert, Write
+from baton.ports.writes import Write
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.steps.runs.run_context import RunContext
-from baton.steps.runs.run_handoffs import (
-    MAX_CALLS,
-    HandoffCall,
-    HandoffSource,
-    delegate_by,
-    delegation_message,
-    routed_text,
-    transfer_by,
-    transfer_message,
-)
+from baton.steps.runs.run_handoffs import MAX_CALLS, HandoffCall, delegate_by, transfer_by
+from baton.steps.runs.transcript_writer import TranscriptWriter
 
 NOT_NOW = "Not done: the task has ended or been handed on by another call of the same reply."
 NOT_EITHER = "Not done: it came after another call of the same reply, which wasn't done either. Call again."
@@ -39,25 +28,19 @@ ROUTE = "tool"
 MAX_SAID = 1_000
 
 
-def offered(run: RunContext) -> RunTools:
-    """Returns the agent's tools as they are now. A tool isn't offered if its target is switched off, if only a newer
-    version of Baton knows how it works, or if a service
-    changed the target agent since a human looked at the tool (docs/spec/tools.md §1)."""
-    deps, profile, workspace = run.deps, run.profile, run.task.workspace
-    names = [name for name in profile.tools if name not in BUILT_IN]
-    found = deps.store.tools(workspace, names) if names else {}
-    targets = frozenset(tool.target_agent for tool in found.values())
-    agents = deps.store.handoff_inputs(workspace, HandoffQuery(agents=targets)).agents if targets else {}
-    handoffs = {
-        name: found[name]
-        for name in names
-        if name in found and _is_offered(found[name], agents.get(found[name].target_agent))
-    }
-    built_in = [name for name in profile.tools if name in BUILT_IN]
-    return RunTools(run, handoffs, tuple(built_in))
+def offered(run: RunContext) -> dict[str, Tool]:
+    """Returns the agent's handoff tools as they are now. A tool isn't offered if its target is switched off, if only a
+    newer version of Baton knows how it works, or if a service changed the target agent since a human looked at the tool
+    (docs/spec/tools.md §1)."""
+    store, workspace = run.deps.store, run.task.workspace
+    names = [name for name in run.profile.tools if name not in BUILT_IN]
+    found = store.tools(workspace, names)
+    roster = store.roster(workspace) if found else Roster()
+    return {name: found[name] for name in names if name in found and _is_offered(found[name], roster)}
 
 
-def _is_offered(tool: Tool, target: Agent | None) -> bool:
+def _is_offered(tool: Tool, roster: Roster) -> bool:
+    target = roster.find(tool.target_agent)
     is_open = tool.active and tool.is_understood
     return is_open and target is not None and target.active and tool.suspended_by(target) is None
 
@@ -66,20 +49,50 @@ def _is_offered(tool: Tool, target: Agent | None) -> bool:
 class RunTools:
     run: RunContext
     handoffs: Mapping[str, Tool]
-    built_in: tuple[str, ...]
+    writer: TranscriptWriter
+
+    @property
+    def built_in(self) -> list[str]:
+        return [name for name in self.run.profile.tools if name in BUILT_IN]
 
     @property
     def specs(self) -> list[dict[str, Any]]:
         return [*(BUILT_IN[name] for name in self.built_in), *(tool.spec for tool in self.handoffs.values())]
 
-    def act(self, reply: TranscriptEntry, given: Mapping[str, Block], entry: Any) -> list[Block] | runs.RunExit:
-        """Returns the results of the reply's calls that have none yet, or how one of them left the task. ``entry``:
-        makes the transcript's entry of results, for the transaction of a handoff."""
+    def act(self, reply: TranscriptEntry) -> runs.RunExit | None:
+        """Carries out the reply's calls that have no result yet. Returns how one of them left the task; None if the
+        task goes on: then their results are saved."""
+        given = self.writer.transcript.results_of(reply.turn)
         results = {call_id: block for call_id, block in self._branch_results(reply).items() if call_id not in given}
-        waiting = [call for call in reply.calls if call["toolUseId"] not in given and call["toolUseId"] not in results]
-        handoffs = self._present_tools(waiting)
-        outcome, branches = [], []
-        for call in waiting:
+        waiting = [call for call in reply.calls if call["toolUseId"] not in given.keys() | results.keys()]
+        ending, branches, later = self._sorted(waiting, results)
+        try:
+            if isinstance(ending, HandoffCall):
+                return transfer_by(self.writer, reply, ending, results)
+            if ending is not None:
+                return self._end(reply, ending, results)
+            if branches:
+                return delegate_by(self.writer, reply, branches, results)
+        except errors.StaleClaim:
+            raise
+        except (errors.InvalidInput, errors.Refused) as refusal:
+            for call_id in (call["toolUseId"] for call in waiting):
+                if call_id not in results:
+                    results[call_id] = result(call_id, f"Not done: {refusal.message}"[:MAX_SAID], is_error=True)
+            results |= {call_id: result(call_id, NOT_EITHER, is_error=True) for call_id in later}
+        self.writer.keep(self.writer.results(reply, reply.in_order(results)))
+        return None
+
+    def _sorted(
+        self, calls: Sequence[Block], results: dict[str, Block]
+    ) -> tuple[HandoffCall | Block | None, list[HandoffCall], list[str]]:
+        """Returns the call that ends the task, the delegations if there is none, and the ids of the calls that come too
+        late (docs/spec/tools.md §4). Every other call gets its result."""
+        handoffs = self._present_tools(calls)
+        ending: HandoffCall | Block | None = None
+        branches: list[HandoffCall] = []
+        later: list[str] = []
+        for call in calls:
             kind = self._parse_call(call, handoffs)
             if isinstance(kind, str):
                 results[call["toolUseId"]] = result(call["toolUseId"], kind, is_error=True)
@@ -87,48 +100,49 @@ class RunTools:
                 results[call["toolUseId"]] = self._checkpoint(call)
             elif isinstance(kind, HandoffCall) and not kind.tool.is_transfer:
                 branches.append(kind)
+            elif ending is None:
+                ending = kind
             else:
-                outcome.append((call, kind))
-        plan = _Plan(self, reply, results, entry)
-        return plan.left(outcome, branches)
-
-    def refused(self, reply: TranscriptEntry, why: str) -> list[Block]:
-        return [result(call["toolUseId"], why, is_error=True) for call in reply.calls]
+                later.append(call["toolUseId"])
+        if ending is not None:
+            later += [each.call_id for each in branches]
+            branches = []
+        results |= {call_id: result(call_id, NOT_NOW, is_error=True) for call_id in later}
+        for each in branches[MAX_CALLS:]:
+            results[each.call_id] = result(each.call_id, f"Not done: at most {MAX_CALLS} at once.", is_error=True)
+        return ending, branches[:MAX_CALLS], later
 
     def complete(self, output: Any, completion: dict[str, Any] | None, extra_writes: tuple[Write, ...]) -> runs.RunExit:
         """Completes the task. Raises ``InvalidInput`` if the handoff or the workspace's guardrails refuse the
         result."""
-        body_hash = _hash([output, completion])
-        work = self.run.work
+        call = self.run.work.call(trail.digest_of([output, completion]))
         complete_task(
-            self.run.deps,
-            work.call(body_hash),
-            CompletedWork(output=output, completion=completion, extra_writes=extra_writes),
+            self.run.deps, call, CompletedWork(output=output, completion=completion, extra_writes=extra_writes)
         )
         return runs.RunExit.ENDED
 
-    def fail(self, arguments: Mapping[str, Any], extra_writes: tuple[Write, ...]) -> runs.RunExit:
+    def _end(self, reply: TranscriptEntry, call: Block, results: Mapping[str, Block]) -> runs.RunExit:
+        arguments, answered = call["input"], {**results, call["toolUseId"]: result(call["toolUseId"], "Done.")}
+        extras = (self.writer.insert(self.writer.results(reply, reply.in_order(answered))),)
+        if call["name"] == FAIL_TASK:
+            return self._fail(arguments, extras)
+        return self.complete(arguments["output"], _completion(arguments), extras)
+
+    def _fail(self, arguments: Mapping[str, Any], extra_writes: tuple[Write, ...]) -> runs.RunExit:
         blockers = [{"description": text} for text in arguments.get("blockers", ())]
         failure: dict[str, Any] = {"type": "blocker" if blockers else "error", "description": arguments["description"]}
         if blockers:
             failure["blockers"] = blockers
         questions = list(arguments.get("questions", ()))
-        work = self.run.work
-        fail_task(
-            self.run.deps,
-            work.call(_hash(failure)),
-            FailedWork(
-                failure=failure,
-                rollback_request={"questions": questions} if questions else None,
-                extra_writes=extra_writes,
-            ),
-        )
+        request = {"questions": questions} if questions else None
+        work = FailedWork(failure=failure, rollback_request=request, extra_writes=extra_writes)
+        fail_task(self.run.deps, self.run.work.call(trail.digest_of(failure)), work)
         return runs.RunExit.ENDED
 
     def _present_tools(self, calls: Sequence[Block]) -> Mapping[str, Tool]:
         """The handoff tools at their use: while the model thinks, a human may have changed a tool, switched it off, or
         taken it from the agent. A tool approves only what it says now (invariant 8)."""
-        called = {call["name"] for call in calls} & set(self.handoffs)
+        called = {call["name"] for call in calls} & self.handoffs.keys()
         if not called:
             return self.handoffs
         store, workspace = self.run.deps.store, self.run.task.workspace
@@ -140,15 +154,15 @@ class RunTools:
             if name not in called or (name in given and name in now and now[name].active)
         }
 
-    def _parse_call(self, call: Block, handoffs: Mapping[str, Tool]) -> HandoffCall | dict[str, Any] | str | None:
-        """Returns the handoff, the arguments of an ending, None for a checkpoint, or the problem as text for the
-        model."""
+    def _parse_call(self, call: Block, handoffs: Mapping[str, Tool]) -> HandoffCall | Block | str | None:
+        """Returns the handoff, the call itself if Baton's own tool ends the task, None for a checkpoint, or the problem
+        as text for the model."""
         name, arguments = call["name"], call["input"]
         if name in self.built_in:
             problem = problem_of(name, arguments)
             if problem is not None:
                 return f"Not done: {problem}"
-            return None if name == SAVE_CHECKPOINT else arguments
+            return None if name == SAVE_CHECKPOINT else call
         tool = handoffs.get(name)
         if tool is None:
             names = ", ".join([*self.built_in, *handoffs]) or "none"
@@ -162,15 +176,10 @@ class RunTools:
     def _checkpoint(self, call: Block) -> Block:
         """Saves the checkpoint once per call, however often the call is run."""
         arguments, work = call["input"], self.run.work
-        task_id = work.details.task.id
-        idempotency_key = IdempotencyKey(work.by, f"/{ROUTE}/{task_id}", call["toolUseId"], _hash(arguments))
+        route, body_hash = f"/{ROUTE}/{self.run.task.id}", trail.digest_of(arguments)
+        once = work.call(idempotency_key=IdempotencyKey(work.by, route, call["toolUseId"], body_hash))
         try:
-            _, checkpoint_id = save_checkpoint(
-                self.run.deps,
-                work.call(idempotency_key=idempotency_key),
-                arguments["step_name"],
-                arguments["state"],
-            )
+            _, checkpoint_id = save_checkpoint(self.run.deps, once, arguments["step_name"], arguments["state"])
         except (errors.InvalidInput, errors.ClaimFull) as refusal:
             return result(call["toolUseId"], f"Not done: {refusal.message}", is_error=True)
         return result(call["toolUseId"], {"checkpoint_id": checkpoint_id})
@@ -183,77 +192,6 @@ class RunTools:
             if each.get("call_id") in calls:
                 found.setdefault(each["call_id"], []).append(each)
         return {call_id: _branch_result(call_id, outcomes) for call_id, outcomes in found.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """Orders one reply's calls. Calls that can be done at once have their result in ``results`` already. Of the calls
-    that end the task, the first is done (docs/spec/tools.md §4)."""
-
-    tools: RunTools
-    reply: TranscriptEntry
-    results: dict[str, Block]
-    entry: Any
-
-    def left(
-        self, outcome: Sequence[tuple[Block, HandoffCall | dict[str, Any]]], branches: Sequence[HandoffCall]
-    ) -> list[Block] | runs.RunExit:
-        later = [call["toolUseId"] for call, _ in outcome[1:]]
-        if outcome:
-            later += [each.call_id for each in branches]
-            branches = ()
-        for call_id in later:
-            self.results[call_id] = result(call_id, NOT_NOW, is_error=True)
-        for each in branches[MAX_CALLS:]:
-            self.results[each.call_id] = result(each.call_id, f"Not done: at most {MAX_CALLS} at once.", is_error=True)
-        try:
-            if outcome:
-                return self._end(*outcome[0])
-            if branches:
-                return self._delegate(branches[:MAX_CALLS])
-        except errors.StaleClaim:
-            raise
-        except (errors.InvalidInput, errors.Refused) as refusal:
-            failed = [outcome[0][0]["toolUseId"]] if outcome else [each.call_id for each in branches[:MAX_CALLS]]
-            for call_id in failed:
-                self.results[call_id] = result(call_id, f"Not done: {refusal.message}"[:MAX_SAID], is_error=True)
-            for call_id in later:
-                self.results[call_id] = result(call_id, NOT_EITHER, is_error=True)
-        return self._blocks()
-
-    def _end(self, call: Block, arguments: HandoffCall | dict[str, Any]) -> runs.RunExit:
-        tools = self.tools
-        if isinstance(arguments, HandoffCall):
-            transfer_by(self._handing(self.reply.turn), arguments, self._transfer_entry)
-            return runs.RunExit.HANDED_ON
-        self.results[call["toolUseId"]] = result(call["toolUseId"], "Done.")
-        extras = (Insert(TaskEntry(tools.run.task.id, self._entry(), tools.run.fence)),)
-        if call["name"] == FAIL_TASK:
-            return tools.fail(arguments, extras)
-        return tools.complete(arguments["output"], _completion(arguments), extras)
-
-    def _delegate(self, branches: Sequence[HandoffCall]) -> runs.RunExit:
-        def transcript_entry(begun: Sequence[tuple[HandoffCall, Task, Agent]]) -> TranscriptEntry:
-            return self._entry(*(delegation_message(*each) for each in begun))
-
-        # The targets see the messages before this reply: its calls have no results yet.
-        delegate_by(self._handing(self.reply.turn - 1), branches, self.tools.run.profile, transcript_entry)
-        return runs.RunExit.WAITS
-
-    def _handing(self, turns: int) -> HandoffSource:
-        return HandoffSource(self.tools.run, turns)
-
-    def _transfer_entry(self, call: HandoffCall, task: Task, agent: Agent) -> TranscriptEntry:
-        self.results[call.call_id] = result(call.call_id, routed_text(agent))
-        return self._entry(transfer_message(call, task, agent))
-
-    def _entry(self, *messages: TranscriptMessage) -> TranscriptEntry:
-        entry: TranscriptEntry = self.entry(self.reply, self._blocks(), *messages)
-        return entry
-
-    def _blocks(self) -> list[Block]:
-        """In the order of the calls."""
-        return [self.results[call["toolUseId"]] for call in self.reply.calls if call["toolUseId"] in self.results]
 
 
 def _completion(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -280,7 +218,3 @@ def _branch_result(call_id: str, branch: Sequence[Mapping[str, Any]]) -> Block:
         outcomes[0] if len(outcomes) == 1 else {"results": outcomes},
         is_error=not any(each.get("state") == "done" for each in branch),
     )
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(trail.canonical_json(value).encode()).hexdigest()

@@ -14,7 +14,6 @@ from baton.domain.access.principal import Principal
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
 from baton.domain.handoffs.digests import outcome_digest
 from baton.domain.handoffs.workflow import ClaimLateResult, LateResult
-from baton.domain.idempotency import SavedResponse
 from baton.domain.tasks import commands, receipts
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
@@ -31,7 +30,7 @@ from baton.steps import idempotency
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.handoffs.begin_handoff import NewHandoff
-from baton.steps.retrying import retry_on_conflict
+from baton.steps.retrying import attempts, retry_on_conflict, too_many_changes
 from baton.steps.tasks import trail_answers
 from baton.steps.tasks.change_task import commit, page_sync_of
 
@@ -86,43 +85,49 @@ def end_claim(
     """Ends the claim that ``request`` names. ``decide`` gets the task in its present state, and the other items that
     ``query`` names. Raises ``StaleClaim`` for every other request under a claim that is over, and the errors of
     ``decide``."""
-    by, workspace, idempotency_key = request.by, request.by.workspace, request.call.idempotency_key
-
-    def read() -> tuple[HandoffInputs, SavedResponse | None]:
-        return idempotency.with_response(deps.store.handoff_inputs(workspace, _with_task(query, request)))
-
-    def decide_and_commit(inputs: HandoffInputs) -> TaskDetails:
-        task = _task(inputs).task
-        receipt = trail_answers.first_receipt(deps, task, idempotency_key, request.command_name)
-        if receipt is not None:
-            return _replayed(deps, request, task, receipt)
-        claim = task.current_claim(request.claim_id, by)
-        if not request.while_off:
-            must_be_let_act(deps, by, claim.agent)
-        now = deps.clock.now()
-        outcome = decide(inputs, now)
-        change = _asked_for(request, transition(task, _with_digest(outcome), now), outcome.computed)
-        commit(deps, change, *_written_beside(request, outcome))
-        return TaskDetails(
-            task=change.task,
-            output=outcome.output,
-            completion=outcome.completion,
-            failure=outcome.failure or _earlier_failure(deps, change.task),
-            page_sync=page_sync_of(deps, change.task),
-            ended_claim=replace(claim, claim_id=""),
-        )
-
+    by, key = request.by, trail_answers.key_beside(request.call.idempotency_key)
+    wanted = replace(query or HandoffQuery(), parent_id=request.task_id, idempotency_key=key)
     with refused_as_unknown(deps, by, request.task_id, unless=knows_claim(request.claim_id)):
         try:
-            return idempotency.run_idempotently(
-                deps,
-                trail_answers.key_beside(idempotency_key),
-                read,
-                decide_and_commit,
-                lambda _: decide_and_commit(read()[0]),
-            )
-        except errors.StaleClaim:
+            for attempt in attempts(deps):
+                with attempt:
+                    inputs = deps.store.handoff_inputs(by.workspace, wanted)
+                    idempotency.was_answered(key, inputs.saved_response)
+                    return _decided(deps, request, inputs, decide)
+            raise too_many_changes()
+        except errors.BatonError as error:
+            # The look at the key may have come before the first call's commit, and the decision after it.
+            was_answered = key is not None and idempotency.was_answered(key, deps.store.saved_response(key))
+            if not was_answered and not isinstance(error, errors.StaleClaim):
+                raise
             return _replay_or_stale(deps, request)
+
+
+def _decided(
+    deps: Deps,
+    request: EndClaimRequest,
+    inputs: HandoffInputs,
+    decide: Callable[[HandoffInputs, datetime], ClaimOutcome],
+) -> TaskDetails:
+    task = inputs.held.task
+    receipt = trail_answers.first_receipt(deps, task, request.call.idempotency_key, request.command_name)
+    if receipt is not None:
+        return _replayed(deps, request, task, receipt)
+    claim = task.current_claim(request.claim_id, request.by)
+    if not request.while_off:
+        must_be_let_act(deps, request.by, claim.agent)
+    now = deps.clock.now()
+    outcome = decide(inputs, now)
+    change = _asked_for(request, transition(task, _with_digest(outcome), now), outcome.computed)
+    commit(deps, change, *_written_beside(request, outcome))
+    return TaskDetails(
+        task=change.task,
+        output=outcome.output,
+        completion=outcome.completion,
+        failure=outcome.failure or _earlier_failure(deps, change.task),
+        page_sync=page_sync_of(deps, change.task),
+        ended_claim=replace(claim, claim_id=""),
+    )
 
 
 def _with_digest(outcome: ClaimOutcome) -> commands.WorkerCommand:
@@ -157,18 +162,6 @@ def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
     """The failure of an earlier attempt. Read from the store, as it is rare."""
     is_shown = task.has_failure and not task.is_done
     return deps.store.read(task.workspace, task.id).failure if is_shown else None
-
-
-def _with_task(query: HandoffQuery | None, request: EndClaimRequest) -> HandoffQuery:
-    more = query or HandoffQuery()
-    key = trail_answers.key_beside(request.call.idempotency_key)
-    return HandoffQuery(agents=more.agents, parent_id=request.task_id, idempotency_key=key)
-
-
-def _task(inputs: HandoffInputs) -> TaskDetails:
-    if inputs.parent is None:
-        raise errors.Unknown("task")
-    return inputs.parent
 
 
 def _replay_or_stale(deps: Deps, request: EndClaimRequest) -> TaskDetails:

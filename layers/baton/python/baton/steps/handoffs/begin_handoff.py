@@ -21,7 +21,6 @@ from baton.domain.handoffs.handoff_draft import HandoffDraft
 from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount, RootHandoffs
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.history import conversation_in
-from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Branch, JoinRule, Task, Wait
 from baton.domain.tasks.task_items import TaskBody
@@ -68,6 +67,12 @@ class Terms:
     @property
     def start(self) -> int:
         return _ROOT_ALONE if self.handoffs is None else self.handoffs
+
+    def root_counted(self) -> tuple[Write, ...]:
+        """Returns the write that counts the root in its direction, if it counts. Raises ``LoopTripped``."""
+        if self.roots is None:
+            return ()
+        return (Save(self.roots.one_more(self.now, self.settings, self.own_roots)),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,32 +124,48 @@ def begin_handoffs(
     deps: Deps, by: Principal, planned: Sequence[PlannedHandoff], terms: Terms
 ) -> BegunHandoffs | StoppedHandoff:
     """Begins all, or none: the first that the loop guard stops, stops all. All belong to the workflow of the first."""
+    stopped = _stopped_among(deps, by, planned, terms)
+    if stopped is not None:
+        return stopped
+    settings, now, begun = terms.settings, terms.now, []
+    for each in planned:
+        draft = each.draft
+        new = draft.task(by.workspace, deps.ids.new("task", now), terms.created_by or by.key, settings, now)
+        record = draft.record(new)
+        dispatch = Dispatch(each.agent, settings, draft.mode, terms.asked_directly, each.standing)
+        change = create(new.changed(digest=message_digest(new, record.plain())), by, now, dispatch)
+        begun.append(NewHandoff(change, record, opened(change.task, None, 0) if new.meta.mirrored else None))
+    counted = (_handoffs_counted(planned, terms),) if terms.is_counted else ()
+    return BegunHandoffs(tuple(begun), (*terms.root_counted(), *counted))
+
+
+def begun_or_refused(
+    deps: Deps, by: Principal, begun: BegunHandoffs | StoppedHandoff, idempotency_key: IdempotencyKey | None
+) -> BegunHandoffs:
+    """For a caller that is refused if the loop guard stops them: commits the entry that the stopped one leaves for a
+    human, and raises ``LoopTripped``. A repeat with the same key gets the same error, and counts once."""
+    if isinstance(begun, BegunHandoffs):
+        return begun
+    trip = begun.trip
+    refusal = errors.LoopTripped(trip.rule, trip.message, trip.chain, begun.review.id)
+    deps.store.commit(by.workspace, *begun.extras, *idempotency.save_refusal(idempotency_key, refusal))
+    raise refusal from trip
+
+
+def _stopped_among(deps: Deps, by: Principal, planned: Sequence[PlannedHandoff], terms: Terms) -> StoppedHandoff | None:
+    """Returns the first that the loop guard stops; None if all may begin."""
     draft = planned[0].draft
-    extras: list[Write] = []
+    counted: tuple[Write, ...] = ()
     try:
-        if terms.roots is not None:
-            # A stopped root counts too: otherwise nothing limits the entries that it leaves for humans.
-            extras.append(Save(terms.roots.one_more(terms.now, terms.settings, terms.own_roots)))
-        if not terms.is_released:
-            for number, each in enumerate(planned):
-                draft = each.draft
-                draft.check(terms.settings, terms.start + number, terms.now)
+        # A stopped root counts too: otherwise nothing limits the entries that it leaves for humans.
+        counted = terms.root_counted()
+        for number, each in enumerate(() if terms.is_released else planned):
+            draft = each.draft
+            draft.check(terms.settings, terms.start + number, terms.now)
     except errors.LoopTripped as trip:
         stopped = stopped_handoff(deps, by, draft, trip, terms.now)
-        return replace(stopped, extras=(*stopped.extras, *extras))
-    begun = tuple(_begin(deps, by, each, terms) for each in planned)
-    if terms.is_counted:
-        extras.append(_handoffs_counted(planned, terms))
-    return BegunHandoffs(begun, tuple(extras))
-
-
-def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, terms: Terms) -> NewHandoff:
-    draft, settings, now = planned.draft, terms.settings, terms.now
-    new = draft.task(by.workspace, deps.ids.new("task", now), terms.created_by or by.key, settings, now)
-    record = draft.record(new)
-    dispatch = Dispatch(planned.agent, settings, draft.mode, terms.asked_directly, planned.standing)
-    change = create(new.changed(digest=message_digest(new, record.plain())), by, now, dispatch)
-    return NewHandoff(change, record, opened(change.task, None, 0) if new.meta.mirrored else None)
+        return replace(stopped, extras=(*stopped.extras, *counted))
+    return None
 
 
 def _handoffs_counted(planned: Sequence[PlannedHandoff], terms: Terms) -> Add:
@@ -155,40 +176,11 @@ def _handoffs_counted(planned: Sequence[PlannedHandoff], terms: Terms) -> Add:
     return Add(HandoffCount(draft.lineage.workflow_id, start, start == 0), len(planned), most)
 
 
-def begin_or_refuse(
-    deps: Deps,
-    by: Principal,
-    planned: Sequence[PlannedHandoff],
-    terms: Terms,
-    idempotency_key: IdempotencyKey | None,
-) -> BegunHandoffs:
-    """Like ``begin_handoffs``, for a caller that is refused if the loop guard stops them: commits the entry that the
-    stopped one leaves for a human, and raises ``LoopTripped``. A repeat with the same key gets the same error, and
-    counts once."""
-    begun = begin_handoffs(deps, by, planned, terms)
-    if isinstance(begun, BegunHandoffs):
-        return begun
-    trip = begun.trip
-    refusal = errors.LoopTripped(trip.rule, trip.message, trip.chain, begun.review.id)
-    deps.store.commit(by.workspace, *begun.extras, *idempotency.save_refusal(idempotency_key, refusal))
-    raise refusal from trip
-
-
-def begin_handoff(
-    deps: Deps, by: Principal, planned: PlannedHandoff, terms: Terms, idempotency_key: IdempotencyKey | None
-) -> BegunHandoffs:
-    return begin_or_refuse(deps, by, [planned], terms, idempotency_key)
-
-
-def begin_children(
-    deps: Deps, call: WorkerCall, planned: Sequence[PlannedHandoff], inputs: HandoffInputs, now: datetime
-) -> BegunHandoffs:
-    """Begins the handoffs that follow from a worker's call. Raises ``LoopTripped``."""
-    by = call.by
-    workflow_id = planned[0].draft.lineage.workflow_id
-    handoffs = deps.store.handoff_inputs(by.workspace, HandoffQuery(workflow_id=workflow_id)).handoffs
-    terms = Terms(settings=inputs.settings, now=now, handoffs=handoffs, asked_directly=False)
-    return begin_or_refuse(deps, by, planned, terms, call.idempotency_key)
+def terms_under(deps: Deps, parent: Task, inputs: HandoffInputs, now: datetime) -> Terms:
+    """Returns the terms of handoffs that follow from a worker's call about ``parent``."""
+    query = HandoffQuery(workflow_id=parent.workflow_id)
+    handoffs = deps.store.handoff_inputs(parent.workspace, query).handoffs
+    return Terms(settings=inputs.settings, now=now, handoffs=handoffs, asked_directly=False)
 
 
 def commit_handoff(deps: Deps, begun: BegunHandoffs, *extras: Write) -> TaskDetails:
@@ -213,13 +205,8 @@ def wait_for(task: Task, children: Sequence[NewHandoff], join: JoinRule, setting
 
 def transfer_output(child: NewHandoff) -> dict[str, Any]:
     """The transfer output: the output of a task that continues in another task (docs/spec/tools.md §4)."""
-    task = child.change.task
-    return {
-        "handoff": True,
-        "target_agent": task.target_agent,
-        "new_task_id": task.id,
-        "context": dict(child.message.context.fields),
-    }
+    said = {"target_agent": child.task.target_agent, "new_task_id": child.task.id}
+    return {"handoff": True, **said, "context": dict(child.message.context.fields)}
 
 
 def handoffs_so_far(deps: Deps, workspace: str, draft: HandoffDraft) -> int:

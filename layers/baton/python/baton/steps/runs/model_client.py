@@ -28,7 +28,7 @@ FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 1.0, 10.0
 MAX_THROTTLED_TRIES, LAST_THROTTLE_SECONDS = 10, 30.0
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class ModelClient:
     """Asks the model for one run."""
 
@@ -74,16 +74,10 @@ class ModelClient:
         return True
 
     def _request(self, model_id: str) -> runs.ModelRequest:
-        work, conversation = self.run.work, self.run.conversation
-        task, context = work.details.task, work.details.message.context.json
+        work, task, said, own = self.run.work, self.run.task, self.run.conversation, self.run.profile.system_prompt
+        context, memory = self.run.record.context.json, memory_lines(work.memory)
         return runs.ModelRequest(
-            system=system_prompt(
-                self.run.profile.system_prompt,
-                context,
-                conversation.source,
-                conversation.instructions,
-                memory_lines(work.memory),
-            ),
+            system=system_prompt(own, context, said.source, said.instructions, memory),
             messages=self._history(),
             tools=self.tools,
             model=model_id,
@@ -102,13 +96,8 @@ class ModelClient:
             self.earlier = self._read_earlier()
         entries = self.transcript_writer.transcript.entries
         too_long = sum(entry.stop_reason == runs.StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries)
-        return history.composed(
-            self.run.conversation,
-            self.earlier,
-            entries,
-            has_tools=bool(self.tools),
-            most_bytes=history.MAX_HISTORY_BYTES >> too_long,
-        )
+        conversation, most_bytes = self.run.conversation, history.MAX_HISTORY_BYTES >> too_long
+        return history.composed(conversation, self.earlier, entries, has_tools=bool(self.tools), most_bytes=most_bytes)
 
     def _read_earlier(self) -> list[tuple[history.EarlierTask, Sequence[TranscriptEntry]]]:
         """The newest tasks that fit. Secrets are masked, as in everything between agents, unless the workspace turned
@@ -128,13 +117,7 @@ class ModelClient:
         return found
 
     def _log(self, reply: runs.ModelReply, provider: str, model_id: str) -> None:
-        self.run.deps.log(
-            "a model replied",
-            action="model_replied",
-            task_id=self.run.task.id,
-            provider=provider,
-            model=model_id,
-            stop_reason=str(reply.stop_reason),
-            input_tokens=reply.usage.input_tokens,
-            output_tokens=reply.usage.output_tokens,
-        )
+        about = {"task_id": self.run.task.id, "provider": provider, "model": model_id}
+        used = {"input_tokens": reply.usage.input_tokens, "output_tokens": reply.usage.output_tokens}
+        stop_reason = str(reply.stop_reason)
+        self.run.deps.log("a model replied", action="model_replied", **about, stop_reason=stop_reason, **used)

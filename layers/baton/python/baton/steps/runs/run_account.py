@@ -10,8 +10,7 @@ from baton.domain.runs.account import NO_LIMITS, Accounts, Spending, SpendingLim
 from baton.domain.runs.transcript import Usage
 from baton.ports.writes import AddUsage
 from baton.steps import idempotency
-from baton.steps.retrying import retry_on_conflict
-from baton.steps.runs.persistence import persistently
+from baton.steps.retrying import attempts, too_many_changes
 from baton.steps.runs.run_context import RunContext
 
 
@@ -28,13 +27,13 @@ class RunAccount:
         """Counts a call before it is made, so that concurrent runs can't exceed a budget. Returns the exhausted budget
         as text, or None. Raises ``StaleClaim`` if a later run has counted since. The claim was looked at a moment ago:
         the run has just begun, or has saved an entry."""
-        limits = self.run.work.details.message.budget.limits
+        limits = self.run.record.budget.limits
         return self._count(Usage(model_calls=1), SpendingLimits(calls=limits.max_model_calls, tokens=limits.max_tokens))
 
     def count(self, used: Usage) -> None:
         """Counts this too, whether or not the claim is still current. Raises ``StaleClaim`` if a later run has counted
         since: then the caller counts it as late."""
-        persistently(self.run, lambda: self._count(used, None))
+        self.run.persist(lambda: self._count(used, None))
 
     def count_reply(self, reply: Usage) -> None:
         """Counts the tokens of a reply, once, whatever becomes of it. Its call is counted already. Raises
@@ -51,34 +50,31 @@ class RunAccount:
         task, work = self.run.task, self.run.work
         idempotency_key = IdempotencyKey(work.by, "cost of a reply", f"{work.claim_id} {self.step + 1}", "")
         spent = AddUsage(task.workflow_id, task.id, used)
-        persistently(self.run, lambda: idempotency.apply_once(self.run.deps, idempotency_key, [spent]))
+        self.run.persist(lambda: idempotency.apply_once(self.run.deps, idempotency_key, [spent]))
 
     def _count(self, used: Usage, limits: SpendingLimits | None) -> str | None:
         """Returns the exhausted budget as text, or None. Without ``limits`` nothing is exhausted."""
-        task, fence, step = self.run.task, self.run.fence, self.step + 1
-        spending = Spending(
-            workflow_id=task.workflow_id, task_id=task.id, fence=fence, used=used, limits=limits or NO_LIMITS
-        )
+        task, store, step = self.run.task, self.run.deps.store, self.step + 1
+        spending = Spending(task.workflow_id, task.id, task.fence, used, limits or NO_LIMITS)
+        for attempt in attempts(self.run.deps):
+            with attempt:
+                seen = self.known or self._read()
+                if not seen.mine.has(task.fence, step):  # else an earlier attempt was applied, and its reply was lost
+                    if seen.mine.fence > task.fence:
+                        raise errors.StaleClaim(task.id)
+                    if limits is not None and (exhausted := self._exhausted(seen, limits)):
+                        return exhausted
+                    self.known = None  # read again, unless this succeeds
+                    self.known = store.count(task.workspace, spending, seen)
+                self.step = step
+                return None
+        raise too_many_changes()
 
-        def attempt() -> str | None:
-            seen = self._accounts()
-            if not seen.mine.has(fence, step):  # else an earlier attempt was applied, and its reply was lost
-                if seen.mine.fence > fence:
-                    raise errors.StaleClaim(task.id)
-                if limits is not None and (exhausted := self._exhausted(seen, limits)):
-                    return exhausted
-                self.known = None  # read again, unless this succeeds
-                self.known = self.run.deps.store.count(task.workspace, spending, seen)
-            self.step = step
-            return None
-
-        return retry_on_conflict(self.run.deps, attempt)
-
-    def _accounts(self) -> Accounts:
-        if self.known is None:
-            task, is_first = self.run.task, self.run.is_first and not self.has_read
-            self.known = self.run.deps.store.accounts(task.workspace, task.workflow_id, task.id, is_first_run=is_first)
-            self.has_read = True
+    def _read(self) -> Accounts:
+        """No run of the task came before its first, so that one finds nothing of its own at its first look."""
+        task, is_first = self.run.task, self.run.task.fence == 1 and not self.has_read
+        self.known = self.run.deps.store.accounts(task.workspace, task.workflow_id, task.id, is_first_run=is_first)
+        self.has_read = True
         return self.known
 
     def _exhausted(self, seen: Accounts, limits: SpendingLimits) -> str | None:

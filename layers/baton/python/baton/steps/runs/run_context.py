@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from baton.domain import errors
+from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.runs import history
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.tasks.task import Task
 from baton.ports import runs
 from baton.ports.deps import Deps
 from baton.steps.agents.kill_switch import is_off
+
+PAUSES = (1.0, 4.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,28 +23,24 @@ class RunContext:
 
     deps: Deps
     work: runs.RunInput
-    profile: RunProfile
+    task: Task  # as it was claimed; no other run of it has its fence
+    record: HandoffMessage  # the message that the agent works on
     conversation: history.Conversation
-
-    @property
-    def task(self) -> Task:
-        return self.work.details.task
-
-    @property
-    def fence(self) -> int:
-        """The fence of the run's claim. No other run of the task has it."""
-        return self.task.fence
-
-    @property
-    def is_first(self) -> bool:
-        """True if no run of the task came before."""
-        return self.fence == 1
+    profile: RunProfile
 
     def is_off(self) -> bool:
         """True if the agent is switched off. A reply that came meanwhile is kept, and acted on once it is on again."""
         return is_off(self.deps, self.task.workspace, self.work.agent.slug)
 
-    def must_hold_claim(self) -> None:
-        """Reads the task's HEAD. Raises ``StaleClaim``."""
-        task, _ = self.deps.store.load(self.task.workspace, self.task.id)
-        task.current_claim(self.work.claim_id, self.work.by)
+    def persist(self, write: Callable[[], object]) -> None:
+        """Writes what isn't given up as long as there is time, as a reply was paid for: tries again after a pause while
+        the store is busy. Raises ``Busy`` once there is no time left for it."""
+        for pause in (*PAUSES, None):
+            try:
+                write()
+            except errors.Busy:
+                if pause is None or self.work.time_left() < pause:
+                    raise
+                self.deps.clock.sleep(pause)
+            else:
+                return

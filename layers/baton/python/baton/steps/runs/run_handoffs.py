@@ -4,8 +4,7 @@ conversation."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -19,19 +18,24 @@ from baton.domain.handoffs.handoff import must_fit
 from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs.prompt import context_after
-from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import MessageType, TaskEntry, TranscriptEntry, TranscriptMessage
+from baton.domain.runs.transcript import Block, MessageType, TranscriptEntry, TranscriptMessage, result
 from baton.domain.tasks import commands, trail
-from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy, Task
-from baton.ports.details import TaskDetails
+from baton.ports import runs
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
-from baton.ports.writes import Insert
 from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output, wait_for
+from baton.steps.handoffs.begin_handoff import (
+    PlannedHandoff,
+    Terms,
+    begin_handoffs,
+    begun_or_refused,
+    transfer_output,
+    wait_for,
+)
 from baton.steps.memory.snapshots import with_snapshot
 from baton.steps.runs.run_context import RunContext
+from baton.steps.runs.transcript_writer import TranscriptWriter
 
 MAX_CALLS = MAX_BRANCHES
 
@@ -45,84 +49,59 @@ class HandoffCall:
     variables: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class HandoffSource:
-    """The run that hands off."""
-
-    run: RunContext
-    turns: int  # the turns of its transcript that a target may see
-
-    def call(self, *call_ids: str) -> WorkerCall:
-        return self.run.work.call(hashlib.sha256(trail.canonical_json(call_ids).encode()).hexdigest())
-
-    def insert(self, entry: TranscriptEntry) -> Insert:
-        return Insert(TaskEntry(self.run.task.id, entry, self.run.fence))
-
-
 def transfer_by(
-    handing: HandoffSource, call: HandoffCall, entry: Callable[[HandoffCall, Task, Agent], TranscriptEntry]
-) -> TaskDetails:
-    """Transfers the conversation to the tool's target. ``entry`` makes the transcript's entry from the call as it was
-    permitted (with its secrets masked if the workspace says so), the new task and its agent. Raises ``TargetInactive``,
-    ``LoopTripped`` and other ``InvalidInput``, which leave the task as it was, and ``StaleClaim``."""
-    deps, by, worker_call = handing.run.deps, handing.run.work.by, handing.call(call.call_id)
+    writer: TranscriptWriter, reply: TranscriptEntry, call: HandoffCall, results: Mapping[str, Block]
+) -> runs.RunExit:
+    """Transfers the conversation to the tool's target. ``results``: of the reply's other calls; they are kept in the
+    same transaction. Raises ``TargetInactive``, ``LoopTripped`` and other ``InvalidInput``, which leave the task as it
+    was, and ``StaleClaim``."""
+    run, by, claim_id = writer.run, writer.run.work.by, writer.run.work.claim_id
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        planned, agent, permitted = _planned(handing, call, inputs, Kind.TRANSFER)
-        begun = begin_children(deps, worker_call, [planned], inputs, now)
-        task = begun.only.task
-        command = commands.Transfer(by=by, claim_id=handing.run.work.claim_id, successor=task.id, target=agent.slug)
-        extra = handing.insert(entry(permitted, task, agent))
-        return ClaimOutcome(
-            command=command,
-            output=transfer_output(begun.only),
-            children=begun.handoffs,
-            extras=(extra, *begun.extras),
-        )
+        planned, agent, permitted = _planned(run, call, inputs, Kind.TRANSFER, reply.turn)
+        begun = begun_or_refused(run.deps, by, begin_handoffs(run.deps, by, [planned], _terms(inputs, now)), None)
+        new = begun.only
+        told = transfer_message(permitted, new.task, agent)
+        answered = {**results, call.call_id: result(call.call_id, told.text)}
+        entry = writer.insert(writer.results(reply, reply.in_order(answered), told))
+        command = commands.Transfer(by=by, claim_id=claim_id, successor=new.task.id, target=agent.slug)
+        extras = (entry, *begun.extras)
+        return ClaimOutcome(command=command, output=transfer_output(new), children=begun.handoffs, extras=extras)
 
-    return end_claim(
-        deps, EndClaimRequest(call=worker_call, command_name=commands.Transfer.name), decide, _wanted([call])
-    )
+    end_claim(run.deps, _request(run, [call], commands.Transfer), decide, _query(run, [call]))
+    return runs.RunExit.HANDED_ON
 
 
 def delegate_by(
-    handing: HandoffSource,
-    calls: Sequence[HandoffCall],
-    profile: RunProfile,
-    entry: Callable[[Sequence[tuple[HandoffCall, Task, Agent]]], TranscriptEntry],
-) -> TaskDetails:
-    """Makes the task wait for its branches, one per call, each under its call's id. Raises the errors of
-    ``transfer_by``. All branches begin, or none."""
-    worker_call = handing.call(*(call.call_id for call in calls))
+    writer: TranscriptWriter, reply: TranscriptEntry, calls: Sequence[HandoffCall], results: Mapping[str, Block]
+) -> runs.RunExit:
+    """Makes the task wait for its branches, one per call, each under its call's id. ``results`` and what is raised: as
+    in ``transfer_by``. All branches begin, or none."""
+    run, by, claim_id = writer.run, writer.run.work.by, writer.run.work.claim_id
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        planned = [_planned(handing, call, inputs, Kind.DELEGATION) for call in calls]
-        begun = begin_children(handing.run.deps, worker_call, [each for each, _, _ in planned], inputs, now)
-        quorum = min(profile.quorum or 1, len(calls)) if profile.join is Policy.QUORUM else None
-        wait = wait_for(_task(inputs), begun.handoffs, JoinRule(profile.join, quorum), inputs.settings, now)
-        pairs = zip(planned, begun.handoffs, strict=True)
-        transcript_entry = entry([(call, child.task, agent) for (_, agent, call), child in pairs])
-        return ClaimOutcome(
-            command=commands.WaitFor(by=handing.run.work.by, claim_id=handing.run.work.claim_id, wait=wait),
-            children=begun.handoffs,
-            extras=(handing.insert(transcript_entry), *begun.extras),
-        )
+        # The targets see the messages before this reply: its calls have no results yet.
+        branches = [_planned(run, call, inputs, Kind.DELEGATION, reply.turn - 1) for call in calls]
+        planned = [each for each, _, _ in branches]
+        begun = begun_or_refused(run.deps, by, begin_handoffs(run.deps, by, planned, _terms(inputs, now)), None)
+        quorum = min(run.profile.quorum or 1, len(calls)) if run.profile.join is Policy.QUORUM else None
+        join = JoinRule(run.profile.join, quorum)
+        wait = wait_for(inputs.held.task, begun.handoffs, join, inputs.settings, now)
+        pairs = zip(branches, begun.handoffs, strict=True)
+        told = [delegation_message(call, child.task, agent) for (_, agent, call), child in pairs]
+        entry = writer.insert(writer.results(reply, reply.in_order(results), *told))
+        command = commands.WaitFor(by=by, claim_id=claim_id, wait=wait)
+        return ClaimOutcome(command=command, children=begun.handoffs, extras=(entry, *begun.extras))
 
-    return end_claim(
-        handing.run.deps, EndClaimRequest(call=worker_call, command_name=commands.WaitFor.name), decide, _wanted(calls)
-    )
+    end_claim(run.deps, _request(run, calls, commands.WaitFor), decide, _query(run, calls))
+    return runs.RunExit.WAITS
 
 
 def transfer_message(call: HandoffCall, task: Task, agent: Agent) -> TranscriptMessage:
     """The message about a transfer, for readers of the conversation."""
-    data = {
-        "new_task_id": task.id,
-        "tool_name": call.tool.name,
-        "target_agent": agent.slug,
-        "target_agent_name": agent.name,
-        "variables": call.variables,
-    }
-    return TranscriptMessage(MessageType.HANDOFF, routed_text(agent), data)
+    told = {"new_task_id": task.id, "tool_name": call.tool.name, "variables": call.variables}
+    target = {"target_agent": agent.slug, "target_agent_name": agent.name}
+    return TranscriptMessage(MessageType.HANDOFF, f"Routed to {agent.name}", {**told, **target})
 
 
 def delegation_message(call: HandoffCall, task: Task, agent: Agent) -> TranscriptMessage:
@@ -131,37 +110,35 @@ def delegation_message(call: HandoffCall, task: Task, agent: Agent) -> Transcrip
     return TranscriptMessage(MessageType.SUBTASK, f"Asked {agent.name}", data)
 
 
-def routed_text(agent: Agent) -> str:
-    return f"Routed to {agent.name}"
+def _request(run: RunContext, calls: Sequence[HandoffCall], command: type[commands.WorkerCommand]) -> EndClaimRequest:
+    call = run.work.call(trail.digest_of([call.call_id for call in calls]))
+    return EndClaimRequest(call=call, command_name=command.name)
 
 
-def _wanted(calls: Sequence[HandoffCall]) -> HandoffQuery:
-    return HandoffQuery(agents=frozenset(call.tool.target_agent for call in calls))
+def _query(run: RunContext, calls: Sequence[HandoffCall]) -> HandoffQuery:
+    targets = frozenset(call.tool.target_agent for call in calls)
+    return HandoffQuery(agents=targets, workflow_id=run.task.workflow_id)
 
 
-def _task(inputs: HandoffInputs) -> Task:
-    """``end_claim`` has checked that there is one, and that it is claimed."""
-    if inputs.parent is None:
-        raise ValueError("no task was read")
-    return inputs.parent.task
+def _terms(inputs: HandoffInputs, now: datetime) -> Terms:
+    return Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs, asked_directly=False)
 
 
 def _planned(
-    handing: HandoffSource, call: HandoffCall, inputs: HandoffInputs, kind: Kind
+    run: RunContext, call: HandoffCall, inputs: HandoffInputs, kind: Kind, turns: int
 ) -> tuple[PlannedHandoff, Agent, HandoffCall]:
-    task, tool = _task(inputs), call.tool
-    record = inputs.parent.message if inputs.parent else handoff_message.HandoffMessage()
-    source = task.claim.agent if task.claim else task.target_agent or handing.run.work.by.id
-    agent = resolve_agents.active_agent(
-        handing.run.deps, task.workspace, inputs.agents, tool.target_agent, "target_agent"
-    )
+    """Returns the handoff with its agent, and the call as it is permitted: with its secrets masked, if the workspace
+    says so. ``turns``: those of the transcript that the target may see."""
+    task, record, tool = inputs.held.task, inputs.held.message, call.tool
+    source = task.claim.agent if task.claim else task.target_agent or run.work.by.id
+    agent = resolve_agents.active_agent(run.deps, task.workspace, inputs.agents, tool.target_agent, "target_agent")
     # Read with the task in this very attempt: a change during the model's reply counts.
     if suspension := tool.suspended_by(agent):
         raise errors.ToolSuspended(tool.name, suspension.reason)
     variables = checked(call.variables, inputs.settings.guardrails, "arguments")
-    is_transfer = kind is Kind.TRANSFER
     context = context_after(record.context.json, source, tool, variables)
     must_fit("context", context)
+    is_transfer = kind is Kind.TRANSFER
     message = handoff_message.HandoffMessage(
         source=handoff_message.SourcePart({"agent": source}),
         target=handoff_message.TargetPart({"agent": agent.slug, "reason": f"Routed by the tool {tool.name}"}),
@@ -169,19 +146,16 @@ def _planned(
         context=handoff_message.ContextPart(context),
         expectations=_expected(record, is_transfer=is_transfer),
         # A failed transfer is visible in the conversation, or reported to the waiting task: no approval is waited for.
-        rollback=handoff_message.RollbackPart({"on_failure": None}) if is_transfer else handoff_message.RollbackPart(),
+        rollback=handoff_message.RollbackPart({"on_failure": None} if is_transfer else None),
         metadata=handoff_message.MetadataPart({"priority": str(task.priority)}),
         more=asked_anew(record.more),
     )
-    message = with_snapshot(handing.run.deps, task.workspace, message)
-    conversation = handing.run.conversation.handed_on(
-        tool.history, task.id, handing.turns, source, tool.handoff_instructions
-    )
+    conversation = run.conversation.handed_on(tool.history, task.id, turns, source, tool.handoff_instructions)
     draft = HandoffDraft(
         kind=kind,
         source=source,
         target=agent.slug,
-        message=conversation.put_into(message),
+        message=conversation.put_into(with_snapshot(run.deps, task.workspace, message)),
         lineage=lineage_under(task, record),
         join_parent=task.join_parent if is_transfer else task.id,
         call_id=task.call_id if is_transfer else call.call_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from baton.domain.runs.reply import BrokenReply, kept_blocks
@@ -17,10 +17,8 @@ from baton.domain.runs.transcript import (
     TranscriptMessage,
     numbered,
 )
-from baton.domain.tasks.task import Task
 from baton.ports import runs
 from baton.ports.writes import Insert
-from baton.steps.runs.persistence import persistently
 from baton.steps.runs.run_account import RunAccount
 from baton.steps.runs.run_context import RunContext
 
@@ -34,24 +32,20 @@ class TranscriptWriter:
     account: RunAccount
     has_progressed: bool = False  # since this run began
 
-    @property
-    def task(self) -> Task:
-        return self.run.task
-
     def replied(self, reply: runs.ModelReply) -> TranscriptEntry:
         """Counts the reply, and saves it before any of its calls is run. A reply that can't be stored is saved as
         malformed. Raises ``StaleClaim`` if the claim is over: then the reply is counted, and not saved."""
         turn, stop = self.transcript.turns + 1, reply.stop_reason
         messages: tuple[TranscriptMessage, ...] = ()
         try:
-            blocks = numbered(self.task.id, turn, kept_blocks(reply.blocks))
+            blocks = numbered(self.run.task.id, turn, kept_blocks(reply.blocks))
         except BrokenReply as broken:
             blocks, stop = (), runs.StopReason.MALFORMED_MODEL_OUTPUT
             messages = (TranscriptMessage(MessageType.ERROR, f"The model's reply can't be kept: {broken}."),)
         if not blocks and not messages:
             messages = (TranscriptMessage(MessageType.ERROR, f"The model answered nothing: {stop}."),)
         fields = {"stop_reason": str(stop), "usage": reply.usage, "output": reply.output, "scripted": reply.scripted}
-        entry = replace(self._entry(EntryKind.REPLY, turn, blocks, messages), **fields)
+        entry = self._entry(EntryKind.REPLY, turn, blocks, messages, **fields)
         self.account.count_reply(reply.usage)
         self.keep(entry)
         return entry
@@ -67,30 +61,34 @@ class TranscriptWriter:
         transaction."""
         messages = (TranscriptMessage(MessageType.ERROR, description, {"type": type}),)
         note = self._entry(EntryKind.NOTE, self.transcript.turns, (), messages)
-        return runs.RunFailed(
-            {"type": type, "description": description, **more_messages},
-            retryable,
-            (Insert(TaskEntry(self.task.id, note, self.run.fence)),),
-        )
+        failure = {"type": type, "description": description, **more_messages}
+        return runs.RunFailed(failure, retryable, (self.insert(note),))
 
     def keep(self, entry: TranscriptEntry) -> None:
         """Saves the entry. Raises ``StaleClaim`` if the claim is over. An entry that is on its way when it ends is
         saved all the same, unless a later run has taken the transcript by then."""
-        persistently(self.run, self.run.must_hold_claim)
-        of_task = TaskEntry(self.task.id, entry, self.run.fence)
-        persistently(self.run, lambda: self.run.deps.store.keep_entry(self.task.workspace, of_task))
-        self.transcript = self.transcript.with_(entry)
+        self.run.persist(lambda: self._keep(entry))
+        self.transcript = Transcript((*self.transcript.entries, entry))
         self.has_progressed = True
 
+    def insert(self, entry: TranscriptEntry) -> Insert:
+        """The write that saves the entry with what it tells of."""
+        return Insert(TaskEntry(self.run.task.id, entry, self.run.task.fence))
+
+    def _keep(self, entry: TranscriptEntry) -> None:
+        store, work, task = self.run.deps.store, self.run.work, self.run.task
+        now, _ = store.load(task.workspace, task.id)
+        now.current_claim(work.claim_id, work.by)
+        store.keep_entry(task.workspace, TaskEntry(task.id, entry, task.fence))
+
     def _entry(
-        self, kind: EntryKind, turn: int, blocks: tuple[Block, ...], more_messages: tuple[TranscriptMessage, ...]
+        self,
+        kind: EntryKind,
+        turn: int,
+        blocks: tuple[Block, ...],
+        more_messages: tuple[TranscriptMessage, ...],
+        **more: Any,
     ) -> TranscriptEntry:
-        return TranscriptEntry(
-            first=self.transcript.next,
-            kind=kind,
-            agent=self.run.work.agent.slug,
-            at=self.run.deps.clock.now(),
-            turn=turn,
-            blocks=blocks,
-            more_messages=more_messages,
-        )
+        at, agent = self.run.deps.clock.now(), self.run.work.agent.slug
+        place: dict[str, Any] = {"first": self.transcript.next, "kind": kind, "agent": agent, "at": at, "turn": turn}
+        return TranscriptEntry(**place, blocks=blocks, more_messages=more_messages, **more)

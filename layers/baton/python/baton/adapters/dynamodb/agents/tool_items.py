@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
+from enum import StrEnum
 from typing import Any
 
 from baton.adapters.dynamodb import keys
@@ -12,6 +13,8 @@ from baton.domain.agents.tool import History, Tool, ToolMode, ToolType, Variable
 from baton.domain.newer import member
 from baton.domain.numbers import loads
 from baton.domain.tasks import trail
+
+_KINDS: dict[str, type[StrEnum]] = {"type": ToolType, "mode": ToolMode, "history": History}
 
 
 def tool_item(tool: Tool) -> Item:
@@ -26,23 +29,12 @@ def tool_item(tool: Tool) -> Item:
 
 
 def tool_from(item: Item) -> Tool:
-    return Tool(
-        workspace=item["workspace"],
-        name=item["name"],
-        type=member(ToolType, item["type"]),
-        description=item["description"],
-        target_agent=item["target_agent"],
-        mode=member(ToolMode, item["mode"]),
-        context_variables=tuple(map(_variable_from, loads(item["context_variables"]))),
-        handoff_instructions=item["handoff_instructions"],
-        history=member(History, item["history"]),
-        active=item["active"],
-        version=int(item["version"]),
-        created_at=times.parse_rfc3339(item["created_at"]),
-        updated_at=times.parse_rfc3339(item["updated_at"]),
-        updated_by=item["updated_by"],
-        target_version=int(item.get("target_version", 0)),
-    )
+    """Ignores fields that this version no longer knows; new ones get their defaults."""
+    values: dict[str, Any] = {f.name: item[f.name] for f in fields(Tool) if f.name in item}
+    values |= {name: member(kind, values[name]) for name, kind in _KINDS.items()}
+    values |= {name: times.parse_rfc3339(values[name]) for name in ("created_at", "updated_at")}
+    values |= {name: int(values.get(name, 0)) for name in ("version", "target_version")}
+    return Tool(**{**values, "context_variables": tuple(map(_variable_from, loads(values["context_variables"])))})
 
 
 def _variable_from(written: dict[str, Any]) -> Variable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, fields
+from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
@@ -13,6 +14,9 @@ from baton.domain.runs.account import NOTHING_COUNTED, Account, WorkflowAccount
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import EntryKind, MessageType, TaskEntry, TranscriptEntry, TranscriptMessage, Usage
 from baton.domain.tasks.task import Policy
+
+# Fields of an entry that are stored under their own names; of the marks only those that are set.
+_NUMBERS, _TEXTS, _MARKS = ("first", "turn"), ("agent", "stop_reason"), ("is_repair", "scripted")
 
 
 def profile_item(profile: RunProfile) -> Item:
@@ -36,19 +40,10 @@ def entry_item(workspace: str, of_task: TaskEntry) -> Item:
     entry = of_task.entry
     messages = [asdict(message) for message in entry.more_messages]
     payload = {"blocks": entry.blocks, "told": messages, "output": entry.output}
-    return {
-        **items.payload_item(keys.entry(workspace, of_task.task_id, entry.first), payload),
-        "first": entry.first,
-        "kind": str(entry.kind),
-        "agent": entry.agent,
-        "at": times.rfc3339(entry.at),
-        "turn": entry.turn,
-        "stop_reason": entry.stop_reason,
-        **asdict(entry.usage),
-        "is_repair": entry.is_repair or None,
-        "scripted": entry.scripted or None,
-        "fence": of_task.fence,
-    }
+    item = items.payload_item(keys.entry(workspace, of_task.task_id, entry.first), payload)
+    item |= {name: getattr(entry, name) for name in (*_NUMBERS, *_TEXTS)} | asdict(entry.usage)
+    item |= {name: getattr(entry, name) or None for name in _MARKS}
+    return {**item, "kind": str(entry.kind), "at": times.rfc3339(entry.at), "fence": of_task.fence}
 
 
 def is_entry(item: Item) -> bool:
@@ -71,21 +66,11 @@ def _message_from(told: Item) -> TranscriptMessage:
 
 
 def entry_from(item: Item) -> TranscriptEntry:
-    payload = items.payload_from(item)
-    return TranscriptEntry(
-        first=int(item["first"]),
-        kind=deciding(EntryKind, item["kind"]),
-        agent=item["agent"],
-        at=times.parse_rfc3339(item["at"]),
-        turn=int(item["turn"]),
-        blocks=tuple(payload["blocks"]),
-        more_messages=tuple(map(_message_from, payload["told"])),
-        stop_reason=item.get("stop_reason"),
-        usage=usage_from(item),
-        is_repair=item.get("is_repair", False),
-        output=payload["output"],
-        scripted=item.get("scripted", False),
-    )
+    payload, kind, at = items.payload_from(item), deciding(EntryKind, item["kind"]), times.parse_rfc3339(item["at"])
+    read: dict[str, Any] = {name: int(item[name]) for name in _NUMBERS} | {name: item.get(name) for name in _TEXTS}
+    read |= {name: item.get(name, False) for name in _MARKS}
+    read |= {"blocks": tuple(payload["blocks"]), "more_messages": tuple(map(_message_from, payload["told"]))}
+    return TranscriptEntry(kind=kind, at=at, usage=usage_from(item), output=payload["output"], **read)
 
 
 def usage_from(item: Item | None) -> Usage:

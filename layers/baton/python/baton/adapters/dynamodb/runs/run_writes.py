@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
-from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, TokenBar
@@ -46,6 +46,7 @@ ISNT_BARRED = "attribute_not_exists(#barred)"
 _ADDS = "ADD #calls :calls, #input :input, #output :output"
 _NAMES = {"#calls": "model_calls", "#input": "input_tokens", "#output": "output_tokens"}
 _OF_ACCOUNT = {"#fence": "fence", "#step": "step"}
+_A_NAME = re.compile(r"#\w+")
 
 
 def entry_put(workspace: str, of_task: TaskEntry) -> ItemWrite:
@@ -82,58 +83,35 @@ def copied_account(account: Account) -> Item:
 def counted(spending: Spending, seen: WorkflowAccount, before: Account) -> Item:
     """Returns the update of the workflow's item that counts one step of a run. ``seen``: the item as read; ``before``:
     the task's account as read, there or in its own item."""
-    update = _Update(spending)
-    after = account_map(before.next(spending.fence, spending.used))
+    names = {**_NAMES, "#tokens": "tokens", "#accounts": "accounts", "#moved": "moved", **_OF_ACCOUNT}
+    names["#task"], limits, used = spending.task_id, spending.limits, spending.used
+    values = {**_added(used), ":tokens": used.tokens, **_limit_values(limits)}
+    after = account_map(before.next(spending.fence, used))
+    conditions = _limit_conditions(limits)
+    update, adds = "SET #accounts.#task = :account", f"{_ADDS}, #tokens :tokens"
     if seen.accounts is None:
-        update.requires(NO_ACCOUNTS_YET)
-        update.sets("#accounts = :accounts, #moved = :moved", accounts={spending.task_id: after}, moved=0)
+        conditions.append(NO_ACCOUNTS_YET)
+        update = "SET #accounts = :accounts, #moved = :moved"
+        values |= {":accounts": {spending.task_id: after}, ":moved": 0}
     elif seen.of(spending.task_id) is not None:
-        update.requires(ACCOUNT_IS_AS_READ, fence=before.fence, step=before.step)
-        update.sets("#accounts.#task = :account", account=after)
+        conditions.append(ACCOUNT_IS_AS_READ)
+        values |= {":fence": before.fence, ":step": before.step, ":account": after}
     else:
-        update.requires(HAS_NO_ACCOUNT, moved=seen.moved)
-        update.sets("#accounts.#task = :account", account=after)
-        update.moves(seen)
-    return update.request()
-
-
-class _Update:
-    def __init__(self, spending: Spending) -> None:
-        self._spending = spending
-        self._names = {**_NAMES, "#tokens": "tokens", "#accounts": "accounts", "#moved": "moved", **_OF_ACCOUNT}
-        self._names["#task"] = spending.task_id
-        self._values = {**_added(spending.used), ":tokens": spending.used.tokens, **_limit_values(spending.limits)}
-        self._conditions = _limit_conditions(spending.limits)
-        self._adds, self._set, self._remove = f"{_ADDS}, #tokens :tokens", "", ""
-
-    def requires(self, condition: str, **values: Any) -> None:
-        self._conditions.append(condition)
-        self._values |= {f":{name}": value for name, value in values.items()}
-
-    def sets(self, what: str, **values: Any) -> None:
-        self._set = f"SET {what}"
-        self._values |= {f":{name}": value for name, value in values.items()}
-
-    def moves(self, seen: WorkflowAccount) -> None:
-        """Takes the account away that has to make room."""
-        old = seen.to_move(self._spending.task_id)
-        account = seen.of(old) if old is not None else None
-        if old is None or account is None:
-            return
-        self.requires(COPY_IS_WHOLE, old_fence=account.fence, old_step=account.step)
-        self._names["#old"], self._values[":one"] = old, 1
-        self._remove, self._adds = "REMOVE #accounts.#old", f"{self._adds}, #moved :one"
-
-    def request(self) -> Item:
-        update = " ".join(part for part in (self._set, self._remove, self._adds) if part)
-        condition = " AND ".join(self._conditions)
-        used = f"{update} {condition} ".replace(",", " ").replace(")", " ").replace(".", " ")
-        return {
-            "UpdateExpression": update,
-            "ConditionExpression": condition,
-            "ExpressionAttributeNames": {name: long for name, long in self._names.items() if f"{name} " in used},
-            "ExpressionAttributeValues": self._values,
-        }
+        conditions.append(HAS_NO_ACCOUNT)
+        values |= {":moved": seen.moved, ":account": after}
+        if (old := seen.to_move(spending.task_id)) is not None and (moving := seen.of(old)) is not None:
+            conditions.append(COPY_IS_WHOLE)
+            names["#old"] = old
+            values |= {":old_fence": moving.fence, ":old_step": moving.step, ":one": 1}
+            update, adds = f"{update} REMOVE #accounts.#old", f"{adds}, #moved :one"
+    update, condition = f"{update} {adds}", " AND ".join(conditions)
+    named = set(_A_NAME.findall(f"{update} {condition}"))
+    return {
+        "UpdateExpression": update,
+        "ConditionExpression": condition,
+        "ExpressionAttributeNames": {name: long for name, long in names.items() if name in named},
+        "ExpressionAttributeValues": values,
+    }
 
 
 def usage_writes(workspace: str, spent: AddUsage) -> list[ItemWrite]:
