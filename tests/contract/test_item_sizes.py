@@ -18,23 +18,23 @@ from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import TooLarge
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.task import State
-from baton.domain.tasks.task_items import Note, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import Note
 from baton.ports.store import Store
 from baton.ports.writes import Insert, Put
 from support.clock import NOON
-from support.values.changes import claimed, new, then
+from support.values.changes import claimed, new, then, with_body, with_output
 from support.worlds.world import WORKSPACE
 
 MUCH = "é" * (MAX_ITEM_BYTES // 2)
 
 
 def a_body(store: Store) -> None:
-    store.commit(WORKSPACE, new("task_9"), Insert(TaskBody("task_9", {"text": MUCH})))
+    store.commit(WORKSPACE, with_body(new("task_9"), {"text": MUCH}))
 
 
 def an_output(store: Store) -> None:
     before = claimed(store)
-    store.commit(WORKSPACE, then(before, state=State.DONE, claim=None), Put(TaskOutput(before.id, {"text": MUCH})))
+    store.commit(WORKSPACE, with_output(then(before, state=State.DONE, claim=None), {"text": MUCH}))
 
 
 def a_checkpoint(store: Store) -> None:
@@ -98,9 +98,9 @@ def test_a_transaction_above_the_limit_is_refused_before_anything_is_written(sto
     """By the field of the largest; what is put before its transaction isn't written either."""
     many = [Insert(Note("task_1", f"note_{n:02d}", NOON, "agent:x", {"text": "x" * 380_000})) for n in range(11)]
     with pytest.raises(TooLarge) as refused:
-        store.commit(WORKSPACE, new("task_9"), Insert(TaskBody("task_9", {"text": "little"})), *many)
+        store.commit(WORKSPACE, with_body(new("task_9"), {"text": "little"}), *many)
     assert refused.value.field == "text"
     assert "task_9" not in store.tasks(WORKSPACE, ["task_9"])
     assert store.notes(WORKSPACE, "task_1", 10) == ()
-    store.commit(WORKSPACE, new("task_9"), Insert(TaskBody("task_9", {"text": "little"})), *many[:10])
+    store.commit(WORKSPACE, with_body(new("task_9"), {"text": "little"}), *many[:10])
     assert len(store.notes(WORKSPACE, "task_1", 20)) == 10

@@ -12,11 +12,11 @@ import pytest
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.receipts import AskedRequest
 from baton.domain.tasks.task import State
-from baton.domain.tasks.task_items import Note, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import Note
 from baton.ports.store import Store
-from baton.ports.writes import Insert, Put, SaveResponse
+from baton.ports.writes import Insert, SaveResponse
 from support.clock import NOON
-from support.values.changes import claimed, new, then
+from support.values.changes import claimed, new, then, with_body, with_output
 from support.values.records import add_review
 from support.worlds.world import WORKSPACE, human
 
@@ -52,18 +52,18 @@ Round = Callable[[Store, Any], Any]
 
 
 def through_body(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value)))
+    store.commit(WORKSPACE, with_body(new(), value))
     return store.read(WORKSPACE, "task_1", with_body=True).body
 
 
 def through_claimers_reading(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value)))
+    store.commit(WORKSPACE, with_body(new(), value))
     return store.read_for_claim(WORKSPACE, "task_1").body
 
 
 def through_output(store: Store, value: Any) -> Any:
     task = claimed(store)
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, value)))
+    store.commit(WORKSPACE, with_output(then(task, state=State.DONE, claim=None), value))
     return store.read(WORKSPACE, "task_1").output
 
 

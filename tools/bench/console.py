@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
@@ -18,9 +18,7 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import logger
 from baton.domain.escalations.marker import Priority
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
-from baton.ports.writes import Insert
 from rest.app import App
 from support.fakes.fake_dynamo import FakeDynamo
 from support.published import Stream
@@ -109,8 +107,8 @@ class Desk:
             created_by=office.worker.key,
         )
         change = create(new, office.worker, at, Dispatch(office.store.agent(WORKSPACE, office.target), SETTINGS))
-        body = TaskBody(change.task.id, {"context": {"text": "x" * context_bytes}})
-        office.store.commit(WORKSPACE, change, Insert(body))
+        body = {"context": {"text": "x" * context_bytes}}
+        office.store.commit(WORKSPACE, replace(change, body=body))
         return change.task.id
 
 

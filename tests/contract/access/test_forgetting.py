@@ -13,12 +13,11 @@ from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey, SavedRespon
 from baton.domain.tasks.receipts import AskedRequest
 from baton.domain.tasks.tail import MAX_TAIL_BYTES
 from baton.domain.tasks.task import State, Task
-from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.times import seconds, to_ms
 from baton.ports.store import Store
-from baton.ports.writes import Put, SaveResponse
+from baton.ports.writes import SaveResponse
 from support.clock import NOON
-from support.values.changes import a_claim, claimed, stored, then
+from support.values.changes import a_claim, claimed, stored, then, with_output
 from support.values.records import a_token
 from support.values.tasks import MS
 from support.worlds.rig import Rig
@@ -99,9 +98,7 @@ def test_nothing_but_copies_of_answers_is_ever_forgotten(rig: Rig) -> None:
     before = rig.items()
     assert not [item for item in before if "ttl" in item]
     task = with_receipts(rig.store)
-    rig.store.commit(
-        WORKSPACE, then(task, state=State.DONE), Put(TaskOutput(task.id, 1)), SaveResponse(idempotency_key(), {})
-    )
+    rig.store.commit(WORKSPACE, with_output(then(task, state=State.DONE), 1), SaveResponse(idempotency_key(), {}))
     forgotten = {item["sk"]["S"]: item["ttl"]["N"] for item in rig.items() if "ttl" in item}
     assert forgotten == {"ONCE": str(to_ms(NOON + WEEK) // 1_000)}
 

@@ -13,7 +13,6 @@ from baton.domain.access.session import OpenSessions
 from baton.domain.access.settings import Settings
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.alerts.alert import AlertState
-from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.errors import Conflict, PageHeld
 from baton.domain.escalations.direction import Direction
 from baton.domain.handoffs.workflow import JobKind
@@ -22,13 +21,13 @@ from baton.domain.memory.entry import EntryType
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
-from baton.domain.tasks.task_items import Note, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.page_sync import PageLink, Sync
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.store import Store
-from baton.ports.writes import FinishJob, Insert, OpenEscalation, Put, Require, Save, SaveResponse, UnderClaim
+from baton.ports.writes import FinishJob, Insert, OpenEscalation, Require, Save, SaveResponse, UnderClaim
 from support.clock import NOON
-from support.values.changes import claimed, new, queued, stored, then
+from support.values.changes import claimed, new, queued, stored, then, with_output
 from support.values.records import (
     PAGE_ID,
     a_board_entry,
@@ -56,18 +55,16 @@ DAY = date(2026, 11, 18)
 def fill(store: Store, workspace: str) -> None:
     """One of everything, under the same ids in whatever workspace."""
     idempotency_key = IdempotencyKey(human(workspace), "/x", "key", "hash")
-    change = new("task_1", workspace=workspace)
+    change = replace(new("task_1", workspace=workspace), body={}, begun_by="human:alice")
     extras: list[Any] = [
-        Insert(TaskBody("task_1", {})),
         OpenEscalation(Direction(workspace, *PAIR), "task_1", NOON),
         SaveResponse(idempotency_key, {}),
-        Insert(BegunConversation("wf_1", "task_1", "human:alice")),
     ]
     row = Save(a_page_sync(workspace=workspace, look_at=NOON))
     store.commit(workspace, change, *extras, Insert(Note("task_1", "note_1", NOON, "x", {})), row)
     add_review(store, 1, workspace)
     task = claimed(store, "task_2", workspace=workspace)
-    store.commit(workspace, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, 1)))
+    store.commit(workspace, with_output(then(task, state=State.DONE, claim=None), 1))
     queued(store, "task_3", workspace=workspace)
     fill_task_items(store, workspace)
     store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))

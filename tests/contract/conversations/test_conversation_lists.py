@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
-
-import pytest
 
 from baton.adapters.dynamodb.conversations.conversation_reads import ENTRIES_AT_ONCE, MAX_TASKS
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.access.principal import Principal
-from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.task import State, Task
-from baton.ports.store import Store
-from baton.ports.writes import Insert, Write
+from baton.ports.writes import Write
 from baton.services.conversations.converse import Opening, say, start_conversation
 from baton.services.conversations.list_conversations import ConversationFilter, ListedConversation, list_conversations
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -22,7 +19,7 @@ from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.tasks.end_task import cancel_task
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE, InMemoryStore
-from support.values.changes import new, stored, then
+from support.values.changes import new
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, World, human
 from tools.bench.meter import Meter
@@ -127,15 +124,7 @@ def test_own_conversations_behind_many_of_others_are_reached_page_by_page() -> N
 
 
 def _first(id_: str, by: str) -> tuple[Write, ...]:
-    return new(id_, workflow_id=f"wf_{id_}"), Insert(BegunConversation(f"wf_{id_}", id_, by))
-
-
-def test_a_conversation_is_written_with_the_task_that_begins_it_or_not_at_all(store: Store) -> None:
-    task = stored(store, "task_1")
-    for change in ((), (then(task, title="another"),)):
-        with pytest.raises(ValueError, match="without the task that begins it"):
-            store.commit(WORKSPACE, *change, Insert(BegunConversation("wf_1", "task_1", "human:alice")))
-    assert store.conversations(WORKSPACE, 10, None).items == ()
+    return (replace(new(id_, workflow_id=f"wf_{id_}"), begun_by=by),)
 
 
 def test_a_page_of_large_conversations_ends_where_enough_was_read(rig: Rig) -> None:

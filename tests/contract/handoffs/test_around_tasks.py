@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from baton.domain.handoffs.workflow import (
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Branch, Policy, State, Wait
-from baton.domain.tasks.task_items import Retry, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import Retry
 from baton.domain.times import seconds
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
@@ -31,7 +30,7 @@ from baton.ports.paging import Page
 from baton.ports.store import Store
 from baton.ports.writes import Add, FinishJob, Insert, Put, Replace, Save, SaveResponse, Write
 from support.clock import NOON
-from support.values.changes import claimed, new, plant, queued, stored, then
+from support.values.changes import claimed, new, plant, queued, stored, then, with_body, with_output
 from support.values.records import a_note, a_review, a_route
 from support.values.task_items import a_checkpoint, a_job, a_late_result, freed, holding, told
 from support.values.tasks import MS, an_agent
@@ -81,7 +80,7 @@ def test_a_task_survives_with_all_that_a_handoff_gives_it(store: Store) -> None:
 
 def test_a_task_is_read_with_its_body_or_with_the_first_answer(store: Store) -> None:
     change = new()
-    store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": "x"})), SaveResponse(ONCE, {"n": 1}))
+    store.commit(WORKSPACE, with_body(change, {"text": "x"}), SaveResponse(ONCE, {"n": 1}))
     assert store.read(WORKSPACE, "task_1", with_body=True) == TaskDetails(task=change.task, body={"text": "x"})
     assert store.load(WORKSPACE, "task_1") == (change.task, None)
     assert store.load(WORKSPACE, "task_1", ONCE) == (change.task, SavedResponse("hash", {"n": 1}))
@@ -99,7 +98,7 @@ def test_a_task_without_a_body_has_none(store: Store) -> None:
 def test_a_completion_lies_with_its_output(store: Store) -> None:
     completion = {"completion_id": "comp_1", "notes": ["é"], "verification": {"tests_passing": None}}
     task = claimed(store)
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, None, completion)))
+    store.commit(WORKSPACE, with_output(then(task, state=State.DONE, claim=None), None, completion))
     read = store.read(WORKSPACE, "task_1")
     assert (read.output, read.completion) == (None, completion)
 
@@ -126,7 +125,7 @@ def test_the_next_claimer_finds_what_was_brought_and_the_latest_checkpoint(store
 
 def test_the_claimers_reading_shows_nothing_that_only_an_ended_task_has(store: Store) -> None:
     task = claimed(store)
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, 1, {"notes": []})))
+    store.commit(WORKSPACE, with_output(then(task, state=State.DONE, claim=None), 1, {"notes": []}))
     details = store.read_for_claim(WORKSPACE, "task_1")
     assert (details.output, details.completion, details.page_sync) == (None, None, None)
 
@@ -240,12 +239,11 @@ def test_papers_are_output_completion_and_failure_and_nothing_else(store: Store)
     task = holding(store, "task_1")
     store.commit(
         WORKSPACE,
-        replace(then(task, title="x"), failure=FAILURE, resume_payload={"x": 1}),
-        Insert(TaskBody(task.id, {"text": "x"})),
+        with_body(replace(then(task, title="x"), failure=FAILURE, resume_payload={"x": 1}), {"text": "x"}),
     )
     task = store.load(WORKSPACE, "task_1")[0]
     done = then(task, state=State.DONE, claim=None, has_output=True)
-    store.commit(WORKSPACE, done, Put(TaskOutput(done.task.id, {"x": 1}, {"notes": []})), Put(a_checkpoint()))
+    store.commit(WORKSPACE, with_output(done, {"x": 1}, {"notes": []}), Put(a_checkpoint()))
     expected = TaskDetails(task=done.task, output={"x": 1}, completion={"notes": []}, failure=FAILURE)
     assert store.outcomes(WORKSPACE, ["task_1"]) == {"task_1": expected}
 
@@ -253,11 +251,9 @@ def test_papers_are_output_completion_and_failure_and_nothing_else(store: Store)
 def test_many_big_bodies_are_all_read(store: Store) -> None:
     """A batch answers with at most 16 MB."""
     ids = [f"task_{number:02d}" for number in range(45)]
-    made: list[tuple[Write, Write]] = [
-        (new(task_id), Insert(TaskBody(task_id, {"text": "x" * 380_000, "of": task_id}))) for task_id in ids
-    ]
+    made = [with_body(new(task_id), {"text": "x" * 380_000, "of": task_id}) for task_id in ids]
     for start in range(0, 45, 10):
-        store.commit(WORKSPACE, *chain(*made[start : start + 10]))
+        store.commit(WORKSPACE, *made[start : start + 10])
     found = store.bodies(WORKSPACE, [*ids, "task_00", "task_unknown"])
     assert [body["of"] for body in found.values()] == list(found) == ids
 
@@ -396,7 +392,7 @@ def test_a_handoff_is_decided_on_what_there_is(store: Store) -> None:
     store.save_route(route, store.routes(WORKSPACE))
     change, roots = new(), RootHandoffs("scout", "*", (NOON,), 1)
     counted: list[Any] = [Add(HandoffCount("wf_1", 0), 1, 9), Save(roots), SaveResponse(ONCE, {"n": 1})]
-    store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": "x"})), *counted)
+    store.commit(WORKSPACE, with_body(change, {"text": "x"}), *counted)
     expected = HandoffInputs(
         settings=settings,
         agents={"auditor": an_agent()},
@@ -438,7 +434,7 @@ SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]]
         lambda store: store.read(WORKSPACE, "task_1").resume_payload,
     ),
     "completion": (
-        lambda store, value: store.commit(WORKSPACE, new(state=State.DONE), Put(TaskOutput("task_1", 1, value))),
+        lambda store, value: store.commit(WORKSPACE, with_output(new(state=State.DONE), 1, value)),
         lambda store: store.outcomes(WORKSPACE, ["task_1"])["task_1"].completion,
     ),
     "review request": (
@@ -446,15 +442,15 @@ SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]]
         lambda store: store.review_request(WORKSPACE, "review_01"),
     ),
     "body": (
-        lambda store, value: store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value))),
+        lambda store, value: store.commit(WORKSPACE, with_body(new(), value)),
         lambda store: store.read(WORKSPACE, "task_1", with_body=True).body,
     ),
     "bodies": (
-        lambda store, value: store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value))),
+        lambda store, value: store.commit(WORKSPACE, with_body(new(), value)),
         lambda store: store.bodies(WORKSPACE, ["task_1"])["task_1"],
     ),
     "parent's body": (
-        lambda store, value: store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value))),
+        lambda store, value: store.commit(WORKSPACE, with_body(new(), value)),
         lambda store: getattr(store.handoff_inputs(WORKSPACE, HandoffQuery(parent_id="task_1")).parent, "body", None),
     ),
 }

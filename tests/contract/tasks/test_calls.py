@@ -16,11 +16,10 @@ from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import Seen, WorkerCall
 from baton.domain.tasks.task import State
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import seconds
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.store import Store
-from baton.ports.writes import FinishJob, Insert
+from baton.ports.writes import FinishJob
 from baton.services.access.authenticate import admit
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
@@ -39,7 +38,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
 from support.clock import NOON
-from support.values.changes import a_claim, new, queued, stored, then
+from support.values.changes import a_claim, new, queued, stored, then, with_body
 from support.values.runs import fill_runs
 from support.values.task_items import a_job, fill_task_items, freed, told
 from support.values.tasks import an_agent
@@ -183,7 +182,7 @@ def test_an_agents_first_claim_in_a_minute_marks_its_contact_too(rig: Rig) -> No
         "next": lambda: claim_next(rig.world.deps, claimer),
     }
     for claim in claims.values():
-        assert rig.count(claim)[-1:] == ["update_item"]
+        assert rig.count(claim)[-1:] == ["put_item"]
         rig.clock.advance(59)
         assert "update_item" not in rig.count(lambda: claim_next(rig.world.deps, claimer))
         rig.clock.advance(1)
@@ -404,9 +403,7 @@ def test_claims_and_workflows_cost_an_item_each(rig: Rig) -> None:
     task = new("task_1", state=State.DELEGATED, ready_at=NOON).task
     sizes = []
     for act in (
-        lambda: rig.store.commit(
-            WORKSPACE, new("task_1", state=State.DELEGATED, ready_at=NOON), Insert(TaskBody("task_1", {}))
-        ),
+        lambda: rig.store.commit(WORKSPACE, with_body(new("task_1", state=State.DELEGATED, ready_at=NOON), {})),
         lambda: rig.store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1)),
         lambda: freed(rig.store, rig.store.load(WORKSPACE, "task_1")[0]),
     ):

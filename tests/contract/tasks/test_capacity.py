@@ -18,10 +18,8 @@ from baton.bootstrap import forget_all
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.escalations.marker import Priority
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tasks.wake import next_look
-from baton.ports.writes import Insert
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.tasks.approve_task import approve_task, undo_approval
@@ -29,6 +27,7 @@ from baton.services.tasks.end_task import cancel_task
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE
 from support.faults.soak import scaled
+from support.values.changes import with_body
 from support.values.tasks import SETTINGS, a_new_task
 from tools.bench.edge import at_the_edge
 from tools.bench.meter import Meter, Usage
@@ -158,7 +157,7 @@ def fill(office: Office, tasks: int) -> None:
             change = create(new, by, at, Dispatch(agent, SETTINGS))
             # As a sweeper that came early has left it.
             change = replace(change, task=change.task.changed(wake_at=next_look(change.task, at), wakes_first=False))
-            office.store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {})))
+            office.store.commit(WORKSPACE, with_body(change, {}))
 
 
 def lengthen(office: Office, events: int) -> None:

@@ -13,7 +13,6 @@ from baton.domain.escalations.direction import CountedEscalation, Direction
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Recovery, State
-from baton.domain.tasks.task_items import TaskBody, TaskOutput
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
 from baton.ports.store import Store
@@ -23,13 +22,12 @@ from baton.ports.writes import (
     Insert,
     OpenEscalation,
     OpenReview,
-    Put,
     Save,
     SaveResponse,
     Write,
 )
 from support.clock import NOON
-from support.values.changes import a_claim, claimed, looked_at, new, stored, then
+from support.values.changes import a_claim, claimed, looked_at, new, stored, then, with_body, with_output
 from support.values.records import a_note, a_review
 from support.worlds.world import WORKSPACE, agent, human
 
@@ -51,7 +49,7 @@ def opened(store: Store, task_id: str, at_second: int = 0, **values: Any) -> Non
 
 def test_a_new_task_is_there_with_its_trail_after_its_commit(store: Store) -> None:
     change = new(wake_at=NOON)
-    store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": "do it"})))
+    store.commit(WORKSPACE, with_body(change, {"text": "do it"}))
     assert store.load(WORKSPACE, "task_1") == (change.task, None)
     assert store.events(WORKSPACE, "task_1", 0, 10) == change.events
     details = store.read(WORKSPACE, "task_1", with_body=True)
@@ -59,7 +57,7 @@ def test_a_new_task_is_there_with_its_trail_after_its_commit(store: Store) -> No
 
 
 def test_the_body_is_read_only_where_it_is_asked_for(store: Store) -> None:
-    store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", {"text": "do it"})))
+    store.commit(WORKSPACE, with_body(new(), {"text": "do it"}))
     assert store.read(WORKSPACE, "task_1").body is None
 
 
@@ -81,7 +79,7 @@ def test_the_second_of_two_changes_decided_on_one_reading_is_refused(store: Stor
     task = stored(store)
     store.commit(WORKSPACE, then(task, title="first"))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(task, state=State.DONE), Put(TaskOutput(task.id, "x")), Insert(a_note()))
+        store.commit(WORKSPACE, with_output(then(task, state=State.DONE), "x"), Insert(a_note()))
     details = store.read(WORKSPACE, "task_1")
     assert (details.task.title, details.task.meta.version, details.output) == ("first", 2, None)
     assert len(store.events(WORKSPACE, "task_1", 0, 10)) == 2
@@ -125,7 +123,7 @@ def test_what_a_change_leaves_beside_is_read_with_the_task(store: Store) -> None
         store.commit(WORKSPACE, change)
         task = change.task
     change = replace(then(task, state=State.DONE, has_failure=True), failure={"type": "error", "description": ""})
-    store.commit(WORKSPACE, change, Put(TaskOutput(change.task.id, {"done": [1, 2.5, None]})))
+    store.commit(WORKSPACE, with_output(change, {"done": [1, 2.5, None]}))
     details = store.read(WORKSPACE, task.id)
     assert details.recoveries == tuple(recoveries)
     assert details.failure == {"type": "error", "description": ""}
@@ -211,8 +209,7 @@ def test_an_extra_that_does_not_hold_refuses_the_whole_commit(
     with pytest.raises(error) as raised:
         store.commit(
             WORKSPACE,
-            new(),
-            Insert(TaskBody("task_1", {"text": "x"})),
+            with_body(new(), {"text": "x"}),
             Insert(a_note()),
             SaveResponse(idempotency_key, {}),
             *extras,
@@ -335,8 +332,7 @@ def test_one_commit_may_carry_everything(store: Store) -> None:
     change = new(state=State.CLAIMED, claim=a_claim(), wake_at=NOON)
     store.commit(
         WORKSPACE,
-        change,
-        Insert(TaskBody(change.task.id, {"text": "x"})),
+        with_body(change, {"text": "x"}),
         SaveResponse(ONCE, {"n": 1}),
         OpenEscalation(UNTOUCHED, "task_1", NOON),
         Insert(a_note()),

@@ -10,17 +10,15 @@ from typing import Any
 import pytest
 
 from baton.domain.alerts.alert import AlertState
-from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.errors import Conflict
 from baton.domain.tasks.task import State, Task
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
 from baton.ports.paging import Page
 from baton.ports.store import Store
 from baton.ports.writes import Insert, Save, Write
 from support.clock import NOON
-from support.values.changes import new, stored, then
+from support.values.changes import new, stored, then, with_body
 from support.values.records import a_note, add_alert, add_review, add_token
 from support.values.tasks import MS
 from support.worlds.world import WORKSPACE, human
@@ -32,7 +30,7 @@ Read = Callable[[Store, int, str | None], Page]
 
 def begin(store: Store, id_: str, *also: Write, **values: Any) -> Task:
     change = new(id_, **values)
-    store.commit(WORKSPACE, change, Insert(TaskBody(id_, {})), *also)
+    store.commit(WORKSPACE, with_body(change, {}), *also)
     return change.task
 
 
@@ -50,8 +48,8 @@ def add_acknowledged(store: Store, number: int) -> None:
 
 
 def add_conversation(store: Store, number: int) -> None:
-    begun = BegunConversation(f"wf_{number:02d}", f"task_{number:02d}", "human:alice")
-    begin(store, begun.root_id, Insert(begun), workflow_id=begun.id)
+    change = new(f"task_{number:02d}", workflow_id=f"wf_{number:02d}")
+    store.commit(WORKSPACE, replace(change, begun_by="human:alice"))
 
 
 LISTINGS: dict[str, tuple[Callable[[Store, int], object], Read]] = {
@@ -135,7 +133,7 @@ def test_agents_whose_names_begin_alike_are_listed_apart(store: Store) -> None:
 
 def test_tasks_that_begin_together_are_listed_too(store: Store) -> None:
     first, second = new("task_1"), new("task_2", target_agent=None)
-    store.commit(WORKSPACE, first, Insert(TaskBody("task_1", {})), second, Insert(TaskBody("task_2", {})))
+    store.commit(WORKSPACE, with_body(first, {}), with_body(second, {}))
     assert store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == (first.task,)
     assert store.tasks_of_day(WORKSPACE, DAY, 10, None).items == (second.task, first.task)
 

@@ -10,12 +10,10 @@ import pytest
 from baton.adapters.dynamodb.tasks.output_items import MAX_IN_HEAD_BYTES
 from baton.domain import times
 from baton.domain.errors import Conflict
-from baton.domain.tasks.task_items import TaskOutput
 from baton.ports.details import TaskDetails
 from baton.ports.store import Store
-from baton.ports.writes import Put
 from support.clock import NOON
-from support.values.changes import claimed, ended, then
+from support.values.changes import claimed, ended, then, with_output
 from support.worlds.world import WORKSPACE
 
 LARGE = "é" * MAX_IN_HEAD_BYTES
@@ -43,7 +41,7 @@ def readings(store: Store, task_id: str = "task_1") -> Sequence[TaskDetails]:
 @pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS.keys())
 def test_an_output_is_read_as_it_was_given(store: Store, output: Any) -> None:
     task = claimed(store)
-    store.commit(WORKSPACE, ended(task), Put(TaskOutput(task.id, output)))
+    store.commit(WORKSPACE, with_output(ended(task), output))
     for read in readings(store):
         assert (read.output, read.completion) == (output, None)
 
@@ -59,7 +57,7 @@ def test_a_completion_message_is_read_as_it_was_given_whatever_its_event_says(
     task = claimed(store, handoff_id="ho_1")
     completion = {**COMPLETION, **changed}
     change = ended(task, completion_id="comp_1", status="partial")
-    store.commit(WORKSPACE, change, Put(TaskOutput(task.id, output, completion)))
+    store.commit(WORKSPACE, with_output(change, output, completion))
     for read in readings(store):
         assert (read.output, read.completion) == (output, completion)
         assert list(read.completion or {}) == sorted(completion)
@@ -73,11 +71,11 @@ def test_the_output_of_an_end_that_lost_is_never_shown(store: Store, first: Any,
     later = then(task, title="changed meanwhile")
     store.commit(WORKSPACE, later)
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, beaten, Put(TaskOutput(task.id, first)))
+        store.commit(WORKSPACE, with_output(beaten, first))
     assert store.read(WORKSPACE, task.id).output is None
-    store.commit(WORKSPACE, ended(later.task), *([Put(TaskOutput(task.id, second))] if second else []))
+    store.commit(WORKSPACE, with_output(ended(later.task), second) if second else ended(later.task))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, beaten, Put(TaskOutput(task.id, first)))
+        store.commit(WORKSPACE, with_output(beaten, first))
     for read in readings(store):
         assert read.output == second
 
@@ -85,9 +83,9 @@ def test_the_output_of_an_end_that_lost_is_never_shown(store: Store, first: Any,
 def test_two_ends_with_the_same_large_output_share_it(store: Store) -> None:
     task = claimed(store)
     change = ended(task)
-    store.commit(WORKSPACE, change, Put(TaskOutput(task.id, LARGE)))
+    store.commit(WORKSPACE, with_output(change, LARGE))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, ended(task), Put(TaskOutput(task.id, LARGE)))
+        store.commit(WORKSPACE, with_output(ended(task), LARGE))
     for read in readings(store):
         assert (read.task, read.output) == (change.task, LARGE)
 
@@ -96,23 +94,22 @@ def test_outputs_of_many_tasks_are_read_together(store: Store) -> None:
     for number in range(40):
         task = claimed(store, f"task_{number:02d}")
         output = {"n": number, "text": LARGE if number % 2 else ""}
-        store.commit(WORKSPACE, ended(task), Put(TaskOutput(task.id, output)))
+        store.commit(WORKSPACE, with_output(ended(task), output))
     found = store.outcomes(WORKSPACE, [f"task_{number:02d}" for number in range(41)])
     assert [details.output["n"] for details in found.values()] == list(range(40))
 
 
 def test_an_output_belongs_to_an_end(store: Store) -> None:
-    task = claimed(store)
-    for others in ([], [then(task, title="goes on")]):
-        with pytest.raises(ValueError, match="without the change that ends its task"):
-            store.commit(WORKSPACE, *others, Put(TaskOutput(task.id, 1)))
+    goes_on = then(claimed(store), title="goes on")
+    with pytest.raises(ValueError, match="without the end of its task"):
+        store.commit(WORKSPACE, with_output(goes_on, 1))
 
 
 def test_the_head_of_an_ended_task_is_never_put_again(store: Store) -> None:
     """It would lose its output."""
     task = claimed(store)
     change = ended(task)
-    store.commit(WORKSPACE, change, Put(TaskOutput(task.id, "x")))
+    store.commit(WORKSPACE, with_output(change, "x"))
     with pytest.raises(ValueError, match="never put again"):
         store.commit(WORKSPACE, then(change.task, title="late"))
     assert store.read(WORKSPACE, task.id).output == "x"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -15,13 +16,12 @@ from baton.adapters.dynamodb.shards import MAX_SHARDS, Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.config import ConfigError, read
-from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.errors import Busy, Conflict
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import State
 from baton.domain.times import seconds
 from baton.ports.store import Store
-from baton.ports.writes import FinishJob, Insert, Put
+from baton.ports.writes import FinishJob, Put
 from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo, NoFaults
 from support.fakes.store import TABLE
@@ -63,8 +63,7 @@ WRITES: dict[str, Callable[[DynamoStore, int], None]] = {
     "of a day": lambda store, number: store.commit(WORKSPACE, a_new(number)),
     "conversations": lambda store, number: store.commit(
         WORKSPACE,
-        a_new(number, workflow_id=IDS[number]),
-        Insert(BegunConversation(IDS[number], IDS[number], "human:alice")),
+        replace(a_new(number, workflow_id=IDS[number]), begun_by="human:alice"),
     ),
     "that need a human": lambda store, number: store.commit(WORKSPACE, a_new(number)),
     "open work": lambda store, number: store.commit(WORKSPACE, a_new(number, state=State.DELEGATED, target_agent=None)),

@@ -12,7 +12,7 @@ from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
 from baton.domain.handoffs.workflow import ClaimLateResult, HandoffCount, RootHandoffs, WorkflowMember
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import Recovery, State
-from baton.domain.tasks.task_items import Retry, TaskBody, TaskOutput
+from baton.domain.tasks.task_items import Retry
 from baton.domain.times import seconds
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.store import Store
@@ -30,7 +30,7 @@ from baton.ports.writes import (
     Write,
 )
 from support.clock import NOON
-from support.values.changes import claimed, looked_at, new, queued, stored, then
+from support.values.changes import claimed, looked_at, new, queued, stored, then, with_body, with_output
 from support.values.records import a_note, a_page_sync, a_review
 from support.values.task_items import a_checkpoint, a_job, a_late_result, holding, slotted
 from support.worlds.world import WORKSPACE, human
@@ -49,13 +49,10 @@ def test_another_tasks_change_is_written_along_with_all_that_belongs_to_it(store
     done = then(parent, state=State.DONE, claim=None)
     store.commit(
         WORKSPACE,
-        done,
-        Put(TaskOutput(done.task.id, "x", {"completion_id": "comp_1"})),
-        child,
-        Insert(TaskBody(child.task.id, {"n": 2})),
+        with_output(done, "x", {"completion_id": "comp_1"}),
+        with_body(child, {"n": 2}),
         Save(a_page_sync("task_2")),
-        grandchild,
-        Insert(TaskBody(grandchild.task.id, {"n": 3})),
+        with_body(grandchild, {"n": 3}),
     )
     assert store.load(WORKSPACE, "task_1")[0] == done.task
     read = store.read(WORKSPACE, "task_2", with_body=True)
@@ -158,8 +155,7 @@ def test_what_does_not_hold_refuses_all_of_it(
     along: list[Write] = [
         Put(a_checkpoint()),
         Put(a_job()),
-        new("task_8"),
-        Insert(TaskBody("task_8", {})),
+        with_body(new("task_8"), {}),
         Add(HandoffCount("wf_8", 0), 1, 50),
         SaveResponse(ONCE, {}),
     ]
@@ -235,7 +231,7 @@ def test_what_is_written_along_counts_too(store: Store) -> None:
     extras: list[Write] = []
     for number in range(21):
         task_id = f"task_{number}"
-        extras += [new(task_id), Insert(TaskBody(task_id, {})), Save(a_page_sync(task_id))]
+        extras += [with_body(new(task_id), {}), Save(a_page_sync(task_id))]
     with pytest.raises(ValueError, match="105 items"):
         store.commit(WORKSPACE, *extras)
     assert store.workflow(WORKSPACE, "wf_1") == ()
@@ -269,8 +265,7 @@ def test_both_stores_count_alike(store: Store, room: int) -> None:
         Save(a_review()),
         Save(RootHandoffs("scout", "*", (NOON,), 1)),
         Add(HandoffCount("wf_1", 0), 1, 50),
-        new("task_2", state=State.CLAIMED, claim=slotted(2), fence=1),
-        Insert(TaskBody("task_2", {})),
+        with_body(new("task_2", state=State.CLAIMED, claim=slotted(2), fence=1), {}),
         SaveResponse(ONCE, {}),
     ]
     taken = 5 + 8 + 4  # of task_1's change, of the extras, of task_2 without its body
@@ -307,6 +302,6 @@ def test_one_item_is_not_written_twice_at_once(store: Store) -> None:
 
 
 def test_a_write_may_begin_with_nothing_but_what_is_written_along(store: Store) -> None:
-    store.commit(WORKSPACE, new("task_1"), Insert(TaskBody("task_1", {"x": 1})), Add(HandoffCount("wf_1", 0), 1, 5))
+    store.commit(WORKSPACE, with_body(new("task_1"), {"x": 1}), Add(HandoffCount("wf_1", 0), 1, 5))
     assert store.bodies(WORKSPACE, ["task_1"]) == {"task_1": {"x": 1}}
     queued(store, "task_2")

@@ -14,7 +14,6 @@ from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import Conflict, KeyTaken, PageHeld
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import from_ms, seconds, to_ms
 from baton.domain.tracker.page_sync import MAX_MESSAGE, PageLink, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
@@ -24,7 +23,7 @@ from support.clock import NOON
 from support.fakes.fake_dynamo import refusal
 from support.fakes.fake_dynamo.sizes import item_bytes as size
 from support.faults.choke_point import at_call, comes_first
-from support.values.changes import new, then
+from support.values.changes import new, then, with_body
 from support.values.records import PAGE_ID, a_circuit, a_page, a_page_sync, a_webhook, add_page_syncs
 from support.values.tasks import MS
 from support.worlds.rig import Rig
@@ -39,7 +38,7 @@ REPORT = IdempotencyKey(system(WORKSPACE, SYNC_TRACKER), "edits of pages", "edit
 def opened(store: Store, task_id: str = "task_1", **values: Any) -> tuple[Task, PageSync]:
     """A task and its row, as one commit."""
     change, row = new(task_id, mirrored=True), a_page_sync(task_id, **values)
-    store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": "x"})), Save(row))
+    store.commit(WORKSPACE, with_body(change, {"text": "x"}), Save(row))
     return change.task, row
 
 

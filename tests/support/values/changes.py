@@ -12,6 +12,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.trail import EventCause, record
 from baton.domain.times import seconds
 from baton.ports.store import Store
@@ -95,3 +96,11 @@ def claimed(store: Store, id_: str = "task_1", claim: Claim | None = None, **val
         fence=claim.fence,
         **{"wake_at": claim.expires_at, "wakes_first": True, **values},
     )
+
+
+def with_body(change: Change, body: dict[str, Any]) -> Change:
+    return replace(change, body=body)
+
+
+def with_output(change: Change, output: Any, completion: dict[str, Any] | None = None) -> Change:
+    return replace(change, output=TaskOutput(output, completion))

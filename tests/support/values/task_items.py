@@ -20,12 +20,12 @@ from baton.domain.handoffs.workflow import (
     inbox_item,
 )
 from baton.domain.tasks.task import Claim, State, Task
-from baton.domain.tasks.task_items import Retry, TaskOutput
+from baton.domain.tasks.task_items import Retry
 from baton.domain.times import seconds
 from baton.ports.store import Store
 from baton.ports.writes import Add, Insert, Put, Replace, Save
 from support.clock import NOON
-from support.values.changes import a_claim, claimed, ended, queued, stored, then
+from support.values.changes import a_claim, claimed, ended, queued, stored, then, with_output
 from support.worlds.world import WORKSPACE
 
 
@@ -88,7 +88,7 @@ def fill_task_items(store: Store, workspace: str = WORKSPACE) -> None:
     store.commit(workspace, resume_payload)
     holding(store, "task_6", 1, workspace=workspace)
     last = holding(store, "task_7", workspace=workspace)
-    store.commit(workspace, then(last, state=State.DONE, claim=None), Put(TaskOutput(last.id, 7, {"notes": ["done"]})))
+    store.commit(workspace, with_output(then(last, state=State.DONE, claim=None), 7, {"notes": ["done"]}))
     store.commit(
         workspace,
         Put(a_checkpoint()),

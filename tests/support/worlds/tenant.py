@@ -11,14 +11,13 @@ from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.agents.agent import Runtime
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import State, Task, TaskMeta
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import Event, replay
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.times import parse_rfc3339
-from baton.ports.writes import Insert
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
+from support.values.changes import with_body
 from support.worlds.deployed import CANARY, Client, Deployed
 from tools.admin.baton_admin import bootstrap
 
@@ -123,9 +122,7 @@ class Tenant:
                 created_by=by.key,
                 meta=TaskMeta(updated_at=now),
             )
-            deps.store.commit(
-                self.name, create(new, by, now, Dispatch(agent, settings)), Insert(TaskBody(new.id, {"text": CANARY}))
-            )
+            deps.store.commit(self.name, with_body(create(new, by, now, Dispatch(agent, settings)), {"text": CANARY}))
             made.append(task_id)
         return made
 

@@ -21,10 +21,9 @@ from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
 from baton.domain.tasks.task import State, Task
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import state_fields
 from baton.ports.details import TaskDetails
-from baton.ports.writes import Add, Insert, Put, Require, UnderClaim
+from baton.ports.writes import Add, Put, Require, UnderClaim
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from baton.services.access.open_session import make_session_code, open_session, redeem_session_code
@@ -51,7 +50,7 @@ from baton.services.tasks.approve_task import approve_task, approve_task_next, u
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
-from support.values.changes import new, queued, then
+from support.values.changes import new, queued, then, with_body
 from support.values.task_items import a_checkpoint, a_job, slotted
 from support.worlds.rig import Rig
 from support.worlds.world import World, agent, human, marker_body
@@ -250,8 +249,7 @@ def write_both(world: World, parent: Task) -> None:
     world.store.commit(
         parent.workspace,
         then(parent, state=State.DONE, claim=None),
-        child,
-        Insert(TaskBody(child.task.id, {"x": 1})),
+        with_body(child, {"x": 1}),
         Add(HandoffCount(parent.workflow_id, 1), 1, 50),
         kept,
     )

@@ -14,15 +14,14 @@ from baton.domain.errors import HumanNeeded, KeyReused, RevisionChanged, TaskEnd
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
 from baton.domain.tasks.task import State
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.ports.details import TaskDetails
-from baton.ports.writes import Insert
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.list_tasks import TaskFilter, tasks_of_agent, tasks_of_day
+from support.values.changes import with_body
 from support.values.tasks import ACTING_SERVICE, SETTINGS, TARGET, a_new_task, an_agent
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -61,7 +60,7 @@ def test_an_id_that_exists_in_two_workspaces_is_two_tasks(world: World) -> None:
     for workspace in (WORKSPACE, "other"):
         new = a_new_task(workspace=workspace, kind="transfer")
         change = create(new, agent("scout", workspace), world.clock.now(), Dispatch(an_agent(), SETTINGS))
-        world.store.commit(workspace, change, Insert(TaskBody(change.task.id, {"of": workspace})))
+        world.store.commit(workspace, with_body(change, {"of": workspace}))
     cancel_task(world.deps, human("other"), "task_1", None)
     assert world.task("task_1").state == "needs"
     assert world.store.read(WORKSPACE, "task_1", with_body=True).body == {"of": WORKSPACE}

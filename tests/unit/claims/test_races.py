@@ -20,11 +20,9 @@ import pytest
 from baton.domain.errors import AlreadyClaimed, Busy
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import replay
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.ports.deps import Deps
-from baton.ports.writes import Insert
 from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
@@ -36,6 +34,7 @@ from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import InMemoryStore
 from support.faults.soak import scaled
 from support.faults.threads import StillClock, all_at_once, at_once, race
+from support.values.changes import with_body
 from support.values.tasks import SETTINGS, a_new_task, an_agent
 from support.worlds.world import WORKSPACE, World, agent, human, marker_body
 
@@ -74,7 +73,7 @@ def ready_tasks(world: World, many: int) -> list[str]:
     for number in range(many):
         new = a_new_task(id=f"task_{number}", kind="transfer", created_at=asked_at, created_by="human:alice")
         change = create(new, human(), asked_at, Dispatch(an_agent(), SETTINGS))
-        world.store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {})))
+        world.store.commit(WORKSPACE, with_body(change, {}))
     return [f"task_{number}" for number in range(many)]
 
 

@@ -16,10 +16,9 @@ from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.errors import Busy, Unknown
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag, State
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tasks.wake import EARLY_LOOK_SECONDS, notice_interval
-from baton.ports.writes import Insert, OpenEscalation
+from baton.ports.writes import OpenEscalation
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import claim_task
@@ -32,6 +31,7 @@ from baton.steps.claims.take_task import Claimer
 from support.clock import NOON
 from support.faults.hooked_store import HookedStore
 from support.faults.threads import eager_switching
+from support.values.changes import with_body
 from support.values.tasks import CREATOR, SETTINGS, a_new_task
 from support.worlds.runners import Recorder
 from support.worlds.world import WORKSPACE, World, agent, human
@@ -67,9 +67,7 @@ def with_deadline(world: World, seconds: float, *, fail: bool, state: str = "nee
     change = create(new, CREATOR, world.clock.now(), Dispatch(world.store.roster(WORKSPACE).get("auditor"), SETTINGS))
     direction = world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
     assert direction is not None
-    world.store.commit(
-        WORKSPACE, change, Insert(TaskBody(change.task.id, {})), OpenEscalation(direction, new.id, new.created_at)
-    )
+    world.store.commit(WORKSPACE, with_body(change, {}), OpenEscalation(direction, new.id, new.created_at))
     if state != "needs":
         approve_task(world.deps, human(), new.id, None)
         world.clock.advance(3)

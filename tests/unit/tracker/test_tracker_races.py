@@ -16,11 +16,10 @@ from baton.domain.errors import Conflict, HandshakeClosed, Refused
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
 from baton.ports.deps import Deps
-from baton.ports.writes import Insert, MakePageDue, Save
+from baton.ports.writes import MakePageDue, Save
 from baton.services.claims.claim_task import claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
@@ -34,6 +33,7 @@ from baton.steps.tracker.page_delivery import PageResult
 from baton.steps.tracker.send_page import send_page
 from notion_webhook.delivery import NotionEvent
 from support.faults.threads import StillClock, at_once, race
+from support.values.changes import with_body
 from support.values.tasks import SETTINGS, a_new_task, an_agent
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human, marker_body
@@ -83,7 +83,7 @@ def mirrored_tasks(world: NotionWorld, many: int) -> list[str]:
         )
         change = create(new, human(), asked_at, Dispatch(an_agent(), SETTINGS))
         row = opened(change.task, None, 3.0)
-        world.store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": f"Do {number}"})), Save(row))
+        world.store.commit(WORKSPACE, with_body(change, {"text": f"Do {number}"}), Save(row))
     return [f"task_{number:026d}" for number in range(many)]
 
 

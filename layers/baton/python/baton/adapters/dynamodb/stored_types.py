@@ -22,7 +22,7 @@ from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateR
 from baton.domain.memory.entry import ChangedEntry, Entry
 from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.runs.transcript import TaskEntry
-from baton.domain.tasks.task_items import Note, Retry, TaskBody
+from baton.domain.tasks.task_items import Note, Retry
 from baton.domain.tracker.page_sync import PageLink, PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
@@ -66,7 +66,6 @@ def _entry_rows(_workspace: str, entry: Entry) -> list[ItemWrite]:
 
 STORED: dict[type, StoredType] = {
     # of a task
-    TaskBody: StoredType(task_items.body_item),
     ClaimLateResult: StoredType(task_items.late_result_item, fitness=Fitness.LASTING),
     Retry: StoredType(task_items.retry_item, "retry", seen_by="retry_id"),
     NextTask: StoredType(task_items.next_task_item, "conversation", Fitness.CHANGING, seen_by="next_id"),

@@ -14,17 +14,14 @@ from baton.adapters.dynamodb.escalations.marker_writes import (
     open_review,
 )
 from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, key_of
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_writes import usage_writes
 from baton.adapters.dynamodb.stored_types import STORED, StoredType
 from baton.adapters.dynamodb.tasks.change_writes import change_writes
 from baton.adapters.dynamodb.tasks.requirements import required
-from baton.adapters.dynamodb.tasks.task_items import body_of
 from baton.adapters.dynamodb.tracker.tracker_writes import page_due
 from baton.domain import errors
-from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task_items import TaskBody, TaskOutput
 from baton.ports.writes import (
     Add,
     AddUsage,
@@ -51,36 +48,20 @@ IS_AS_READ = "#{0} = :seen"
 
 def transaction(workspace: str, writes: Sequence[Write]) -> list[ItemWrite]:
     """Returns the items of one commit: changes of tasks first, then saved responses. The first item with a bar fences
-    the transaction off, and nothing does so better than these. The body of a new task is put before the others: its
-    key is of an id that nobody knows yet. The bodies of several are in the transaction, to save the calls."""
-    changes = [write for write in writes if isinstance(write, Change)]
-    begun = {change.task.id: change.task for change in changes if change.before is None}
-    values = [write.value for write in writes if isinstance(write, Put | Insert)]
-    outputs = {value.task_id: value for value in values if isinstance(value, TaskOutput)}
-    talks = {value.root_id: value for value in values if isinstance(value, BegunConversation)}
-    if not outputs.keys() <= {change.task.id for change in changes if change.ends}:
-        raise ValueError("an output without the change that ends its task")
-    if not talks.keys() <= begun.keys():
-        raise ValueError("a conversation without the task that begins it")
-    found: list[ItemWrite] = []
-    for change in changes:
-        id_ = change.task.id
-        found += change_writes(change, outputs.get(id_), talks.get(id_), begins_alone=len(begun) == 1)
-    others = [write for write in writes if not isinstance(write, Change)]
-    for write in sorted(others, key=lambda each: not isinstance(each, SaveResponse)):
-        match write:
-            case Insert(TaskBody() as body) if body.task_id in begun:
-                item = body_of(begun[body.task_id], body)
-                found.append(put_first(item) if len(begun) == 1 else put(item, NOT_THERE_YET))
-            case Put(TaskOutput()) | Insert(BegunConversation()):
-                pass  # among the items of the task's change
-            case _:
-                found += item_writes(workspace, write)
-    return found
+    the transaction off, and nothing does so better than these."""
+    begins_alone = sum(isinstance(write, Change) and write.before is None for write in writes) == 1
+    ordered = sorted(writes, key=lambda write: _PLACES.get(type(write), len(_PLACES)))
+    return [item for write in ordered for item in item_writes(workspace, write, begins_alone=begins_alone)]
 
 
-def item_writes(workspace: str, write: Write) -> list[ItemWrite]:
+_PLACES: dict[type, int] = {Change: 0, SaveResponse: 1}
+
+
+def item_writes(workspace: str, write: Write, *, begins_alone: bool = False) -> list[ItemWrite]:
+    """``begins_alone``: the commit has one new task."""
     match write:
+        case Change():
+            return change_writes(write, begins_alone=begins_alone)
         case Save():
             return _saved(workspace, write)
         case Insert():
@@ -110,8 +91,6 @@ def item_writes(workspace: str, write: Write) -> list[ItemWrite]:
             return usage_writes(workspace, write)
         case FinishJob():
             return []  # taken out by an update of its own, after the commit: its condition must not refuse the rest
-        case Change():
-            return change_writes(write)
 
 
 def _stored(value: object) -> StoredType:

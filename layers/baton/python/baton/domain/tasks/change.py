@@ -13,6 +13,7 @@ from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.receipts import AskedRequest
 from baton.domain.tasks.tail import UNREAD
 from baton.domain.tasks.task import Claim, Flag, Recovery, State, Task
+from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.wake import wake_entry
 
 
@@ -23,6 +24,9 @@ class Change:
     before: Task | None  # None for a new task
     task: Task
     events: tuple[trail.Event, ...] = ()
+    body: dict[str, Any] | None = None  # a new task's payload, which never changes
+    begun_by: str | None = None  # whose message the new task begins a conversation with; None if it begins none
+    output: TaskOutput | None = None  # of a task that ends
     recovery: Recovery | None = None
     failure: dict[str, Any] | None = None
     resume_payload: dict[str, Any] | None = None  # the resume payload: what a task gets that has waited

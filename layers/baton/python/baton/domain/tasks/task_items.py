@@ -8,18 +8,9 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class TaskBody:
-    """The handoff's payload. Written with a new task, never rewritten."""
-
-    task_id: str
-    content: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class TaskOutput:
-    """The output of a completed task. Committed with the change that ends the task."""
+    """The output of a completed task."""
 
-    task_id: str
     content: Any
     completion: dict[str, Any] | None = None  # the completion message, if there was one
 

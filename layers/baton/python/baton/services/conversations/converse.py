@@ -11,7 +11,6 @@ from baton.domain import errors
 from baton.domain.access.principal import ACT_AS, Principal
 from baton.domain.access.principal import PrincipalKind as Who
 from baton.domain.agents.tool import RESERVED, History
-from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.conversations.read_cursor import parse_read_cursor
 from baton.domain.guardrails.guardrails import OFF, checked
@@ -51,7 +50,7 @@ __all__ = [
     "Opening",
     "ReadMessage",
     "as_said_now",
-    "begun_with",
+    "asked_in",
     "going_on",
     "read_messages",
     "say",
@@ -97,7 +96,7 @@ def start_conversation(
     )
     request = CreateHandoff(
         message=history.Conversation(opening.message).put_into(message),
-        extra_writes=lambda new: begun_with(new, by.key),
+        extra_writes=lambda new: (asked_in(new, by.key),),
     )
     try:
         return create_handoff(deps, by, request, idempotency_key)
@@ -238,7 +237,7 @@ def going_on(found: FoundConversation, new: NewHandoff, asked_by: str) -> list[W
     return [
         Replace(NextTask(thread.holder.id, new.change.task.id), followed),
         *unchanged,
-        _asked_in(new, asked_by),
+        asked_in(new, asked_by),
     ]
 
 
@@ -287,14 +286,7 @@ def read_messages(
     return read, cursor if cursor is not None and after == before else shelf.kept(after)
 
 
-def begun_with(new: NewHandoff, by: str) -> tuple[Write, ...]:
-    """The first message of a conversation, and the conversation's place in the list of all. ``by``: the principal key
-    of its author."""
-    task = new.change.task
-    return _asked_in(new, by), Insert(BegunConversation(task.workflow_id, task.id, by))
-
-
-def _asked_in(new: NewHandoff, by: str) -> Write:
+def asked_in(new: NewHandoff, by: str) -> Write:
     """The user's message after the guardrails. ``by``: the principal key of its author."""
     task, blocks = new.change.task, ({"text": new.message.input.fields["message"]},)
     return Insert(

@@ -22,7 +22,7 @@ from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.escalations import MarkerInputs
 from baton.ports.writes import Save, Write
-from baton.services.conversations.converse import as_said_now, begun_with, going_on
+from baton.services.conversations.converse import as_said_now, asked_in, going_on
 from baton.services.handoffs.retry_handoff import retry_opened
 from baton.steps import idempotency
 from baton.steps.agents import resolve_agents
@@ -115,7 +115,7 @@ def _release_handoff(
     if found is not None:
         extras += going_on(found, begun.only, review.requested_by)
     elif _is_message(draft):
-        extras += begun_with(begun.only, review.requested_by)
+        extras.append(asked_in(begun.only, review.requested_by))
     if draft.retry_of is not None:
         extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0])(task.id))
     extras += idempotency.save_response(idempotency_key, _response(released, task))

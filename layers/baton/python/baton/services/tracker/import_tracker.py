@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice
 from typing import Any
@@ -20,7 +20,6 @@ from baton.domain.handoffs.handoff import workflow_id_of
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
 from baton.domain.tasks.task import State, Task, TaskMeta
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import imported
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_sync import PageLink, PageRef, adopted
@@ -169,14 +168,8 @@ class Importer:
         is_closed = self.settings.meaning(seen.status) is not None
         sync = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
         counted = OpenEscalation(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
-        commit(
-            deps,
-            change,
-            Insert(TaskBody(change.task.id, body)),
-            counted,
-            Save(sync),
-            Insert(PageLink(seen.page_id, task_id), errors.PageHeld),
-        )
+        link = Insert(PageLink(seen.page_id, task_id), errors.PageHeld)
+        commit(deps, replace(change, body=body), counted, Save(sync), link)
         return task_id
 
     def _end_if_closed(self, task_id: str, seen: page_changes.PageSnapshot) -> None:

@@ -25,7 +25,7 @@ from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import Json, TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
-from baton.ports.writes import Insert, Put, Write
+from baton.ports.writes import Insert, Write
 from baton.steps import idempotency
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
@@ -119,6 +119,8 @@ def _decided(
     now = deps.clock.now()
     outcome = decide(inputs, now)
     change = _asked_for(request, transition(task, _with_digest(outcome), now), outcome.computed)
+    if outcome.output is not None or outcome.completion:
+        change = replace(change, output=TaskOutput(outcome.output, outcome.completion))
     commit(deps, change, *_written_beside(request, outcome))
     return TaskDetails(
         task=change.task,
@@ -141,8 +143,6 @@ def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Wri
     """Returns all that is committed with the task itself."""
     writes: list[Write] = [*outcome.extras, *request.extra_writes]
     writes += [write for child in outcome.children for write in child.writes]
-    if outcome.output is not None or outcome.completion:
-        writes.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
     return [*writes, *trail_answers.empty_response_beside(request.call.idempotency_key)]
 
 

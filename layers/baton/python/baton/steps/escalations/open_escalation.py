@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,12 +18,11 @@ from baton.domain.handoffs.handoff_draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task, TaskMeta
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import PageSync, opened
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.deps import Deps
-from baton.ports.writes import Insert, OpenEscalation, Save, Write
+from baton.ports.writes import OpenEscalation, Save, Write
 from baton.steps.memory.snapshots import with_snapshot
 
 AT_ONCE_SECONDS = 3.0
@@ -44,7 +43,7 @@ class EscalationDraft:
         forget = direction.forgettable(task.created_at)
         in_direction = OpenEscalation(direction, task.id, task.created_at, forget, ends_review)
         sync = [Save(self.page_sync)] if self.page_sync else []
-        return [self.change, Insert(TaskBody(task.id, self.body)), in_direction, *sync]
+        return [replace(self.change, body=self.body), in_direction, *sync]
 
 
 def open_escalation(

@@ -23,13 +23,12 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.history import conversation_in
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Branch, JoinRule, Task, Wait
-from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import PageSync, opened
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
-from baton.ports.writes import Add, Insert, Put, Save, Write
+from baton.ports.writes import Add, Put, Save, Write
 from baton.steps import idempotency
 from baton.steps.tasks.change_task import commit
 
@@ -95,7 +94,7 @@ class NewHandoff:
     def writes(self) -> tuple[Write, ...]:
         """The new task, with its payload and its page synchronisation."""
         sync = (Save(self.page_sync),) if self.page_sync else ()
-        return (self.change, Insert(TaskBody(self.task.id, self.message.plain())), *sync)
+        return (self.change, *sync)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,10 @@ def begin_handoffs(
         new = draft.task(by.workspace, deps.ids.new("task", now), terms.created_by or by.key, settings, now)
         record = draft.record(new)
         dispatch = Dispatch(each.agent, settings, draft.mode, terms.asked_directly, each.standing)
-        change = create(new.changed(digest=message_digest(new, record.plain())), by, now, dispatch)
+        body = record.plain()
+        change = create(new.changed(digest=message_digest(new, body)), by, now, dispatch)
+        begun_by = new.created_by if "conversation" in record.more and new.is_root else None
+        change = replace(change, body=body, begun_by=begun_by)
         begun.append(NewHandoff(change, record, opened(change.task, None, 0) if new.meta.mirrored else None))
     counted = (_handoffs_counted(planned, terms),) if terms.is_counted else ()
     return BegunHandoffs(tuple(begun), (*terms.root_counted(), *counted))

@@ -64,9 +64,9 @@ def change_task(
         if receipt is not None:
             return task_details(deps, trail_answers.task_after(deps, task, receipt), items.output)
         decided = transition(task, command_for(task), deps.clock.now())
-        change = replace(decided, asked=trail_answers.asked_under(idempotency_key))
-        extras = [*items.also, *([Put(TaskOutput(change.task.id, items.output))] if change.task.has_output else [])]
-        commit(deps, change, *extras, *trail_answers.empty_response_beside(idempotency_key))
+        output = TaskOutput(items.output) if decided.task.has_output else None
+        change = replace(decided, asked=trail_answers.asked_under(idempotency_key), output=output)
+        commit(deps, change, *items.also, *trail_answers.empty_response_beside(idempotency_key))
         return task_details(deps, change.task, items.output)
 
     return idempotency.run_idempotently(deps, key_beside, read, decide, lambda _: decide(read()[0]))

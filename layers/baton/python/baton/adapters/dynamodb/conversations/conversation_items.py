@@ -5,11 +5,13 @@ from __future__ import annotations
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain.conversations.begun_conversation import BegunConversation
+from baton.domain.tasks.task import Task
 
 
-def begun_item(workspace: str, conversation: BegunConversation) -> Item:
-    place = keys.conversation_index_key(workspace, conversation.root_id)
-    return {"queue_pk": place.pk, "queue_sk": place.sk, "source_agent": conversation.begun_by}
+def begun_item(root: Task, begun_by: str) -> Item:
+    """Returns the place in the list of all conversations of one that the task begins."""
+    place = keys.conversation_index_key(root.workspace, root.id)
+    return {"queue_pk": place.pk, "queue_sk": place.sk, "source_agent": begun_by}
 
 
 def begun_from(entry: Item) -> BegunConversation:

@@ -10,37 +10,36 @@ from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar, StampedEvent, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version, take_first
 from baton.adapters.dynamodb.tasks.output_items import output_parts
+from baton.adapters.dynamodb.tasks.task_items import body_item
 from baton.adapters.dynamodb.trail_items import Appended, appended, beginning_item, chunk_item
 from baton.domain import errors
-from baton.domain.conversations.begun_conversation import BegunConversation
 from baton.domain.handoffs.handoff import begins_its_workflow
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim, Task
-from baton.domain.tasks.task_items import TaskOutput
 
 # No live claim holds the slot: it was never taken, or given back.
 SLOT_IS_FREE = "attribute_not_exists(#pk) OR #free = :free"
 
 
-def change_writes(
-    change: Change,
-    output: TaskOutput | None = None,
-    conversation: BegunConversation | None = None,
-    *,
-    begins_alone: bool = False,
-) -> list[ItemWrite]:
-    """Returns the writes of HEAD and of the change's other items. ``output``: with the end of the task.
-    ``conversation``: that the new task begins. ``begins_alone``: this is the commit's only new task."""
+def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWrite]:
+    """Returns the writes of HEAD and of the change's other items. ``begins_alone``: this is the commit's only new
+    task. What belongs to a new task alone is put before the others: its key is of an id that nobody knows yet. That of
+    several is in the transaction, to save the calls."""
     trail = appended(change)
     task, before = trail.task, change.before
-    in_head, beside = output_parts(task, output)
+    if change.output is not None and not change.ends:
+        raise ValueError("an output without the end of its task")
+    in_head, beside = output_parts(task, change.output)
     begins_first = begins_alone and before is None and bool(change.events)
     head = _head(change, trail, {**in_head, **_inbox_place(change)})
     writes = [_proving(head) if begins_first else head]
     if beside is not None:
         writes.append(put_first(beside))
     if before is None:
-        writes += [*_beginning(trail, comes_first=begins_first), *_member(task, conversation)]
+        writes += [*_beginning(trail, comes_first=begins_first), *_member(task, change.begun_by)]
+        if change.body is not None:
+            body = body_item(task, change.body)
+            writes.append(put_first(body) if begins_alone else put(body, NOT_THERE_YET))
     elif trail.has_moved:
         writes.append(put_first(chunk_item(before)))
     if change.recovery is not None:
@@ -97,13 +96,13 @@ def _beginning(trail: Appended, *, comes_first: bool) -> list[ItemWrite]:
     return [take_first(item) if comes_first else put(item, NOT_THERE_YET, fitness=Fitness.LASTING, bar=bar)]
 
 
-def _member(task: Task, conversation: BegunConversation | None) -> list[ItemWrite]:
+def _member(task: Task, begun_by: str | None) -> list[ItemWrite]:
     """A new task's entry in its workflow; none for a root that the workflow's id tells. As nobody changes it, that of a
     conversation's root has the conversation's place in the list of all."""
-    if conversation is None and begins_its_workflow(task):
+    if begun_by is None and begins_its_workflow(task):
         return []
     key = keys.Key(keys.members(task.workspace, task.workflow_id), task.id)
-    listed = {} if conversation is None else begun_item(task.workspace, conversation)
+    listed = {} if begun_by is None else begun_item(task, begun_by)
     return [put({**key._asdict(), "parent_id": task.parent_id, **listed})]
 
 

@@ -48,10 +48,10 @@ def output_from(task: Task, found: Mapping[str, Item]) -> TaskOutput:
     item = head if named is None else found.get(named, {})
     content = loads(item["output"]) if "output" in item else None
     if "completion" not in item:
-        return TaskOutput(task.id, content)
+        return TaskOutput(content)
     kept = loads(item["completion"])
     completion = kept if "completion_id" in kept else {**_told(task), **kept}
-    return TaskOutput(task.id, content, dict(sorted(completion.items())))
+    return TaskOutput(content, dict(sorted(completion.items())))
 
 
 def _texts(task: Task, output: TaskOutput) -> dict[str, str]:

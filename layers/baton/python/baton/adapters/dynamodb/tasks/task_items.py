@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item
@@ -11,18 +13,14 @@ from baton.domain.escalations.review import ReviewRequest
 from baton.domain.handoffs.workflow import Checkpoint, ClaimLateResult
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.task_items import Retry, TaskBody
+from baton.domain.tasks.task_items import Retry
 
 
-def body_item(workspace: str, body: TaskBody) -> Item:
-    return items.payload_item(keys.task_item(workspace, body.task_id, keys.BODY), body.content)
-
-
-def body_of(task: Task, body: TaskBody) -> Item:
+def body_item(task: Task, body: dict[str, Any]) -> Item:
     """Returns the body of a new task, with the task's place in its agent's list."""
     place = keys.agent_list_index_key(task)
     listed = {} if place is None else {"queue_pk": place.pk, "queue_sk": place.sk}
-    return {**body_item(task.workspace, body), **listed}
+    return {**items.payload_item(keys.task_item(task.workspace, task.id, keys.BODY), body), **listed}
 
 
 def late_result_item(workspace: str, late: ClaimLateResult) -> Item:
