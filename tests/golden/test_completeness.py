@@ -28,9 +28,10 @@ FLAGS = {
 }
 MISSING = "in no golden file: play it in a scenario of tests/golden/scenarios/, and write its file with WRITE_GOLDEN=1"
 UNKNOWN = "in a golden file, and unknown here: a type or flag that was promised is never renamed"
-pytestmark = pytest.mark.skipif(
+ONCE_WRITTEN = pytest.mark.skipif(
     "WRITE_GOLDEN" in os.environ, reason="the files are just being written: run again without"
 )
+pytestmark = ONCE_WRITTEN
 _WORD = re.compile(r"[A-Z]+(?:-[A-Z]+)*")
 SUCCESS = range(200, 300)
 
