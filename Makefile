@@ -164,16 +164,18 @@ check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can 
 	@$(bin)/python -m tools.docs.openapi --check
 	@$(bin)/python -m tools.docs.cli_reference --check
 	@$(bin)/python -m tools.docs.event_types --check
+	@$(bin)/python -m tools.docs.route_table --check
 	@$(bin)/python -m tools.docs.check_console
 
 fmt: setup ## format the code and mend what ruff can mend
 	@$(bin)/ruff check --fix-only --quiet .
 	@$(bin)/ruff format .
 
-openapi: setup ## write docs/openapi.json, docs/cli.md and the lists of event types from the code
+openapi: setup ## write docs/openapi.json, docs/cli.md, the table of routes and the lists of event types from the code
 	@$(bin)/python -m tools.docs.openapi
 	@$(bin)/python -m tools.docs.cli_reference
 	@$(bin)/python -m tools.docs.event_types
+	@$(bin)/python -m tools.docs.route_table
 
 # ---- the cloud -------------------------------------------------------------------------------------------------------
 

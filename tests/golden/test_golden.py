@@ -21,6 +21,7 @@ from golden.readable import written
 HERE = Path(__file__).parent
 FILES = HERE / "files"
 MOST_LINES = 200
+WHAT_TO_DO = "If that is meant to show: WRITE_GOLDEN=1 pytest tests/golden tests/functions/cli, and read the diff."
 
 
 def scenarios_in(module: ModuleType) -> dict[str, Callable[[Play], None]]:
@@ -56,4 +57,4 @@ def test_scenario_is_as_its_golden_file_says(name: str, play: Play) -> None:
         lines = difflib.unified_diff(
             kept.splitlines(), told.splitlines(), f"files/{file.name}", "now", lineterm="", n=5
         )
-        pytest.fail("\n".join(list(lines)[:MOST_LINES]), pytrace=False)
+        pytest.fail("\n".join([*list(lines)[:MOST_LINES], WHAT_TO_DO]), pytrace=False)

@@ -18,7 +18,9 @@ import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_schema import NUMBER, TODAY, WITHOUT_NUMBER
-from golden.test_completeness import stored
+from golden.test_completeness import ONCE_WRITTEN, stored
+
+pytestmark = ONCE_WRITTEN
 
 FILE = Path(__file__).parent / "shapes.json"
 WHAT_TO_DO = """What is stored has changed its shape:

@@ -5,10 +5,25 @@ from __future__ import annotations
 import re
 
 from baton.domain.access.settings import BOUNDS, SETTING_NAMES, Settings
+from baton.domain.tasks.commands import TaskCommand, WorkerCommand
 from infra.citations import ROOT
 from support.values.schema import DOCUMENT
 
 LIFECYCLE = ROOT / "docs/spec/lifecycle.md"
+# Commands that the table of transitions tells of in other words.
+IN_OTHER_WORDS = {"wait", "resume", "send-back", "overtake", "flag-closed-by-bot"}
+
+
+def test_each_command_is_in_the_table_of_transitions() -> None:
+    section = LIFECYCLE.read_text(encoding="utf-8").partition("\n## 1. ")[2].partition("\n## ")[0]
+    verbs = {
+        verb for cell in re.findall(r"^\| [^|]* \| ([^|]*) \|", section, re.MULTILINE) for verb in cell.split(", ")
+    }
+    named = [
+        each.name for each in TaskCommand.__subclasses__() + WorkerCommand.__subclasses__() if "name" in vars(each)
+    ]
+    assert len(named) > 20
+    assert sorted(set(named) - verbs - IN_OTHER_WORDS) == [], "has no row in docs/spec/lifecycle.md, section 1"
 
 
 def test_settings_are_listed_with_their_defaults_and_bounds() -> None:

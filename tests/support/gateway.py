@@ -173,7 +173,10 @@ def route_of(method: str, path: str) -> Endpoint | None:
 
 def undocumented(route: Endpoint, reply: Reply) -> list[str]:
     """How a reply differs from what docs/openapi.json says of its route."""
-    responses = DOCUMENT["paths"][route.shown_path][route.method.lower()]["responses"]
+    operation = DOCUMENT["paths"].get(route.shown_path, {}).get(route.method.lower())
+    if operation is None:
+        return [f"{route.method} {route.path} isn't in docs/openapi.json: run `make openapi`"]
+    responses = operation["responses"]
     if str(reply.status) not in responses:
         return [f"{route.method} {route.path}: {reply.status} isn't documented: {reply.text}"]
     content = resolved(responses[str(reply.status)]).get("content")

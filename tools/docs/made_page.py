@@ -1,8 +1,10 @@
-"""A page of docs/ that is made from the code: the command line that writes it, or tells whether it is up to date."""
+"""A page of docs/ that is made from the code, whole or in part: the command line that writes it, or tells whether it is
+up to date."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,3 +24,16 @@ def write_or_check(name: str, made: Callable[[], str]) -> int:
         return 0
     print(f"docs/{name} isn't what the code says: run `make openapi` and commit it", file=sys.stderr)
     return 1
+
+
+def with_part(page: str, pattern: str, part: str) -> str:
+    """Returns the page with its one part that is made. The rest is written by hand. Raises ``ValueError`` if the part
+    isn't there once."""
+    before, after = re.split(pattern, (DOCS / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return f"{before}{part}{after}"
+
+
+def with_rows(page: str, head: str, rows: list[str]) -> str:
+    """Returns the page with these rows in its table of two columns that has this head."""
+    table = f"{head}\n| --- | --- |\n"
+    return with_part(page, rf"^{re.escape(head)}\n(?:\|.*\n)+", table + "".join(f"{row}\n" for row in rows))

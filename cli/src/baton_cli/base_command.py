@@ -84,10 +84,11 @@ def _flat(values: Iterable[Any]) -> list[Any]:
 
 class BaseCommand(click.Command):
     """A command with the options that every one has, which its help shows last. Wrong usage that names no next step is
-    told where the help is."""
+    told where the help is. ``states``: of the tasks that it may be about, all if none is named."""
 
-    def __init__(self, *args: Any, takes_key: bool = False, **options: Any) -> None:
+    def __init__(self, *args: Any, takes_key: bool = False, states: str = "", **options: Any) -> None:
         super().__init__(*args, **options)
+        self.states = states
         self.own = completed(list(self.params))
         self.params = [*self.params, *([key()] if takes_key else []), *common()]
 

@@ -49,7 +49,14 @@ def command_of(call: RequestCommand) -> BaseCommand:
         params.append(click.Option(["--all", "all_pages"], is_flag=True, help="Every page, as one list."))
     if call.body:
         params.append(click.Option(["--data"], metavar="JSON", help="The body's other fields: JSON, @FILE, or -."))
-    return BaseCommand(call.verb, params=params, callback=partial(run, call), help=call.help, takes_key=call.takes_key)
+    return BaseCommand(
+        call.verb,
+        params=params,
+        callback=partial(run, call),
+        help=call.help,
+        takes_key=call.takes_key,
+        states=call.states,
+    )
 
 
 def path_params(call: RequestCommand) -> list[Param]:

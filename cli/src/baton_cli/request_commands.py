@@ -55,7 +55,7 @@ class RequestCommand:
     """``body``: None sends none. ``columns``: of the answer's ``items``, as ``field:Header``. ``said``: a sentence
     about the answer, with its fields in braces. ``screen``: ``module:function`` that draws the answer. Without any of
     the three its fields are drawn. ``refine`` changes the body, or a GET's query, before it is sent. ``is_paged``: it
-    takes limit and cursor.
+    takes limit and cursor. ``states``: of the tasks that it may be about, with commas; a shell completes these.
     """
 
     verb: str
@@ -70,6 +70,7 @@ class RequestCommand:
     refine: Callable[[dict[str, Any]], None] | None = None
     is_paged: bool = False
     paths: tuple[Param, ...] = ()
+    states: str = ""
 
     @property
     def takes_key(self) -> bool:

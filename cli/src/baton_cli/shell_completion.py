@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 Completes = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 LAST = "@last"
 PATIENCE_SECONDS = 2.0
-# A verb → the states of the tasks that it may be about.
-_ABOUT = dict.fromkeys(("approve", "approve-next", "defer", "dismiss", "split"), "needs")
-_ABOUT |= dict.fromkeys(("heartbeat", "checkpoint", "complete", "fail", "release", "reject", "transfer"), "claimed")
-_ABOUT |= dict.fromkeys(("release-claim", "note", "delegate", "wait-callback"), "claimed")
-_ABOUT |= {"undo": "delegated,next", "claim": "delegated,next", "retry": "failed,rejected"}
 
 
 def profiles(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -40,7 +35,8 @@ def agents(context: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 def tasks(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    states = _ABOUT.get(context.info_name or "")
+    """Those that the command may be about."""
+    states = getattr(context.command, "states", "")
     items = _items(context, f"/tasks?limit=100{f'&state={states}' if states else ''}")
     found = [_item(each["id"], each["title"]) for each in items if each["id"].startswith(incomplete)]
     return found + _last(incomplete)

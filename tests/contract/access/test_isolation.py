@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -18,14 +19,16 @@ from baton.domain.escalations.direction import Direction
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import EntryType
+from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import Note
+from baton.domain.tasks.watch import Watch
 from baton.domain.tracker.page_sync import PageLink, Sync
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.store import Store
-from baton.ports.writes import FinishJob, Insert, OpenEscalation, Require, Save, SaveResponse, UnderClaim
+from baton.ports.writes import FinishJob, Insert, OpenEscalation, Put, Require, Save, SaveResponse, UnderClaim
 from support.clock import NOON
 from support.values.changes import claimed, new, queued, stored, then, with_output
 from support.values.records import (
@@ -44,7 +47,7 @@ from support.values.records import (
 )
 from support.values.runs import a_profile, a_step, a_tool, an_entry, fill_runs, spent
 from support.values.task_items import a_job, fill_task_items
-from support.values.tasks import an_agent
+from support.values.tasks import a_new_task, an_agent
 from support.worlds.world import agent, human
 
 OURS, THEIRS = "acme", "acme-2"
@@ -77,6 +80,10 @@ def fill(store: Store, workspace: str) -> None:
     store.save_route(a_route(workspace=workspace), store.routes(workspace))
     fill_runs(store, workspace)
     add_board_entries(store, a_board_entry(1, workspace, scope="src"), a_board_entry(2, workspace))
+    store.commit(
+        workspace, Save(PackList(workspace=workspace, until="ent_9", version=1)), Put(EntryPack(workspace, "ent_9"))
+    )
+    store.ask_for_watch(workspace, Watch(began_at=NOON, asked_at=NOON))
     over = a_board_entry(2, workspace).withdrawn_by(human(workspace), NOON)
     store.commit(workspace, Save(over), Insert(a_changed_board_entry(1, over)))
     dead = Save(a_page_sync("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
@@ -115,9 +122,11 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "checkpoints": lambda store, w: store.checkpoints(w, "wf_1", 10, None),
     "completion": lambda store, w: store.outcomes(w, ["task_7"]),
     "tasks": lambda store, w: store.tasks(w, ["task_1", "task_2"]),
+    "papers": lambda store, w: list(store.papers(w, [a_new_task(workspace=w)], 10_000)),
     "bodies": lambda store, w: store.bodies(w, ["task_1"]),
     "workflow": lambda store, w: store.workflow(w, "wf_1"),
     "conversations": lambda store, w: store.conversations(w, 10, None),
+    "talk": lambda store, w: store.talk(w, ["task_1"]),
     "talks": lambda store, w: store.talks(w, ["wf_1"]),
     "held": lambda store, w: store.held(w, "auditor"),
     "taken_slots": lambda store, w: store.taken_slots(w, "auditor"),
@@ -152,6 +161,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "profile": lambda store, w: store.profile(w, "run-1"),
     "transcript": lambda store, w: store.transcript(w, "task_1"),
     "what a task has spent": lambda store, w: store.usage(w, "wf_9", "task_1"),
+    "what a run counts on": lambda store, w: store.accounts(w, "wf_1", "task_1"),
     "what a workflow has spent": lambda store, w: store.usage(w, "wf_1", "task_9"),
     "settings": lambda store, w: store.settings(w),
     "tokens": lambda store, w: store.tokens(w, 10, None),
@@ -168,11 +178,17 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "newest entries": lambda store, w: store.newest_entries(w, None, None, 10, None),
     "entries after": lambda store, w: store.entries_after(w, None, 10),
     "changed entries": lambda store, w: store.changed_after(w, None, 10),
+    "packs' list": lambda store, w: store.pack_list(w),
+    "packs": lambda store, w: store.packs_before(w, None, 3),
+    "pack of an entry": lambda store, w: store.pack_of(w, a_board_entry().id),
     "entries below a scope": lambda store, w: store.in_view(w, "project", {EntryType.FINDING: 3}),
     "entries above a scope": lambda store, w: store.in_view(w, "src/auth", {EntryType.FINDING: 3}),
+    "watch": lambda store, w: store.watch(w),
     "circuit": lambda store, w: store.circuit(w),
     "webhook": lambda store, w: store.webhook(w),
 }
+# They answer, and write. What they write in one workspace, tests below compare in the other.
+WRITES = {"acknowledge", "count", "take_transcript"}
 
 
 def answer(read: Callable[[Store, str], Any], store: Store, workspace: str) -> Any:
@@ -180,6 +196,18 @@ def answer(read: Callable[[Store, str], Any], store: Store, workspace: str) -> A
         return read(store, workspace)
     except Exception as exc:  # noqa: BLE001 - whatever it says is what is compared
         return type(exc), str(exc)
+
+
+def test_each_reading_of_a_workspace_is_asked() -> None:
+    ports = inspect.getmembers(Store, inspect.isfunction)
+    signatures = {name: inspect.signature(port) for name, port in ports if not name.startswith("_")}
+    readings = {
+        name
+        for name, signature in signatures.items()
+        if "workspace" in signature.parameters and signature.return_annotation != "None"
+    }
+    asked = {name for reading in READINGS.values() for name in reading.__code__.co_names}
+    assert sorted(readings - asked - WRITES) == [], "needs a row in READINGS, of something that `fill` has stored"
 
 
 @pytest.mark.parametrize("name", READINGS)

@@ -12,7 +12,7 @@ from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
 from baton.domain.escalations.direction import CountedEscalation, Direction
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Recovery, State
+from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
 from baton.ports.store import Store
@@ -29,6 +29,7 @@ from baton.ports.writes import (
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, looked_at, new, stored, then, with_body, with_output
 from support.values.records import a_note, a_review
+from support.values.task_items import a_recovery
 from support.worlds.world import WORKSPACE, agent, human
 
 PAIR = ("scout", "auditor")
@@ -105,19 +106,7 @@ def test_bookkeeping_without_an_event_raises_the_version_and_moves_the_next_look
 
 def test_what_a_change_leaves_beside_is_read_with_the_task(store: Store) -> None:
     task = claimed(store)
-    recoveries = [
-        Recovery(
-            number=number,
-            at=NOON,
-            reason="lease over",
-            prior_agent="auditor",
-            prior_worker="worker-1",
-            prior_fence=number,
-            last_checkpoint_id=None,
-            action="re-queued",
-        )
-        for number in range(1, 13)
-    ]
+    recoveries = [a_recovery(number) for number in range(1, 13)]
     for recovery in recoveries:
         change = replace(then(task, recoveries=recovery.number), recovery=recovery)
         store.commit(WORKSPACE, change)

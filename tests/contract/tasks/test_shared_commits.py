@@ -11,7 +11,7 @@ import pytest
 from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
 from baton.domain.handoffs.workflow import ClaimLateResult, HandoffCount, RootHandoffs, WorkflowMember
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.task import Recovery, State
+from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import Retry
 from baton.domain.times import seconds
 from baton.ports.handoffs import HandoffQuery
@@ -32,7 +32,7 @@ from baton.ports.writes import (
 from support.clock import NOON
 from support.values.changes import claimed, looked_at, new, queued, stored, then, with_body, with_output
 from support.values.records import a_note, a_page_sync, a_review
-from support.values.task_items import a_checkpoint, a_job, a_late_result, holding, slotted
+from support.values.task_items import a_checkpoint, a_job, a_late_result, a_recovery, holding, slotted
 from support.worlds.world import WORKSPACE, human
 
 ONCE = IdempotencyKey(human(), "/x", "key", "hash")
@@ -237,24 +237,15 @@ def test_what_is_written_along_counts_too(store: Store) -> None:
     assert store.workflow(WORKSPACE, "wf_1") == ()
 
 
-RECOVERY = Recovery(
-    number=1,
-    at=NOON,
-    reason="x",
-    prior_agent="auditor",
-    prior_worker="w",
-    prior_fence=1,
-    last_checkpoint_id=None,
-    action="x",
-)
-
-
 @pytest.mark.parametrize("room", [0, 1])
 def test_both_stores_count_alike(store: Store, room: int) -> None:
     """All that a change and its extras may write, beside as many notes as still fit, or one more."""
     task = holding(store, "task_1", 1)
     change = replace(
-        then(task, state=State.WAITING, claim=None), recovery=RECOVERY, failure={"type": "x"}, resume_payload={"x": 1}
+        then(task, state=State.WAITING, claim=None),
+        recovery=a_recovery(),
+        failure={"type": "x"},
+        resume_payload={"x": 1},
     )
     extras: list[Write] = [
         Put(a_checkpoint()),

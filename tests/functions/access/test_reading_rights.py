@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import CONVERSE, Principal, PrincipalKind
-from support.gateway import Reply
+from support.gateway import ROUTES, Reply
 from support.worlds.http_agents import HttpAgents, message
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
@@ -23,10 +23,11 @@ def share(http_agents: HttpAgents, how: str = "workspace") -> None:
 
 def readings(task: Any) -> list[str]:
     """Everything that shows one task."""
-    path = f"/tasks/{task['id']}"
-    of_task = ["", "/await?timeout=0", "/events", "/events/verify", "/events/wait?timeout=0", "/notes", "/checkpoints"]
+    of_task = [route for route in ROUTES if route.method == "GET" and "{task_id}" in route.path]
+    assert len(of_task) > 5
     around = [f"/handoffs/{task['handoff_id']}", f"/workflows/{task['workflow_id']}/chain"]
-    return [path + each for each in of_task] + [f"{path}/late-results", *around]
+    waits = {True: "?timeout=0", False: ""}
+    return [route.path.format(task_id=task["id"]) + waits[route.waits] for route in of_task] + around
 
 
 def got(http_agents: HttpAgents, by: Any, path: str) -> Reply:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from support.faults.hooked_store import BusyStore
-from support.gateway import Gateway
+from support.gateway import ROUTES, Gateway
+from support.values.bodies import BODIES
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.world import World, agent, human, service
 
@@ -206,19 +207,10 @@ def test_no_refusal_shows_how_python_writes_a_value(world: World, gateway: Gatew
     held, ended = world.claimed(), world.needing(agent("auditor"), source_agent="auditor", target_agent="scout")
     waiting = world.needing(agent("runner"), source_agent="runner")
     gateway.post(human(), f"/tasks/{ended}/cancel")
-    verbs = ["approve", "approve-next", "undo", "claim", "cancel", "resolve", "defer", "dismiss", "split", "heartbeat"]
-    verbs.append("release-claim")
-    parts = {"parts": [{"summary": "One"}, {"summary": "Two"}]}
-    bodies = {
-        "defer": {"until": "2026-12-01T00:00:00Z"},
-        "dismiss": {"reason": "No"},
-        "split": parts,
-        "heartbeat": {"claim_id": "clm_x"},
-        "claim": {"agent": "auditor"},
-        "release-claim": {"fence": 7, "reason": "it hangs"},
-    }
+    verbs = [route for route in ROUTES if route.method == "POST" and "{task_id}" in route.path]
+    assert len(verbs) > 15
     for task_id in (ended, held.details.task.id, waiting):
         for verb in verbs:
-            reply = gateway.post(human(), f"/tasks/{task_id}/{verb}", bodies.get(verb, {}))
+            reply = gateway.post(human(), verb.path.format(task_id=task_id), BODIES.get(verb.name, {}))
             assert "<" not in reply.text, reply.text
             assert "State." not in reply.text, reply.text

@@ -17,38 +17,40 @@ if TYPE_CHECKING:
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation
 
-Edge = tuple[set[str | None], set[str], str]
+Edge = tuple[set[str | None], set[str], str, bool]
 OPEN: set[str | None] = {"needs", "delegated", "next", "claimed", "waiting"}
 BACK = {"delegated", "next", "needs"}
 STAYS: set[str] = set()
 SWEEPER = "service:sweeper"
 # What approvers see of an agent.
 SEEN = ("name", "accepts", "produces", "runtime")
-# From which states an entry may lead to which (``STAYS``: it doesn't change it), and by whom. Each type has a row. What
-# only the claim may do, nobody does in the name of an agent that is switched off.
+# Whether another rule of the oracle asks for the type by its name. Such a rule passes over a type it doesn't name.
+FURTHER, ALONE = True, False
+# From which states an entry may lead to which (``STAYS``: it doesn't change it), by whom, and whether further rules ask
+# for it. Each type has a row. What only the claim may do, nobody does in the name of an agent that is switched off.
 EDGES: dict[str, Edge] = {
-    "handoff_initiated": ({None}, {"needs"}, "any"),
-    "handoff_imported": ({None}, {"needs"}, "human"),
-    "approved": ({"needs"}, {"delegated", "next"}, "approver"),
-    "approval_undone": ({"delegated"}, {"needs"}, "human or sweeper"),
-    "deferred": ({"needs"}, {"needs"}, "human"),
-    "dismissed": ({"needs"}, {"cancelled"}, "human"),
-    "split": ({"needs"}, {"cancelled"}, "human"),
-    "handoff_received": ({"delegated", "next", "claimed"}, {"claimed"}, "any"),
-    "checkpoint_saved": ({"claimed"}, STAYS, "claim"),
-    "handoff_completed": ({"claimed"}, {"done"}, "claim"),
-    "handoff_transferred": ({"claimed"}, {"done"}, "claim"),
-    "handoff_rejected": ({"claimed"}, {"rejected"}, "claim"),
-    "rollback_initiated": ({"claimed"}, STAYS, "claim"),
-    "released": ({"claimed"}, BACK, "claim or human"),
-    "waiting": ({"claimed"}, {"waiting"}, "claim"),
-    "heartbeat_lost": ({"claimed"}, STAYS, "sweeper"),
-    "requeued": ({"claimed"}, BACK, "claim or sweeper"),
-    "handoff_failed": (OPEN, {"failed"}, "claim or sweeper"),
-    "resumed": ({"waiting"}, BACK, "system"),
-    "resolved": (OPEN, {"done"}, "human"),
-    "cancelled": (OPEN, {"cancelled"}, "canceller"),
-    "alert_raised": (OPEN | {None}, STAYS, "any"),
+    "handoff_initiated": ({None}, {"needs"}, "any", ALONE),
+    "handoff_imported": ({None}, {"needs"}, "human", FURTHER),
+    "approved": ({"needs"}, {"delegated", "next"}, "approver", FURTHER),
+    "approval_undone": ({"delegated"}, {"needs"}, "human or sweeper", FURTHER),
+    "deferred": ({"needs"}, {"needs"}, "human", ALONE),
+    "dismissed": ({"needs"}, {"cancelled"}, "human", ALONE),
+    "split": ({"needs"}, {"cancelled"}, "human", FURTHER),
+    "handoff_received": ({"delegated", "next", "claimed"}, {"claimed"}, "any", FURTHER),
+    "checkpoint_saved": ({"claimed"}, STAYS, "claim", ALONE),
+    "handoff_completed": ({"claimed"}, {"done"}, "claim", FURTHER),
+    "handoff_transferred": ({"claimed"}, {"done"}, "claim", ALONE),
+    "handoff_rejected": ({"claimed"}, {"rejected"}, "claim", ALONE),
+    "rollback_initiated": ({"claimed"}, STAYS, "claim", ALONE),
+    "released": ({"claimed"}, BACK, "claim or human", FURTHER),
+    "waiting": ({"claimed"}, {"waiting"}, "claim", ALONE),
+    "heartbeat_lost": ({"claimed"}, STAYS, "sweeper", FURTHER),
+    "requeued": ({"claimed"}, BACK, "claim or sweeper", FURTHER),
+    "handoff_failed": (OPEN, {"failed"}, "claim or sweeper", FURTHER),
+    "resumed": ({"waiting"}, BACK, "system", FURTHER),
+    "resolved": (OPEN, {"done"}, "human", ALONE),
+    "cancelled": (OPEN, {"cancelled"}, "canceller", FURTHER),
+    "alert_raised": (OPEN | {None}, STAYS, "any", FURTHER),
 }
 MAX_RELEASES = 10
 
@@ -105,7 +107,7 @@ class TrailRules:
         if kind not in EDGES:
             self._verdict.fail(f"{self._task_id}: {kind} has no row in EDGES")
             return
-        froms, tos, who = EDGES[kind]
+        froms, tos, who, _ = EDGES[kind]
         after = data["changes"].get("state", state)
         leads = after == state if tos is STAYS else after in tos
         self._must(state in froms and leads, "{} led from {} to {}", kind, state, after)

@@ -19,7 +19,7 @@ from baton.domain.handoffs.workflow import (
     RootHandoffs,
     inbox_item,
 )
-from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.tasks.task import Claim, Recovery, State, Task
 from baton.domain.tasks.task_items import Retry
 from baton.domain.times import seconds
 from baton.ports.store import Store
@@ -77,15 +77,27 @@ def freed(store: Store, task: Task, **changes: Any) -> Task:
     return change.task
 
 
+def a_recovery(number: int = 1, **values: Any) -> Recovery:
+    usual: dict[str, Any] = {
+        "number": number,
+        "at": NOON,
+        "reason": "lease over",
+        "prior_agent": "auditor",
+        "prior_worker": "worker-1",
+        "prior_fence": number,
+        "last_checkpoint_id": None,
+        "action": "re-queued",
+    }
+    return Recovery(**{**usual, **values})
+
+
 def fill_task_items(store: Store, workspace: str = WORKSPACE) -> None:
     """One of everything that lies around tasks; ``task_1`` is there already."""
     told(store, workspace=workspace)
     queued(store, "task_4", workspace=workspace, target_agent=None, requires=("accepts:repo",))
     task = holding(store, "task_5", 1, workspace=workspace)
-    resume_payload = replace(
-        then(task, state=State.DELEGATED, claim=None, ready_at=NOON), resume_payload={"results": [1]}
-    )
-    store.commit(workspace, resume_payload)
+    resumed = then(task, state=State.DELEGATED, claim=None, ready_at=NOON, recoveries=1)
+    store.commit(workspace, replace(resumed, resume_payload={"results": [1]}, recovery=a_recovery()))
     holding(store, "task_6", 1, workspace=workspace)
     last = holding(store, "task_7", workspace=workspace)
     store.commit(workspace, with_output(then(last, state=State.DONE, claim=None), 7, {"notes": ["done"]}))

@@ -21,7 +21,7 @@ PAUSE_SECONDS = 0.5
 _COMING = {"needs", "delegated", "next", "waiting"}
 
 
-@click.command("claim", cls=BaseCommand, takes_key=True)
+@click.command("claim", cls=BaseCommand, takes_key=True, states="delegated,next")
 @click.argument("task", metavar="[TASK]", required=False)
 @click.option("--agent", help="The agent that claims; the profile's if not given.")
 @click.option("--worker", help="The worker's name, for people.")

@@ -88,7 +88,7 @@ def watch(app: CommandContext, task: str) -> None:
     watched(app, lambda: app.client.again(f"/tasks/{task}"), screens.show, lambda found: found["state"] in ENDED)
 
 
-@click.command("retry", cls=BaseCommand, takes_key=True)
+@click.command("retry", cls=BaseCommand, takes_key=True, states="failed,rejected")
 @click.argument("task", metavar="TASK")
 @click.pass_obj
 def retry(app: CommandContext, task: str) -> None:

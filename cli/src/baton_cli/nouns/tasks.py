@@ -21,17 +21,21 @@ CLAIM_NEXT = Param("claim_next", "Claim the next task in the same request.", "ye
 LEASE = Param("lease_seconds", "How long the claim lasts without a heartbeat.", "number", flag="lease")
 STATED = "{id} is {state}"
 OUTPUT = Param("output", "The result: JSON, @FILE, or -.", "json")
+ANY_STATE = ""
 NEEDED_REASON = replace(REASON, is_required=True)
 
 
-def verb(name: str, help_: str, *body: Param, path: str = "", said: str = STATED, **more: Any) -> RequestCommand:
-    """What is done to a task; ``path``: the API's name of it, if that is another one."""
-    return RequestCommand(name, "POST", f"/tasks/{{task_id}}/{path or name}", help_, body=body, said=said, **more)
+def verb(
+    name: str, of: str, help_: str, *body: Param, path: str = "", said: str = STATED, **more: Any
+) -> RequestCommand:
+    """What is done to a task in one of the states ``of``; ``path``: the API's name of it, if that is another one."""
+    path = f"/tasks/{{task_id}}/{path or name}"
+    return RequestCommand(name, "POST", path, help_, body=body, said=said, states=of, **more)
 
 
 def claimed(name: str, help_: str, *body: Param, path: str = "", said: str = STATED) -> RequestCommand:
     """What is done to a task under a claim."""
-    return verb(name, help_, CLAIM, *body, path=path, said=said)
+    return verb(name, "claimed", help_, CLAIM, *body, path=path, said=said)
 
 
 def listed(name: str, help_: str, columns: str) -> RequestCommand:
@@ -122,9 +126,10 @@ CALLS = (
         Param("until", "Until when.", "future"),
         said="{id} waits for {callback.url}",
     ),
-    verb("cancel", "End it, and all that came of it.", REASON),
+    verb("cancel", ANY_STATE, "End it, and all that came of it.", REASON),
     verb(
         "release-claim",
+        "claimed",
         "Take it back from the worker that holds it, as a human.",
         Param(
             "fence",
@@ -134,20 +139,22 @@ CALLS = (
         ),
         NEEDED_REASON,
     ),
-    verb("resolve", "End it as done: the work was done elsewhere.", OUTPUT, REASON),
-    verb("approve", "Let it be dispatched.", *SEEN, AGENT_VERSION),
-    verb("approve-next", "Approve it for a worker that is at work already.", *SEEN),
-    verb("undo", "Take an approval back."),
+    verb("resolve", ANY_STATE, "End it as done: the work was done elsewhere.", OUTPUT, REASON),
+    verb("approve", "needs", "Let it be dispatched.", *SEEN, AGENT_VERSION),
+    verb("approve-next", "needs", "Approve it for a worker that is at work already.", *SEEN),
+    verb("undo", "delegated,next", "Take an approval back."),
     verb(
         "defer",
+        "needs",
         "Put it off, for 3d or until a time.",
         Param("until", "A time, or how long from now.", "future", is_required=True),
         *SEEN,
         said="{id} is put off until {deferred_until}",
     ),
-    verb("dismiss", "Refuse it, with a reason.", NEEDED_REASON),
+    verb("dismiss", "needs", "Refuse it, with a reason.", NEEDED_REASON),
     verb(
         "split",
+        "needs",
         "Split it into 2 to 10 parts, each with an approval of its own.",
         Param("parts", "A part's summary; or give --data.", "list", flag="part"),
         *SEEN,
