@@ -11,12 +11,12 @@ from baton.domain.access.principal import Principal
 from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.settings import Settings
 from baton.domain.access.token import Credentials, Token
-from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.idempotency import IdempotencyKey
 from baton.ports.paging import Page
 
 
 class SettingsStore(Protocol):
-    def settings(self, workspace: str) -> Settings:
+    def of(self, workspace: str) -> Settings:
         """Returns the settings; the defaults, at version 0, if none were saved."""
 
     def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
@@ -60,18 +60,18 @@ class TokenStore(Protocol):
         was changed, that is one small read, of the version that every revocation raises. Else the token is read. A
         wrong secret changes nothing in what the process keeps, and costs what an unknown id does."""
 
+    def tokens_of(self, ids: Sequence[str]) -> dict[str, Token]:
+        """Returns those of at most 50 tokens that there are, each as ``token`` returns it. At most two calls."""
+
     def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
         """Saves a new token. Raises ``KeyTaken``."""
 
     def save_revocation(self, token: Token) -> None:
         """Saves ``revoked_at`` and ``revoked_by``. The first revocation stands."""
 
-    def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
+    def listed(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns the workspace's tokens, newest first, sessions among them as ``token`` returns them. None has a
         digest."""
-
-    def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
-        """Returns the response saved with a token."""
 
 
 class SessionStore(Protocol):
@@ -79,9 +79,6 @@ class SessionStore(Protocol):
 
     def open_sessions(self, workspace: str, token_id: str) -> OpenSessions:
         """Returns the token's sessions; none, in version 0, if there never were any."""
-
-    def tokens_of(self, ids: Sequence[str]) -> dict[str, Token]:
-        """Returns those of at most 50 tokens that there are, each as ``token`` returns it. At most two calls."""
 
     def add_session(self, session: Token, sessions: OpenSessions, code: SessionCode | None = None) -> None:
         """Saves a new session, the token's sessions with it, and that the code, if one is given, has opened it. Raises

@@ -30,6 +30,10 @@ class AgentStore(Protocol):
         """Saves the agent in its next version, and its profile if it changed. Raises ``Conflict`` if any agent changed
         since ``roster`` was read."""
 
+
+class ContactStore(Protocol):
+    """When each agent was last heard of."""
+
     def mark_contact(self, workspace: str, agent: str, now: datetime, every: timedelta) -> None:
         """Saves the time of the agent's last contact, unless the saved one is less than ``every`` old. At most one
         write, tried once; none if this process has tried within that time. May raise any error of a store: callers
@@ -46,7 +50,7 @@ class RouteStore(Protocol):
     def route(self, workspace: str, work_type: str) -> Route | None:
         """Returns the route; None if it doesn't exist or was deleted."""
 
-    def routes(self, workspace: str) -> RoutingTable:
+    def table(self, workspace: str) -> RoutingTable:
         """Returns all routes of the workspace, in one read."""
 
     def save_route(self, route: Route, table: RoutingTable) -> None:
@@ -62,7 +66,7 @@ class ToolStore(Protocol):
         """Returns tools by name. ``cursor``: any tool name; the tools after it. Reads at most 1 MB: a page may be
         shorter than ``limit`` and still have a cursor."""
 
-    def tools(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
+    def named(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
         """Returns the tools that exist, by name, in one read."""
 
     def save_tool(self, tool: Tool, toolbox: Toolbox) -> None:

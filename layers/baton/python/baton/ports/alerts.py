@@ -12,7 +12,7 @@ class AlertStore(Protocol):
     def alert(self, workspace: str, alert_id: str) -> Alert:
         """Returns the alert. Raises ``Unknown``."""
 
-    def alerts(self, workspace: str, limit: int, cursor: str | None) -> Page:
+    def newest(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns all alerts, newest first."""
 
     def alerts_of_task(self, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from baton.domain.handoffs.workflow import (
-    HeldClaim,
-    LateResult,
-)
+from baton.domain.handoffs.workflow import HeldClaim
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Claim, Task
 
@@ -32,6 +29,3 @@ class ClaimStore(Protocol):
     def taken_slots(self, workspace: str, agent: str) -> dict[int, str]:
         """Returns the slots that live claims of the agent hold, with the claims' ids; empty for an agent without a
         limit. Exact."""
-
-    def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
-        """Returns the late results of claims with a fence above ``after``, by fence."""

@@ -19,7 +19,7 @@ class TalkTasks:
 
 
 class ConversationStore(Protocol):
-    def conversations(self, workspace: str, limit: int, cursor: str | None, begun_by: str | None = None) -> Page:
+    def begun(self, workspace: str, limit: int, cursor: str | None, begun_by: str | None = None) -> Page:
         """Returns each ``BegunConversation``, the latest begun first. ``cursor``: any task id; those before it.
         ``begun_by``: only those of this principal; then a page may be shorter than ``limit`` and still be followed by
         another. Lags: a conversation is missing for milliseconds after it began. Reads no task."""

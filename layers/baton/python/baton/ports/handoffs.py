@@ -15,7 +15,6 @@ from baton.domain.handoffs.workflow import (
     WorkflowMember,
 )
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
-from baton.domain.tasks.task import Task
 from baton.ports.details import TaskDetails
 from baton.ports.paging import Page
 
@@ -61,12 +60,8 @@ class HandoffStore(Protocol):
 class WorkflowStore(Protocol):
     """What surrounds the tasks of a workflow."""
 
-    def workflow(self, workspace: str, workflow_id: str) -> tuple[WorkflowMember, ...]:
+    def members(self, workspace: str, workflow_id: str) -> tuple[WorkflowMember, ...]:
         """Returns every task of a workflow, in the order of their ids."""
-
-    def talk(self, workspace: str, task_ids: Sequence[str]) -> tuple[dict[str, Task], dict[str, str]]:
-        """Returns the tasks that exist, by id, and the next task of each conversation that was continued. One read
-        per fifty, as of one moment per item."""
 
     def retry_of(self, workspace: str, task_id: str) -> str | None:
         """Returns the id of the latest retry of the task."""
@@ -75,6 +70,8 @@ class WorkflowStore(Protocol):
         """Returns the workflow's checkpoints, newest first. ``cursor``: any checkpoint id; the
         checkpoints before it."""
 
+
+class InboxStore(Protocol):
     def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
         """Returns the items that the agent hasn't acknowledged, oldest first. Lags: an item is missing for milliseconds
         after its task's end. A page may be shorter than ``limit``."""

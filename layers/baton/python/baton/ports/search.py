@@ -11,8 +11,11 @@ from baton.ports.memory import MemoryStore
 from baton.ports.writes import CommitStore, Write
 
 
-class SearchStore(MemoryStore, CommitStore, Protocol):
+class SearchStore(CommitStore, Protocol):
     """What a search reads, and where it keeps what it needs to begin."""
+
+    @property
+    def memory(self) -> MemoryStore: ...
 
 
 class Search(Protocol):

@@ -9,49 +9,50 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from baton.ports import runs
 from baton.ports.access import SessionStore, SettingsStore, TokenStore, UseStore
-from baton.ports.agents import AgentStore, RouteStore, ToolStore
+from baton.ports.agents import AgentStore, ContactStore, RouteStore, ToolStore
 from baton.ports.alerts import AlertStore
 from baton.ports.claims import ClaimStore
 from baton.ports.conversations import ConversationStore
 from baton.ports.escalations import MarkerStore
 from baton.ports.events import EventStore
-from baton.ports.handoffs import HandoffStore, WorkflowStore
+from baton.ports.handoffs import HandoffStore, InboxStore, WorkflowStore
 from baton.ports.memory import MemoryStore
 from baton.ports.queues import QueueStore
-from baton.ports.tasks import TaskListStore, TaskStore
+from baton.ports.runs import RunStore
+from baton.ports.tasks import TaskListStore, TaskStore, TrailStore
 from baton.ports.tracker import TrackerStore
 from baton.ports.watches import WatchStore
 from baton.ports.writes import CommitStore
 
 
-class Store(
-    CommitStore,
-    TaskStore,
-    TaskListStore,
-    ClaimStore,
-    QueueStore,
-    HandoffStore,
-    WorkflowStore,
-    ConversationStore,
-    MarkerStore,
-    AgentStore,
-    AlertStore,
-    RouteStore,
-    ToolStore,
-    runs.RunStore,
-    SettingsStore,
-    UseStore,
-    TokenStore,
-    SessionStore,
-    TrackerStore,
-    EventStore,
-    WatchStore,
-    MemoryStore,
-    Protocol,
-):
-    """All stores: one table."""
+class Store(CommitStore, Protocol):
+    """One table: a part for each subject, and the commit that writes to all of them."""
+
+    tasks: TaskStore
+    trail: TrailStore
+    lists: TaskListStore
+    claims: ClaimStore
+    queues: QueueStore
+    handoffs: HandoffStore
+    workflows: WorkflowStore
+    inboxes: InboxStore
+    conversations: ConversationStore
+    escalations: MarkerStore
+    agents: AgentStore
+    contacts: ContactStore
+    routes: RouteStore
+    tools: ToolStore
+    runs: RunStore
+    alerts: AlertStore
+    memory: MemoryStore
+    tracker: TrackerStore
+    outbox: EventStore
+    watches: WatchStore
+    settings: SettingsStore
+    tokens: TokenStore
+    sessions: SessionStore
+    uses: UseStore
 
     def at_one_version(self) -> Store:
         """Returns this store for one request: agents and settings are those of the version that it reads first, until

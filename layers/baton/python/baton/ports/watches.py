@@ -19,7 +19,7 @@ class WatchStore(Protocol):
         """Saves when the watch was asked for, and has the stream bring it back. Does nothing if somebody else asked
         lately. One write, tried once. Raises ``Busy``."""
 
-    def watches(self, workspaces: Sequence[str]) -> dict[str, Watch]:
+    def of_workspaces(self, workspaces: Sequence[str]) -> dict[str, Watch]:
         """Returns those that there are. One read per hundred."""
 
     def note_change(self, workspace: str, at: datetime) -> None:

@@ -12,7 +12,7 @@ from baton.domain.escalations.direction import Direction
 from baton.domain.handoffs.workflow import (
     BackgroundJob,
 )
-from baton.domain.idempotency import IdempotencyKey
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim
@@ -199,3 +199,6 @@ class CommitStore(Protocol):
         exists, for a new task). Each other write adds its own conditions. A claim that a change begins is listed by
         ``held`` for its agent until its end. Raises ``SlotTaken`` if another claim holds the claim's ``slot``. A
         success is applied exactly once, repeated and unclear attempts included."""
+
+    def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
+        """Returns the response saved by ``SaveResponse``, or with a token."""

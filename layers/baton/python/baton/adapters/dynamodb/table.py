@@ -158,6 +158,31 @@ class Table:
                 return list(found.values())
             more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
+    def index_page(self, index: str, partition: str, start: str, limit: int, until: str | None = None) -> list[Item]:
+        """Returns the index entries after ``start``, up to ``until``."""
+        condition, values = "#pk = :pk AND #sk > :start", {":pk": partition, ":start": start}
+        if until is not None:
+            # A key condition takes a single range: BETWEEN starts at the next possible sort key after ``start``.
+            condition, values = "#pk = :pk AND #sk BETWEEN :start AND :until", {**values, ":start": start + " "}
+            values[":until"] = until
+        return self.query(condition, values, limit=limit, IndexName=index)
+
+    def newest(
+        self, partition: str, limit: int, cursor: str | None, index: str | None = None
+    ) -> tuple[list[Item], str | None]:
+        """Returns a page of a partition whose sort keys are sortable ids, newest first, and the next page's cursor. Of
+        a partition that is spread, each shard is read."""
+        sort_key, more = keys.attributes_of(index).sk, {} if index is None else {"IndexName": index}
+        condition, values = "#pk = :pk", {}
+        if cursor is not None:
+            condition, values = condition + " AND #sk < :cursor", {":cursor": cursor}
+        found: dict[str, Item] = {}
+        for shard in self.shards.all_of(partition):
+            here = self.query(condition, {":pk": shard, **values}, limit=limit + 1, newest_first=True, **more)
+            found |= {item[sort_key]: item for item in here}
+        page = [found[sk] for sk in sorted(found, reverse=True)[:limit]]
+        return page, page[-1][sort_key] if len(found) > limit else None
+
     def together(self, calls: Calls) -> None:
         """Makes reads of this table that don't wait for each other."""
         self._together(calls)

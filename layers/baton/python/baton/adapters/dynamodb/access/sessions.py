@@ -6,8 +6,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access import session_items
 from baton.adapters.dynamodb.item_writes import Fitness, ItemWrite, KeyBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
-from baton.adapters.dynamodb.table import ConditionFailed, to_wire
-from baton.adapters.dynamodb.table_reader import TableReader
+from baton.adapters.dynamodb.table import ConditionFailed, Table, to_wire
 from baton.domain import errors, times
 from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.token import Token
@@ -16,7 +15,10 @@ NOT_REVOKED_AND_SOONER = "attribute_exists(#pk) AND attribute_not_exists(#revoke
 NOT_USED = "attribute_exists(#pk) AND attribute_not_exists(#session_id)"
 
 
-class Sessions(TableReader):
+class Sessions:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     def open_sessions(self, workspace: str, token_id: str) -> OpenSessions:
         found = self._table.get(keys.open_sessions(workspace, token_id))
         return session_items.open_sessions_from(workspace, token_id, found)

@@ -1,24 +1,28 @@
-"""The store's tokens. A session is read with its parent."""
+"""The store's tokens. A session is read with its parent. A request rests on the caller's token as it is now, by the
+version that a revocation raises (docs/decisions/034-the-function-checks-the-token.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
-from baton.adapters.dynamodb.agents.workspace_configs import config_raises
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, config_raises
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
-from baton.adapters.dynamodb.table import to_wire
-from baton.adapters.dynamodb.table_reader import TableReader
+from baton.adapters.dynamodb.table import Table, to_wire
 from baton.domain import errors, times
-from baton.domain.access.token import Token
+from baton.domain.access.token import Credentials, Token
 from baton.domain.idempotency import IdempotencyKey
 from baton.ports.paging import Page
 
 
-class Tokens(TableReader):
+class Tokens:
+    def __init__(self, table: Table, configs: WorkspaceConfigs) -> None:
+        self._table, self._configs = table, configs
+
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
         token = None if item is None else items.token_from(item)
@@ -26,6 +30,21 @@ class Tokens(TableReader):
             return token
         parent_key = keys.token(token.session_of)
         return under_its_parent(token, {parent_key: item} if (item := self._table.get(parent_key)) else {})
+
+    def present_token(self, shown: Credentials, now: datetime) -> Token | None:
+        """A copy that was read after the version that holds now is as the token is: a revocation would have raised the
+        version. A renewal raises none, so a copy whose time is up is read again."""
+        kept, version = self._configs.tokens.get(shown.token_id), None
+        if kept is not None and kept[0].admits(shown, now):
+            copy, read_under = kept
+            version = self._configs.version(copy.workspace)
+            if read_under == version:
+                return copy
+            self._configs.tokens.forget(copy.id)
+        present = self.token(shown.token_id)
+        if present is not None and present.admits(shown, now):
+            self._configs.tokens.keep(present.id, (present, version))
+        return present
 
     def tokens_of(self, ids: Sequence[str]) -> dict[str, Token]:
         """Parents are read after their sessions: a revocation before that is seen."""
@@ -53,9 +72,9 @@ class Tokens(TableReader):
         revoked = [_revocation(keys.token(token.id), token), _revocation(listed, token, Fitness.CHANGING)]
         self._table.write([*revoked, *config_raises(token.workspace)])
 
-    def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
+    def listed(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """A session's own item says how long it lasts."""
-        found, cursor = self._newest(keys.tokens(workspace), limit, cursor)
+        found, cursor = self._table.newest(keys.tokens(workspace), limit, cursor)
         listed = [items.token_from(item) for item in found]
         sessions = self.tokens_of([each.id for each in listed if each.is_session])
         return Page(tuple(replace(sessions.get(each.id, each), digest="") for each in listed), cursor)

@@ -8,9 +8,8 @@ from contextlib import suppress
 from datetime import datetime
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.access.sessions import Sessions
 from baton.adapters.dynamodb.item_writes import Item
-from baton.adapters.dynamodb.table import ConditionFailed
+from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain import errors, times
 from baton.domain.access.polls import MAX_POLLS, free_slots
 from baton.domain.access.principal import Principal
@@ -22,7 +21,10 @@ STILL_OURS = "#holder = :holder"
 FORGOTTEN_AFTER_SECONDS = 3_600
 
 
-class Uses(Sessions):
+class Uses:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     def count_use(self, by: Principal, minute: int, requests: int, size: int) -> tuple[int, int]:
         counted = self._table.update(
             keys.use(by.workspace, by.key, minute),

@@ -8,18 +8,22 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import EntryVersion, kept_version
 from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, config_raises
 from baton.adapters.dynamodb.puts import put_version
+from baton.adapters.dynamodb.table import Table
 from baton.domain import times
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 
 
-class WorkspaceSettings(WorkspaceConfigs):
-    def settings(self, workspace: str) -> Settings:
-        return self.config(workspace).settings
+class WorkspaceSettings:
+    def __init__(self, table: Table, configs: WorkspaceConfigs) -> None:
+        self._table, self._configs = table, configs
+
+    def of(self, workspace: str) -> Settings:
+        return self._configs.config(workspace).settings
 
     def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
         item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": times.rfc3339(at)}
         entry = EntryVersion(what="settings", item=item, kept_at=keys.settings_version(workspace, settings.version))
         written = [put_version(item, settings.version, entry.what), kept_version(entry)]
         self._table.write([*written, *config_raises(workspace)])
-        self.read_anew()
+        self._configs.read_anew()

@@ -7,20 +7,24 @@ from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion
 from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, config_raises
 from baton.adapters.dynamodb.puts import put
 from baton.adapters.dynamodb.runs.run_items import profile_item
+from baton.adapters.dynamodb.table import Table
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.runs.run_profile import RunProfile
 
 
-class Agents(WorkspaceConfigs):
+class Agents:
+    def __init__(self, table: Table, configs: WorkspaceConfigs) -> None:
+        self._table, self._configs = table, configs
+
     def roster(self, workspace: str) -> Roster:
-        return self.config(workspace).roster
+        return self._configs.config(workspace).roster
 
     def agent(self, workspace: str, slug: str) -> Agent | None:
-        return self.config(workspace).roster.find(slug)
+        return self._configs.config(workspace).roster.find(slug)
 
     def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
-        config = self.config(workspace)
+        config = self._configs.config(workspace)
         return config.roster.find(slug), config.settings
 
     def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
@@ -33,5 +37,7 @@ class Agents(WorkspaceConfigs):
         also = [] if profile is None else [put(profile_item(profile))]
         also += config_raises(agent.workspace)
         Catalogue("roster", keys.roster(agent.workspace), roster.version).save(self._table, entry, *also)
-        self.keep_roster(agent.workspace, roster.saved(agent))  # nobody changed another agent: the write required that
-        self.read_anew()
+        self._configs.keep_roster(
+            agent.workspace, roster.saved(agent)
+        )  # nobody changed another agent: the write required that
+        self._configs.read_anew()

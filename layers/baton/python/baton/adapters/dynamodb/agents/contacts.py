@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.puts import put
 from baton.adapters.dynamodb.table import ConditionFailed, Table
-from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import times
 
 # The contact wasn't marked lately.
@@ -17,9 +16,9 @@ NOT_LATELY = "attribute_not_exists(#at_ms) OR #at_ms <= :lately"
 MAX_REMEMBERED = 10_000
 
 
-class Contacts(TableReader):
+class Contacts:
     def __init__(self, table: Table) -> None:
-        super().__init__(table)
+        self._table = table
         self._tried: dict[tuple[str, str], datetime] = {}
 
     def mark_contact(self, workspace: str, agent: str, now: datetime, every: timedelta) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents import route_items
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, read_catalogue
-from baton.adapters.dynamodb.table_reader import TableReader
+from baton.adapters.dynamodb.table import Table
 from baton.domain.agents.route import Route, RoutingTable
 
 
-class Routing(TableReader):
+class Routing:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     def route(self, workspace: str, work_type: str) -> Route | None:
         return route_items.route_from(self._table.get(keys.route(workspace, work_type)))
 
-    def routes(self, workspace: str) -> RoutingTable:
+    def table(self, workspace: str) -> RoutingTable:
         found, version = read_catalogue(self._table, keys.routing_table(workspace))
         return RoutingTable(tuple(map(route_items.last_route_from, found)), version)
 

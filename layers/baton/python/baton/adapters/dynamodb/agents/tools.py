@@ -7,12 +7,15 @@ from collections.abc import Collection
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents import tool_items
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, read_catalogue
-from baton.adapters.dynamodb.table_reader import TableReader
+from baton.adapters.dynamodb.table import Table
 from baton.domain.agents.tool import Tool, Toolbox
 from baton.ports.paging import Page
 
 
-class Tools(TableReader):
+class Tools:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     def toolbox(self, workspace: str) -> Toolbox:
         found, version = read_catalogue(self._table, keys.toolbox(workspace))
         return Toolbox(tuple(map(tool_items.tool_from, found)), version)
@@ -24,7 +27,7 @@ class Tools(TableReader):
         tools = tuple(map(tool_items.tool_from, found))
         return Page(tools, tools[-1].name if has_more and tools else None)
 
-    def tools(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
+    def named(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
         if not names:
             return {}
         found = self._table.get_many([keys.tool(workspace, name) for name in sorted(set(names))])

@@ -15,7 +15,6 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import read_catalogue, version_of
 from baton.adapters.dynamodb.item_writes import ItemWrite
 from baton.adapters.dynamodb.table import Table, to_wire
-from baton.adapters.dynamodb.table_reader import TableReader
 from baton.domain import errors
 from baton.domain.access.settings import Settings
 from baton.domain.access.token import Token
@@ -37,20 +36,20 @@ class WorkspaceConfig:
     settings: Settings
 
 
-class WorkspaceConfigs(TableReader):
+class WorkspaceConfigs:
     def __init__(self, table: Table) -> None:
-        super().__init__(table)
+        self._table = table
         self._rosters: OrderedDict[str, Roster] = OrderedDict()
         self._configs: LruCache[str, WorkspaceConfig] = LruCache(MAX_KEPT_WORKSPACES)
         # Tokens, each with the version that was read before it; None for one whose workspace wasn't known before.
-        self._tokens: LruCache[str, tuple[Token, int | None]] = LruCache()
-        # The versions that the request has read so far, by workspace. None: this store serves no single request.
+        self.tokens: LruCache[str, tuple[Token, int | None]] = LruCache()
+        # The versions that the request has read so far, by workspace. None: for no single request.
         self._at: dict[str, int] | None = None
 
     def at_one_version(self) -> Self:
-        store = copy(self)
-        store._at = {}
-        return store
+        configs = copy(self)
+        configs._at = {}
+        return configs
 
     def read_anew(self) -> None:
         if self._at is not None:
@@ -96,12 +95,6 @@ class WorkspaceConfigs(TableReader):
             len(self._rosters) > 1 and sum(len(each.agents) for each in list(self._rosters.values())) > MAX_KEPT_AGENTS
         ):
             self._configs.forget(self._rosters.popitem(last=False)[0])
-
-    def forget_rosters(self) -> None:
-        """Empties the cache, as in a new process."""
-        self._rosters.clear()
-        self._configs.clear()
-        self._tokens.clear()
 
 
 def config_raises(workspace: str) -> list[ItemWrite]:

@@ -7,12 +7,12 @@ from functools import partial
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.conversations.conversation_items import begun_from
-from baton.adapters.dynamodb.handoffs.workflows import Workflows
 from baton.adapters.dynamodb.table import Table
-from baton.adapters.dynamodb.tasks.task_reads import TaskReads
 from baton.domain.lru_cache import LruCache
 from baton.ports.conversations import TalkTasks
+from baton.ports.handoffs import WorkflowStore
 from baton.ports.paging import Page
+from baton.ports.tasks import TaskStore
 
 # Entries of the list in one read, where most of them may be somebody else's.
 ENTRIES_AT_ONCE = 500
@@ -24,18 +24,14 @@ MAX_KEPT, MAX_KEPT_TASKS = 200, 20
 Members = tuple[str, ...]
 
 
-class ConversationReads(TaskReads, Workflows):
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
+class ConversationReads:
+    def __init__(self, table: Table, tasks: TaskStore, workflows: WorkflowStore) -> None:
+        self._table, self._tasks, self._workflows = table, tasks, workflows
         self._kept_talks: LruCache[tuple[str, str, Members], TalkTasks] = LruCache(MAX_KEPT)
 
-    def forget_rosters(self) -> None:
-        super().forget_rosters()
-        self._kept_talks.clear()
-
-    def conversations(self, workspace: str, limit: int, cursor: str | None, begun_by: str | None = None) -> Page:
+    def begun(self, workspace: str, limit: int, cursor: str | None, begun_by: str | None = None) -> Page:
         at_once = limit if begun_by is None else max(limit, ENTRIES_AT_ONCE)
-        entries, after = self._newest(keys.conversations(workspace), at_once, cursor, keys.QUEUE_INDEX)
+        entries, after = self._table.newest(keys.conversations(workspace), at_once, cursor, keys.QUEUE_INDEX)
         found = [each for each in map(begun_from, entries) if begun_by in {None, each.begun_by}]
         shown = tuple(found[:limit])
         return Page(shown, shown[-1].root_id if len(found) > limit else after)
@@ -44,7 +40,7 @@ class ConversationReads(TaskReads, Workflows):
         members = _that_fit(self._members(workspace, conversation_ids))
         found = {each: self._kept_talks.get((workspace, each, members[each])) for each in members}
         unread = [each for each, talk in found.items() if talk is None]
-        tasks, followed = self.talk(workspace, [task_id for each in unread for task_id in members[each]])
+        tasks, followed = self._tasks.talk(workspace, [task_id for each in unread for task_id in members[each]])
         read = {
             each: TalkTasks(
                 {task_id: tasks[task_id] for task_id in members[each] if task_id in tasks},
@@ -61,7 +57,7 @@ class ConversationReads(TaskReads, Workflows):
         found: dict[str, Members] = {}
 
         def read(conversation_id: str) -> None:
-            found[conversation_id] = tuple(each.task_id for each in self.workflow(workspace, conversation_id))
+            found[conversation_id] = tuple(each.task_id for each in self._workflows.members(workspace, conversation_id))
 
         self._table.together([partial(read, each) for each in conversation_ids])
         return {each: found[each] for each in conversation_ids}

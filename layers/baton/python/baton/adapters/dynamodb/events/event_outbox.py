@@ -3,7 +3,7 @@ last event."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -11,8 +11,7 @@ from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
-from baton.adapters.dynamodb.table import MAX_BATCH, ConditionFailed, from_wire
-from baton.adapters.dynamodb.tasks.task_reads import TaskReads
+from baton.adapters.dynamodb.table import MAX_BATCH, ConditionFailed, Table, from_wire
 from baton.adapters.dynamodb.trail_items import UNREADABLE, Numbered, entries_of, numbered, outbox_event_of
 from baton.domain import errors, times
 from baton.domain.events.bus_events import OutboxEvent
@@ -31,7 +30,12 @@ IS_LATER = "#due > :due"
 _NAMES = {"#told": "told", "#shard": "wake_pk", "#due": "wake_sk"}
 
 
-class EventOutbox(TaskReads):
+class EventOutbox:
+    """``rows``: returns events of a trail, unread, from its HEAD and beginning, after a number."""
+
+    def __init__(self, table: Table, rows: Callable[[Item, Item | None, int, int], list[Numbered]]) -> None:
+        self._table, self._rows = table, rows
+
     def fresh_events(self, records: Sequence[Mapping[str, Any]]) -> list[OutboxEvent]:
         """The image in a record is that of HEAD, or of a watch. The HEAD of a new task has no events: they are in its
         beginning."""
@@ -46,7 +50,7 @@ class EventOutbox(TaskReads):
         for shard in self._outbox_shards(until):
             start, more = keys.EARLIEST, True
             while more:
-                page = self._index_page(keys.WAKE_INDEX, shard, start, UNSENT_PAGE, until=keys.wake_until(until))
+                page = self._table.index_page(keys.WAKE_INDEX, shard, start, UNSENT_PAGE, until=keys.wake_until(until))
                 if page:
                     start = page[-1]["wake_sk"]
                     yield self._waiting([keys.parse_task(entry["pk"]) for entry in page], until)
@@ -103,7 +107,7 @@ class EventOutbox(TaskReads):
             return PendingTask(workspace, task_id, is_readable=put_at is not None, put_at=put_at)
         try:
             told, seq = int(first["told"]), int((head or {})["seq"])
-            rows = self._events(head or {}, first, told, MAX_AT_ONCE) if told < seq else []
+            rows = self._rows(head or {}, first, told, MAX_AT_ONCE) if told < seq else []
         except UNREADABLE:
             return PendingTask(workspace, task_id, is_readable=False)
         waiting = PendingTask(workspace, task_id, is_over=_is_over(head or {}), task=self._task_from(head or {}))

@@ -10,8 +10,7 @@ from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
-from baton.adapters.dynamodb.table import MAX_BATCH, ConditionFailed, from_wire
-from baton.adapters.dynamodb.table_reader import TableReader
+from baton.adapters.dynamodb.table import MAX_BATCH, ConditionFailed, Table, from_wire
 from baton.domain import times
 from baton.domain.tasks.watch import ASKED_AGAIN_AFTER, FORGOTTEN_AFTER, Watch
 
@@ -29,12 +28,15 @@ _NAMES = {
 }
 
 
-class Watches(TableReader):
+class Watches:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     def watch(self, workspace: str) -> Watch | None:
         item = self._table.get(keys.watch(workspace))
         return None if item is None else _watch_from(item)
 
-    def watches(self, workspaces: Sequence[str]) -> dict[str, Watch]:
+    def of_workspaces(self, workspaces: Sequence[str]) -> dict[str, Watch]:
         wanted = {keys.watch(workspace): workspace for workspace in workspaces}
         found: dict[keys.Key, Item] = {}
         for start in range(0, len(wanted), MAX_BATCH):

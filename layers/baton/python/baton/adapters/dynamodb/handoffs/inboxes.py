@@ -8,8 +8,7 @@ from contextlib import suppress
 
 from baton.adapters.dynamodb import items, keys, trail_items
 from baton.adapters.dynamodb.item_writes import Item
-from baton.adapters.dynamodb.table import ConditionFailed
-from baton.adapters.dynamodb.table_reader import TableReader
+from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain.handoffs.workflow import InboxItem, inbox_item
 from baton.ports.paging import Page
 from baton.ports.writes import MAX_ITEMS
@@ -21,9 +20,14 @@ TASKS_AT_ONCE = 100
 IS_IN_THIS_PLACE = "#partition = :inbox AND #place = :id"
 
 
-class Inboxes(TableReader):
+class Inboxes:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
-        entries = self._index_page(keys.QUEUE_INDEX, keys.inbox(workspace, agent), cursor or keys.EARLIEST, limit + 1)
+        entries = self._table.index_page(
+            keys.QUEUE_INDEX, keys.inbox(workspace, agent), cursor or keys.EARLIEST, limit + 1
+        )
         shown = entries[:limit]
         found = tuple(
             item for start in range(0, limit, TASKS_AT_ONCE) for item in self._ended(shown[start:][:TASKS_AT_ONCE])

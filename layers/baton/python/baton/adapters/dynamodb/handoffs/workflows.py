@@ -1,22 +1,26 @@
-"""The store's items around the tasks of a workflow: inputs of a handoff decision, members, checkpoints."""
+"""What a new handoff is decided on, and what surrounds the tasks of a workflow: members, retries, checkpoints."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.route_items import route_from
 from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs
 from baton.adapters.dynamodb.handoffs import handoff_items
-from baton.adapters.dynamodb.handoffs.inboxes import Inboxes
-from baton.adapters.dynamodb.tasks.task_reads import details_from, details_keys
+from baton.adapters.dynamodb.item_writes import Item
+from baton.adapters.dynamodb.table import Table
 from baton.domain.handoffs.handoff import begins_its_workflow, root_id_of
 from baton.domain.handoffs.workflow import WorkflowMember
+from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.paging import Page
 
 
-class Workflows(Inboxes, WorkspaceConfigs):
+class Handoffs:
+    def __init__(self, table: Table, configs: WorkspaceConfigs) -> None:
+        self._table, self._configs = table, configs
+
     def handoff_inputs(self, workspace: str, query: HandoffQuery) -> HandoffInputs:
         route_key = keys.route(workspace, query.work_type) if query.work_type is not None else None
         once_key = (
@@ -24,9 +28,9 @@ class Workflows(Inboxes, WorkspaceConfigs):
         )
         count_key = keys.handoff_count(workspace, query.workflow_id) if query.workflow_id is not None else None
         roots_key = keys.roots(workspace, *query.roots) if query.roots is not None else None
-        parent_keys = details_keys(workspace, query.parent_id) if query.parent_id is not None else []
+        parent_keys = _parent_keys(workspace, query.parent_id) if query.parent_id is not None else []
         single = [key for key in (route_key, once_key, count_key, roots_key) if key is not None]
-        config, found = self.config(workspace), self._table.get_many([*single, *parent_keys])
+        config, found = self._configs.config(workspace), self._table.get_many([*single, *parent_keys])
         agents = [agent for slug in sorted(query.agents) if (agent := config.roster.find(slug)) is not None]
         count = found.get(count_key) if count_key else None
         return HandoffInputs(
@@ -34,12 +38,17 @@ class Workflows(Inboxes, WorkspaceConfigs):
             agents={agent.slug: agent for agent in agents},
             route=route_from(found.get(route_key)) if route_key else None,
             saved_response=items.saved_response_from(found.get(once_key)) if once_key else None,
-            parent=details_from(workspace, query.parent_id, found) if query.parent_id is not None else None,
+            parent=_parent_from(workspace, query.parent_id, found) if query.parent_id is not None else None,
             handoffs=None if count is None else int(count["count"]),
             roots=handoff_items.roots_from(*query.roots, found.get(roots_key)) if query.roots and roots_key else None,
         )
 
-    def workflow(self, workspace: str, workflow_id: str) -> tuple[WorkflowMember, ...]:
+
+class Workflows:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def members(self, workspace: str, workflow_id: str) -> tuple[WorkflowMember, ...]:
         """The root is read after the others: it was there before any of them."""
         found = self._table.query_all("#pk = :pk", {":pk": keys.members(workspace, workflow_id)})
         parents = {item["sk"]: item.get("parent_id") for item in found}
@@ -50,10 +59,21 @@ class Workflows(Inboxes, WorkspaceConfigs):
                 parents[root_id] = None
         return tuple(WorkflowMember(task_id, parents[task_id]) for task_id in sorted(parents))
 
+    def retry_of(self, workspace: str, task_id: str) -> str | None:
+        item = self._table.get(keys.task_item(workspace, task_id, keys.RETRY))
+        return None if item is None else str(item["retry_id"])
+
     def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
-        found, cursor = self._newest(keys.checkpoints(workspace, workflow_id), limit, cursor)
+        found, cursor = self._table.newest(keys.checkpoints(workspace, workflow_id), limit, cursor)
         return Page(tuple(map(handoff_items.checkpoint_from, found)), cursor)
 
-    def review_request(self, workspace: str, review_id: str) -> dict[str, Any] | None:
-        kept: dict[str, Any] | None = items.payload_from(self._table.get(keys.review_request(workspace, review_id)))
-        return kept
+
+def _parent_keys(workspace: str, task_id: str) -> list[keys.Key]:
+    return [keys.head(workspace, task_id), keys.task_item(workspace, task_id, keys.BODY)]
+
+
+def _parent_from(workspace: str, task_id: str, found: Mapping[keys.Key, Item]) -> TaskDetails | None:
+    head, body = _parent_keys(workspace, task_id)
+    if head not in found:
+        return None
+    return TaskDetails(task=items.task_from(found[head]), body=items.payload_from(found.get(body)))

@@ -10,8 +10,7 @@ from functools import partial
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.memory import entry_items
-from baton.adapters.dynamodb.table import MAX_BATCH
-from baton.adapters.dynamodb.table_reader import TableReader
+from baton.adapters.dynamodb.table import MAX_BATCH, Table
 from baton.domain import errors, ids
 from baton.domain.memory.entry import ENTRY, ChangedEntry, Entry, EntryType
 from baton.domain.memory.entry_pack import EntryPack, PackList
@@ -33,7 +32,10 @@ _RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
 Place = tuple[str, str]
 
 
-class Entries(TableReader):
+class Entries:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     def entry(self, workspace: str, entry_id: str) -> Entry:
         item = self._table.get(keys.board_entry(workspace, entry_id))
         if item is None:

@@ -8,8 +8,7 @@ from contextlib import suppress
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.runs import run_items, run_writes
-from baton.adapters.dynamodb.table import ConditionFailed
-from baton.adapters.dynamodb.table_reader import TableReader
+from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain import errors
 from baton.domain.runs.account import Account, Accounts, Spending
 from baton.domain.runs.run_profile import RunProfile
@@ -22,7 +21,10 @@ _IN_RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
 FIRST = 1
 
 
-class Runs(TableReader):
+class Runs:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     def profile(self, workspace: str, agent: str) -> RunProfile:
         return run_items.profile_from(workspace, agent, self._table.get(keys.profile(workspace, agent)))
 

@@ -12,29 +12,23 @@ from typing import Any
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.table import Table
-from baton.adapters.dynamodb.tasks.task_reads import TaskReads
 from baton.domain import errors
-from baton.domain.handoffs.workflow import HeldClaim, JobKind
+from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.lru_cache import LruCache
 from baton.domain.tasks.task import State, Task
 from baton.ports.paging import Page
 from baton.ports.queues import ReadyTask, Skills
+from baton.ports.tasks import TaskStore
 
 READY_PAGE = 25
 DUE_PAGE = 100
-HELD_PAGE = 100
 # The most ended tasks that a process keeps for its lists.
 MAX_KEPT_ENDED = 1_000
 
 
-class QueueReads(TaskReads):
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
-        self._kept_ended: LruCache[keys.Key, Task] = LruCache(MAX_KEPT_ENDED)
-
-    def forget_rosters(self) -> None:
-        super().forget_rosters()
-        self._kept_ended.clear()
+class Queues:
+    def __init__(self, table: Table, tasks: TaskStore) -> None:
+        self._table, self._tasks = table, tasks
 
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
         """Reads the agent's skills with the first page: its own entry comes first in its queue."""
@@ -52,28 +46,15 @@ class QueueReads(TaskReads):
                 yield ready
             last = ready.task_id
 
-    def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
-        partition, start, found = keys.ready_queue(workspace, agent), keys.MARKS, list[dict[str, Any]]()
-        while True:
-            page = self._index_page(keys.QUEUE_INDEX, partition, start, HELD_PAGE)
-            found += page
-            if len(page) < HELD_PAGE:
-                return tuple(map(handoff_items.held_from, found))
-            start = page[-1]["queue_sk"]
-
-    def taken_slots(self, workspace: str, agent: str) -> dict[int, str]:
-        found = self._table.query_all("#pk = :pk", {":pk": keys.slots(workspace, agent)})
-        return dict(taken for taken in map(handoff_items.slot_from, found) if taken is not None)
-
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         places: set[str] = set()
         for shard in self._table.shards.all_of(keys.needs_queue(workspace)):
-            page = self._index_page(keys.QUEUE_INDEX, shard, cursor or "P", limit + 1)
+            page = self._table.index_page(keys.QUEUE_INDEX, shard, cursor or "P", limit + 1)
             places |= {entry["queue_sk"] for entry in page}
         first = sorted(places)[:limit]
         ids = [keys.parse_queue_sort_key(place)[1].task_id for place in first]
         waiting = tuple(
-            task for task in self._heads(workspace, ids) if task.state is State.NEEDS and not task.meta.parked
+            task for task in self._tasks.many(workspace, ids).values() if task.state is State.NEEDS and not task.parked
         )
         return Page(waiting, first[-1] if len(places) > limit else None)
 
@@ -87,11 +68,8 @@ class QueueReads(TaskReads):
         if unread:
             raise errors.Busy
 
-    def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
-        return self._listed(workspace, keys.tasks_of_agent(workspace, agent), limit, cursor)
-
-    def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
-        return self._listed(workspace, keys.tasks_of_day(workspace, day), limit, cursor)
+    def job(self, workspace: str, kind: JobKind, task_id: str) -> BackgroundJob | None:
+        return handoff_items.job_from(kind, task_id, self._table.get(keys.job(workspace, kind, task_id)))
 
     # Inside
 
@@ -101,7 +79,7 @@ class QueueReads(TaskReads):
         start, more = keys.EARLIEST, True
         while more:
             try:
-                page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=until)
+                page = self._table.index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=until)
             except errors.Busy:
                 unread.append(shard)
                 return
@@ -136,27 +114,37 @@ class QueueReads(TaskReads):
     def _queue_page(self, partition: str, start: str, now: datetime) -> list[dict[str, Any]]:
         """Returns the next entries of a queue, without the marks that aren't over."""
         until = keys.lapsed_marks_until(now)
-        return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE, until=until)
+        return self._table.index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE, until=until)
+
+
+class TaskLists:
+    def __init__(self, table: Table, tasks: TaskStore) -> None:
+        self._table, self._tasks = table, tasks
+        self._kept_ended: LruCache[keys.Key, Task] = LruCache(MAX_KEPT_ENDED)
+
+    def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
+        return self._listed(workspace, keys.tasks_of_agent(workspace, agent), limit, cursor)
+
+    def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
+        return self._listed(workspace, keys.tasks_of_day(workspace, day), limit, cursor)
 
     def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
         """Reads a listing's ids, then the HEADs of tasks that it hasn't seen ended: two reads a page. An entry without
         a HEAD is of a task that was refused, or isn't there yet: the page is filled with what follows."""
         found: list[Task] = []
         while True:
-            entries, cursor = self._newest(partition, limit - len(found), cursor, keys.QUEUE_INDEX)
+            entries, cursor = self._table.newest(partition, limit - len(found), cursor, keys.QUEUE_INDEX)
             found += self._listed_heads(workspace, [entry["queue_sk"] for entry in entries])
             if cursor is None or len(found) == limit:
                 return Page(tuple(found), cursor)
 
-    def _heads(self, workspace: str, task_ids: list[str]) -> list[Task]:
-        return list(self.tasks(workspace, task_ids).values())
-
     def _listed_heads(self, workspace: str, task_ids: list[str]) -> list[Task]:
-        """The same, for lists alone: an ended task never changes again (docs/invariants.md), so it is read once."""
+        """Returns the tasks that exist. One that has ended never changes again (docs/invariants.md), so it is read
+        once."""
         places = {task_id: keys.head(workspace, task_id) for task_id in task_ids}
         found = {task_id: task for task_id, key in places.items() if (task := self._kept_ended.get(key)) is not None}
         unread = [task_id for task_id in task_ids if task_id not in found]
-        for task_id, task in (self.tasks(workspace, unread) if unread else {}).items():
+        for task_id, task in (self._tasks.many(workspace, unread) if unread else {}).items():
             found[task_id] = task
             if task.is_ended:
                 self._kept_ended.keep(places[task_id], task)

@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
-from baton.adapters.dynamodb import items, keys, trail_items
-from baton.adapters.dynamodb.agents.agents import Agents
+from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item
+from baton.adapters.dynamodb.table import Table
 from baton.adapters.dynamodb.tasks.output_items import output_from, output_named
 from baton.adapters.dynamodb.tracker import tracker_items
-from baton.adapters.dynamodb.trail_items import Numbered
 from baton.domain import errors
-from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
-from baton.domain.tasks import receipts, trail
-from baton.domain.tasks.receipts import Receipt
 from baton.domain.tasks.task import Recovery, Task
 from baton.domain.tasks.task_items import Note
 from baton.ports.details import TaskDetails
 
-Found = dict[keys.Key, dict[str, Any]]
-
 # Tasks in one batch read, so that all their items fit into 100 keys and into the 16 MB of its answer.
 TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE, WHOLE_AT_ONCE = 100, 50, 33, 40, 20
 # Items that HEAD refers to and that change with it. The body isn't one: it exists before anybody knows the task's id.
-# A page of a trail that is read backwards: about 200 events, 9 read units.
-CHUNKS_AT_ONCE = 25
 PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
 
 
-class TaskReads(Agents):
+class TaskReads:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     # One task
 
     def load(
@@ -85,48 +79,6 @@ class TaskReads(Agents):
             recoveries=self._counted_by_head(task, ()),
         )
 
-    def receipt(self, task: Task, name: str, since: datetime | None = None) -> Receipt | None:
-        """What isn't in the tail that was read is in a chunk, if anywhere: these are read backwards. A chunk that came
-        after the task was read doesn't count: who decides on that state meets a conflict, and reads both again."""
-        found = receipts.in_tail(task, name)
-        if found is not None or not task.meta.has_chunks:
-            return found
-        last = task.meta.seq
-        while chunks := self._chunks_before(task, last):
-            for chunk in chunks:
-                found = trail_items.receipt_named(chunk, name, task)
-                if found is not None or (since is not None and trail_items.is_before(chunk, since)):
-                    return found
-            last = keys.parse_chunk(chunks[-1]["sk"]) - 1
-        return None
-
-    def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
-        return items.saved_response_from(
-            self._table.get(keys.idempotency_key(idempotency_key.principal.workspace, idempotency_key.digest))
-        )
-
-    def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
-        first, last = keys.late_results_after(after)
-        return tuple(map(handoff_items.late_from, self._trail(workspace, task_id, first, last, limit)))
-
-    def job(self, workspace: str, kind: JobKind, task_id: str) -> BackgroundJob | None:
-        return handoff_items.job_from(kind, task_id, self._table.get(keys.job(workspace, kind, task_id)))
-
-    def retry_of(self, workspace: str, task_id: str) -> str | None:
-        item = self._table.get(keys.task_item(workspace, task_id, keys.RETRY))
-        return None if item is None else str(item["retry_id"])
-
-    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[trail.Event, ...]:
-        after = max(after, 0)
-        head_key, beginning_key = keys.head(workspace, task_id), keys.beginning(workspace, task_id)
-        found = self._table.get_many([head_key, beginning_key] if after < trail_items.MAX_AT_FIRST else [head_key])
-        if head_key not in found:
-            return ()
-        if after < trail_items.MAX_AT_FIRST and beginning_key not in found:
-            found |= self._table.get_many([beginning_key])  # it was read before the task existed, and HEAD after
-        rows = self._events(found[head_key], found.get(beginning_key), after, limit)
-        return tuple(map(trail_items.event_of, rows))
-
     def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
         condition, values = "#pk = :pk", {":pk": keys.notes(workspace, about)}
         if cursor is not None:
@@ -136,7 +88,7 @@ class TaskReads(Agents):
 
     # Many tasks
 
-    def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
+    def many(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
         found = self._many(workspace, task_ids, TASKS_AT_ONCE, keys.HEAD)
         return {task_id: items.task_from(here[keys.HEAD]) for task_id, here in found if keys.HEAD in here}
 
@@ -211,41 +163,6 @@ class TaskReads(Agents):
                 here = {part: found.get(keys.task_item(workspace, task_id, part)) for part in what}
                 yield task_id, {part: item for part, item in here.items() if item is not None}
 
-    def _events(self, head: Item, beginning: Item | None, after: int, limit: int) -> list[Numbered]:
-        """Returns events of a trail, unread. Chunks are read after ``head``: what HEAD hasn't was in them before. They
-        may overlap: some were copied for a change that was refused then."""
-        tail = list(trail_items.numbered(head))
-        end = int(head["seq"]) - len(tail)
-        found = [row for row in trail_items.numbered(beginning or {"sk": keys.BEGINNING}) if row[0] > after]
-        after = found[-1][0] if found else after
-        workspace, task_id = keys.parse_task(head["pk"])
-        while after < end and len(found) < limit:
-            first, last = keys.chunk_name(after + 1), keys.chunk_name(end)
-            chunks = self._trail(workspace, task_id, first, last, (limit - len(found)) // 2 + 1)
-            for chunk in chunks:
-                rows = [row for row in trail_items.numbered(chunk) if row[0] > after]
-                found, after = found + rows, keys.parse_chunk(chunk["sk"])
-            if not chunks:
-                break
-        return [*found, *(row for row in tail if row[0] > after)][:limit]
-
-    def _trail(self, workspace: str, task_id: str, first: str, last: str, limit: int) -> list[dict[str, Any]]:
-        return self._table.query(
-            "#pk = :pk AND #sk BETWEEN :first AND :last",
-            {":pk": keys.trail(workspace, task_id), ":first": first, ":last": last},
-            limit=limit,
-        )
-
-    def _chunks_before(self, task: Task, last: int) -> list[dict[str, Any]]:
-        """Returns the latest chunks up to the event with this number, latest first."""
-        first, last_ = keys.chunk_name(0), keys.chunk_name(last)
-        return self._table.query(
-            "#pk = :pk AND #sk BETWEEN :first AND :last",
-            {":pk": keys.trail(task.workspace, task.id), ":first": first, ":last": last_},
-            limit=CHUNKS_AT_ONCE,
-            newest_first=True,
-        )
-
     def _counted_by_head(self, task: Task, found: tuple[Recovery, ...]) -> tuple[Recovery, ...]:
         """Returns as many recoveries as HEAD counts. The task may have come back more often than was
         expected, or just between the reads of two items: then some are missing in ``found``, or HEAD doesn't count the
@@ -265,17 +182,6 @@ class TaskReads(Agents):
 def _size(item: Item) -> int:
     """The characters of what was said: the rest of an item is small."""
     return sum(len(item[name]) for name in ("content", "output", "completion") if name in item)
-
-
-def details_keys(workspace: str, task_id: str) -> list[keys.Key]:
-    return [keys.head(workspace, task_id), keys.task_item(workspace, task_id, keys.BODY)]
-
-
-def details_from(workspace: str, task_id: str, found: Found) -> TaskDetails | None:
-    head, body = details_keys(workspace, task_id)
-    if head not in found:
-        return None
-    return TaskDetails(task=items.task_from(found[head]), body=items.payload_from(found.get(body)))
 
 
 def _results(task: Task, found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.table_reader import TableReader
+from baton.adapters.dynamodb.table import Table
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.adapters.dynamodb.trail_items import UNREADABLE
 from baton.domain.tasks.task import Task
@@ -21,7 +21,10 @@ ROWS_PAGE = 100
 OPEN_AT_ONCE = 50
 
 
-class TrackerReads(TableReader):
+class TrackerReads:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
     def page_sync(self, workspace: str, task_id: str) -> PageSync | None:
         return tracker_items.page_sync_from(self._table.get(keys.task_item(workspace, task_id, keys.MIRROR)))
 
@@ -37,7 +40,7 @@ class TrackerReads(TableReader):
     def open_pages(self, workspace: str, now: datetime) -> Iterator[Sequence[tuple[Task, PageSync]]]:
         start, more = keys.EARLIEST, True
         while more:
-            page = self._index_page(
+            page = self._table.index_page(
                 keys.WAKE_INDEX, keys.open_pages(workspace), start, OPEN_AT_ONCE, until=keys.wake_until(now)
             )
             if page:
@@ -46,10 +49,10 @@ class TrackerReads(TableReader):
             more = len(page) == OPEN_AT_ONCE
 
     def count_waiting_page_syncs(self, workspace: str, limit: int) -> int:
-        return len(self._index_page(keys.QUEUE_INDEX, keys.page_sync_queue(workspace), "0", limit))
+        return len(self._table.index_page(keys.QUEUE_INDEX, keys.page_sync_queue(workspace), "0", limit))
 
     def dead_page_syncs(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        page = self._index_page(keys.QUEUE_INDEX, keys.dead_page_syncs(workspace), cursor or "0", limit + 1)
+        page = self._table.index_page(keys.QUEUE_INDEX, keys.dead_page_syncs(workspace), cursor or "0", limit + 1)
         wanted = [keys.Key(entry["pk"], entry["sk"]) for entry in page[:limit]]
         found = self._table.get_many(wanted)
         syncs = [tracker_items.page_sync_from(found.get(key)) for key in wanted]
@@ -87,7 +90,7 @@ class TrackerReads(TableReader):
         start, more = "0", True
         sort_key = keys.attributes_of(index).sk
         while more:
-            page = self._index_page(index, partition, start, ROWS_PAGE, until=keys.wake_until(now))
+            page = self._table.index_page(index, partition, start, ROWS_PAGE, until=keys.wake_until(now))
             for entry in page:
                 start = entry[sort_key]
                 yield keys.parse_due(start)

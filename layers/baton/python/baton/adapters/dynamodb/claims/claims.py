@@ -1,0 +1,41 @@
+"""The store's claims, as their agent's queue and slots show them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.claims.marks import move_mark
+from baton.adapters.dynamodb.claims.renewal import renew
+from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.table import Table
+from baton.domain.handoffs.workflow import HeldClaim
+from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.task import Claim, Task
+
+HELD_PAGE = 100
+
+
+class Claims:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def renew(self, call: WorkerCall, now: datetime, lease_seconds: int | None) -> Claim:
+        return renew(self._table, call, now, lease_seconds)
+
+    def move_mark(self, task: Task) -> None:
+        move_mark(self._table, task)
+
+    def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
+        partition, start, found = keys.ready_queue(workspace, agent), keys.MARKS, list[dict[str, Any]]()
+        while True:
+            page = self._table.index_page(keys.QUEUE_INDEX, partition, start, HELD_PAGE)
+            found += page
+            if len(page) < HELD_PAGE:
+                return tuple(map(handoff_items.held_from, found))
+            start = page[-1]["queue_sk"]
+
+    def taken_slots(self, workspace: str, agent: str) -> dict[int, str]:
+        found = self._table.query_all("#pk = :pk", {":pk": keys.slots(workspace, agent)})
+        return dict(taken for taken in map(handoff_items.slot_from, found) if taken is not None)
