@@ -39,9 +39,9 @@ def all_readings(store: Store) -> dict[str, Any]:
     """What every reading finds, of one workspace or of all."""
     found = {name: answer(reading, store, OURS) for name, reading in READINGS.items()}
     return found | {
-        "due": list(store.due(NOON)),
-        "trackers due": list(store.tracker_circuits_due(NOON)),
-        "events": [each for page in store.pending_tasks(NOON) for each in page],
+        "due": list(store.queues.due(NOON)),
+        "trackers due": list(store.tracker.tracker_circuits_due(NOON)),
+        "events": [each for page in store.outbox.pending_tasks(NOON) for each in page],
     }
 
 
@@ -62,9 +62,9 @@ def test_a_successor_shows_what_was_there_and_the_next_release_needs_the_old_ind
         monkeypatch.setattr(keys, CONSTANTS[name], successor)  # the next release
         change_indexes(dynamo, {"Delete": {"IndexName": name}})
     assert all_readings(store) == before
-    (inbox_item,) = store.inbox(OURS, "scout", 10, None).items
-    store.acknowledge(OURS, "scout", [inbox_item.id])
-    assert store.inbox(OURS, "scout", 10, None).items == ()
+    (inbox_item,) = store.inboxes.inbox(OURS, "scout", 10, None).items
+    store.inboxes.acknowledge(OURS, "scout", [inbox_item.id])
+    assert store.inboxes.inbox(OURS, "scout", 10, None).items == ()
 
 
 @pytest.mark.parametrize("name", CONSTANTS)

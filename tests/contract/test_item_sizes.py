@@ -55,8 +55,8 @@ def test_what_no_item_can_hold_is_refused_by_its_field(store: Store, act: Callab
     with pytest.raises(TooLarge) as refused:
         act(store)
     assert refused.value.field == field
-    assert store.notes(WORKSPACE, "task_1", 10) == ()
-    assert "task_9" not in store.tasks(WORKSPACE, ["task_9"])
+    assert store.tasks.notes(WORKSPACE, "task_1", 10) == ()
+    assert "task_9" not in store.tasks.many(WORKSPACE, ["task_9"])
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_transaction_above_the_limit_is_refused_before_anything_is_written(sto
     with pytest.raises(TooLarge) as refused:
         store.commit(WORKSPACE, with_body(new("task_9"), {"text": "little"}), *many)
     assert refused.value.field == "text"
-    assert "task_9" not in store.tasks(WORKSPACE, ["task_9"])
-    assert store.notes(WORKSPACE, "task_1", 10) == ()
+    assert "task_9" not in store.tasks.many(WORKSPACE, ["task_9"])
+    assert store.tasks.notes(WORKSPACE, "task_1", 10) == ()
     store.commit(WORKSPACE, with_body(new("task_9"), {"text": "little"}), *many[:10])
-    assert len(store.notes(WORKSPACE, "task_1", 20)) == 10
+    assert len(store.tasks.notes(WORKSPACE, "task_1", 20)) == 10

@@ -53,31 +53,31 @@ Round = Callable[[Store, Any], Any]
 
 def through_body(store: Store, value: Any) -> Any:
     store.commit(WORKSPACE, with_body(new(), value))
-    return store.read(WORKSPACE, "task_1", with_body=True).body
+    return store.tasks.read(WORKSPACE, "task_1", with_body=True).body
 
 
 def through_claimers_reading(store: Store, value: Any) -> Any:
     store.commit(WORKSPACE, with_body(new(), value))
-    return store.read_for_claim(WORKSPACE, "task_1").body
+    return store.tasks.read_for_claim(WORKSPACE, "task_1").body
 
 
 def through_output(store: Store, value: Any) -> Any:
     task = claimed(store)
     store.commit(WORKSPACE, with_output(then(task, state=State.DONE, claim=None), value))
-    return store.read(WORKSPACE, "task_1").output
+    return store.tasks.read(WORKSPACE, "task_1").output
 
 
 def through_failure(store: Store, value: Any) -> Any:
     task = claimed(store)
     store.commit(WORKSPACE, replace(then(task, state=State.FAILED, claim=None, has_failure=True), failure=value))
-    failure = store.read(WORKSPACE, "task_1").failure
-    assert store.read_for_claim(WORKSPACE, "task_1").failure == failure
+    failure = store.tasks.read(WORKSPACE, "task_1").failure
+    assert store.tasks.read_for_claim(WORKSPACE, "task_1").failure == failure
     return failure
 
 
 def through_note(store: Store, value: Any) -> Any:
     store.commit(WORKSPACE, Insert(Note("task_1", "note_1", NOON, "human:alice", value)))
-    return store.notes(WORKSPACE, "task_1", 1)[0].content
+    return store.tasks.notes(WORKSPACE, "task_1", 1)[0].content
 
 
 def through_key(store: Store, value: Any) -> Any:
@@ -95,14 +95,14 @@ def through_receipt(store: Store, value: Any) -> Any:
 
 
 def received(store: Store) -> Any:
-    receipt = store.receipt(store.load(WORKSPACE, "task_1")[0], "clm_1")
+    receipt = store.trail.receipt(store.tasks.load(WORKSPACE, "task_1")[0], "clm_1")
     assert receipt is not None
     return receipt.computed["value"]
 
 
 def through_review(store: Store, value: Any) -> Any:
     review = add_review(store, 1, request=value)
-    return store.review(WORKSPACE, review.id).request
+    return store.escalations.review(WORKSPACE, review.id).request
 
 
 ROUNDS: list[Round] = [
@@ -141,14 +141,14 @@ def test_changing_what_was_given_or_got_changes_nothing(store: Store, round_trip
     found["list"].append("mine")
     task_id, wanted = "task_1", {"list": [1, {"x": 1}]}
     again: dict[Round, Callable[[], Any]] = {
-        through_body: lambda: store.read(WORKSPACE, task_id, with_body=True).body,
-        through_claimers_reading: lambda: store.read_for_claim(WORKSPACE, task_id).body,
-        through_output: lambda: store.read(WORKSPACE, task_id).output,
-        through_failure: lambda: store.read(WORKSPACE, task_id).failure,
-        through_note: lambda: store.notes(WORKSPACE, task_id, 1)[0].content,
+        through_body: lambda: store.tasks.read(WORKSPACE, task_id, with_body=True).body,
+        through_claimers_reading: lambda: store.tasks.read_for_claim(WORKSPACE, task_id).body,
+        through_output: lambda: store.tasks.read(WORKSPACE, task_id).output,
+        through_failure: lambda: store.tasks.read(WORKSPACE, task_id).failure,
+        through_note: lambda: store.tasks.notes(WORKSPACE, task_id, 1)[0].content,
         through_key: lambda: getattr(store.saved_response(ONCE), "answer", None),
         through_receipt: lambda: received(store),
-        through_review: lambda: store.review(WORKSPACE, "review_01").request,
+        through_review: lambda: store.escalations.review(WORKSPACE, "review_01").request,
     }
     read = again[round_trip]
     assert read() == wanted
@@ -160,9 +160,12 @@ def test_changing_what_was_given_or_got_changes_nothing(store: Store, round_trip
 
 def test_changing_an_events_data_changes_nothing(store: Store) -> None:
     store.commit(WORKSPACE, new())
-    store.events(WORKSPACE, "task_1", 0, 1)[0].data["changes"].clear()
-    assert store.events(WORKSPACE, "task_1", 0, 1)[0].is_intact()
-    for page in (store.load(WORKSPACE, "task_1", ONCE)[1], store.marker_inputs(WORKSPACE, None, ONCE)[2]):
+    store.trail.events(WORKSPACE, "task_1", 0, 1)[0].data["changes"].clear()
+    assert store.trail.events(WORKSPACE, "task_1", 0, 1)[0].is_intact()
+    for page in (
+        store.tasks.load(WORKSPACE, "task_1", ONCE)[1],
+        store.escalations.marker_inputs(WORKSPACE, None, ONCE)[2],
+    ):
         assert page is None
 
 

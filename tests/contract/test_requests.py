@@ -171,9 +171,9 @@ def partial(rig: Rig, answers: int) -> None:
 
 
 def test_a_batch_answered_in_parts_is_read_to_its_end(rig: Rig) -> None:
-    rig.world.deps.store.save_settings(WORKSPACE, Settings(escalation_cap=5, version=1), human(), NOON)
+    rig.world.deps.store.settings.save_settings(WORKSPACE, Settings(escalation_cap=5, version=1), human(), NOON)
     partial(rig, 10)
-    agent, settings = rig.store.dispatch_inputs(WORKSPACE, "auditor")
+    agent, settings = rig.store.agents.dispatch_inputs(WORKSPACE, "auditor")
     assert agent is not None
     assert settings.escalation_cap == 5
 
@@ -181,4 +181,4 @@ def test_a_batch_answered_in_parts_is_read_to_its_end(rig: Rig) -> None:
 def test_a_batch_that_is_never_answered_is_busy_not_empty(rig: Rig) -> None:
     partial(rig, 1)
     with pytest.raises(Busy):
-        rig.store.dispatch_inputs(WORKSPACE, "auditor")
+        rig.store.agents.dispatch_inputs(WORKSPACE, "auditor")

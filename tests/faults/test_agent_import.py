@@ -26,7 +26,7 @@ def done(rig: Rig) -> list[ImportedAgent]:
 
 
 def check(rig: Rig, where: str) -> None:
-    roster = rig.other_store.roster(WORKSPACE)
+    roster = rig.other_store.agents.roster(WORKSPACE)
     assert {agent.slug: agent.version for agent in roster} == VERSIONS, where
     for slug, types in DECLARED.items():
         assert all(getattr(roster.get(slug), name) == values for name, values in types.items()), where
@@ -70,7 +70,7 @@ def test_what_was_interrupted_goes_on_when_it_is_sent_again(fault: str) -> None:
 
 def test_an_import_reads_once_and_writes_once_for_each_agent_that_changes() -> None:
     rig = Rig().settle()
-    rig.store.roster("acme")
+    rig.store.agents.roster("acme")
     assert rig.count(lambda: import_agents(rig.world.deps, human(), DECLARED)) == [
         "get_item",
         *["transact_write_items"] * 3,

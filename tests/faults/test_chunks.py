@@ -41,7 +41,7 @@ def a_full_tail(rig: Rig) -> Task:
         change = then(task, title=str(number) * (MAX_TAIL_BYTES // 3))
         rig.store.commit(WORKSPACE, change)
         task = change.task
-    present, _ = rig.store.load(WORKSPACE, TASK)
+    present, _ = rig.store.tasks.load(WORKSPACE, TASK)
     assert tail.is_full(present.meta.tail)
     rig.choked.calls.clear()
     return present
@@ -55,9 +55,9 @@ def moving(task: Task, title: str) -> Change:
 
 def titles(rig: Rig) -> list[str]:
     """Of the trail, which is whole: numbered, chained, and the same as the task."""
-    events = rig.other_store.events(WORKSPACE, TASK, 0, 100)
+    events = rig.other_store.trail.events(WORKSPACE, TASK, 0, 100)
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
-    present, _ = rig.other_store.load(WORKSPACE, TASK)
+    present, _ = rig.other_store.tasks.load(WORKSPACE, TASK)
     assert present.meta.seq == len(events)
     assert trail.state_fields(trail.replay(events)) == trail.state_fields(present)
     findings = verify_trail(rig.other().deps, human(), TASK)
@@ -68,7 +68,7 @@ def titles(rig: Rig) -> list[str]:
 def go_on(rig: Rig, often: int = 6) -> None:
     """Another process changes the task, until its tail has moved again."""
     for number in range(often):
-        present, _ = rig.other_store.load(WORKSPACE, TASK)
+        present, _ = rig.other_store.tasks.load(WORKSPACE, TASK)
         rig.other_store.commit(WORKSPACE, then(present, title=f"later {number}" * (MAX_TAIL_BYTES // 16)))
 
 
@@ -88,7 +88,7 @@ def test_a_fault_at_either_call_is_not_noticed(rig: Rig, number: int, fault: str
         with pytest.raises(Conflict):
             rig.store.commit(WORKSPACE, change)
         rig.choked.plan = no_fault
-        rig.store.commit(WORKSPACE, moving(rig.store.load(WORKSPACE, TASK)[0], "ours"))
+        rig.store.commit(WORKSPACE, moving(rig.store.tasks.load(WORKSPACE, TASK)[0], "ours"))
     else:
         rig.store.commit(WORKSPACE, change)
     assert titles(rig).count("ours") == 1

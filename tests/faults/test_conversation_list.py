@@ -38,7 +38,7 @@ def checked(rig: Rig) -> int:
     shown = {each.root.workflow_id for each in page.items}
     for each in shown:
         assert see_conversation(deps, human(), each).message == OPENING.message
-    begun = {task.workflow_id for task in deps.store.tasks_of_day("acme", NOON.date(), 10, None).items}
+    begun = {task.workflow_id for task in deps.store.lists.tasks_of_day("acme", NOON.date(), 10, None).items}
     assert shown == begun
     return len(shown)
 

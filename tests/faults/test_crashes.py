@@ -62,7 +62,7 @@ def check(processes: Processes, where: str) -> None:
     """The promises, after the quiet."""
     for task in processes.tasks():
         store = processes.world.store
-        events = store.events("acme", task.id, 0, 1000)
+        events = store.trail.events("acme", task.id, 0, 1000)
         types, replayed = [event.type for event in events], replay(events)
         assert (replayed.state, replayed.fence, replayed.flags) == (task.state, task.fence, task.flags), where
         assert task.state == "done" or is_seen(task), f"{where}: {task.state} after {types}"

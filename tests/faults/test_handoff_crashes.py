@@ -215,7 +215,7 @@ def shape(team: Team) -> list[Any]:
     )
     inboxes = [(slug, sorted(item["type"] for item in team.inbox(slug))) for slug in (A, B, C)]
     reviews = [(review.rule, review.is_open, review.count) for review in team.reviews()]
-    held = [len(team.world.store.held(WORKSPACE, slug)) for slug in (A, B, C)]
+    held = [len(team.world.store.claims.held(WORKSPACE, slug)) for slug in (A, B, C)]
     return [tasks, inboxes, reviews, held]
 
 

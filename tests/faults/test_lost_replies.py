@@ -42,7 +42,7 @@ class RepeatableUseCase:
         self.given = case.prepare(self.rig.world)
         self.notices = len(self.rig.world.dispatch_queue.notices)
         # What becomes of the mark of a contact is nobody's concern (tests/unit/agents/test_liveness.py).
-        self.rig.store.mark_contact("acme", "auditor", self.rig.clock.now(), MARKED_EVERY)
+        self.rig.store.contacts.mark_contact("acme", "auditor", self.rig.clock.now(), MARKED_EVERY)
         self.again = self.rig.keep()
         self.again()
 
@@ -62,8 +62,8 @@ class RepeatableUseCase:
 
     def check_trails(self) -> None:
         store = self.rig.world.store
-        for task in store.tasks_of_agent("acme", "auditor", 100, None).items:
-            replayed = replay(store.events("acme", task.id, 0, 100))
+        for task in store.lists.tasks_of_agent("acme", "auditor", 100, None).items:
+            replayed = replay(store.trail.events("acme", task.id, 0, 100))
             assert (replayed.state, replayed.fence, replayed.attempt) == (task.state, task.fence, task.attempt)
 
 
@@ -159,7 +159,7 @@ class Meanwhile:
 
 
 def newest(world: World) -> str:
-    task: Task = world.store.tasks_of_day("acme", world.clock.now().date(), 1, None).items[0]
+    task: Task = world.store.lists.tasks_of_day("acme", world.clock.now().date(), 1, None).items[0]
     return task.id
 
 
@@ -195,13 +195,13 @@ def registered(slug: str) -> Callable[[World, Any], Any]:
 
 
 def revoked(world: World, given: Any) -> None:
-    token = world.store.token(given or world.store.tokens("acme", 1, None).items[0].id)
+    token = world.store.tokens.token(given or world.store.tokens.listed("acme", 1, None).items[0].id)
     assert token
-    world.store.save_revocation(replace(token, revoked_at=world.clock.now(), revoked_by="human:bob"))
+    world.store.tokens.save_revocation(replace(token, revoked_at=world.clock.now(), revoked_by="human:bob"))
 
 
 def resolved(world: World, _: Any) -> None:
-    for alert in world.store.alerts("acme", 10, None).items:
+    for alert in world.store.alerts.newest("acme", 10, None).items:
         resolve_alert(world.deps, human(name="bob"), alert.id, "meanwhile")
 
 
@@ -215,7 +215,7 @@ def all_moved_on(world: World, parent: Task) -> None:
     cancel_task(world.deps, human(name="bob"), "task_child", "meanwhile")
     if not world.task(parent.id).is_ended:
         cancel_task(world.deps, human(name="bob"), parent.id, "meanwhile")
-    world.store.acknowledge("acme", "scout", ["inb_001"])
+    world.store.inboxes.acknowledge("acme", "scout", ["inb_001"])
 
 
 MOVED_ON: dict[str, Callable[[World, Any], None]] = {

@@ -42,9 +42,9 @@ def a_full_tail(rig: Rig) -> Task:
     task = claimed(rig.store, TASK)
     released = replace(then(task, **BACK), by_holder=True, asked=ASKED)
     rig.store.commit(WORKSPACE, released)
-    change = then(rig.store.load(WORKSPACE, TASK)[0], title="t" * MAX_TAIL_BYTES)
+    change = then(rig.store.tasks.load(WORKSPACE, TASK)[0], title="t" * MAX_TAIL_BYTES)
     rig.store.commit(WORKSPACE, change)
-    present, _ = rig.store.load(WORKSPACE, TASK)
+    present, _ = rig.store.tasks.load(WORKSPACE, TASK)
     assert tail.is_full(present.meta.tail)
     rig.choked.calls.clear()
     return present
@@ -52,8 +52,8 @@ def a_full_tail(rig: Rig) -> Task:
 
 def found(rig: Rig) -> list[Receipt | None]:
     """By the claim, by the key, and by names that there are none of."""
-    present, _ = rig.other_store.load(WORKSPACE, TASK)
-    return [rig.other_store.receipt(present, name) for name in ("clm_1", "a-key", "clm_2", "another", "clm_", "")]
+    present, _ = rig.other_store.tasks.load(WORKSPACE, TASK)
+    return [rig.other_store.trail.receipt(present, name) for name in ("clm_1", "a-key", "clm_2", "another", "clm_", "")]
 
 
 def must_be_found(rig: Rig) -> None:
@@ -67,7 +67,7 @@ def must_be_found(rig: Rig) -> None:
 
 def go_on(rig: Rig, often: int = 6) -> None:
     for number in range(often):
-        present, _ = rig.other_store.load(WORKSPACE, TASK)
+        present, _ = rig.other_store.tasks.load(WORKSPACE, TASK)
         rig.other_store.commit(WORKSPACE, then(present, title=f"later {number}" * (MAX_TAIL_BYTES // 16)))
 
 
@@ -76,7 +76,7 @@ def test_the_chunk_comes_before_head(rig: Rig) -> None:
     must_be_found(rig)
     rig.store.commit(WORKSPACE, then(task, title="ours"))
     assert rig.choked.calls == ["put_item"] * 2
-    assert rig.store.load(WORKSPACE, TASK)[0].meta.has_chunks
+    assert rig.store.tasks.load(WORKSPACE, TASK)[0].meta.has_chunks
     must_be_found(rig)
     go_on(rig)
     must_be_found(rig)
@@ -148,19 +148,19 @@ def test_a_chunk_of_a_refused_change_has_what_head_still_has(rig: Rig) -> None:
     refused = WrittenCalls(rig, then(task.changed(version=task.meta.version - 1), title="late"))
     for number in range(2):
         refused.arrive(number)
-    assert not rig.other_store.load(WORKSPACE, TASK)[0].meta.has_chunks
+    assert not rig.other_store.tasks.load(WORKSPACE, TASK)[0].meta.has_chunks
     must_be_found(rig)
 
 
 def test_a_receipt_that_is_newer_than_the_task_that_was_read_does_not_count(rig: Rig) -> None:
     """Who decides on that state meets a conflict, and finds it then."""
     rig.store.commit(WORKSPACE, then(a_full_tail(rig), title="t" * MAX_TAIL_BYTES))
-    was_read, _ = rig.store.load(WORKSPACE, TASK)
+    was_read, _ = rig.store.tasks.load(WORKSPACE, TASK)
     assert was_read.meta.has_chunks
     rig.store.commit(WORKSPACE, replace(then(was_read), asked=AskedRequest(digest="asked", key="later")))
     go_on(rig)
-    assert rig.store.receipt(was_read, "later") is None
-    assert rig.store.receipt(rig.store.load(WORKSPACE, TASK)[0], "later") is not None
+    assert rig.store.trail.receipt(was_read, "later") is None
+    assert rig.store.trail.receipt(rig.store.tasks.load(WORKSPACE, TASK)[0], "later") is not None
     with pytest.raises(Conflict):
         rig.store.commit(WORKSPACE, then(was_read))
 
@@ -174,10 +174,10 @@ def test_a_receipt_is_looked_for_backwards_a_page_of_chunks_after_the_other(rig:
         task = change.task
     rig.store.commit(WORKSPACE, replace(then(task), asked=AskedRequest(digest="asked", key="later")))
     go_on(rig, 2)
-    present, _ = rig.store.load(WORKSPACE, TASK)
-    assert rig.count(partial(rig.store.receipt, present, "later")) == ["query"]
+    present, _ = rig.store.tasks.load(WORKSPACE, TASK)
+    assert rig.count(partial(rig.store.trail.receipt, present, "later")) == ["query"]
     for name in ("clm_1", "a-key"):
-        assert rig.count(partial(rig.store.receipt, present, name)) == ["query"] * pages
+        assert rig.count(partial(rig.store.trail.receipt, present, name)) == ["query"] * pages
     must_be_found(rig)
 
 
@@ -187,8 +187,8 @@ def test_what_is_too_old_to_count_is_not_looked_for(rig: Rig) -> None:
         change = then(task, at=NOON + timedelta(days=8), title=f"{number}")
         rig.store.commit(WORKSPACE, change)
         task = change.task
-    present, _ = rig.store.load(WORKSPACE, TASK)
-    look = partial(rig.store.receipt, present, "unknown")
+    present, _ = rig.store.tasks.load(WORKSPACE, TASK)
+    look = partial(rig.store.trail.receipt, present, "unknown")
     assert rig.count(partial(look, NOON + timedelta(days=9))) == ["query"]
     assert len(rig.count(look)) > 1
 
@@ -196,9 +196,9 @@ def test_what_is_too_old_to_count_is_not_looked_for(rig: Rig) -> None:
 def test_what_head_has_costs_no_reading_and_neither_does_a_short_trail(rig: Rig) -> None:
     task = claimed(rig.store, TASK)
     rig.store.commit(WORKSPACE, replace(then(task, **BACK), by_holder=True, asked=ASKED))
-    present, _ = rig.store.load(WORKSPACE, TASK)
+    present, _ = rig.store.tasks.load(WORKSPACE, TASK)
     for name in ("clm_1", "a-key", "clm_2"):
-        assert rig.count(partial(rig.store.receipt, present, name)) == []
+        assert rig.count(partial(rig.store.trail.receipt, present, name)) == []
 
 
 def test_a_claim_that_another_ended_is_known_for_good(rig: Rig) -> None:
@@ -206,6 +206,6 @@ def test_a_claim_that_another_ended_is_known_for_good(rig: Rig) -> None:
     change = then(task, **BACK, title="t" * MAX_TAIL_BYTES)
     rig.store.commit(WORKSPACE, change)
     rig.store.commit(WORKSPACE, then(change.task, title="ours"))
-    receipt = rig.store.receipt(rig.store.load(WORKSPACE, TASK)[0], "clm_7")
+    receipt = rig.store.trail.receipt(rig.store.tasks.load(WORKSPACE, TASK)[0], "clm_7")
     assert receipt is not None
     assert receipt.ended == EndedClaim("clm_7", 7, "auditor", "agent:auditor", by_holder=False)

@@ -194,7 +194,7 @@ def check(processes: RunProcesses, scenario: RunScenario, where: str) -> None:
     assert (len(tasks), sum(task.checkpoints for task in tasks)) == scenario.effects, where
     assert processes.queue.messages == [], where
     for task in tasks:
-        events = store.events(WORKSPACE, task.id, 0, 1000)
+        events = store.trail.events(WORKSPACE, task.id, 0, 1000)
         told = replay(events)
         assert (told.state, told.fence, told.checkpoints) == (task.state, task.fence, task.checkpoints), where
         check_transcript(processes, task.id, where)
@@ -204,7 +204,7 @@ def check(processes: RunProcesses, scenario: RunScenario, where: str) -> None:
 
 
 def check_transcript(processes: RunProcesses, task_id: str, where: str, *, is_whole: bool = True) -> None:
-    entries = processes.world.store.transcript(WORKSPACE, task_id)
+    entries = processes.world.store.runs.transcript(WORKSPACE, task_id)
     numbers = [number for entry in entries for number in range(entry.first, entry.last + 1)]
     assert numbers == list(range(1, len(numbers) + 1)), f"{where}: {numbers}"
     asked = [call["toolUseId"] for entry in entries for call in entry.calls]
@@ -221,14 +221,14 @@ def check_transcript(processes: RunProcesses, task_id: str, where: str, *, is_wh
 def check_spending(processes: RunProcesses, task: Any, where: str) -> None:
     """A reply is counted when it comes, and then saved; all replies cost the same. A workflow's usage is its tasks'."""
     store, workflow_id = processes.world.store, task.workflow_id
-    mine, total = store.usage(WORKSPACE, workflow_id, task.id)
-    replies = [e for e in store.transcript(WORKSPACE, task.id) if e.kind is EntryKind.REPLY]
+    mine, total = store.runs.usage(WORKSPACE, workflow_id, task.id)
+    replies = [e for e in store.runs.transcript(WORKSPACE, task.id) if e.kind is EntryKind.REPLY]
     paid = sum(number for (task_id, _), number in processes.model.paid.items() if task_id == task.id)
     each = replies[0].usage.tokens if replies else 20
     assert len(replies) * each <= mine.tokens <= paid * each, where
     assert mine.model_calls >= paid >= len(replies), where
     members = [other for other in processes.tasks() if other.workflow_id == workflow_id]
-    of_tasks = [store.usage(WORKSPACE, workflow_id, other.id)[0] for other in members]
+    of_tasks = [store.runs.usage(WORKSPACE, workflow_id, other.id)[0] for other in members]
     assert total == reduce(Usage.plus, of_tasks), where
 
 

@@ -95,7 +95,7 @@ def test_result_of_a_join_has_its_output_when_the_branch_ends_between_two_readin
     client.step = lambda: team.complete(second, output={"of": "second"})
     store.before["outcomes"] = client.tear  # the reading that matters
     assert join_branches(world.deps, WORKSPACE, task.id)
-    resume_payload = rig.world.store.read(WORKSPACE, task.id).resume_payload or {}
+    resume_payload = rig.world.store.tasks.read(WORKSPACE, task.id).resume_payload or {}
     assert [(each["state"], each["output"]) for each in resume_payload["results"]] == [
         ("done", {"of": "first"}),
         ("done", {"of": "second"}),
@@ -109,9 +109,9 @@ def test_papers_and_dossier_of_an_ended_task_have_its_output(rig: Rig, x: Any) -
         leg = team.begin(A)
         world = torn(rig, team, partial(team.complete, leg, output={"x": x}, notes="done"))
         found = (
-            world.store.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
+            world.store.tasks.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
             if name == "outcomes"
-            else world.store.read(WORKSPACE, leg.task.id)
+            else world.store.tasks.read(WORKSPACE, leg.task.id)
         )
         assert (found.task.state, found.output) == ("done", {"x": x}), name
         assert (found.completion or {})["notes"] == "done", name
@@ -131,9 +131,9 @@ def test_a_failure_is_that_of_the_head_and_not_the_one_before(rig: Rig, name: st
     world = torn(rig, team, lambda: fail_again(team, again))
     store = world.store
     found = (
-        store.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
+        store.tasks.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
         if name == "outcomes"
-        else store.read(WORKSPACE, leg.task.id)
+        else store.tasks.read(WORKSPACE, leg.task.id)
     )
     assert found.task.state == "failed"
     assert (found.why or {})["description"] == "the second time"
@@ -143,7 +143,7 @@ def test_a_claimer_gets_the_failure_of_the_attempt_before_its_own(rig: Rig) -> N
     team = team_of(rig, A)
     leg = team.begin(A)
     world = torn(rig, team, lambda: team.fail(leg, retryable=True, description="just now"))
-    details = world.store.read_for_claim(WORKSPACE, leg.task.id)
+    details = world.store.tasks.read_for_claim(WORKSPACE, leg.task.id)
     assert details.task.has_failure
     assert (details.why or {})["description"] == "just now"
 
@@ -158,12 +158,12 @@ def test_what_a_claimer_goes_on_with_is_not_older_than_the_head(rig: Rig) -> Non
         team.release(leg)
 
     world = torn(rig, team, go_on)
-    details = world.store.read_for_claim(WORKSPACE, leg.task.id)
+    details = world.store.tasks.read_for_claim(WORKSPACE, leg.task.id)
     assert details.checkpoint is not None
     assert details.checkpoint.state == {"n": 2}
     team.later(60)
     leg = team.take(A, leg.task.id)
-    whole = torn(rig, team, lambda: team.checkpoint(leg, n=3)).store.read(WORKSPACE, leg.task.id)
+    whole = torn(rig, team, lambda: team.checkpoint(leg, n=3)).store.tasks.read(WORKSPACE, leg.task.id)
     assert whole.checkpoint is not None
     assert whole.checkpoint.state == {"n": 3}
 
@@ -200,7 +200,7 @@ def test_dossier_has_no_recovery_record_that_its_head_does_not_know(rig: Rig) ->
 
     client = TornAfterHead(rig, lose_the_claim)
     store = DynamoStore(Table(client, rig.table, rig.clock.sleep))
-    details = store.read(WORKSPACE, leg.task.id)
+    details = store.tasks.read(WORKSPACE, leg.task.id)
     assert rig.world.task(leg.task.id).recoveries == 1
     assert len(details.recoveries) == details.task.recoveries == 0
 
@@ -250,7 +250,7 @@ def test_entry_that_an_index_shows_twice_is_told_once_and_stops_nobody(rig: Rig)
     told = publish_overdue(doubled(rig).deps, outside)
     assert told.complete
     assert sorted(outside.told) == sorted(set(outside.told))
-    assert told.published == rig.world.store.load(WORKSPACE, task.id)[0].meta.seq
+    assert told.published == rig.world.store.tasks.load(WORKSPACE, task.id)[0].meta.seq
 
 
 def test_every_reader_of_an_index_sees_each_entry_once(rig: Rig) -> None:
@@ -259,14 +259,14 @@ def test_every_reader_of_an_index_sees_each_entry_once(rig: Rig) -> None:
     open_task = team.ask(None, by=agent(B)).task
     raise_alert(rig.world.deps, agent(A), AlertRequest(kind="disk-full", severity=Severity.INFO, message="full"))
     store, now = doubled(rig).store, rig.clock.now()
-    skills, ready = store.ready(WORKSPACE, A, now)
+    skills, ready = store.queues.ready(WORKSPACE, A, now)
     assert skills is not None
     assert [each.task_id for each in ready] == register
-    waiting = store.needs(WORKSPACE, 10, None)
+    waiting = store.queues.needs(WORKSPACE, 10, None)
     assert [task.id for task in waiting.items] == [open_task.id]
-    alerts = store.unresolved_alerts(WORKSPACE, AlertState.OPEN, 10, None)
+    alerts = store.alerts.unresolved_alerts(WORKSPACE, AlertState.OPEN, 10, None)
     assert len(alerts.items) == len({alert.id for alert in alerts.items})
-    due = list(store.due(now + seconds(90_000)))
+    due = list(store.queues.due(now + seconds(90_000)))
     assert len(due) == len(set(due)) >= len(register)
     assert sweep(doubled(rig).deps).failed == 0
 
@@ -275,5 +275,5 @@ def test_a_page_of_an_index_that_shows_entries_twice_is_still_read_to_its_end(ri
     """As many as were asked for are different ones: what comes after them isn't taken for the end."""
     team = team_of(rig, A)
     ids = [team.ask(A, f"number {number}").task.id for number in range(30)]
-    _, ready = doubled(rig).store.ready(WORKSPACE, A, rig.clock.now())
+    _, ready = doubled(rig).store.queues.ready(WORKSPACE, A, rig.clock.now())
     assert [each.task_id for each in ready] == ids

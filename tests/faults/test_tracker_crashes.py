@@ -159,7 +159,7 @@ class TrackerProcesses:
     # What is there
 
     def tasks(self) -> list[Task]:
-        return list(self.world.store.tasks_of_day(WORKSPACE, NOON.date(), 10, None).items)
+        return list(self.world.store.lists.tasks_of_day(WORKSPACE, NOON.date(), 10, None).items)
 
     def pages(self) -> list[Any]:
         return self.notion.pages_of(self.world.tasks.id)
@@ -180,7 +180,7 @@ def check(processes: TrackerProcesses, where: str) -> None:
     tasks, pages = processes.tasks(), processes.pages()
     assert len(pages) == len(tasks), f"{where}: {len(pages)} pages"
     for task, page in zip(tasks, pages, strict=True):
-        events = processes.world.store.events(WORKSPACE, task.id, 0, 100)
+        events = processes.world.store.trail.events(WORKSPACE, task.id, 0, 100)
         told = replay(events)
         assert (told.state, told.fence, told.flags) == (task.state, task.fence, task.flags), where
         assert task.id in page.body, where
@@ -190,7 +190,7 @@ def check(processes: TrackerProcesses, where: str) -> None:
         assert (row.shown, row.looked, row.unclear) == (row.wanted, row.looks, False), f"{where}: {row}"
         assert row.wanted == task.meta.seq, where
         assert row.is_settled == task.is_ended, where
-        assert processes.world.store.page_holders(WORKSPACE, [page.id]) == {page.id: task.id}, where
+        assert processes.world.store.tracker.page_holders(WORKSPACE, [page.id]) == {page.id: task.id}, where
 
 
 def shows_its_state(processes: TrackerProcesses, where: str) -> None:
@@ -352,7 +352,7 @@ def cancelled_and_told(processes: TrackerProcesses, where: str) -> None:
 
 def ended_by_that_person(state: str, status: str) -> Promise:
     def promise(processes: TrackerProcesses, where: str) -> None:
-        trail = processes.world.store.events(WORKSPACE, processes.task_id, 0, 100)
+        trail = processes.world.store.trail.events(WORKSPACE, processes.task_id, 0, 100)
         assert processes.task().state == state, where
         assert trail[-1].principal_id == f"notion:{processes.notion.person}", where
         assert [event.data.get("reason") for event in trail].count(f"set to '{status}' in Notion by Robin Person") == 1

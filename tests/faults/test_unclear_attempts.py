@@ -122,7 +122,7 @@ class Wire:
 def on_the_wire(case: UseCase, kind: type[Wire] = Wire) -> tuple[Rig, World, Any, Wire]:
     rig = Rig().settle()
     given = case.prepare(rig.world)
-    rig.store.mark_contact("acme", "auditor", rig.clock.now(), MARKED_EVERY)
+    rig.store.contacts.mark_contact("acme", "auditor", rig.clock.now(), MARKED_EVERY)
     wire = kind(rig)
     world = World(store=DynamoStore(Table(wire, rig.table, rig.clock.sleep)), clock=rig.clock)
     return rig, world, given, wire
@@ -166,11 +166,11 @@ def test_one_call_makes_one_task() -> None:
     rig, world, given, wire = on_the_wire(case)
     made = case.act(world, given)
     wire.arrive()
-    shown = rig.world.store.workflow("acme", made.task.workflow_id)
+    shown = rig.world.store.workflows.members("acme", made.task.workflow_id)
     children = [each.task_id for each in shown if each.parent_id == given.details.task.id]
     assert len(children) == 2
     assert made.task.id in children
-    listed = {task.id for task in rig.world.store.tasks_of_day("acme", rig.clock.now().date(), 100, None).items}
+    listed = {task.id for task in rig.world.store.lists.tasks_of_day("acme", rig.clock.now().date(), 100, None).items}
     assert listed == {*children, given.details.task.id}, "what keeps the late one away is shown to nobody"
 
 
@@ -186,7 +186,7 @@ def test_what_arrives_between_the_refusal_and_the_next_decision_is_the_answer() 
     rig, world, given, wire = on_the_wire(case, Arriving)
     made = case.act(world, given)
     assert wire.count == 2
-    listed = {task.id for task in rig.world.store.tasks_of_day("acme", rig.clock.now().date(), 100, None).items}
+    listed = {task.id for task in rig.world.store.lists.tasks_of_day("acme", rig.clock.now().date(), 100, None).items}
     assert listed == {made.task.id}
 
 

@@ -85,7 +85,7 @@ def test_a_tasks_usage_and_page_change_its_tag_though_its_version_stays(world: W
     task = claim.details.task
     assert task.meta.mirrored
     under = Require(UnderClaim(task.id, claim.claim_id))
-    path, tags, page = f"/tasks/{task.id}", set(), world.store.page_sync(WORKSPACE, task.id)
+    path, tags, page = f"/tasks/{task.id}", set(), world.store.tracker.page_sync(WORKSPACE, task.id)
     assert page is not None
     changes: list[Any] = [
         AddUsage(task.workflow_id, task.id, Usage(model_calls=1)),

@@ -84,10 +84,10 @@ class Account:
         return handler(event_of(name), FakeContext())
 
     def task(self) -> Any:
-        return self.deps.store.read(DEMO, TASK).task
+        return self.deps.store.tasks.read(DEMO, TASK).task
 
     def row(self) -> PageSync:
-        row = self.deps.store.page_sync(DEMO, TASK)
+        row = self.deps.store.tracker.page_sync(DEMO, TASK)
         assert row is not None
         return row
 
@@ -140,7 +140,7 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None, dynamo:
             register_agent(deps, human(DEMO), slug, values)
         change_settings(deps, human(DEMO), {"dispatch_delay_seconds": 0})
         for kind, name in CALLERS:
-            deps.store.add_token(example_token(kind, name))
+            deps.store.tokens.add_token(example_token(kind, name))
         yield Account(deps, dynamo, *urls[1:])
 
 
@@ -359,7 +359,7 @@ def test_console_sends_its_files_and_no_others(account: Account, name: str, stat
 def test_callback_is_what_the_next_claimer_gets(account: Account) -> None:
     waiting(account)
     account.invoke("api-callback")
-    resume_payload = account.deps.store.read(DEMO, TASK).resume_payload
+    resume_payload = account.deps.store.tasks.read(DEMO, TASK).resume_payload
     assert resume_payload is not None
     assert resume_payload["callback"] == {"finished": True, "pages": 12}
 
@@ -378,7 +378,7 @@ def test_http_event_is_answered_and_stored(account: Account, name: str) -> None:
 
 def test_created_task_is_in_the_table(account: Account) -> None:
     body = json.loads(account.invoke("create_handoff_marker-created")["body"])
-    details = account.deps.store.read(DEMO, body["task_id"], with_body=True)
+    details = account.deps.store.tasks.read(DEMO, body["task_id"], with_body=True)
     assert details.body is not None
     assert details.body["client_relation_ids"] == ["0c1f5d3a9b7e4c2f8a6d1e3b5c7f9a0d"]
     again = account.invoke("create_handoff_marker-created")
@@ -412,7 +412,7 @@ def test_notice_runs_its_task_once(account: Account, name: str) -> None:
     assert account.invoke(name) == {"batchItemFailures": []}
     task = account.task()
     assert (task.state, task.fence) == ("done", 1)
-    assert account.deps.store.read(DEMO, TASK).output["scripted"] is True
+    assert account.deps.store.tasks.read(DEMO, TASK).output["scripted"] is True
 
 
 def test_malformed_message_goes_to_the_dead_letters_and_the_rest_is_handled(account: Account) -> None:

@@ -49,7 +49,7 @@ def long_name(number: int, ending: str = "") -> str:
 def crowd(world: World, count: int) -> list[str]:
     """So many agents as long as they may be."""
     slugs = [f"a-{number:03d}" for number in range(count)]
-    roster = world.store.roster(WORKSPACE)
+    roster = world.store.agents.roster(WORKSPACE)
     for number, slug in enumerate(slugs):
         saved = an_agent(
             slug,
@@ -59,7 +59,7 @@ def crowd(world: World, count: int) -> list[str]:
             accepts=("code", *(long_name(each) for each in range(MAX_TYPES - 1))),
             produces=tuple(long_name(each) for each in range(MAX_TYPES)),
         )
-        world.store.save_agent(saved, roster)
+        world.store.agents.save_agent(saved, roster)
         roster = roster.saved(saved)
     return slugs
 
@@ -83,10 +83,10 @@ def test_the_best_agents_are_all_listed_best_first(world: World, gateway: Gatewa
 
 
 def test_a_workspace_full_of_agents_is_listed_to_its_end(world: World, gateway: Gateway) -> None:
-    roster = world.store.roster(WORKSPACE)
+    roster = world.store.agents.roster(WORKSPACE)
     for number in range(MAX_AGENTS - 3):
         saved = an_agent(f"a-{number:03d}", name=f"A {number}")
-        world.store.save_agent(saved, roster)
+        world.store.agents.save_agent(saved, roster)
         roster = roster.saved(saved)
     assert len(whole(gateway, "/agents")) == len(whole(gateway, "/agents", "limit=100", most=5)) == MAX_AGENTS
 
@@ -109,7 +109,9 @@ def test_tools_as_large_as_they_may_be_are_all_listed(world: World, gateway: Gat
     )
     names = [f"tool_{number:02d}" for number in range(20)]
     for name in names:
-        world.store.save_tool(a_tool(name=name, context_variables=variables), world.store.toolbox(WORKSPACE))
+        world.store.tools.save_tool(
+            a_tool(name=name, context_variables=variables), world.store.tools.toolbox(WORKSPACE)
+        )
     for query in ("", "limit=100", "limit=3"):
         assert [each["name"] for each in whole(gateway, "/tools", query)] == names
 

@@ -113,7 +113,7 @@ def test_everything_of_the_release_before_is_read(team: Team) -> None:
         assert verify_trail(team.deps, human(), task.id).matches_task
     assert api.get(human(), "/agents").json["items"]
     assert api.get(human(), "/workspace/settings").status == 200
-    assert team.world.store.read(WORKSPACE, in_state(team, "done").id).output == {"kept": "output"}
+    assert team.world.store.tasks.read(WORKSPACE, in_state(team, "done").id).output == {"kept": "output"}
 
 
 def approved(team: Team) -> Task:
@@ -235,4 +235,4 @@ def test_an_agent_set_up_for_a_newer_release_is_listed_and_nothing_is_approved_f
     fresh = Team(world=World(store=InMemoryStore(dynamo_of(team.world)), clock=team.world.clock))
     asked = fresh.ask(B, by=agent(A)) if attribute == "approval" else fresh.ask(B)
     assert asked.task.state == ("needs" if attribute == "approval" else "delegated")
-    assert fresh.world.store.agent(WORKSPACE, B) is not None
+    assert fresh.world.store.agents.agent(WORKSPACE, B) is not None

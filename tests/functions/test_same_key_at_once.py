@@ -128,16 +128,16 @@ class Torn(CallHooks):
         self.key_first = True
 
     def load(self, workspace: str, task_id: str, idempotency_key: Any = None) -> Any:
-        first, second = self._twice(lambda: self.inner.load(workspace, task_id, idempotency_key))
+        first, second = self._twice(lambda: self.inner.tasks.load(workspace, task_id, idempotency_key))
         return (second[0], first[1]) if self.key_first else (first[0], second[1])
 
     def handoff_inputs(self, workspace: str, wanted: Any) -> HandoffInputs:
-        first, second = self._twice(lambda: self.inner.handoff_inputs(workspace, wanted))
+        first, second = self._twice(lambda: self.inner.handoffs.handoff_inputs(workspace, wanted))
         key, others = (first, second) if self.key_first else (second, first)
         return replace(others, saved_response=key.saved_response)
 
     def marker_inputs(self, workspace: str, pair: Any, idempotency_key: Any) -> MarkerInputs:
-        first, second = self._twice(lambda: self.inner.marker_inputs(workspace, pair, idempotency_key))
+        first, second = self._twice(lambda: self.inner.escalations.marker_inputs(workspace, pair, idempotency_key))
         key, others = (first, second) if self.key_first else (second, first)
         return others._replace(saved_response=key.saved_response)
 
@@ -225,10 +225,10 @@ class Crowded(CallHooks):
         self._write(self.inner.commit, *given)
 
     def add_token(self, *given: Any) -> None:
-        self._write(self.inner.add_token, *given)
+        self._write(self.inner.tokens.add_token, *given)
 
     def save_agent(self, *given: Any) -> None:
-        self._write(self.inner.save_agent, *given)
+        self._write(self.inner.agents.save_agent, *given)
 
     def _write(self, write: Callable[..., None], *given: Any) -> None:
         if self.is_crowded:

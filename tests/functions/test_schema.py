@@ -204,7 +204,7 @@ def test_the_publisher_leaves_a_newer_task_and_tells_the_rest(beside: BesideANew
 def test_a_newer_record_of_the_stream_holds_up_no_other(beside: BesideANewer) -> None:
     contents = _store(beside.world).dynamo.contents()
     images = [(key, None, item) for key, item in contents.items() if key[1] == keys.HEAD]
-    events = beside.world.store.fresh_events(stream_records(images))
+    events = beside.world.store.outbox.fresh_events(stream_records(images))
     assert {each.task_id for each in events} == {beside.ours}
 
 
@@ -250,7 +250,7 @@ def test_a_process_counts_the_newer_items_that_it_meets(dynamo: FakeDynamo, caps
     world = World(store=InMemoryStore(dynamo, schema=LATER)).settle()
     task_id = world.ready()
     with pytest.raises(WrittenByNewer):
-        wire().store.load(WORKSPACE, task_id)
+        wire().store.tasks.load(WORKSPACE, task_id)
     (line,) = [json.loads(each) for each in capsys.readouterr().out.splitlines() if "_aws" in each]
     (counted,) = line["_aws"]["CloudWatchMetrics"]
     assert counted == {"Namespace": "Baton", "Dimensions": [[]], "Metrics": [{"Name": "WrittenByNewer"}]}

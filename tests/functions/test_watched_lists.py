@@ -307,7 +307,7 @@ def test_a_watch_that_cannot_be_told_holds_up_no_event_and_is_soon_not_trusted(b
     told = page.stream.bring(deps, bus)
     assert (told.published, len(bus.took), told.complete) == (1, 1, True)
     assert page.world.logged[-1]["action"] == "watch_untold"
-    watch = page.world.store.watch(WORKSPACE)
+    watch = page.world.store.watches.watch(WORKSPACE)
     assert watch is not None
     assert watch.brought_at is not None
     assert watch.brought_at < watch.asked_at

@@ -62,7 +62,7 @@ def talk() -> AgentRuns:
 
 
 def talk_tasks(talk: AgentRuns) -> list[Task]:
-    return list(talk.world.store.tasks_of_day(WORKSPACE, NOON.date(), 100, None).items)
+    return list(talk.world.store.lists.tasks_of_day(WORKSPACE, NOON.date(), 100, None).items)
 
 
 def lines(text: str) -> list[Line]:

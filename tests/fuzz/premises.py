@@ -77,11 +77,11 @@ class Premises:
 
     @property
     def slugs(self) -> list[str]:
-        return [each.slug for each in self.world.store.roster("acme")]
+        return [each.slug for each in self.world.store.agents.roster("acme")]
 
     @property
     def tools(self) -> list[str]:
-        return [each.name for each in self.world.store.toolbox("acme").tools]
+        return [each.name for each in self.world.store.tools.toolbox("acme").tools]
 
     def _token(self, who: Principal) -> str:
         request = TokenRequest(kind=who.kind, subject=who.id, scopes=who.scopes)

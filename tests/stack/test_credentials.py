@@ -89,7 +89,7 @@ def spare_token(
         created_by="human:alice",
     )
     token = replace(token, **changes)
-    deployed.deps.store.add_token(token)
+    deployed.deps.store.tokens.add_token(token)
     return token
 
 

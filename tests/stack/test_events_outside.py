@@ -101,7 +101,7 @@ def test_with_the_bus_out_of_reach_tasks_go_on_and_the_outside_hears_later(tenan
     deployed = tenant.deployed
     with bus_out_of_reach(deployed):
         task_id, _ = lived(tenant, releases=2)
-        task = deployed.deps.store.load(tenant.name, task_id)[0]
+        task = deployed.deps.store.tasks.load(tenant.name, task_id)[0]
         assert (task.state, task.meta.has_chunks) == ("done", True), "some events have left HEAD untold"
         trail = tenant.events(task_id)
         until(lambda: any('"bus_away"' in line for line in deployed.logs("PublishEvents")))
@@ -116,12 +116,12 @@ def test_with_the_bus_out_of_reach_tasks_go_on_and_the_outside_hears_later(tenan
 def overdue(deployed: Deployed) -> None:
     """As if everything in the outbox had waited for two minutes."""
     earlier, store = SystemClock().now() - seconds(120), deployed.deps.store
-    for page in list(store.pending_tasks(earlier + timedelta(days=1))):
+    for page in list(store.outbox.pending_tasks(earlier + timedelta(days=1))):
         for each in page:
             task = (each.workspace, each.task_id)
             for key in (keys.beginning(*task), keys.head(*task), *chunks(deployed, *task)):
                 aged(deployed, key, rfc3339(earlier))
-            store.look_again(each.workspace, each.task_id, earlier)
+            store.outbox.look_again(each.workspace, each.task_id, earlier)
 
 
 def chunks(deployed: Deployed, workspace: str, task_id: str) -> Iterator[keys.Key]:
@@ -144,5 +144,5 @@ def aged(deployed: Deployed, key: keys.Key, at: str) -> None:
 
 
 def waiting(tenant: Tenant) -> int:
-    pages = tenant.deployed.deps.store.pending_tasks(SystemClock().now() + timedelta(days=1))
+    pages = tenant.deployed.deps.store.outbox.pending_tasks(SystemClock().now() + timedelta(days=1))
     return sum(len(each.events) for page in pages for each in page if each.workspace == tenant.name)

@@ -70,7 +70,7 @@ def databases_of_notion(running: stack.Stack) -> Any:
 def unpublished(running: stack.Stack) -> bool:
     """Is there anything that the outside hasn't been told of?"""
     with running.http() as http:
-        pages = Deployed(running, http).deps.store.pending_tasks(datetime.now(UTC) + timedelta(days=1))
+        pages = Deployed(running, http).deps.store.outbox.pending_tasks(datetime.now(UTC) + timedelta(days=1))
         return any(each.events for page in pages for each in page)
 
 

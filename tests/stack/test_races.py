@@ -104,9 +104,9 @@ def test_of_sixteen_claimers_exactly_one_gets_each_task(many: tuple[Tenant, list
     assert sorted(winners) == sorted((task_id, 1) for task_id in task_ids)
     assert losers == {"already_claimed": (CLIENTS - 1) * len(task_ids)}
     for task_id in task_ids:
-        events = deps.store.events(tenant.name, task_id, 0, 10)
+        events = deps.store.trail.events(tenant.name, task_id, 0, 10)
         assert [event.seq for event in events] == [1, 2, 3]  # no gaps
-        task, _ = deps.store.load(tenant.name, task_id)
+        task, _ = deps.store.tasks.load(tenant.name, task_id)
         assert (task.fence, task.attempt, task.meta.version) == (1, 1, 2)
 
 

@@ -55,7 +55,7 @@ def test_the_first_question_of_all_packs_the_entries_and_a_deletion_empties_the_
         deployed.dynamo.batch_write_item(RequestItems={deployed.stack.table: puts})
 
     def packs() -> list[bool]:
-        return [each.is_void for each in deployed.deps.store.packs_before(tenant.name, None, 10)]
+        return [each.is_void for each in deployed.deps.store.memory.packs_before(tenant.name, None, 10)]
 
     assert tenant.reviewer.get("/recall?q=payment")["searched"] == PACK_SIZE
     assert packs() == [False]

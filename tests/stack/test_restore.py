@@ -64,7 +64,7 @@ def streams_heard(of: Deployed) -> list[str]:
 
 def untold(of: Deployed) -> set[str]:
     """The tasks of which the bus doesn't know everything yet."""
-    return {each.task_id for page in of.deps.store.pending_tasks(FAR) for each in page if each.events}
+    return {each.task_id for page in of.deps.store.outbox.pending_tasks(FAR) for each in page if each.events}
 
 
 def test_a_stack_goes_on_with_a_restored_table_and_what_came_later_never_happened(second: SecondStack) -> None:
@@ -112,7 +112,7 @@ def test_a_stack_goes_on_with_a_restored_table_and_what_came_later_never_happene
     assert [each.split("/")[1] for each in streams_heard(after)] == [RESTORED]
     until(lambda: fresh not in untold(after))
     assert verified(after, tenant.name).startswith("5 trails")
-    assert before.deps.store.load(tenant.name, unknown)[0].state is State.DELEGATED, "the lost table is as it was"
+    assert before.deps.store.tasks.load(tenant.name, unknown)[0].state is State.DELEGATED, "the lost table is as it was"
 
 
 def test_a_removed_stack_leaves_its_tables_and_its_secrets_until_somebody_deletes_them(second: SecondStack) -> None:

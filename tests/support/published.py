@@ -37,7 +37,12 @@ class PublishedEvents:
     def waiting(self) -> list[OutboxEvent]:
         """What the bus isn't known to have, whatever its age."""
         end_of_time = self.world.clock.time.replace(year=9999)
-        return [event for page in self.world.store.pending_tasks(end_of_time) for each in page for event in each.events]
+        return [
+            event
+            for page in self.world.store.outbox.pending_tasks(end_of_time)
+            for each in page
+            for event in each.events
+        ]
 
     def details(self) -> list[dict[str, Any]]:
         return [json.loads(notice.detail) for notice in self.bus.took]

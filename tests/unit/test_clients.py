@@ -89,7 +89,7 @@ def test_the_sdk_repeats_no_call_of_the_table(server: Loopback, monkeypatch: pyt
     monkeypatch.setattr("baton.adapters.system.SystemClock.sleep", lambda *_: None)
     server.then(*[FAILS["server error"]] * 5)
     with pytest.raises(errors.Busy):
-        bootstrap.wire().store.load("acme", "task_1")
+        bootstrap.wire().store.tasks.load("acme", "task_1")
     assert len(server.received) == 3
 
 

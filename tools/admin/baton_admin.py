@@ -50,7 +50,7 @@ DEMO_AGENTS: dict[str, dict[str, Any]] = {
 def bootstrap(deps: Deps, workspace: str, human: str, *, new_tokens: bool, demo: bool) -> dict[str, Any]:
     """The workspace's name and its new tokens. Raises ``SystemExit`` if it has some already and no new ones are
     asked."""
-    if deps.store.tokens(workspace, 1, None).items and not (new_tokens or demo):
+    if deps.store.tokens.listed(workspace, 1, None).items and not (new_tokens or demo):
         raise SystemExit(f"The workspace {workspace!r} has tokens already; --new-tokens makes more of them.")
     first = Principal(workspace, PrincipalKind.HUMAN, human, frozenset({ACT_AS}))
     tokens: dict[str, Any] = {"human": _token(deps, first, PrincipalKind.HUMAN, human)}
@@ -61,7 +61,7 @@ def bootstrap(deps: Deps, workspace: str, human: str, *, new_tokens: bool, demo:
 
 
 def _agent_token(deps: Deps, by: Principal, slug: str, values: dict[str, Any]) -> str:
-    if deps.store.agent(by.workspace, slug) is None:
+    if deps.store.agents.agent(by.workspace, slug) is None:
         register_agent(deps, by, slug, values)
     return issue_token(deps, by, TokenRequest(kind=PrincipalKind.AGENT, subject=slug))[1]
 

@@ -123,7 +123,7 @@ class WorkspaceData:
 
     def _whole_task_line(self, task_id: str) -> Line:
         """A task that changes while its trail is read is shown as it was before, and the trail to its last event."""
-        details = self.deps.store.read(self.workspace, task_id, with_body=True)
+        details = self.deps.store.tasks.read(self.workspace, task_id, with_body=True)
         read_at, task = self._now(), details.task
         events = list(islice(self._events(task), task.meta.seq))
         return {
@@ -143,7 +143,7 @@ class WorkspaceData:
     def _events(self, task: Task) -> Iterator[trail.Event]:
         after = 0
         while after < task.meta.seq and (
-            page := self.deps.store.events(self.workspace, task.id, after, EVENTS_PER_PAGE)
+            page := self.deps.store.trail.events(self.workspace, task.id, after, EVENTS_PER_PAGE)
         ):
             yield from page
             after = page[-1].seq
@@ -173,7 +173,7 @@ class WorkspaceData:
         return counted
 
     def _ended_before(self, task_id: str, at: datetime) -> bool:
-        task = self.deps.store.tasks(self.workspace, [task_id]).get(task_id)
+        task = self.deps.store.tasks.many(self.workspace, [task_id]).get(task_id)
         return task is not None and task.is_ended and task.meta.updated_at < at
 
     # Removing
@@ -196,9 +196,11 @@ class WorkspaceData:
 
     def live_claims(self) -> list[str]:
         """The ids of the tasks that somebody holds. The marks lag by milliseconds."""
-        roster = self.deps.store.roster(self.workspace)
-        held = [each.task_id for agent in roster.agents for each in self.deps.store.held(self.workspace, agent.slug)]
-        tasks = self.deps.store.tasks(self.workspace, held) if held else {}
+        roster = self.deps.store.agents.roster(self.workspace)
+        held = [
+            each.task_id for agent in roster.agents for each in self.deps.store.claims.held(self.workspace, agent.slug)
+        ]
+        tasks = self.deps.store.tasks.many(self.workspace, held) if held else {}
         now = self.deps.clock.now()
         return sorted(task.id for task in tasks.values() if task.claim is not None and not task.claim.is_over(now))
 
@@ -206,7 +208,7 @@ class WorkspaceData:
         by = Principal(self.workspace, PrincipalKind.HUMAN, OPERATOR, frozenset({ACT_AS}))
         cursor: str | None = None
         while True:
-            page = self.deps.store.tokens(self.workspace, 100, cursor)
+            page = self.deps.store.tokens.listed(self.workspace, 100, cursor)
             for token in page.items:
                 with suppress(errors.Unknown):  # removed by a run before this one
                     revoke_token(self.deps, by, token.id)

@@ -54,7 +54,7 @@ class Desk:
         dynamo, clock = FakeDynamo(), StillClock()
         self.meter, self.stream = Meter(dynamo), Stream(dynamo)
         self.office = Office(DynamoStore(Table(self.meter, TABLE, clock.sleep)), WORKSPACE, clock=clock).open()
-        self.office.store.add_token(token_of(self.office.human))
+        self.office.store.tokens.add_token(token_of(self.office.human))
         self._app = App(api.routes, lambda: self.office.deps)
         self.task_ids = [self._needing(number, context_bytes) for number in range(waiting)]
         for _ in range(3):
@@ -106,7 +106,7 @@ class Desk:
             created_at=at,
             created_by=office.worker.key,
         )
-        change = create(new, office.worker, at, Dispatch(office.store.agent(WORKSPACE, office.target), SETTINGS))
+        change = create(new, office.worker, at, Dispatch(office.store.agents.agent(WORKSPACE, office.target), SETTINGS))
         body = {"context": {"text": "x" * context_bytes}}
         office.store.commit(WORKSPACE, replace(change, body=body))
         return change.task.id
@@ -128,7 +128,7 @@ def show_console() -> None:
         logger()
         desk = Desk(context_bytes=CONTEXT_BYTES)
         desk.bring()
-        task = desk.office.store.load(WORKSPACE, desk.task_ids[0])[0]
+        task = desk.office.store.tasks.load(WORKSPACE, desk.task_ids[0])[0]
         day = desk.office.clock.now().date().isoformat()
         lists = (
             (f"{WAITING} tasks that wait", "/tasks", "state=needs"),

@@ -26,7 +26,7 @@ def at_the_edge(verb: Verb, office: Office, key: str | None = None) -> Callable[
     event = _event(by, method, path, body, key)
     routes = create_handoff_marker.routes if path == MARKER_PATH else api.routes
     app = App(routes, lambda: office.deps)
-    office.store.add_token(token_of(by))
+    office.store.tokens.add_token(token_of(by))
     for _ in range(EARLIER_REQUESTS):
         who(office.deps, bearer(by))
 

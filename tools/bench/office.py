@@ -254,7 +254,7 @@ def tell(processes: Office, _once: IdempotencyKey | None = None) -> None:
 def gather(processes: Office, _once: IdempotencyKey | None = None) -> None:
     """Brings the task's newest event to the publisher."""
     end_of_time = processes.clock.now().replace(year=9999)
-    pages = processes.store.pending_tasks(end_of_time)
+    pages = processes.store.outbox.pending_tasks(end_of_time)
     of_task = [event for page in pages for each in page if each.task_id == processes.task_id for event in each.events]
     *earlier, newest = of_task
     if earlier:
@@ -263,7 +263,7 @@ def gather(processes: Office, _once: IdempotencyKey | None = None) -> None:
 
 
 def get_task(processes: Office, _once: IdempotencyKey | None = None) -> None:
-    processes.store.read(processes.workspace, processes.task_id)
+    processes.store.tasks.read(processes.workspace, processes.task_id)
 
 
 def answer_notice(processes: Office, _once: IdempotencyKey | None = None) -> None:

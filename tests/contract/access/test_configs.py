@@ -57,12 +57,12 @@ def test_each_change_raises_the_version_in_all_its_places_and_no_other_workspace
 
 def test_what_another_process_changed_is_read_with_the_next_request(rig: Rig) -> None:
     for _ in range(2 * keys.CONFIG_SHARDS):
-        assert rig.store.settings(WORKSPACE).escalation_cap == 2
+        assert rig.store.settings.of(WORKSPACE).escalation_cap == 2
     change_settings(rig.other().deps, human(), {"escalation_cap": 3})
     register_agent(rig.other().deps, human(), "auditor", {"active": False})
     for _ in range(2 * keys.CONFIG_SHARDS):
-        assert rig.store.settings(WORKSPACE).escalation_cap == 3
-        agent = rig.store.agent(WORKSPACE, "auditor")
+        assert rig.store.settings.of(WORKSPACE).escalation_cap == 3
+        agent = rig.store.agents.agent(WORKSPACE, "auditor")
         assert agent is not None
         assert not agent.active
 
@@ -71,7 +71,7 @@ def test_what_another_process_changed_is_read_with_the_next_request(rig: Rig) ->
 def test_a_change_between_any_two_readings_is_read_with_the_next_comparison(rig: Rig, at: int) -> None:
     """Version, then agents' version and settings, then the agents: what is kept may be newer than its version says, and
     is never older."""
-    rig.store.forget_rosters()
+    rig.store.forget_all()
     begun = len(rig.choked.calls)
 
     def plan(number: int, _operation: str) -> None:
@@ -80,33 +80,33 @@ def test_a_change_between_any_two_readings_is_read_with_the_next_comparison(rig:
             register_agent(rig.other().deps, human(), "auditor", {"active": False})
 
     rig.choked.plan = plan
-    rig.store.settings(WORKSPACE)
+    rig.store.settings.of(WORKSPACE)
     rig.choked.plan = lambda _number, _operation: None
-    assert rig.store.settings(WORKSPACE).escalation_cap == 3
-    agent = rig.store.agent(WORKSPACE, "auditor")
+    assert rig.store.settings.of(WORKSPACE).escalation_cap == 3
+    agent = rig.store.agents.agent(WORKSPACE, "auditor")
     assert agent is not None
     assert not agent.active
 
 
 def test_a_request_reads_at_one_version_until_it_looks_again(rig: Rig) -> None:
     with rig.world.request():
-        assert rig.store.settings(WORKSPACE).escalation_cap == 2
+        assert rig.store.settings.of(WORKSPACE).escalation_cap == 2
         change_settings(rig.other().deps, human(), {"escalation_cap": 3})
-        assert rig.store.settings(WORKSPACE).escalation_cap == 2
+        assert rig.store.settings.of(WORKSPACE).escalation_cap == 2
         rig.store.read_anew()
-        assert rig.store.settings(WORKSPACE).escalation_cap == 3
+        assert rig.store.settings.of(WORKSPACE).escalation_cap == 3
 
 
 def test_what_is_tried_again_looks_again(rig: Rig) -> None:
     """Else the next attempt would decide on the same agents for ever."""
     with rig.world.request():
-        roster = rig.store.roster(WORKSPACE)
+        roster = rig.store.agents.roster(WORKSPACE)
         register_agent(rig.other().deps, human(), "scout", {"description": "Watches."})
         with pytest.raises(errors.Conflict):
-            rig.store.save_agent(roster.get("auditor"), roster)
+            rig.store.agents.save_agent(roster.get("auditor"), roster)
         register_agent(rig.world.deps, human(), "auditor", {"description": "Audits"})
-        assert rig.store.roster(WORKSPACE).version == roster.version + 2
-        assert rig.store.roster(WORKSPACE).get("auditor").description == "Audits"
+        assert rig.store.agents.roster(WORKSPACE).version == roster.version + 2
+        assert rig.store.agents.roster(WORKSPACE).get("auditor").description == "Audits"
 
 
 def test_after_a_lost_race_a_claim_looks_at_its_agent_again(rig: Rig) -> None:
@@ -123,7 +123,7 @@ def test_after_a_lost_race_a_claim_looks_at_its_agent_again(rig: Rig) -> None:
     rig.choked.plan = plan
     with rig.world.request(), pytest.raises(errors.InactiveAgent):
         claim_next(rig.world.deps, WORKER)
-    assert len(rig.other_store.held(WORKSPACE, "auditor")) == 1
+    assert len(rig.other_store.claims.held(WORKSPACE, "auditor")) == 1
 
 
 def test_requests_of_one_process_have_versions_of_their_own(rig: Rig) -> None:
@@ -136,10 +136,10 @@ def test_requests_of_one_process_have_versions_of_their_own(rig: Rig) -> None:
 
 def test_another_workspace_is_read_at_its_own_version(rig: Rig) -> None:
     with rig.world.request():
-        rig.store.settings(WORKSPACE)
+        rig.store.settings.of(WORKSPACE)
         change_settings(rig.other().deps, human(OTHER), {"escalation_cap": 4})
-        assert rig.store.settings(OTHER).escalation_cap == 4
-        assert rig.store.settings(WORKSPACE).escalation_cap == 2
+        assert rig.store.settings.of(OTHER).escalation_cap == 4
+        assert rig.store.settings.of(WORKSPACE).escalation_cap == 2
 
 
 class Caller:
@@ -161,7 +161,7 @@ class Caller:
 
 
 def test_a_token_is_read_again_only_once_the_version_has_changed(rig: Rig) -> None:
-    rig.store.forget_rosters()
+    rig.store.forget_all()
     caller = Caller(rig)
     assert caller.calls() == ["get_item"], "nobody knows its workspace yet"
     assert caller.calls() == ["get_item", "get_item"], "the version, and the token after it"
@@ -207,8 +207,8 @@ def test_the_ports_of_a_request_are_at_the_version_that_its_token_was_judged_und
     caller = Caller(rig)
     for _ in range(3):
         caller.enter()
-    rig.store.settings(WORKSPACE)
+    rig.store.settings.of(WORKSPACE)
     deps, by = admit(rig.world.deps, caller.header)
     change_settings(rig.other().deps, human(), {"escalation_cap": 3})
-    assert deps.store.settings(by.workspace).escalation_cap == 2
-    assert admit(rig.world.deps, caller.header)[0].store.settings(by.workspace).escalation_cap == 3
+    assert deps.store.settings.of(by.workspace).escalation_cap == 2
+    assert admit(rig.world.deps, caller.header)[0].store.settings.of(by.workspace).escalation_cap == 3

@@ -63,15 +63,15 @@ def test_every_reading_tells_until_when(store: Store) -> None:
     remember(store, NOON + seconds(0.25), 1)
     stored(store)
     expected = SavedResponse("hash", {"n": 1}, NOON + WEEK)
-    assert store.load(WORKSPACE, "task_1", idempotency_key())[1] == expected
-    assert store.marker_inputs(WORKSPACE, None, idempotency_key()).saved_response == expected
+    assert store.tasks.load(WORKSPACE, "task_1", idempotency_key())[1] == expected
+    assert store.escalations.marker_inputs(WORKSPACE, None, idempotency_key()).saved_response == expected
 
 
 def test_a_key_makes_one_token_a_week(store: Store) -> None:
-    store.add_token(a_token(1), idempotency_key())
+    store.tokens.add_token(a_token(1), idempotency_key())
     with pytest.raises(KeyTaken):
-        store.add_token(a_token(2), idempotency_key(NOON + WEEK - SECOND))
-    store.add_token(a_token(3), idempotency_key(NOON + WEEK))
+        store.tokens.add_token(a_token(2), idempotency_key(NOON + WEEK - SECOND))
+    store.tokens.add_token(a_token(3), idempotency_key(NOON + WEEK))
     kept = store.saved_response(idempotency_key())
     assert kept is not None
     assert kept.answer == {"token_id": a_token(3).id}
@@ -88,7 +88,7 @@ def test_a_receipt_tells_until_when_the_answer_is_given_again(store: Store) -> N
     task = claimed(store)
     change = then(task, state=State.DONE, claim=None)
     store.commit(WORKSPACE, replace(change, asked=AskedRequest(digest="complete")))
-    kept = store.receipt(store.load(WORKSPACE, task.id)[0], "clm_1")
+    kept = store.trail.receipt(store.tasks.load(WORKSPACE, task.id)[0], "clm_1")
     assert kept is not None
     assert (kept.is_over(NOON + WEEK - MS), kept.is_over(NOON + WEEK), kept.is_over(None)) == (False, True, False)
 

@@ -70,20 +70,20 @@ def fill(store: Store, workspace: str) -> None:
     store.commit(workspace, with_output(then(task, state=State.DONE, claim=None), 1))
     queued(store, "task_3", workspace=workspace)
     fill_task_items(store, workspace)
-    store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
-    store.mark_contact(workspace, "auditor", NOON, MARKED_EVERY)
-    store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
+    store.agents.save_agent(replace(an_agent(), workspace=workspace), store.agents.roster(workspace))
+    store.contacts.mark_contact(workspace, "auditor", NOON, MARKED_EVERY)
+    store.settings.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
     add_token(store, len(workspace), workspace)
     session = a_session(40 + len(workspace), len(workspace), workspace)
-    store.add_session(session, OpenSessions(workspace, "bob").and_one(session.id))
+    store.sessions.add_session(session, OpenSessions(workspace, "bob").and_one(session.id))
     add_alert(store, 1, workspace, task_id="task_1")
-    store.save_route(a_route(workspace=workspace), store.routes(workspace))
+    store.routes.save_route(a_route(workspace=workspace), store.routes.table(workspace))
     fill_runs(store, workspace)
     add_board_entries(store, a_board_entry(1, workspace, scope="src"), a_board_entry(2, workspace))
     store.commit(
         workspace, Save(PackList(workspace=workspace, until="ent_9", version=1)), Put(EntryPack(workspace, "ent_9"))
     )
-    store.ask_for_watch(workspace, Watch(began_at=NOON, asked_at=NOON))
+    store.watches.ask_for_watch(workspace, Watch(began_at=NOON, asked_at=NOON))
     over = a_board_entry(2, workspace).withdrawn_by(human(workspace), NOON)
     store.commit(workspace, Save(over), Insert(a_changed_board_entry(1, over)))
     dead = Save(a_page_sync("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
@@ -103,89 +103,91 @@ WANTED: dict[str, dict[str, Any]] = {
 
 
 def facts_of(wanted: dict[str, Any]) -> Callable[[Store, str], Any]:
-    return lambda store, w: store.handoff_inputs(w, HandoffQuery(**wanted))
+    return lambda store, w: store.handoffs.handoff_inputs(w, HandoffQuery(**wanted))
 
 
 READINGS: dict[str, Callable[[Store, str], Any]] = {
-    "load": lambda store, w: store.load(w, "task_1"),
-    "load with key": lambda store, w: store.load(w, "task_1", IdempotencyKey(human(w), "/x", "key", "hash")),
-    "read": lambda store, w: store.read(w, "task_1", with_body=True),
-    "read output": lambda store, w: store.read(w, "task_2").output,
-    "read for claim": lambda store, w: store.read_for_claim(w, "task_1"),
-    "receipt": lambda store, w: store.receipt(store.load(w, "task_2")[0], "clm_1"),
+    "load": lambda store, w: store.tasks.load(w, "task_1"),
+    "load with key": lambda store, w: store.tasks.load(w, "task_1", IdempotencyKey(human(w), "/x", "key", "hash")),
+    "read": lambda store, w: store.tasks.read(w, "task_1", with_body=True),
+    "read output": lambda store, w: store.tasks.read(w, "task_2").output,
+    "read for claim": lambda store, w: store.tasks.read_for_claim(w, "task_1"),
+    "receipt": lambda store, w: store.trail.receipt(store.tasks.load(w, "task_2")[0], "clm_1"),
     "saved_response": lambda store, w: store.saved_response(IdempotencyKey(human(w), "/x", "key", "hash")),
-    "ready": lambda store, w: list(store.ready(w, "auditor", NOON)[1]),
-    "skills": lambda store, w: store.ready(w, "auditor", NOON)[0],
-    "open work": lambda store, w: list(store.open_work(w, NOON)),
-    "what was brought": lambda store, w: store.read(w, "task_5").resume_payload,
-    "latest checkpoint": lambda store, w: store.read(w, "task_1").checkpoint,
-    "checkpoints": lambda store, w: store.checkpoints(w, "wf_1", 10, None),
-    "completion": lambda store, w: store.outcomes(w, ["task_7"]),
-    "tasks": lambda store, w: store.tasks(w, ["task_1", "task_2"]),
-    "papers": lambda store, w: list(store.papers(w, [a_new_task(workspace=w)], 10_000)),
-    "bodies": lambda store, w: store.bodies(w, ["task_1"]),
-    "workflow": lambda store, w: store.workflow(w, "wf_1"),
-    "conversations": lambda store, w: store.conversations(w, 10, None),
-    "talk": lambda store, w: store.talk(w, ["task_1"]),
-    "talks": lambda store, w: store.talks(w, ["wf_1"]),
-    "held": lambda store, w: store.held(w, "auditor"),
-    "taken_slots": lambda store, w: store.taken_slots(w, "auditor"),
-    "late results": lambda store, w: store.late_results(w, "task_5"),
-    "inbox": lambda store, w: store.inbox(w, "scout", 10, None),
-    "job": lambda store, w: store.job(w, JobKind.JOIN, "task_1"),
-    "retry": lambda store, w: store.retry_of(w, "task_1"),
-    "review request": lambda store, w: store.review_request(w, "review_01"),
+    "ready": lambda store, w: list(store.queues.ready(w, "auditor", NOON)[1]),
+    "skills": lambda store, w: store.queues.ready(w, "auditor", NOON)[0],
+    "open work": lambda store, w: list(store.queues.open_work(w, NOON)),
+    "what was brought": lambda store, w: store.tasks.read(w, "task_5").resume_payload,
+    "latest checkpoint": lambda store, w: store.tasks.read(w, "task_1").checkpoint,
+    "checkpoints": lambda store, w: store.workflows.checkpoints(w, "wf_1", 10, None),
+    "completion": lambda store, w: store.tasks.outcomes(w, ["task_7"]),
+    "tasks": lambda store, w: store.tasks.many(w, ["task_1", "task_2"]),
+    "papers": lambda store, w: list(store.tasks.papers(w, [a_new_task(workspace=w)], 10_000)),
+    "bodies": lambda store, w: store.tasks.bodies(w, ["task_1"]),
+    "workflow": lambda store, w: store.workflows.members(w, "wf_1"),
+    "conversations": lambda store, w: store.conversations.begun(w, 10, None),
+    "talk": lambda store, w: store.tasks.talk(w, ["task_1"]),
+    "talks": lambda store, w: store.conversations.talks(w, ["wf_1"]),
+    "held": lambda store, w: store.claims.held(w, "auditor"),
+    "taken_slots": lambda store, w: store.claims.taken_slots(w, "auditor"),
+    "late results": lambda store, w: store.trail.late_results(w, "task_5"),
+    "inbox": lambda store, w: store.inboxes.inbox(w, "scout", 10, None),
+    "job": lambda store, w: store.queues.job(w, JobKind.JOIN, "task_1"),
+    "retry": lambda store, w: store.workflows.retry_of(w, "task_1"),
+    "review request": lambda store, w: store.escalations.review_request(w, "review_01"),
     **{f"handoff facts, {name}": facts_of(wanted) for name, wanted in WANTED.items()},
-    "needs": lambda store, w: store.needs(w, 10, None),
-    "events": lambda store, w: store.events(w, "task_1", 0, 10),
-    "notes": lambda store, w: store.notes(w, "task_1", 10),
-    "tasks of agent": lambda store, w: store.tasks_of_agent(w, "auditor", 10, None),
-    "tasks of day": lambda store, w: store.tasks_of_day(w, DAY, 10, None),
-    "marker facts": lambda store, w: store.marker_inputs(w, PAIR, IdempotencyKey(human(w), "/x", "key", "hash")),
-    "review": lambda store, w: store.review(w, "review_01"),
-    "reviews": lambda store, w: store.reviews(w, 10, None),
-    "roster": lambda store, w: store.roster(w),
-    "agent": lambda store, w: store.agent(w, "auditor"),
-    "last contact": lambda store, w: store.last_contact(w, "auditor"),
-    "last contacts": lambda store, w: store.last_contacts(w),
-    "dispatch facts": lambda store, w: store.dispatch_inputs(w, "auditor"),
-    "alert": lambda store, w: store.alert(w, "alert_01"),
-    "alerts": lambda store, w: store.alerts(w, 10, None),
-    "alerts of task": lambda store, w: store.alerts_of_task(w, "task_1", 10, None),
-    "unresolved alerts": lambda store, w: store.unresolved_alerts(w, AlertState.OPEN, 10, None),
-    "route": lambda store, w: store.route(w, "audit"),
-    "routes": lambda store, w: store.routes(w),
-    "toolbox": lambda store, w: store.toolbox(w),
-    "listed tools": lambda store, w: store.listed_tools(w, 10, None),
-    "tools": lambda store, w: store.tools(w, ["ask_auditor"]),
-    "profile": lambda store, w: store.profile(w, "run-1"),
-    "transcript": lambda store, w: store.transcript(w, "task_1"),
-    "what a task has spent": lambda store, w: store.usage(w, "wf_9", "task_1"),
-    "what a run counts on": lambda store, w: store.accounts(w, "wf_1", "task_1"),
-    "what a workflow has spent": lambda store, w: store.usage(w, "wf_1", "task_9"),
-    "settings": lambda store, w: store.settings(w),
-    "tokens": lambda store, w: store.tokens(w, 10, None),
-    "open sessions": lambda store, w: store.open_sessions(w, "bob"),
-    "page_sync": lambda store, w: store.page_sync(w, "task_1"),
-    "page_syncs": lambda store, w: store.page_syncs(w, ["task_1", "task_2"]),
-    "mirrors due": lambda store, w: list(store.page_syncs_due(w, NOON)),
-    "mirrors open": lambda store, w: list(store.open_pages(w, NOON)),
-    "mirrors waiting": lambda store, w: store.count_waiting_page_syncs(w, 10),
-    "dead mirrors": lambda store, w: store.dead_page_syncs(w, 10, None),
-    "page holders": lambda store, w: store.page_holders(w, [PAGE_ID]),
-    "entry": lambda store, w: store.entry(w, a_board_entry().id),
-    "entries": lambda store, w: store.entries(w, [a_board_entry().id]),
-    "newest entries": lambda store, w: store.newest_entries(w, None, None, 10, None),
-    "entries after": lambda store, w: store.entries_after(w, None, 10),
-    "changed entries": lambda store, w: store.changed_after(w, None, 10),
-    "packs' list": lambda store, w: store.pack_list(w),
-    "packs": lambda store, w: store.packs_before(w, None, 3),
-    "pack of an entry": lambda store, w: store.pack_of(w, a_board_entry().id),
-    "entries below a scope": lambda store, w: store.in_view(w, "project", {EntryType.FINDING: 3}),
-    "entries above a scope": lambda store, w: store.in_view(w, "src/auth", {EntryType.FINDING: 3}),
-    "watch": lambda store, w: store.watch(w),
-    "circuit": lambda store, w: store.circuit(w),
-    "webhook": lambda store, w: store.webhook(w),
+    "needs": lambda store, w: store.queues.needs(w, 10, None),
+    "events": lambda store, w: store.trail.events(w, "task_1", 0, 10),
+    "notes": lambda store, w: store.tasks.notes(w, "task_1", 10),
+    "tasks of agent": lambda store, w: store.lists.tasks_of_agent(w, "auditor", 10, None),
+    "tasks of day": lambda store, w: store.lists.tasks_of_day(w, DAY, 10, None),
+    "marker facts": lambda store, w: store.escalations.marker_inputs(
+        w, PAIR, IdempotencyKey(human(w), "/x", "key", "hash")
+    ),
+    "review": lambda store, w: store.escalations.review(w, "review_01"),
+    "reviews": lambda store, w: store.escalations.reviews(w, 10, None),
+    "roster": lambda store, w: store.agents.roster(w),
+    "agent": lambda store, w: store.agents.agent(w, "auditor"),
+    "last contact": lambda store, w: store.contacts.last_contact(w, "auditor"),
+    "last contacts": lambda store, w: store.contacts.last_contacts(w),
+    "dispatch facts": lambda store, w: store.agents.dispatch_inputs(w, "auditor"),
+    "alert": lambda store, w: store.alerts.alert(w, "alert_01"),
+    "alerts": lambda store, w: store.alerts.newest(w, 10, None),
+    "alerts of task": lambda store, w: store.alerts.alerts_of_task(w, "task_1", 10, None),
+    "unresolved alerts": lambda store, w: store.alerts.unresolved_alerts(w, AlertState.OPEN, 10, None),
+    "route": lambda store, w: store.routes.route(w, "audit"),
+    "routes": lambda store, w: store.routes.table(w),
+    "toolbox": lambda store, w: store.tools.toolbox(w),
+    "listed tools": lambda store, w: store.tools.listed_tools(w, 10, None),
+    "tools": lambda store, w: store.tools.named(w, ["ask_auditor"]),
+    "profile": lambda store, w: store.runs.profile(w, "run-1"),
+    "transcript": lambda store, w: store.runs.transcript(w, "task_1"),
+    "what a task has spent": lambda store, w: store.runs.usage(w, "wf_9", "task_1"),
+    "what a run counts on": lambda store, w: store.runs.accounts(w, "wf_1", "task_1"),
+    "what a workflow has spent": lambda store, w: store.runs.usage(w, "wf_1", "task_9"),
+    "settings": lambda store, w: store.settings.of(w),
+    "tokens": lambda store, w: store.tokens.listed(w, 10, None),
+    "open sessions": lambda store, w: store.sessions.open_sessions(w, "bob"),
+    "page_sync": lambda store, w: store.tracker.page_sync(w, "task_1"),
+    "page_syncs": lambda store, w: store.tracker.page_syncs(w, ["task_1", "task_2"]),
+    "mirrors due": lambda store, w: list(store.tracker.page_syncs_due(w, NOON)),
+    "mirrors open": lambda store, w: list(store.tracker.open_pages(w, NOON)),
+    "mirrors waiting": lambda store, w: store.tracker.count_waiting_page_syncs(w, 10),
+    "dead mirrors": lambda store, w: store.tracker.dead_page_syncs(w, 10, None),
+    "page holders": lambda store, w: store.tracker.page_holders(w, [PAGE_ID]),
+    "entry": lambda store, w: store.memory.entry(w, a_board_entry().id),
+    "entries": lambda store, w: store.memory.entries(w, [a_board_entry().id]),
+    "newest entries": lambda store, w: store.memory.newest_entries(w, None, None, 10, None),
+    "entries after": lambda store, w: store.memory.entries_after(w, None, 10),
+    "changed entries": lambda store, w: store.memory.changed_after(w, None, 10),
+    "packs' list": lambda store, w: store.memory.pack_list(w),
+    "packs": lambda store, w: store.memory.packs_before(w, None, 3),
+    "pack of an entry": lambda store, w: store.memory.pack_of(w, a_board_entry().id),
+    "entries below a scope": lambda store, w: store.memory.in_view(w, "project", {EntryType.FINDING: 3}),
+    "entries above a scope": lambda store, w: store.memory.in_view(w, "src/auth", {EntryType.FINDING: 3}),
+    "watch": lambda store, w: store.watches.watch(w),
+    "circuit": lambda store, w: store.tracker.circuit(w),
+    "webhook": lambda store, w: store.tracker.webhook(w),
 }
 # They answer, and write. What they write in one workspace, tests below compare in the other.
 WRITES = {"acknowledge", "count", "take_transcript"}
@@ -228,23 +230,23 @@ def test_the_same_ids_live_side_by_side(store: Store) -> None:
     fill(store, OURS)
     fill(store, THEIRS)
     for workspace in (OURS, THEIRS):
-        assert store.load(workspace, "task_1")[0].workspace == workspace
-        assert len(store.tasks_of_day(workspace, DAY, 10, None).items) == 8
+        assert store.tasks.load(workspace, "task_1")[0].workspace == workspace
+        assert len(store.lists.tasks_of_day(workspace, DAY, 10, None).items) == 8
 
 
 def test_a_change_in_one_workspace_leaves_the_others_task(store: Store) -> None:
     task = stored(store, workspace=THEIRS)
     ours = stored(store, workspace=OURS)
     store.commit(OURS, then(ours, title="ours"))
-    assert store.load(THEIRS, "task_1")[0] == task
+    assert store.tasks.load(THEIRS, "task_1")[0] == task
 
 
 def test_a_page_may_be_a_tasks_in_each_of_two_workspaces(store: Store) -> None:
     """Both keep their tasks in one database, say; neither learns of the other by being refused."""
     fill(store, THEIRS)
     store.commit(OURS, Save(a_page_sync("task_9", workspace=OURS)), Insert(PageLink(PAGE_ID, "task_9"), PageHeld))
-    assert store.page_holders(OURS, [PAGE_ID]) == {PAGE_ID: "task_9"}
-    assert store.page_holders(THEIRS, [PAGE_ID]) == {PAGE_ID: "task_2"}
+    assert store.tracker.page_holders(OURS, [PAGE_ID]) == {PAGE_ID: "task_9"}
+    assert store.tracker.page_holders(THEIRS, [PAGE_ID]) == {PAGE_ID: "task_2"}
 
 
 def test_a_saved_row_circuit_or_webhook_leaves_the_neighbours(store: Store) -> None:
@@ -257,7 +259,7 @@ def test_a_saved_row_circuit_or_webhook_leaves_the_neighbours(store: Store) -> N
     ]
     store.commit(OURS, *ours)
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
-    assert sorted(store.tracker_circuits_due(NOON)) == [OURS, THEIRS]
+    assert sorted(store.tracker.tracker_circuits_due(NOON)) == [OURS, THEIRS]
 
 
 def test_a_run_in_one_workspace_is_not_one_in_the_other(store: Store) -> None:
@@ -265,21 +267,25 @@ def test_a_run_in_one_workspace_is_not_one_in_the_other(store: Store) -> None:
     fill(store, THEIRS)
     before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
     ours = replace(an_agent("run-1"), workspace=OURS)
-    store.save_agent(ours, store.roster(OURS), a_profile("run-1", workspace=OURS, max_turns=1))
-    store.save_tool(a_tool(workspace=OURS, description="ours"), store.toolbox(OURS))
+    store.agents.save_agent(ours, store.agents.roster(OURS), a_profile("run-1", workspace=OURS, max_turns=1))
+    store.tools.save_tool(a_tool(workspace=OURS, description="ours"), store.tools.toolbox(OURS))
     store.commit(OURS, Insert(TaskEntry("task_1", an_entry(says="ours"))), spent())
     ours_too = a_step(most_calls=2, most_tokens=200)
-    store.count(OURS, ours_too, store.accounts(OURS, "wf_1", "task_1"))
-    store.take_transcript(OURS, "task_1", 9)
+    store.runs.count(OURS, ours_too, store.runs.accounts(OURS, "wf_1", "task_1"))
+    store.runs.take_transcript(OURS, "task_1", 9)
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
 
 
 def test_no_principal_renews_over_the_border(store: Store) -> None:
     task = claimed(store, workspace=THEIRS)
-    refused = answer(lambda s, w: s.renew(WorkerCall(agent("auditor", w), "task_1", "clm_1"), NOON, None), store, OURS)
-    unknown = answer(lambda s, w: s.renew(WorkerCall(agent("auditor", w), "task_9", "clm_1"), NOON, None), store, OURS)
+    refused = answer(
+        lambda s, w: s.claims.renew(WorkerCall(agent("auditor", w), "task_1", "clm_1"), NOON, None), store, OURS
+    )
+    unknown = answer(
+        lambda s, w: s.claims.renew(WorkerCall(agent("auditor", w), "task_9", "clm_1"), NOON, None), store, OURS
+    )
     assert (refused[0], refused[1]) == (unknown[0], unknown[1])
-    assert store.load(THEIRS, "task_1")[0] == task
+    assert store.tasks.load(THEIRS, "task_1")[0] == task
 
 
 def test_what_is_done_in_one_workspace_is_not_done_in_the_other(store: Store) -> None:
@@ -288,10 +294,10 @@ def test_what_is_done_in_one_workspace_is_not_done_in_the_other(store: Store) ->
     before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
     stored(store, workspace=OURS)
     fill_task_items(store, OURS)
-    ours = store.load(OURS, "task_6")[0]
+    ours = store.tasks.load(OURS, "task_6")[0]
     store.commit(OURS, then(ours, state=State.DONE, claim=None), FinishJob(a_job()))
-    store.acknowledge(OURS, "scout", ["inb_001"])
+    store.inboxes.acknowledge(OURS, "scout", ["inb_001"])
     with pytest.raises(Conflict):
         store.commit(OURS, new("task_9", workspace=OURS), Require(UnderClaim("task_6", "clm_1")))
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
-    assert list(store.due(NOON)) == [(THEIRS, "task_1", JobKind.JOIN)]
+    assert list(store.queues.due(NOON)) == [(THEIRS, "task_1", JobKind.JOIN)]

@@ -25,7 +25,7 @@ END = NOON + seconds(25)
 
 
 def begun(store: Store, number: int = 1, by: Principal = AUDITOR, at: Any = NOON, until: Any = END) -> PollPermit:
-    return store.begin_poll(by, f"poll_{number}", at, until)
+    return store.uses.begin_poll(by, f"poll_{number}", at, until)
 
 
 def full(store: Store, by: Principal = AUDITOR) -> list[PollPermit]:
@@ -49,7 +49,7 @@ def test_the_first_that_ends_is_the_one_to_wait_for(store: Store) -> None:
 
 def test_one_that_has_ended_makes_room(store: Store) -> None:
     permits = full(store)
-    store.end_poll(permits[2])
+    store.uses.end_poll(permits[2])
     assert begun(store, 6).slot == permits[2].slot
     with pytest.raises(TooManyPolls):
         begun(store, 7)
@@ -69,11 +69,11 @@ def test_one_that_ends_late_takes_nothing_from_who_has_its_place(store: Store) -
     permits = full(store)
     later = [begun(store, number, at=END, until=END + seconds(25)) for number in range(6, 11)]
     for permit in permits:
-        store.end_poll(permit)
-        store.end_poll(permit)
+        store.uses.end_poll(permit)
+        store.uses.end_poll(permit)
     with pytest.raises(TooManyPolls):
         begun(store, 11, at=END)
-    store.end_poll(later[0])
+    store.uses.end_poll(later[0])
     assert begun(store, 12, at=END).slot == later[0].slot
 
 
@@ -98,7 +98,7 @@ def test_an_unclear_attempt_takes_one_place(rig: Rig, fault: str) -> None:
 
 
 def test_a_poll_is_one_write_at_its_beginning_and_one_at_its_end(rig: Rig) -> None:
-    assert rig.count(lambda: rig.store.end_poll(begun(rig.store))) == ["update_item", "update_item"]
+    assert rig.count(lambda: rig.store.uses.end_poll(begun(rig.store))) == ["update_item", "update_item"]
 
 
 def test_a_refused_one_costs_one_write_that_fails(rig: Rig) -> None:

@@ -13,22 +13,22 @@ AUDITOR = agent("auditor")
 
 
 def test_uses_add_up_within_their_minute(store: Store) -> None:
-    assert store.count_use(AUDITOR, 7, 20, 1_000) == (20, 1_000)
-    assert store.count_use(AUDITOR, 7, 1, 64_000) == (21, 65_000)
-    assert store.count_use(AUDITOR, 8, 1, 0) == (1, 0)
+    assert store.uses.count_use(AUDITOR, 7, 20, 1_000) == (20, 1_000)
+    assert store.uses.count_use(AUDITOR, 7, 1, 64_000) == (21, 65_000)
+    assert store.uses.count_use(AUDITOR, 8, 1, 0) == (1, 0)
 
 
 def test_each_principal_has_its_own_count(store: Store) -> None:
-    store.count_use(AUDITOR, 7, 20, 1_000)
+    store.uses.count_use(AUDITOR, 7, 20, 1_000)
     for by in (agent("auditor-2"), agent("auditor", "other"), human(name="auditor")):
-        assert store.count_use(by, 7, 1, 1) == (1, 1)
+        assert store.uses.count_use(by, 7, 1, 1) == (1, 1)
 
 
 def test_a_count_is_one_write_tried_once_and_forgotten_in_time(rig: Rig) -> None:
-    assert rig.count(lambda: rig.store.count_use(AUDITOR, 7, 20, 1_000)) == ["update_item"]
+    assert rig.count(lambda: rig.store.uses.count_use(AUDITOR, 7, 20, 1_000)) == ["update_item"]
     (item,) = [item for item in rig.items() if "#USE#" in item["pk"]["S"]]
     assert int(item["ttl"]["N"]) == 7 * 60 + 3_600
     rig.choked.plan = lambda _number, _operation: "timeout_before"
     with pytest.raises(Busy):
-        rig.store.count_use(AUDITOR, 7, 1, 1)
+        rig.store.uses.count_use(AUDITOR, 7, 1, 1)
     assert rig.choked.calls[-2:] == ["update_item", "update_item"]

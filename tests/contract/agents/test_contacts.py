@@ -24,49 +24,51 @@ MS = timedelta(milliseconds=1)
 
 
 def test_nobody_was_heard_of_yet(store: Store) -> None:
-    assert store.last_contact(WORKSPACE, "auditor") is None
-    assert store.last_contacts(WORKSPACE) == {}
+    assert store.contacts.last_contact(WORKSPACE, "auditor") is None
+    assert store.contacts.last_contacts(WORKSPACE) == {}
 
 
 def test_contacts_are_kept_by_agent(store: Store) -> None:
-    store.mark_contact(WORKSPACE, "client", NOON, MARKED_EVERY)
-    store.mark_contact(WORKSPACE, "client-repo-auditor", NOON + MS, MARKED_EVERY)
-    assert store.last_contact(WORKSPACE, "client") == NOON
-    assert store.last_contacts(WORKSPACE) == {"client": NOON, "client-repo-auditor": NOON + MS}
+    store.contacts.mark_contact(WORKSPACE, "client", NOON, MARKED_EVERY)
+    store.contacts.mark_contact(WORKSPACE, "client-repo-auditor", NOON + MS, MARKED_EVERY)
+    assert store.contacts.last_contact(WORKSPACE, "client") == NOON
+    assert store.contacts.last_contacts(WORKSPACE) == {"client": NOON, "client-repo-auditor": NOON + MS}
 
 
 def test_a_contact_is_kept_again_after_a_minute_and_not_before(store: Store) -> None:
     for at in (NOON, NOON + MINUTE - MS):
-        store.mark_contact(WORKSPACE, "auditor", at, MARKED_EVERY)
-    assert store.last_contact(WORKSPACE, "auditor") == NOON
-    store.mark_contact(WORKSPACE, "auditor", NOON + MINUTE, MARKED_EVERY)
-    assert store.last_contact(WORKSPACE, "auditor") == NOON + MINUTE
+        store.contacts.mark_contact(WORKSPACE, "auditor", at, MARKED_EVERY)
+    assert store.contacts.last_contact(WORKSPACE, "auditor") == NOON
+    store.contacts.mark_contact(WORKSPACE, "auditor", NOON + MINUTE, MARKED_EVERY)
+    assert store.contacts.last_contact(WORKSPACE, "auditor") == NOON + MINUTE
 
 
 def test_an_older_contact_is_never_kept_over_a_newer_one(store: Store) -> None:
-    store.mark_contact(WORKSPACE, "auditor", NOON, MARKED_EVERY)
-    store.mark_contact(WORKSPACE, "auditor", NOON - 2 * MINUTE, MARKED_EVERY)
-    assert store.last_contact(WORKSPACE, "auditor") == NOON
+    store.contacts.mark_contact(WORKSPACE, "auditor", NOON, MARKED_EVERY)
+    store.contacts.mark_contact(WORKSPACE, "auditor", NOON - 2 * MINUTE, MARKED_EVERY)
+    assert store.contacts.last_contact(WORKSPACE, "auditor") == NOON
 
 
 def test_a_process_writes_once_a_minute_and_another_ones_mark_stands(rig: Rig) -> None:
     def writes(seconds: float) -> int:
         rig.clock.advance(seconds)
-        return len(rig.count(lambda: rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)))
+        return len(
+            rig.count(lambda: rig.store.contacts.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY))
+        )
 
     assert [writes(seconds) for seconds in (0, 30, 29.999, 0.001)] == [1, 0, 0, 1]
     rig.clock.advance(60)
-    rig.other_store.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)
+    rig.other_store.contacts.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)
     before = rig.clock.now()
     assert writes(30) == 1
-    assert rig.store.last_contact(WORKSPACE, "auditor") == before
+    assert rig.store.contacts.last_contact(WORKSPACE, "auditor") == before
 
 
 @pytest.mark.parametrize("fault", ["timeout_before", "timeout_after", "error_before", "no_connection", "throttle"])
 def test_a_mark_is_tried_once_and_not_again_within_the_minute(rig: Rig, fault: str) -> None:
     rig.choked.plan = lambda _n, operation: fault if operation == "put_item" else None
     with pytest.raises(Busy):
-        rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)
+        rig.store.contacts.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)
     assert rig.choked.calls.count("put_item") == 1
     assert rig.count(lambda: mark_contact(rig.world.deps, agent("auditor"), "auditor")) == []
     rig.clock.advance(60)

@@ -48,51 +48,51 @@ def test_an_agent_that_is_switched_off_while_a_marker_reads_is_seen(rig: Rig, op
     if knows and operation != "batch_get_item":
         register_agent(rig.other().deps, human(), "scout", {"description": "makes it read them again"})
     if not knows:
-        rig.store.forget_rosters()
+        rig.store.forget_all()
     just_before(rig, operation, switched_off(rig))
     with pytest.raises(InvalidMarker):
         create_handoff_marker(rig.world.deps, human(), marker_body())
 
 
 def test_agents_that_change_between_the_two_readings_are_read_again_by_the_next(rig: Rig) -> None:
-    rig.store.forget_rosters()
+    rig.store.forget_all()
     just_before(rig, "query", switched_off(rig))
-    assert not rig.store.roster(WORKSPACE).get("auditor").active
+    assert not rig.store.agents.roster(WORKSPACE).get("auditor").active
     switched_on = {"active": True}
     register_agent(rig.other().deps, human(), "auditor", switched_on)
-    assert rig.store.roster(WORKSPACE).get("auditor").active
-    assert rig.count(lambda: rig.store.roster(WORKSPACE)) == ["get_item"]
+    assert rig.store.agents.roster(WORKSPACE).get("auditor").active
+    assert rig.count(lambda: rig.store.agents.roster(WORKSPACE)) == ["get_item"]
 
 
 def test_nothing_is_saved_on_agents_that_changed_between_the_two_readings(rig: Rig) -> None:
-    rig.store.forget_rosters()
+    rig.store.forget_all()
     just_before(rig, "query", switched_off(rig))
-    read = rig.store.roster(WORKSPACE)
+    read = rig.store.agents.roster(WORKSPACE)
     with pytest.raises(Conflict):
-        rig.store.save_agent(an_agent("newcomer", name="Newcomer"), read)
+        rig.store.agents.save_agent(an_agent("newcomer", name="Newcomer"), read)
 
 
 def test_a_process_that_saves_an_agent_knows_it_without_reading(rig: Rig) -> None:
     register_agent(rig.world.deps, human(), "newcomer", {"name": "Newcomer"})
-    assert rig.count(lambda: rig.store.roster(WORKSPACE)) == ["get_item", "batch_get_item"]
-    assert rig.store.roster(WORKSPACE).active_named("Newcomer") is not None
-    assert rig.store.roster(WORKSPACE) == rig.other_store.roster(WORKSPACE)
+    assert rig.count(lambda: rig.store.agents.roster(WORKSPACE)) == ["get_item", "batch_get_item"]
+    assert rig.store.agents.roster(WORKSPACE).active_named("Newcomer") is not None
+    assert rig.store.agents.roster(WORKSPACE) == rig.other_store.agents.roster(WORKSPACE)
 
 
 def test_a_registration_that_was_refused_is_not_kept(rig: Rig) -> None:
-    read = rig.store.roster(WORKSPACE)
+    read = rig.store.agents.roster(WORKSPACE)
     switched_off(rig)()
     with pytest.raises(Conflict):
-        rig.store.save_agent(an_agent("newcomer", name="Newcomer"), read)
-    assert rig.store.roster(WORKSPACE) == rig.other_store.roster(WORKSPACE)
+        rig.store.agents.save_agent(an_agent("newcomer", name="Newcomer"), read)
+    assert rig.store.agents.roster(WORKSPACE) == rig.other_store.agents.roster(WORKSPACE)
 
 
 def test_what_an_import_changes_is_known_to_all(store: Store, rig: Rig) -> None:
     other = rig.other()
-    rig.store.roster(WORKSPACE)
+    rig.store.agents.roster(WORKSPACE)
     import_agents(other.deps, human(), {"auditor": {"accepts": ("code",)}, "newcomer": {"produces": ("text",)}})
-    assert rig.store.roster(WORKSPACE).get("auditor").accepts == ("code",)
-    assert rig.store.roster(WORKSPACE) == rig.other_store.roster(WORKSPACE)
+    assert rig.store.agents.roster(WORKSPACE).get("auditor").accepts == ("code",)
+    assert rig.store.agents.roster(WORKSPACE) == rig.other_store.agents.roster(WORKSPACE)
 
 
 def test_a_process_keeps_the_agents_of_so_many_workspaces_and_no_more(
@@ -102,7 +102,7 @@ def test_a_process_keeps_the_agents_of_so_many_workspaces_and_no_more(
     other = rig.other()
     for workspace in ("one", "two", "three", "four"):
         register_agent(other.deps, human(workspace), "auditor", {})
-        rig.store.roster(workspace)
-    rig.store.roster("two")
-    assert rig.count(lambda: rig.store.roster("one")) == ["get_item", "batch_get_item", "query"]
-    assert rig.count(lambda: rig.store.roster("two")) == ["get_item"]
+        rig.store.agents.roster(workspace)
+    rig.store.agents.roster("two")
+    assert rig.count(lambda: rig.store.agents.roster("one")) == ["get_item", "batch_get_item", "query"]
+    assert rig.count(lambda: rig.store.agents.roster("two")) == ["get_item"]

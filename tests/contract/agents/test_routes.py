@@ -25,35 +25,35 @@ FULL = a_route(agent="client-repo-auditor", mode=Mode.MANUAL, dispatch_rank=0, u
 
 def save(store: Store, *routes: Route) -> None:
     for each in routes:
-        store.save_route(each, store.routes(each.workspace))
+        store.routes.save_route(each, store.routes.table(each.workspace))
 
 
 def test_an_empty_workspace_routes_nothing(store: Store) -> None:
-    assert store.routes(WORKSPACE) == RoutingTable()
-    assert store.route(WORKSPACE, "audit") is None
+    assert store.routes.table(WORKSPACE) == RoutingTable()
+    assert store.routes.route(WORKSPACE, "audit") is None
 
 
 @pytest.mark.parametrize("route", [FULL, a_route()])
 def test_a_route_is_read_back_as_it_was_saved(store: Store, route: Any) -> None:
     save(store, route)
-    assert store.route(WORKSPACE, "audit") == route
-    assert store.routes(WORKSPACE) == RoutingTable((route,), 1)
+    assert store.routes.route(WORKSPACE, "audit") == route
+    assert store.routes.table(WORKSPACE) == RoutingTable((route,), 1)
 
 
 def test_work_types_that_begin_alike_are_routed_apart(store: Store) -> None:
     save(store, a_route("audit"), a_route("audit-more", agent="scout"))
-    assert store.route(WORKSPACE, "audit") == a_route("audit")
-    assert store.route(WORKSPACE, "audi") is None
-    assert [route.work_type for route in store.routes(WORKSPACE)] == ["audit", "audit-more"]
+    assert store.routes.route(WORKSPACE, "audit") == a_route("audit")
+    assert store.routes.route(WORKSPACE, "audi") is None
+    assert [route.work_type for route in store.routes.table(WORKSPACE)] == ["audit", "audit-more"]
 
 
 def test_a_change_decided_before_another_routes_change_is_refused(store: Store) -> None:
-    read = store.routes(WORKSPACE)
+    read = store.routes.table(WORKSPACE)
     save(store, a_route("a"))
     with pytest.raises(Conflict):
-        store.save_route(a_route("b"), read)
-    assert store.route(WORKSPACE, "b") is None
-    assert store.routes(WORKSPACE).version == 1
+        store.routes.save_route(a_route("b"), read)
+    assert store.routes.route(WORKSPACE, "b") is None
+    assert store.routes.table(WORKSPACE).version == 1
 
 
 @pytest.mark.parametrize("version", [1, 3])
@@ -61,19 +61,19 @@ def test_a_route_changes_only_from_the_version_that_was_read(store: Store, versi
     save(store, a_route())
     with pytest.raises(Conflict):
         save(store, a_route(version=version, agent="scout"))
-    assert store.route(WORKSPACE, "audit") == a_route()
+    assert store.routes.route(WORKSPACE, "audit") == a_route()
 
 
 def test_a_removed_route_is_none_and_is_remembered(store: Store) -> None:
     removed = a_route(version=2, removed=True)
     save(store, a_route(), removed, a_route("other"))
-    assert store.route(WORKSPACE, "audit") is None
-    table = store.routes(WORKSPACE)
+    assert store.routes.route(WORKSPACE, "audit") is None
+    table = store.routes.table(WORKSPACE)
     assert [route.work_type for route in table] == ["other"]
     assert (len(table), table.last("audit"), table.version) == (1, removed, 3)
     anew = replace(removed, version=3, removed=False, agent="scout")
     save(store, anew)
-    assert store.route(WORKSPACE, "audit") == anew
+    assert store.routes.route(WORKSPACE, "audit") == anew
 
 
 def test_every_version_is_kept_for_good(rig: Rig) -> None:
@@ -94,4 +94,4 @@ def test_a_route_takes_two_calls(rig: Rig) -> None:
     values = {"agent": "auditor", "mode": Mode.DISPATCH}
     calls = rig.requested(lambda: change_route(rig.world.deps, human(), "audit", values))
     assert calls == ["query", "transact_write_items"]
-    assert rig.count(lambda: rig.store.route(WORKSPACE, "audit")) == ["get_item"]
+    assert rig.count(lambda: rig.store.routes.route(WORKSPACE, "audit")) == ["get_item"]

@@ -45,19 +45,19 @@ ALIKE = {"type"}
 
 def save(store: Store, *tools: Tool) -> None:
     for each in tools:
-        store.save_tool(each, store.toolbox(each.workspace))
+        store.tools.save_tool(each, store.tools.toolbox(each.workspace))
 
 
 def test_an_empty_workspace_has_no_tools(store: Store) -> None:
-    assert store.toolbox(WORKSPACE) == Toolbox()
-    assert store.tools(WORKSPACE, ["ask_auditor"]) == {}
+    assert store.tools.toolbox(WORKSPACE) == Toolbox()
+    assert store.tools.named(WORKSPACE, ["ask_auditor"]) == {}
 
 
 @pytest.mark.parametrize("tool", [FULL, a_tool(), a_tool(description="", target_agent="")])
 def test_a_tool_is_read_back_as_it_was_saved(store: Store, tool: Tool) -> None:
     save(store, tool)
-    assert store.toolbox(WORKSPACE) == Toolbox((tool,), 1)
-    found = store.tools(WORKSPACE, ["ask_auditor"])
+    assert store.tools.toolbox(WORKSPACE) == Toolbox((tool,), 1)
+    found = store.tools.named(WORKSPACE, ["ask_auditor"])
     assert found == {"ask_auditor": tool}
     assert repr(found["ask_auditor"]) == repr(tool), "1 is neither 1.0 nor true"
 
@@ -76,28 +76,28 @@ def test_the_full_tool_is_a_full_one() -> None:
 
 def test_tools_are_listed_by_name_and_every_change_is_counted(store: Store) -> None:
     save(store, a_tool("z"), a_tool("ask"), a_tool("ask_more"), a_tool("a0"), a_tool("ask", version=2, active=False))
-    toolbox = store.toolbox(WORKSPACE)
+    toolbox = store.tools.toolbox(WORKSPACE)
     assert [tool.name for tool in toolbox.tools] == ["a0", "ask", "ask_more", "z"]
     assert (toolbox.version, toolbox.get("ask")) == (5, a_tool("ask", version=2, active=False))
 
 
 def test_only_those_that_were_asked_for_and_are_there_are_found(store: Store) -> None:
     save(store, a_tool("ask"), a_tool("ask_more"), a_tool("other", active=False))
-    assert store.tools(WORKSPACE, ["ask", "as", "ask", "other", "toolbox"]) == {
+    assert store.tools.named(WORKSPACE, ["ask", "as", "ask", "other", "toolbox"]) == {
         "ask": a_tool("ask"),
         "other": a_tool("other", active=False),
     }
-    assert store.tools(WORKSPACE, frozenset({"ask_more"})) == {"ask_more": a_tool("ask_more")}
-    assert store.tools(WORKSPACE, []) == {}
+    assert store.tools.named(WORKSPACE, frozenset({"ask_more"})) == {"ask_more": a_tool("ask_more")}
+    assert store.tools.named(WORKSPACE, []) == {}
 
 
 def test_a_change_decided_before_another_tools_change_is_refused(store: Store) -> None:
-    read = store.toolbox(WORKSPACE)
+    read = store.tools.toolbox(WORKSPACE)
     save(store, a_tool("a"))
     with pytest.raises(Conflict):
-        store.save_tool(a_tool("b"), read)
-    assert store.tools(WORKSPACE, ["a", "b"]) == {"a": a_tool("a")}
-    assert store.toolbox(WORKSPACE).version == 1
+        store.tools.save_tool(a_tool("b"), read)
+    assert store.tools.named(WORKSPACE, ["a", "b"]) == {"a": a_tool("a")}
+    assert store.tools.toolbox(WORKSPACE).version == 1
 
 
 @pytest.mark.parametrize("version", [1, 3])
@@ -105,15 +105,19 @@ def test_a_tool_changes_only_from_the_version_that_was_read(store: Store, versio
     save(store, a_tool())
     with pytest.raises(Conflict):
         save(store, a_tool(version=version, description="changed"))
-    assert store.toolbox(WORKSPACE) == Toolbox((a_tool(),), 1)
+    assert store.tools.toolbox(WORKSPACE) == Toolbox((a_tool(),), 1)
 
 
 def test_what_is_read_is_nobody_elses(store: Store) -> None:
     given = a_tool(context_variables=(Variable(name="options", type=VariableType.OBJECT, enum=({"a": 1},)),))
     save(store, given)
-    for shared in (given, store.toolbox(WORKSPACE).tools[0], store.tools(WORKSPACE, [given.name])[given.name]):
+    for shared in (
+        given,
+        store.tools.toolbox(WORKSPACE).tools[0],
+        store.tools.named(WORKSPACE, [given.name])[given.name],
+    ):
         shared.context_variables[0].enum[0]["a"] = "mine"
-    assert store.toolbox(WORKSPACE).tools[0].context_variables[0].enum == ({"a": 1},)
+    assert store.tools.toolbox(WORKSPACE).tools[0].context_variables[0].enum == ({"a": 1},)
 
 
 def test_every_version_is_kept_for_good(rig: Rig) -> None:
@@ -127,8 +131,8 @@ def test_every_version_is_kept_for_good(rig: Rig) -> None:
 def test_a_tool_takes_two_calls_and_tools_by_name_one(rig: Rig) -> None:
     assert rig.count(lambda: save(rig.store, a_tool("a"))) == ["query", "transact_write_items"]
     names = [f"t{number}" for number in range(30)]
-    assert rig.count(lambda: rig.store.tools(WORKSPACE, names)) == ["batch_get_item"]
-    assert rig.count(lambda: rig.store.tools(WORKSPACE, [])) == []
+    assert rig.count(lambda: rig.store.tools.named(WORKSPACE, names)) == ["batch_get_item"]
+    assert rig.count(lambda: rig.store.tools.named(WORKSPACE, [])) == []
 
 
 FAULTS: list[Any] = ["timeout_after", "error_after", "timeout_before", "throttle"]
@@ -136,7 +140,7 @@ FAULTS: list[Any] = ["timeout_after", "error_after", "timeout_before", "throttle
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_lost_reply_is_a_success_though_another_has_changed_it_since(rig: Rig, fault: str) -> None:
-    read = rig.store.toolbox(WORKSPACE)
+    read = rig.store.tools.toolbox(WORKSPACE)
     first = len(rig.choked.calls) + 1
 
     def plan(number: int, _operation: str) -> str | None:
@@ -145,9 +149,9 @@ def test_a_lost_reply_is_a_success_though_another_has_changed_it_since(rig: Rig,
         return fault if number == first else None
 
     rig.choked.plan = plan
-    rig.store.save_tool(a_tool(), read)
+    rig.store.tools.save_tool(a_tool(), read)
     rig.choked.plan = no_fault
-    toolbox = rig.store.toolbox(WORKSPACE)
+    toolbox = rig.store.tools.toolbox(WORKSPACE)
     expected = (2, 3) if fault.endswith("after") else (1, 1)
     tool = toolbox.get("ask_auditor")
     assert tool is not None
@@ -156,19 +160,19 @@ def test_a_lost_reply_is_a_success_though_another_has_changed_it_since(rig: Rig,
 
 def test_tools_are_listed_by_name_page_by_page(store: Store) -> None:
     names = ["a", "a_", "a_b", "a0", "ab", "b"]
-    assert store.listed_tools(WORKSPACE, 5, None) == Page(())
+    assert store.tools.listed_tools(WORKSPACE, 5, None) == Page(())
     save(store, *(a_tool(name=name) for name in names))
     for limit in (1, 2, 5, 6, 100):
         found: list[str] = []
         cursor = None
         for _ in range(len(names)):
-            page = store.listed_tools(WORKSPACE, limit, cursor)
+            page = store.tools.listed_tools(WORKSPACE, limit, cursor)
             found += [tool.name for tool in page.items]
             cursor = page.cursor
             if cursor is None:
                 break
         assert (found, cursor) == (sorted(names), None)
-    assert [tool.name for tool in store.listed_tools(WORKSPACE, 5, "aa").items] == ["ab", "b"]
+    assert [tool.name for tool in store.tools.listed_tools(WORKSPACE, 5, "aa").items] == ["ab", "b"]
 
 
 def test_a_page_of_tools_reads_a_megabyte_and_no_more(rig: Rig) -> None:
@@ -176,7 +180,7 @@ def test_a_page_of_tools_reads_a_megabyte_and_no_more(rig: Rig) -> None:
     pages: list[Page] = []
 
     def next_page() -> None:
-        pages.append(rig.store.listed_tools(WORKSPACE, 100, pages[-1].cursor if pages else None))
+        pages.append(rig.store.tools.listed_tools(WORKSPACE, 100, pages[-1].cursor if pages else None))
 
     while not pages or pages[-1].cursor is not None:
         assert rig.count(next_page) == ["query"]

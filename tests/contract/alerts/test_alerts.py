@@ -44,10 +44,10 @@ NOTHING = Page(())
 @pytest.mark.parametrize("alert", [FULL, an_alert()])
 def test_an_alert_is_read_back_as_it_was_raised(store: Store, alert: Any) -> None:
     store.commit(WORKSPACE, Save(alert))
-    assert store.alert(WORKSPACE, alert.id) == alert
-    assert store.alerts(WORKSPACE, 10, None).items == (alert,)
+    assert store.alerts.alert(WORKSPACE, alert.id) == alert
+    assert store.alerts.newest(WORKSPACE, 10, None).items == (alert,)
     with pytest.raises(Unknown):
-        store.alert(WORKSPACE, "alert_02")
+        store.alerts.alert(WORKSPACE, "alert_02")
 
 
 def test_an_alert_is_there_if_and_only_if_its_change_is(store: Store) -> None:
@@ -55,12 +55,12 @@ def test_an_alert_is_there_if_and_only_if_its_change_is(store: Store) -> None:
     store.commit(WORKSPACE, then(task, "alert_raised"), Save(an_alert(1, task_id=task.id)))
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, then(task, "alert_raised"), Save(an_alert(2, task_id=task.id)))
-    assert store.alerts(WORKSPACE, 10, None).items == (an_alert(1, task_id=task.id),)
+    assert store.alerts.newest(WORKSPACE, 10, None).items == (an_alert(1, task_id=task.id),)
 
 
 def test_two_alerts_may_come_with_one_change(store: Store) -> None:
     store.commit(WORKSPACE, new("task_1"), *[Save(an_alert(n, task_id="task_1")) for n in (1, 2)])
-    assert len(store.alerts_of_task(WORKSPACE, "task_1", 10, None).items) == 2
+    assert len(store.alerts.alerts_of_task(WORKSPACE, "task_1", 10, None).items) == 2
 
 
 def test_an_alert_is_found_by_how_far_it_is(store: Store) -> None:
@@ -68,7 +68,7 @@ def test_an_alert_is_found_by_how_far_it_is(store: Store) -> None:
 
     def found() -> list[str]:
         states = (AlertState.OPEN, AlertState.ACKNOWLEDGED, AlertState.RESOLVED)
-        return [str(state) for state in states if store.unresolved_alerts(WORKSPACE, state, 10, None).items]
+        return [str(state) for state in states if store.alerts.unresolved_alerts(WORKSPACE, state, 10, None).items]
 
     assert found() == ["open"]
     alert = alert.acknowledged(human(), NOON)
@@ -76,7 +76,7 @@ def test_an_alert_is_found_by_how_far_it_is(store: Store) -> None:
     assert found() == ["acknowledged"]
     alert = alert.resolved(human(), NOON)
     store.commit(WORKSPACE, Save(alert))
-    assert store.alerts(WORKSPACE, 10, None).items == (alert,)
+    assert store.alerts.newest(WORKSPACE, 10, None).items == (alert,)
 
 
 def test_an_alert_changes_only_from_the_version_that_was_read(store: Store) -> None:
@@ -88,7 +88,7 @@ def test_an_alert_changes_only_from_the_version_that_was_read(store: Store) -> N
             store.commit(WORKSPACE, Save(replace(first, note="late", version=version)))
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, Save(an_alert(2, version=2)))
-    assert store.alerts(WORKSPACE, 10, None).items == (first,)
+    assert store.alerts.newest(WORKSPACE, 10, None).items == (first,)
 
 
 def raise_one(store: Store, number: int, by: str = BY, workspace: str = WORKSPACE) -> None:
@@ -103,7 +103,7 @@ def test_an_hour_holds_so_many_of_one_caller_and_no_more(store: Store) -> None:
         raise_one(store, 99)
     assert refused.value.fields == {"limit": MAX_PER_HOUR, "retry_after": 3_600}
     with pytest.raises(Unknown):
-        store.alert(WORKSPACE, "alert_99")
+        store.alerts.alert(WORKSPACE, "alert_99")
     raise_one(store, 100, by="agent:audito")
     raise_one(store, 101, workspace="other")
     store.commit(WORKSPACE, Add(AlertCount(BY, NOON + HOUR), 1, MAX_PER_HOUR), Save(an_alert(102)))
@@ -125,8 +125,8 @@ def test_a_used_key_says_more_than_a_full_hour(store: Store) -> None:
 def test_alerts_about_nothing_are_no_tasks(store: Store) -> None:
     add_alert(store, 1)
     add_alert(store, 2, task_id="task_1")
-    assert [alert.id for alert in store.alerts_of_task(WORKSPACE, "task_1", 10, None).items] == ["alert_02"]
-    assert store.alerts_of_task(WORKSPACE, "task_10", 10, None) == NOTHING
+    assert [alert.id for alert in store.alerts.alerts_of_task(WORKSPACE, "task_1", 10, None).items] == ["alert_02"]
+    assert store.alerts.alerts_of_task(WORKSPACE, "task_10", 10, None) == NOTHING
 
 
 # What it costs
@@ -165,7 +165,7 @@ def test_a_systems_alert_costs_no_call_of_its_own(rig: Rig) -> None:
     rig.clock.advance(3_600)
     calls = rig.count(lambda: sweep(rig.world.deps))
     assert calls.count("transact_write_items") == 1
-    assert len(rig.store.alerts(WORKSPACE, 10, None).items) == 1
+    assert len(rig.store.alerts.newest(WORKSPACE, 10, None).items) == 1
 
 
 def test_open_alerts_take_two_calls_however_many_were_dealt_with(rig: Rig) -> None:

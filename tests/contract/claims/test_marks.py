@@ -21,17 +21,17 @@ LATER = NOON + seconds(1_000)
 
 
 def found(store: Store, at: Any = LATER) -> list[tuple[str, str | None]]:
-    return [(each.task_id, each.lapsed_claim) for each in store.ready(WORKSPACE, "auditor", at)[1]]
+    return [(each.task_id, each.lapsed_claim) for each in store.queues.ready(WORKSPACE, "auditor", at)[1]]
 
 
 def loaded(store: Store) -> Task:
-    return store.load(WORKSPACE, "task_1")[0]
+    return store.tasks.load(WORKSPACE, "task_1")[0]
 
 
 def extended(store: Store) -> Task:
     """Its mark says NOON + 300 s, its claim NOON + 500 s."""
     claimed(store, "task_1")
-    store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(200), None)
+    store.claims.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(200), None)
     return loaded(store)
 
 
@@ -39,7 +39,7 @@ def test_a_claim_is_shown_once_its_lease_is_over_and_not_before(store: Store) ->
     claimed(store, "task_1")
     assert found(store, NOON + seconds(299.999)) == []
     assert found(store, NOON + seconds(300)) == [("task_1", "clm_1")]
-    (lapsed,) = store.ready(WORKSPACE, "auditor", LATER)[1]
+    (lapsed,) = store.queues.ready(WORKSPACE, "auditor", LATER)[1]
     assert lapsed == ReadyTask("task_1", NOON + seconds(300), lapsed_claim="clm_1")
 
 
@@ -65,14 +65,14 @@ def test_many_pages_of_work_and_marks_are_all_told(store: Store) -> None:
 def test_the_mark_of_open_work_stands_in_the_queue_of_the_agent_that_has_it(store: Store) -> None:
     claimed(store, "task_1", target_agent=None)
     assert found(store) == [("task_1", "clm_1")]
-    assert list(store.open_work(WORKSPACE, LATER)) == []
+    assert list(store.queues.open_work(WORKSPACE, LATER)) == []
 
 
 def test_a_mark_is_moved_to_the_end_of_the_lease_and_nothing_else_changes(store: Store) -> None:
     task = extended(store)
     assert found(store, NOON + seconds(300)) == [("task_1", "clm_1")]
     for _ in range(2):
-        store.move_mark(task)
+        store.claims.move_mark(task)
         assert found(store, NOON + seconds(499.999)) == []
         assert found(store, NOON + seconds(500)) == [("task_1", "clm_1")]
         assert loaded(store) == task
@@ -86,32 +86,32 @@ def test_a_mark_of_another_claim_is_left_where_it_is(store: Store, claim: Claim 
     else:
         store.commit(WORKSPACE, then(task, claim=claim, fence=2))
     before = found(store)
-    store.move_mark(task)
+    store.claims.move_mark(task)
     assert found(store) == before == ([] if claim is None else [("task_1", "clm_2")])
 
 
 def test_a_mark_is_not_moved_back_by_who_read_an_earlier_lease(store: Store) -> None:
     task = extended(store)
-    store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(400), None)
-    store.move_mark(loaded(store))
-    store.move_mark(task)
+    store.claims.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(400), None)
+    store.claims.move_mark(loaded(store))
+    store.claims.move_mark(task)
     assert found(store, NOON + seconds(699)) == []
     assert found(store, NOON + seconds(700)) == [("task_1", "clm_1")]
 
 
 def test_a_commit_that_was_decided_before_a_mark_was_moved_costs_one_look_more(store: Store) -> None:
     task = extended(store)
-    store.move_mark(task)
+    store.claims.move_mark(task)
     store.commit(WORKSPACE, then(task, checkpoints=1))
     assert found(store, NOON + seconds(300)) == [("task_1", "clm_1")]
-    store.move_mark(loaded(store))
+    store.claims.move_mark(loaded(store))
     assert found(store, NOON + seconds(499)) == []
     assert found(store, NOON + seconds(500)) == [("task_1", "clm_1")]
 
 
 def test_a_task_without_a_claim_has_no_mark_to_move(store: Store) -> None:
     task = queued(store, "task_1")
-    store.move_mark(task)
+    store.claims.move_mark(task)
     assert found(store) == [("task_1", None)]
 
 

@@ -23,21 +23,21 @@ from support.worlds.world import WORKSPACE, agent, human
 
 
 def held(store: Store, slug: str = "auditor") -> list[tuple[str, str]]:
-    return [(each.task_id, each.claim_id) for each in store.held(WORKSPACE, slug)]
+    return [(each.task_id, each.claim_id) for each in store.claims.held(WORKSPACE, slug)]
 
 
 def slots(store: Store, slug: str = "auditor") -> list[int]:
-    return sorted(store.taken_slots(WORKSPACE, slug))
+    return sorted(store.claims.taken_slots(WORKSPACE, slug))
 
 
 def test_a_claim_is_held_from_its_beginning_to_its_end(store: Store) -> None:
     task = queued(store, "task_1", workflow_id="wf_7")
-    assert store.held(WORKSPACE, "auditor") == ()
+    assert store.claims.held(WORKSPACE, "auditor") == ()
     begun = then(task, state=State.CLAIMED, claim=a_claim(), fence=1)
     store.commit(WORKSPACE, begun)
-    assert store.held(WORKSPACE, "auditor") == (HeldClaim("task_1", "clm_1", "wf_7"),)
+    assert store.claims.held(WORKSPACE, "auditor") == (HeldClaim("task_1", "clm_1", "wf_7"),)
     freed(store, begun.task)
-    assert store.held(WORKSPACE, "auditor") == ()
+    assert store.claims.held(WORKSPACE, "auditor") == ()
 
 
 @pytest.mark.parametrize("slot", [None, 0, 1, 99])
@@ -54,8 +54,8 @@ def test_a_change_under_a_claim_leaves_it_held(store: Store) -> None:
     task = holding(store, "task_1", 3)
     changed = then(task, checkpoints=1)
     store.commit(WORKSPACE, changed)
-    store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
-    store.commit(WORKSPACE, looked_at(store.load(WORKSPACE, "task_1")[0], rings=1))
+    store.claims.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
+    store.commit(WORKSPACE, looked_at(store.tasks.load(WORKSPACE, "task_1")[0], rings=1))
     assert (held(store), slots(store)) == ([("task_1", "clm_1")], [3])
 
 
@@ -70,7 +70,7 @@ def test_the_claim_whose_lease_ends_first_comes_first_with_or_without_a_permit(s
 def test_a_mark_stands_behind_the_work_of_the_agents_queue_and_is_no_work(store: Store) -> None:
     holding(store, "task_1")
     queued(store, "task_2")
-    skills, work = store.ready(WORKSPACE, "auditor", NOON + seconds(299))
+    skills, work = store.queues.ready(WORKSPACE, "auditor", NOON + seconds(299))
     assert (skills, [ready.task_id for ready in work]) == (None, ["task_2"])
     assert held(store) == [("task_1", "clm_1")]
 
@@ -88,7 +88,7 @@ def test_a_permit_is_taken_once(store: Store) -> None:
     task = queued(store, "task_2")
     with pytest.raises(SlotTaken):
         store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1))
-    assert store.load(WORKSPACE, "task_2")[0] == task
+    assert store.tasks.load(WORKSPACE, "task_2")[0] == task
     store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(2), fence=1))
     assert sorted(held(store)) == [("task_1", "clm_1"), ("task_2", "clm_1")]
     assert slots(store) == [1, 2]
@@ -140,10 +140,10 @@ def test_a_claim_decided_on_an_old_reading_says_so_rather_than_that_its_permit_i
 def test_what_is_decided_under_a_claim_holds_while_it_is_the_current_one(store: Store) -> None:
     task = holding(store, "task_1")
     store.commit(WORKSPACE, new("task_2"), Require(UnderClaim("task_1", "clm_1")))
-    store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
+    store.claims.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
     store.commit(WORKSPACE, new("task_3"), Require(UnderClaim("task_1", "clm_1")))
-    freed(store, store.load(WORKSPACE, task.id)[0])
-    back = store.load(WORKSPACE, "task_1")[0]
+    freed(store, store.tasks.load(WORKSPACE, task.id)[0])
+    back = store.tasks.load(WORKSPACE, "task_1")[0]
     store.commit(WORKSPACE, then(back, state=State.CLAIMED, claim=a_claim(fence=2), fence=2))
     for under in (
         Require(UnderClaim("task_1", "clm_1")),
@@ -153,7 +153,7 @@ def test_what_is_decided_under_a_claim_holds_while_it_is_the_current_one(store: 
         with pytest.raises(Conflict):
             store.commit(WORKSPACE, new("task_4"), under)
         with pytest.raises(Unknown):
-            store.load(WORKSPACE, "task_4")
+            store.tasks.load(WORKSPACE, "task_4")
 
 
 def test_what_hangs_below_a_task_holds_while_that_is_not_cancelled(store: Store) -> None:
@@ -162,12 +162,12 @@ def test_what_hangs_below_a_task_holds_while_that_is_not_cancelled(store: Store)
     done = then(above, state=State.DONE)
     store.commit(WORKSPACE, done)
     store.commit(WORKSPACE, new("task_3"), Require(NotCancelled("task_1")), Require(NotCancelled("task_2")))
-    store.commit(WORKSPACE, then(store.load(WORKSPACE, "task_2")[0], state=State.CANCELLED))
+    store.commit(WORKSPACE, then(store.tasks.load(WORKSPACE, "task_2")[0], state=State.CANCELLED))
     for task_id in ("task_2", "task_9"):
         with pytest.raises(Conflict):
             store.commit(WORKSPACE, new("task_4"), Require(NotCancelled("task_1")), Require(NotCancelled(task_id)))
         with pytest.raises(Unknown):
-            store.load(WORKSPACE, "task_4")
+            store.tasks.load(WORKSPACE, "task_4")
 
 
 def test_claims_may_begin_and_end_in_one_write(store: Store) -> None:
@@ -189,17 +189,17 @@ def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(st
     task = holding(store, "task_1")
     for size in (10, 5):
         store.commit(WORKSPACE, Insert(a_note(size, "task_1")), Require(UnderClaim("task_1", "clm_1", size)))
-    counted = store.load(WORKSPACE, "task_1")[0]
+    counted = store.tasks.load(WORKSPACE, "task_1")[0]
     assert counted.claim is not None
     assert task.claim is not None
     assert (counted.claim.kept_bytes, counted.meta.version) == (15, task.meta.version)
     assert counted.changed(claim=task.claim) == task
-    store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
-    renewed = store.load(WORKSPACE, "task_1")[0]
+    store.claims.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
+    renewed = store.tasks.load(WORKSPACE, "task_1")[0]
     assert renewed.claim is not None
     assert renewed.claim.kept_bytes == 15
     store.commit(WORKSPACE, then(renewed, checkpoints=1, claim=renewed.claim.keeping(85, 100)))
-    kept = store.load(WORKSPACE, "task_1")[0].claim
+    kept = store.tasks.load(WORKSPACE, "task_1")[0].claim
     assert kept is not None
     assert kept.kept_bytes == 100
     with pytest.raises(Conflict):

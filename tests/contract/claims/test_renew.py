@@ -20,7 +20,7 @@ WORKER = agent("auditor")
 
 
 def held(store: Store) -> Task:
-    return store.load(WORKSPACE, "task_1")[0]
+    return store.tasks.load(WORKSPACE, "task_1")[0]
 
 
 @pytest.mark.parametrize("hard_deadline", [None, 100, 299, 300, 301, 350, 10_000])
@@ -54,7 +54,7 @@ def test_every_beat_does_what_the_domain_says(
         now = NOON + seconds(second)
         assert task.claim is not None
         expected = task.claim.renewed(now, lease, task.hard_deadline)
-        answer = store.renew(WorkerCall(WORKER, task.id, "clm_1"), now, lease)
+        answer = store.claims.renew(WorkerCall(WORKER, task.id, "clm_1"), now, lease)
         assert answer == expected
         assert answer.expires_at >= task.claim.expires_at
         found = held(store)
@@ -65,22 +65,22 @@ def test_every_beat_does_what_the_domain_says(
 
 def test_a_soft_deadline_does_not_shorten_a_lease(store: Store) -> None:
     claimed(store, deadline=NOON + seconds(100))
-    answer = store.renew(WorkerCall(WORKER, "task_1", "clm_1"), NOON + seconds(60), None)
+    answer = store.claims.renew(WorkerCall(WORKER, "task_1", "clm_1"), NOON + seconds(60), None)
     assert answer.expires_at == NOON + seconds(360)
 
 
 def test_a_claim_that_is_over_but_not_yet_swept_is_still_extended(store: Store) -> None:
     claimed(store)
     late = NOON + seconds(900)
-    answer = store.renew(WorkerCall(WORKER, "task_1", "clm_1"), late, None)
+    answer = store.claims.renew(WorkerCall(WORKER, "task_1", "clm_1"), late, None)
     assert (answer.heartbeat_at, answer.expires_at) == (late, late + seconds(300))
 
 
 def test_a_heartbeat_leaves_everything_else_as_it_is(store: Store) -> None:
     task = claimed(store, rings=3, flags=frozenset(), attempt=2)
-    answer = store.renew(WorkerCall(WORKER, task.id, "clm_1"), NOON + seconds(1), None)
+    answer = store.claims.renew(WorkerCall(WORKER, task.id, "clm_1"), NOON + seconds(1), None)
     assert held(store) == task.changed(claim=answer, version=task.meta.version + 1)
-    assert len(store.events(WORKSPACE, task.id, 0, 10)) == 1
+    assert len(store.trail.events(WORKSPACE, task.id, 0, 10)) == 1
 
 
 @pytest.mark.parametrize("lease", [None, 60, 600])
@@ -103,15 +103,15 @@ def test_a_stale_or_foreign_claim_is_refused_and_changes_nothing(
     hard: dict[str, Any] = {} if deadline is None else {"deadline": NOON + seconds(deadline), "fail_on_deadline": True}
     task = claimed(store, **hard)
     with pytest.raises(StaleClaim if by.workspace == WORKSPACE else Unknown):
-        store.renew(WorkerCall(by, task.id, claim_id), NOON + seconds(60), lease)
+        store.claims.renew(WorkerCall(by, task.id, claim_id), NOON + seconds(60), lease)
     assert held(store) == task
 
 
 @pytest.mark.parametrize("lease", [None, 600])
 def test_an_unknown_task_is_unknown_and_is_not_made(store: Store, lease: int | None) -> None:
     with pytest.raises(Unknown):
-        store.renew(WorkerCall(WORKER, "task_1", "clm_1"), NOON, lease)
-    assert store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == ()
+        store.claims.renew(WorkerCall(WORKER, "task_1", "clm_1"), NOON, lease)
+    assert store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == ()
 
 
 def test_a_task_without_a_claim_or_with_a_newer_one_refuses(store: Store) -> None:
@@ -119,19 +119,19 @@ def test_a_task_without_a_claim_or_with_a_newer_one_refuses(store: Store) -> Non
     back = then(task, state=State.DELEGATED, claim=None)
     store.commit(WORKSPACE, back)
     with pytest.raises(StaleClaim):
-        store.renew(WorkerCall(WORKER, task.id, "clm_1"), NOON, None)
+        store.claims.renew(WorkerCall(WORKER, task.id, "clm_1"), NOON, None)
     again = then(back.task, state=State.CLAIMED, claim=a_claim(fence=2), fence=2)
     store.commit(WORKSPACE, again)
     with pytest.raises(StaleClaim):
-        store.renew(WorkerCall(WORKER, task.id, "clm_1"), NOON + seconds(60), None)
+        store.claims.renew(WorkerCall(WORKER, task.id, "clm_1"), NOON + seconds(60), None)
     assert held(store) == again.task
-    assert store.renew(WorkerCall(WORKER, task.id, "clm_2"), NOON + seconds(60), None).fence == 2
+    assert store.claims.renew(WorkerCall(WORKER, task.id, "clm_2"), NOON + seconds(60), None).fence == 2
 
 
 def test_a_sweep_decided_before_a_heartbeat_cannot_end_the_claim(store: Store) -> None:
     read = claimed(store)
     over = NOON + seconds(300)
-    renewed = store.renew(WorkerCall(WORKER, read.id, "clm_1"), over, None)
+    renewed = store.claims.renew(WorkerCall(WORKER, read.id, "clm_1"), over, None)
     for decided in (then(read, state=State.DELEGATED, claim=None), looked_at(read, wake_at=None)):
         with pytest.raises(Conflict):
             store.commit(WORKSPACE, decided)
@@ -140,12 +140,12 @@ def test_a_sweep_decided_before_a_heartbeat_cannot_end_the_claim(store: Store) -
 
 def test_a_heartbeat_does_not_move_the_next_look(store: Store) -> None:
     claimed(store)
-    store.renew(WorkerCall(WORKER, "task_1", "clm_1"), NOON + seconds(200), None)
-    assert list(store.due(NOON + seconds(300))) == [(WORKSPACE, "task_1", None)]
-    assert list(store.due(NOON + seconds(300) - MS)) == []
+    store.claims.renew(WorkerCall(WORKER, "task_1", "clm_1"), NOON + seconds(200), None)
+    assert list(store.queues.due(NOON + seconds(300))) == [(WORKSPACE, "task_1", None)]
+    assert list(store.queues.due(NOON + seconds(300) - MS)) == []
 
 
 def test_a_ready_task_cannot_be_renewed(store: Store) -> None:
     queued(store, "task_1")
     with pytest.raises(StaleClaim):
-        store.renew(WorkerCall(WORKER, "task_1", ""), NOON, None)
+        store.claims.renew(WorkerCall(WORKER, "task_1", ""), NOON, None)

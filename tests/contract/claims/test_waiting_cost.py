@@ -36,8 +36,8 @@ class Waiting:
         self.meter, self.clock = Meter(FakeDynamo()), MomentousClock()
         self.store = DynamoStore(Table(self.meter, TABLE, self.clock.sleep))
         self.world = World(store=self.store, clock=self.clock).settle()
-        self.store.mark_contact(WORKSPACE, "auditor", self.clock.now(), MARKED_EVERY)
-        self.store.roster(WORKSPACE)
+        self.store.contacts.mark_contact(WORKSPACE, "auditor", self.clock.now(), MARKED_EVERY)
+        self.store.agents.roster(WORKSPACE)
 
     def wait(self, seconds: float, key: IdempotencyKey | None = None) -> tuple[Claimed | None, Usage]:
         self.meter.taken()

@@ -84,8 +84,8 @@ def test_a_task_with_what_it_was_given_and_spent_takes_two(rig: Rig) -> None:
     conversation_id, task_id = talked(rig)
 
     def read() -> None:
-        rig.store.read(WORKSPACE, task_id, with_body=True)
-        rig.store.usage(WORKSPACE, conversation_id, task_id)
+        rig.store.tasks.read(WORKSPACE, task_id, with_body=True)
+        rig.store.runs.usage(WORKSPACE, conversation_id, task_id)
 
     assert len(spent(rig, read)) == 2
 
@@ -93,7 +93,7 @@ def test_a_task_with_what_it_was_given_and_spent_takes_two(rig: Rig) -> None:
 def test_an_agent_with_its_profile_takes_one_more(rig: Rig) -> None:
     seen = spent(rig, lambda: seen_agent(rig.world.deps, WORKSPACE, "runner"))
     assert len(seen) <= 3
-    assert spent(rig, lambda: rig.store.profile(WORKSPACE, "runner")) == [ONE]
+    assert spent(rig, lambda: rig.store.runs.profile(WORKSPACE, "runner")) == [ONE]
 
 
 def test_defining_a_tool_takes_two_and_trying_it_one(rig: Rig) -> None:

@@ -63,7 +63,7 @@ def test_the_list_costs_the_first_message_one_unit_and_later_ones_none() -> None
     later = meter.taken()
     assert (first.index_units, later.index_units) == (handoff.index_units + 1, handoff.index_units)
     assert (first.writes, later.writes) == (handoff.writes, handoff.writes)
-    assert [each.root_id for each in world.store.conversations(WORKSPACE, 10, None).items] == [root.id]
+    assert [each.root_id for each in world.store.conversations.begun(WORKSPACE, 10, None).items] == [root.id]
 
 
 def test_a_page_takes_one_read_for_each_conversation_and_one_for_all_tasks(rig: Rig) -> None:
@@ -115,10 +115,10 @@ def test_own_conversations_behind_many_of_others_are_reached_page_by_page() -> N
         store.commit(WORKSPACE, *_first(f"task_b{number:04d}", "human:bob"))
     for number in range(3):
         store.commit(WORKSPACE, *_first(f"task_a{number}", "human:alice"))
-    first = store.conversations(WORKSPACE, 2, None, "human:alice")
+    first = store.conversations.begun(WORKSPACE, 2, None, "human:alice")
     assert (first.items, first.cursor is None) == ((), False)
-    second = store.conversations(WORKSPACE, 2, first.cursor, "human:alice")
-    third = store.conversations(WORKSPACE, 2, second.cursor, "human:alice")
+    second = store.conversations.begun(WORKSPACE, 2, first.cursor, "human:alice")
+    third = store.conversations.begun(WORKSPACE, 2, second.cursor, "human:alice")
     assert [each.root_id for each in (*second.items, *third.items)] == ["task_a2", "task_a1", "task_a0"]
     assert third.cursor is None
 
@@ -132,10 +132,12 @@ def test_a_page_of_large_conversations_ends_where_enough_was_read(rig: Rig) -> N
     for root in (large, larger):
         _grow(rig, root, MAX_TASKS // 2 + 50)
     assert [each.root.id for each in listed(rig.world)] == [larger.id, large.id, small.id]
-    first = rig.store.talks(WORKSPACE, [larger.workflow_id, large.workflow_id, small.workflow_id])
+    first = rig.store.conversations.talks(WORKSPACE, [larger.workflow_id, large.workflow_id, small.workflow_id])
     assert list(first) == [larger.workflow_id]
     _grow(rig, larger, MAX_TASKS)
-    assert list(rig.store.talks(WORKSPACE, [larger.workflow_id, small.workflow_id])) == [larger.workflow_id]
+    assert list(rig.store.conversations.talks(WORKSPACE, [larger.workflow_id, small.workflow_id])) == [
+        larger.workflow_id
+    ]
 
 
 def _grow(rig: Rig, root: Task, by: int) -> None:

@@ -22,9 +22,9 @@ def test_a_conversation_is_followed_from_what_was_seen_and_from_nothing_else(sto
             store.commit(WORKSPACE, new(id_), Replace(NextTask("task_1", id_), seen))
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, new("task_3"), Replace(NextTask("task_2", "task_3"), NextTask("task_2", "task_9")))
-    assert store.talk(WORKSPACE, ["task_1", "task_2", "task_3"])[1] == {"task_1": "task_2"}
+    assert store.tasks.talk(WORKSPACE, ["task_1", "task_2", "task_3"])[1] == {"task_1": "task_2"}
     store.commit(WORKSPACE, new("task_4"), Replace(NextTask("task_1", "task_4"), NextTask("task_1", "task_2")))
-    tasks, followed = store.talk(WORKSPACE, ["task_1", "task_2", "task_3", "task_4"])
+    tasks, followed = store.tasks.talk(WORKSPACE, ["task_1", "task_2", "task_3", "task_4"])
     assert (sorted(tasks), followed) == (["task_1", "task_2", "task_4"], {"task_1": "task_4"})
     assert tasks["task_1"] == one
 
@@ -33,9 +33,9 @@ def test_a_long_conversation_is_read_whole(store: Store) -> None:
     ids = [f"task_{number:03d}" for number in range(120)]
     for number, each in enumerate(ids):
         store.commit(WORKSPACE, new(each), *([Replace(NextTask(ids[number - 1], each), None)] if number else []))
-    tasks, followed = store.talk(WORKSPACE, ids)
+    tasks, followed = store.tasks.talk(WORKSPACE, ids)
     assert (sorted(tasks), len(followed), followed[ids[57]]) == (ids, 119, ids[58])
-    assert store.talk("other", ids) == ({}, {})
+    assert store.tasks.talk("other", ids) == ({}, {})
 
 
 def test_what_was_decided_on_a_task_holds_only_while_that_is_unchanged(store: Store) -> None:
@@ -55,7 +55,7 @@ def test_a_workflow_begins_once(store: Store) -> None:
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, new("task_2"), first)
     store.commit(WORKSPACE, new("task_3"), Add(HandoffCount("wf_1", 1), 1, 5))
-    assert store.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id="wf_1")).handoffs == 2
+    assert store.handoffs.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id="wf_1")).handoffs == 2
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, new("task_4"), Add(HandoffCount("wf_2", 0, is_first=True), 1, 0))
-    assert store.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id="wf_2")).handoffs is None
+    assert store.handoffs.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id="wf_2")).handoffs is None

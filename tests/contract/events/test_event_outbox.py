@@ -36,7 +36,7 @@ LATER = NOON + seconds(60)
 
 
 def pending(store: Store, until: Any = NOON) -> list[PendingTask]:
-    return [each for page in store.pending_tasks(until) for each in page]
+    return [each for page in store.outbox.pending_tasks(until) for each in page]
 
 
 def ids(store: Store, until: Any = NOON) -> list[tuple[str, int]]:
@@ -54,7 +54,7 @@ def ended(store: Store, id_: str = "task_1") -> Change:
 
 
 def tell(store: Store, id_: str = "task_1", last: int = 1, *, is_over: bool = False) -> None:
-    store.mark_told(WORKSPACE, id_, 1, last, is_over=is_over)
+    store.outbox.mark_told(WORKSPACE, id_, 1, last, is_over=is_over)
 
 
 # Both stores
@@ -128,8 +128,8 @@ def test_a_task_that_was_told_to_its_end_leaves_the_outbox_for_good(store: Store
     for _ in range(2):
         tell(store, last=2, is_over=True)
         assert places(store) == ["task_2"]
-    store.look_again(WORKSPACE, "task_1", NOON)
-    store.look_sooner(WORKSPACE, "task_1", NOON - MS)
+    store.outbox.look_again(WORKSPACE, "task_1", NOON)
+    store.outbox.look_sooner(WORKSPACE, "task_1", NOON - MS)
     assert places(store) == ["task_2"]
 
 
@@ -138,29 +138,29 @@ def test_a_task_that_was_told_to_its_end_may_also_leave_later(store: Store) -> N
     tell(store, last=2)
     assert pending(store) == [PendingTask(WORKSPACE, "task_1", is_over=True, task=task)]
     for _ in range(2):
-        store.leave_outbox(WORKSPACE, "task_1")
+        store.outbox.leave_outbox(WORKSPACE, "task_1")
         assert places(store) == []
 
 
 def test_no_event_is_passed_over(store: Store) -> None:
     """The bus refused the first one, and the stream has brought the second."""
     store.commit(WORKSPACE, then(stored(store)))
-    store.mark_told(WORKSPACE, "task_1", 2, 2, is_over=False)
+    store.outbox.mark_told(WORKSPACE, "task_1", 2, 2, is_over=False)
     assert ids(store) == [("task_1", 1), ("task_1", 2)]
     tell(store)
-    store.mark_told(WORKSPACE, "task_1", 2, 2, is_over=False)
+    store.outbox.mark_told(WORKSPACE, "task_1", 2, 2, is_over=False)
     tell(store)
     assert ids(store) == []
 
 
 def test_a_place_is_due_when_it_is_to_be_looked_at_again(store: Store) -> None:
     stored(store)
-    store.look_again(WORKSPACE, "task_1", LATER)
+    store.outbox.look_again(WORKSPACE, "task_1", LATER)
     assert places(store, LATER - MS) == []
     assert ids(store, LATER) == [("task_1", 1)], "nothing is forgotten"
-    store.look_sooner(WORKSPACE, "task_1", LATER + MS)
+    store.outbox.look_sooner(WORKSPACE, "task_1", LATER + MS)
     assert places(store, LATER) == ["task_1"]
-    store.look_sooner(WORKSPACE, "task_1", NOON)
+    store.outbox.look_sooner(WORKSPACE, "task_1", NOON)
     assert places(store, NOON) == ["task_1"]
 
 
@@ -168,15 +168,15 @@ def test_a_place_is_due_when_it_is_to_be_looked_at_again(store: Store) -> None:
 def test_a_place_that_doesnt_exist_is_not_made(store: Store, act: str) -> None:
     stored(store)
     given: dict[str, Any] = {
-        "mark_told": lambda workspace, task_id: store.mark_told(workspace, task_id, 1, 1, is_over=False),
-        "look_again": lambda workspace, task_id: store.look_again(workspace, task_id, NOON),
-        "look_sooner": lambda workspace, task_id: store.look_sooner(workspace, task_id, NOON),
-        "leave_outbox": store.leave_outbox,
+        "mark_told": lambda workspace, task_id: store.outbox.mark_told(workspace, task_id, 1, 1, is_over=False),
+        "look_again": lambda workspace, task_id: store.outbox.look_again(workspace, task_id, NOON),
+        "look_sooner": lambda workspace, task_id: store.outbox.look_sooner(workspace, task_id, NOON),
+        "leave_outbox": store.outbox.leave_outbox,
     }
     for workspace, task_id in ((WORKSPACE, "unknown"), ("other", "task_1")):
         given[act](workspace, task_id)
     assert ids(store) == [("task_1", 1)]
-    assert store.tasks(WORKSPACE, ["unknown"]) == {}
+    assert store.tasks.many(WORKSPACE, ["unknown"]) == {}
 
 
 @pytest.mark.parametrize("count", [UNSENT_PAGE - 1, UNSENT_PAGE, UNSENT_PAGE + 1])
@@ -207,7 +207,7 @@ def test_marking_while_pages_are_read_shows_none_twice_and_leaves_none_out(store
     for number in range(count):
         ended(store, f"task_{number:03d}")
     seen = []
-    for page in store.pending_tasks(NOON):
+    for page in store.outbox.pending_tasks(NOON):
         for each in page:
             seen.append(each.task_id)
             tell(store, each.task_id, 2, is_over=True)
@@ -217,7 +217,7 @@ def test_marking_while_pages_are_read_shows_none_twice_and_leaves_none_out(store
 
 def test_the_outbox_of_events_wakes_no_sweeper(store: Store) -> None:
     stored(store)
-    assert list(store.due(LATER)) == []
+    assert list(store.queues.due(LATER)) == []
 
 
 def test_the_tasks_of_many_events_are_read_at_once(store: Store) -> None:
@@ -225,12 +225,12 @@ def test_the_tasks_of_many_events_are_read_at_once(store: Store) -> None:
     other = new(workspace="other").task
     store.commit("other", new(workspace="other"))
     wanted = [(WORKSPACE, "task_0"), (WORKSPACE, "task_2"), (WORKSPACE, "task_0"), ("other", "task_1"), ("x", "task_1")]
-    assert store.heads(wanted) == {
+    assert store.outbox.heads(wanted) == {
         (WORKSPACE, "task_0"): tasks[0],
         (WORKSPACE, "task_2"): tasks[2],
         ("other", "task_1"): other,
     }
-    assert store.heads([]) == {}
+    assert store.outbox.heads([]) == {}
 
 
 # In the table
@@ -243,12 +243,12 @@ def item_of(rig: Rig) -> dict[str, Any]:
 def test_what_was_told_never_touches_an_event(rig: Rig) -> None:
     ended(rig.store)
     before = item_of(rig)
-    rig.store.look_again(WORKSPACE, "task_1", LATER)
+    rig.store.outbox.look_again(WORKSPACE, "task_1", LATER)
     assert {**item_of(rig), "wake_sk": before["wake_sk"]} == before
     tell(rig.store, last=2, is_over=True)
     gone = {"wake_pk", "wake_sk"}
     assert item_of(rig) == {**{name: before[name] for name in before.keys() - gone}, "told": 2}
-    assert replay(rig.store.events(WORKSPACE, "task_1", 0, 10)).id == "task_1"
+    assert replay(rig.store.trail.events(WORKSPACE, "task_1", 0, 10)).id == "task_1"
 
 
 def damage(rig: Rig, **values: Any) -> None:
@@ -349,8 +349,8 @@ FAULTS = ["timeout_after", "error_after", "timeout_before", "error_before", "no_
 def test_a_lost_reply_is_a_success(rig: Rig, fault: str) -> None:
     ended(rig.store)
     acts: tuple[tuple[Callable[[], None], list[str]], ...] = (
-        (lambda: rig.store.look_again(WORKSPACE, "task_1", LATER), []),
-        (lambda: rig.store.look_sooner(WORKSPACE, "task_1", NOON), ["task_1"]),
+        (lambda: rig.store.outbox.look_again(WORKSPACE, "task_1", LATER), []),
+        (lambda: rig.store.outbox.look_sooner(WORKSPACE, "task_1", NOON), ["task_1"]),
         (lambda: tell(rig.store, last=2, is_over=True), []),
     )
     for act, left in acts:
@@ -376,13 +376,15 @@ def test_the_stream_brings_what_was_written(rig: Rig) -> None:
     rig.store.commit(WORKSPACE, change)
     rig.store.commit(WORKSPACE, looked_at(change.task))
     records = stream_records(images)
-    assert rig.store.fresh_events(records) == [*outbox_events(new()), *outbox_events(change)]
-    assert rig.count(lambda: rig.store.fresh_events(records)) == ["batch_get_item"], "the beginnings of new tasks"
-    assert rig.count(lambda: rig.store.fresh_events(records[1:])) == []
+    assert rig.store.outbox.fresh_events(records) == [*outbox_events(new()), *outbox_events(change)]
+    assert rig.count(lambda: rig.store.outbox.fresh_events(records)) == ["batch_get_item"], (
+        "the beginnings of new tasks"
+    )
+    assert rig.count(lambda: rig.store.outbox.fresh_events(records[1:])) == []
     beginning = deepcopy(rig.raw.item(keys.beginning(WORKSPACE, "task_1"))) or {}
     beginning["events"]["L"][0]["M"]["data"] = {"S": "{"}
     rig.raw.put(beginning)
-    assert rig.store.fresh_events(records) == list(outbox_events(change))
+    assert rig.store.outbox.fresh_events(records) == list(outbox_events(change))
 
 
 @pytest.mark.parametrize("count", [MAX_BATCH, MAX_BATCH + 1])
@@ -390,9 +392,9 @@ def test_a_batch_of_the_stream_may_be_about_more_tasks_than_one_call_reads(rig: 
     images: list[Any] = []
     rig.raw.watch = lambda changes: images.extend(changes)
     tasks = [stored(rig.store, f"task_{number:03d}") for number in range(count)]
-    found = rig.store.fresh_events(stream_records(images))
+    found = rig.store.outbox.fresh_events(stream_records(images))
     assert [each.task_id for each in found] == [task.id for task in tasks]
-    assert rig.store.heads([(each.workspace, each.task_id) for each in found]).keys() == {
+    assert rig.store.outbox.heads([(each.workspace, each.task_id) for each in found]).keys() == {
         (WORKSPACE, task.id) for task in tasks
     }
 
@@ -424,7 +426,7 @@ def test_a_beginning_without_its_task_is_told_to_nobody_and_given_up_after_half_
     overdue(rig, bus, 12_000)
     assert places(rig.store, NOON + seconds(10**6)) == []
     assert bus.took == []
-    assert rig.store.tasks_of_day(WORKSPACE, NOON.date(), 10, None).items == ()
+    assert rig.store.lists.tasks_of_day(WORKSPACE, NOON.date(), 10, None).items == ()
 
 
 def test_a_task_that_comes_to_be_after_its_first_look_is_told_by_its_place(rig: Rig) -> None:
@@ -453,10 +455,10 @@ def test_the_place_of_a_task_that_was_fenced_off_brings_nothing_and_is_in_no_lis
     rig.raw.watch = lambda changes: images.extend(changes)
     key = keys.beginning if is_among_others else keys.head
     rig.raw.put(to_wire({**key(WORKSPACE, "task_1")._asdict(), "void": True}))
-    assert rig.store.fresh_events(stream_records(images)) == []
+    assert rig.store.outbox.fresh_events(stream_records(images)) == []
     with pytest.raises(Conflict):
         stored(rig.store)
-    assert rig.store.tasks_of_day(WORKSPACE, NOON.date(), 10, None).items == ()
+    assert rig.store.lists.tasks_of_day(WORKSPACE, NOON.date(), 10, None).items == ()
     assert ids(rig.store, NOON + seconds(600)) == []
 
 
@@ -475,7 +477,7 @@ def test_a_record_whose_numbers_cannot_be_read_holds_up_no_other(rig: Rig, value
         damaged |= to_wire({name: value})
         if value is None:
             del damaged[name]
-    told = [each.task_id for each in rig.store.fresh_events(records)]
+    told = [each.task_id for each in rig.store.outbox.fresh_events(records)]
     assert told == ["task_1", "task_2"] if values == {"fresh": 9} else ["task_2"]
 
 
@@ -485,10 +487,10 @@ def test_the_stream_brings_no_event_twice(rig: Rig) -> None:
     images: list[Any] = []
     rig.store.commit(WORKSPACE, then(claimed_task, title="x"))
     rig.raw.watch = lambda changes: images.extend(changes)
-    rig.store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON, None)
+    rig.store.claims.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON, None)
     rig.store.commit(WORKSPACE, Insert(a_note()), Require(UnderClaim("task_1", "clm_1", 100)))
     tell(rig.store)
-    rig.store.look_again(WORKSPACE, "task_1", LATER)
+    rig.store.outbox.look_again(WORKSPACE, "task_1", LATER)
     assert len(images) == 5
     assert stream_records(images) == []
 

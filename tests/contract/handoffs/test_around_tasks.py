@@ -68,11 +68,11 @@ def test_a_task_survives_with_all_that_a_handoff_gives_it(store: Store) -> None:
         "parked": True,
     }
     task = stored(store, **values)
-    assert store.load(WORKSPACE, "task_1")[0] == task
+    assert store.tasks.load(WORKSPACE, "task_1")[0] == task
     callback = replace(wait, policy=Policy.ALL, quorum=None, branches=(), interaction_id="call 7", until=NOON)
     change = then(task, wait=callback)
     store.commit(WORKSPACE, change)
-    assert store.load(WORKSPACE, "task_1")[0] == change.task
+    assert store.tasks.load(WORKSPACE, "task_1")[0] == change.task
 
 
 # One task
@@ -81,25 +81,25 @@ def test_a_task_survives_with_all_that_a_handoff_gives_it(store: Store) -> None:
 def test_a_task_is_read_with_its_body_or_with_the_first_answer(store: Store) -> None:
     change = new()
     store.commit(WORKSPACE, with_body(change, {"text": "x"}), SaveResponse(ONCE, {"n": 1}))
-    assert store.read(WORKSPACE, "task_1", with_body=True) == TaskDetails(task=change.task, body={"text": "x"})
-    assert store.load(WORKSPACE, "task_1") == (change.task, None)
-    assert store.load(WORKSPACE, "task_1", ONCE) == (change.task, SavedResponse("hash", {"n": 1}))
-    assert store.load(WORKSPACE, "task_1", replace(ONCE, key="other")) == (change.task, None)
+    assert store.tasks.read(WORKSPACE, "task_1", with_body=True) == TaskDetails(task=change.task, body={"text": "x"})
+    assert store.tasks.load(WORKSPACE, "task_1") == (change.task, None)
+    assert store.tasks.load(WORKSPACE, "task_1", ONCE) == (change.task, SavedResponse("hash", {"n": 1}))
+    assert store.tasks.load(WORKSPACE, "task_1", replace(ONCE, key="other")) == (change.task, None)
     with pytest.raises(Unknown):
-        store.load(WORKSPACE, "task_2", ONCE)
+        store.tasks.load(WORKSPACE, "task_2", ONCE)
 
 
 def test_a_task_without_a_body_has_none(store: Store) -> None:
     stored(store)
-    assert store.read(WORKSPACE, "task_1", with_body=True).body is None
-    assert store.bodies(WORKSPACE, ["task_1"]) == {}
+    assert store.tasks.read(WORKSPACE, "task_1", with_body=True).body is None
+    assert store.tasks.bodies(WORKSPACE, ["task_1"]) == {}
 
 
 def test_a_completion_lies_with_its_output(store: Store) -> None:
     completion = {"completion_id": "comp_1", "notes": ["é"], "verification": {"tests_passing": None}}
     task = claimed(store)
     store.commit(WORKSPACE, with_output(then(task, state=State.DONE, claim=None), None, completion))
-    read = store.read(WORKSPACE, "task_1")
+    read = store.tasks.read(WORKSPACE, "task_1")
     assert (read.output, read.completion) == (None, completion)
 
 
@@ -111,28 +111,28 @@ def test_the_next_claimer_finds_what_was_brought_and_the_latest_checkpoint(store
             then(task, checkpoints=number, last_checkpoint_id=a_checkpoint(number).id),
             Put(a_checkpoint(number)),
         )
-        task = store.load(WORKSPACE, "task_1")[0]
+        task = store.tasks.load(WORKSPACE, "task_1")[0]
     for results in ([1], [2, None]):
         back = then(task, state=State.DELEGATED, claim=None, ready_at=NOON, waits=1)
         store.commit(WORKSPACE, replace(back, resume_payload={"results": results}))
         task = back.task
-    for read in (store.read(WORKSPACE, "task_1"), store.read_for_claim(WORKSPACE, "task_1")):
+    for read in (store.tasks.read(WORKSPACE, "task_1"), store.tasks.read_for_claim(WORKSPACE, "task_1")):
         assert (read.resume_payload, read.checkpoint) == ({"results": [2, None]}, a_checkpoint(2))
     fresh = stored(store, "task_2")
-    assert store.read(WORKSPACE, "task_2") == TaskDetails(task=fresh)
-    assert store.read_for_claim(WORKSPACE, "task_2") == TaskDetails(task=fresh)
+    assert store.tasks.read(WORKSPACE, "task_2") == TaskDetails(task=fresh)
+    assert store.tasks.read_for_claim(WORKSPACE, "task_2") == TaskDetails(task=fresh)
 
 
 def test_the_claimers_reading_shows_nothing_that_only_an_ended_task_has(store: Store) -> None:
     task = claimed(store)
     store.commit(WORKSPACE, with_output(then(task, state=State.DONE, claim=None), 1, {"notes": []}))
-    details = store.read_for_claim(WORKSPACE, "task_1")
+    details = store.tasks.read_for_claim(WORKSPACE, "task_1")
     assert (details.output, details.completion, details.page_sync) == (None, None, None)
 
 
 def test_late_words_are_kept_once_per_claim_in_the_order_of_their_fences(store: Store) -> None:
     stored(store)
-    assert store.late_results(WORKSPACE, "task_1") == ()
+    assert store.trail.late_results(WORKSPACE, "task_1") == ()
     for fence in (11, 2, 1):
         store.commit(WORKSPACE, Insert(ClaimLateResult("task_1", f"clm_{fence}", a_late_result(fence)), KeyTaken))
     with pytest.raises(KeyTaken):
@@ -140,23 +140,23 @@ def test_late_words_are_kept_once_per_claim_in_the_order_of_their_fences(store: 
             WORKSPACE, Insert(ClaimLateResult("task_1", "clm_2", replace(a_late_result(2), verb="fail")), KeyTaken)
         )
     store.commit(WORKSPACE, Insert(ClaimLateResult("task_10", "clm_1", a_late_result(1)), KeyTaken))
-    assert store.late_results(WORKSPACE, "task_1") == tuple(map(a_late_result, (1, 2, 11)))
-    assert [event.seq for event in store.events(WORKSPACE, "task_1", 0, 10)] == [1]
+    assert store.trail.late_results(WORKSPACE, "task_1") == tuple(map(a_late_result, (1, 2, 11)))
+    assert [event.seq for event in store.trail.events(WORKSPACE, "task_1", 0, 10)] == [1]
 
 
 def test_the_latest_retry_is_known(store: Store) -> None:
-    assert store.retry_of(WORKSPACE, "task_0") is None
+    assert store.workflows.retry_of(WORKSPACE, "task_0") is None
     store.commit(WORKSPACE, new("task_1"), Replace(Retry("task_0", "task_1"), None))
     store.commit(WORKSPACE, new("task_2"), Replace(Retry("task_0", "task_2"), Retry("task_0", "task_1")))
-    assert store.retry_of(WORKSPACE, "task_0") == "task_2"
-    assert store.retry_of(WORKSPACE, "task_1") is None
+    assert store.workflows.retry_of(WORKSPACE, "task_0") == "task_2"
+    assert store.workflows.retry_of(WORKSPACE, "task_1") is None
 
 
 # Errands
 
 
 def due(store: Store) -> list[tuple[str, str, JobKind | None]]:
-    return list(store.due(NOON))
+    return list(store.queues.due(NOON))
 
 
 @pytest.mark.parametrize("kind", JobKind)
@@ -164,10 +164,10 @@ def test_an_errand_is_due_until_it_is_done(store: Store, kind: JobKind) -> None:
     stored(store)
     job = a_job(kind)
     store.commit(WORKSPACE, Put(job))
-    assert store.job(WORKSPACE, kind, "task_1") == job
+    assert store.queues.job(WORKSPACE, kind, "task_1") == job
     assert due(store) == [(WORKSPACE, "task_1", kind)]
     store.commit(WORKSPACE, FinishJob(job))
-    assert store.job(WORKSPACE, kind, "task_1") is None
+    assert store.queues.job(WORKSPACE, kind, "task_1") is None
     assert due(store) == []
     store.commit(WORKSPACE, FinishJob(job))
     store.commit(WORKSPACE, Put(replace(job, stamp="stamp_2")))
@@ -180,8 +180,10 @@ def test_a_new_reason_is_not_done_with_the_old_one(store: Store) -> None:
     store.commit(WORKSPACE, Put(second))
     change = new("task_2")
     store.commit(WORKSPACE, change, FinishJob(first), new("task_3"), FinishJob(first))
-    assert store.job(WORKSPACE, JobKind.JOIN, "task_1") == second
-    assert sorted(store.tasks(WORKSPACE, ["task_2", "task_3"])) == ["task_2", "task_3"], "nothing was refused for it"
+    assert store.queues.job(WORKSPACE, JobKind.JOIN, "task_1") == second
+    assert sorted(store.tasks.many(WORKSPACE, ["task_2", "task_3"])) == ["task_2", "task_3"], (
+        "nothing was refused for it"
+    )
     assert due(store) == [(WORKSPACE, "task_1", JobKind.JOIN)]
 
 
@@ -211,14 +213,14 @@ def test_errands_are_due_in_time_after_claims_and_before_everything_else(store: 
         "claimed" if "claimed" in task_id else "other" if "other" in task_id else "errand" for _, task_id, _ in found
     ]
     assert kinds == ["claimed"] * 8 + ["errand"] * 8 + ["other"] * 8
-    assert (WORKSPACE, "task_soon", JobKind.JOIN) in store.due(NOON + MS)
+    assert (WORKSPACE, "task_soon", JobKind.JOIN) in store.queues.due(NOON + MS)
 
 
 def test_an_errand_and_the_task_itself_are_due_apart(store: Store) -> None:
     stored(store, wake_at=NOON)
     store.commit(WORKSPACE, Put(a_job()))
     assert due(store) == [(WORKSPACE, "task_1", JobKind.JOIN), (WORKSPACE, "task_1", None)]
-    assert store.read(WORKSPACE, "task_1").task.meta.wake_at == NOON
+    assert store.tasks.read(WORKSPACE, "task_1").task.meta.wake_at == NOON
 
 
 # Many tasks
@@ -229,9 +231,9 @@ def test_many_are_read_by_id_each_once_and_unknown_ones_left_out(store: Store) -
     plant(store, changes)
     made = {change.task.id: change.task for change in changes}
     ids = [*made, "task_000", "task_unknown"]
-    assert store.tasks(WORKSPACE, ids) == made
-    assert store.outcomes(WORKSPACE, ids) == {task_id: TaskDetails(task=task) for task_id, task in made.items()}
-    for read in (store.tasks, store.outcomes, store.bodies):
+    assert store.tasks.many(WORKSPACE, ids) == made
+    assert store.tasks.outcomes(WORKSPACE, ids) == {task_id: TaskDetails(task=task) for task_id, task in made.items()}
+    for read in (store.tasks, store.tasks.outcomes, store.tasks.bodies):
         assert read(WORKSPACE, []) == {}
 
 
@@ -241,11 +243,11 @@ def test_papers_are_output_completion_and_failure_and_nothing_else(store: Store)
         WORKSPACE,
         with_body(replace(then(task, title="x"), failure=FAILURE, resume_payload={"x": 1}), {"text": "x"}),
     )
-    task = store.load(WORKSPACE, "task_1")[0]
+    task = store.tasks.load(WORKSPACE, "task_1")[0]
     done = then(task, state=State.DONE, claim=None, has_output=True)
     store.commit(WORKSPACE, with_output(done, {"x": 1}, {"notes": []}), Put(a_checkpoint()))
     expected = TaskDetails(task=done.task, output={"x": 1}, completion={"notes": []}, failure=FAILURE)
-    assert store.outcomes(WORKSPACE, ["task_1"]) == {"task_1": expected}
+    assert store.tasks.outcomes(WORKSPACE, ["task_1"]) == {"task_1": expected}
 
 
 def test_many_big_bodies_are_all_read(store: Store) -> None:
@@ -254,7 +256,7 @@ def test_many_big_bodies_are_all_read(store: Store) -> None:
     made = [with_body(new(task_id), {"text": "x" * 380_000, "of": task_id}) for task_id in ids]
     for start in range(0, 45, 10):
         store.commit(WORKSPACE, *made[start : start + 10])
-    found = store.bodies(WORKSPACE, [*ids, "task_00", "task_unknown"])
+    found = store.tasks.bodies(WORKSPACE, [*ids, "task_00", "task_unknown"])
     assert [body["of"] for body in found.values()] == list(found) == ids
 
 
@@ -268,17 +270,17 @@ def test_a_workflow_is_all_of_its_tasks_in_the_order_of_their_ids(store: Store) 
     queued(store, "task_3", parent_id="task_1", target_agent=None)
     stored(store, "task_4", workflow_id="wf_10")
     expected = (WorkflowMember("task_1", None), WorkflowMember("task_2", "task_1"), WorkflowMember("task_3", "task_1"))
-    assert store.workflow(WORKSPACE, "wf_1") == expected
-    assert store.workflow(WORKSPACE, "wf_0") == ()
+    assert store.workflows.members(WORKSPACE, "wf_1") == expected
+    assert store.workflows.members(WORKSPACE, "wf_0") == ()
 
 
 def test_a_root_that_its_workflows_id_tells_is_a_member_without_an_item(rig: Rig) -> None:
     stored(rig.store, "task_1", workflow_id="wf_t1")
     assert not [item for item in rig.items() if "#WORKFLOW#" in item["pk"]["S"]]
-    assert rig.store.workflow(WORKSPACE, "wf_t1") == (WorkflowMember("task_1", None),)
+    assert rig.store.workflows.members(WORKSPACE, "wf_t1") == (WorkflowMember("task_1", None),)
     stored(rig.store, "task_0", workflow_id="wf_t1", parent_id="task_1")
     expected = (WorkflowMember("task_0", "task_1"), WorkflowMember("task_1", None))
-    assert rig.store.workflow(WORKSPACE, "wf_t1") == expected
+    assert rig.store.workflows.members(WORKSPACE, "wf_t1") == expected
 
 
 @pytest.mark.parametrize(
@@ -289,7 +291,7 @@ def test_a_task_of_that_name_in_another_place_is_no_root_of_the_workflow(store: 
     member = WorkflowMember("task_1", of_another.get("parent_id"))
     for workflow_id in ("wf_1", "wf_9", "wf_t1", "named_wf_t1"):
         expected = (member,) if workflow_id == of_another.get("workflow_id", "wf_t1") else ()
-        assert store.workflow(WORKSPACE, workflow_id) == expected
+        assert store.workflows.members(WORKSPACE, workflow_id) == expected
 
 
 Post = Callable[[Store, int], object]
@@ -297,12 +299,12 @@ Read = Callable[[Store, int, str | None], Page]
 PAGES: dict[str, tuple[Post, Read, bool]] = {
     "checkpoints": (
         lambda store, n: store.commit(WORKSPACE, Put(a_checkpoint(n, task_id=f"task_{n % 2}"))),
-        lambda store, limit, cursor: store.checkpoints(WORKSPACE, "wf_1", limit, cursor),
+        lambda store, limit, cursor: store.workflows.checkpoints(WORKSPACE, "wf_1", limit, cursor),
         True,
     ),
     "inbox": (
         lambda store, n: told(store, n),
-        lambda store, limit, cursor: store.inbox(WORKSPACE, "scout", limit, cursor),
+        lambda store, limit, cursor: store.inboxes.inbox(WORKSPACE, "scout", limit, cursor),
         False,
     ),
 }
@@ -335,45 +337,45 @@ def test_a_checkpoint_is_listed_for_good_and_its_tasks_latest_beside_it(store: S
     for number in (1, 2):
         store.commit(WORKSPACE, Put(a_checkpoint(number)))
     store.commit(WORKSPACE, Put(a_checkpoint(3, workflow_id="wf_10", task_id="task_9")))
-    assert store.checkpoints(WORKSPACE, "wf_1", 10, None).items == (a_checkpoint(2), a_checkpoint(1))
-    assert store.read(WORKSPACE, "task_1").checkpoint == a_checkpoint(2)
+    assert store.workflows.checkpoints(WORKSPACE, "wf_1", 10, None).items == (a_checkpoint(2), a_checkpoint(1))
+    assert store.tasks.read(WORKSPACE, "task_1").checkpoint == a_checkpoint(2)
 
 
 def test_what_is_acknowledged_is_in_the_inbox_no_more(store: Store) -> None:
     _, second, _, fourth, fifth = (told(store, number) for number in range(1, 6))
     others = told(store, 1, "scout-2")
-    assert store.acknowledge(WORKSPACE, "scout", ["inb_001", "inb_003", "inb_001", "inb_999"]) == ("inb_999",)
-    assert store.acknowledge(WORKSPACE, "scout", ["inb_001"]) == ("inb_001",)
-    assert store.acknowledge(WORKSPACE, "scout", []) == ()
-    assert store.inbox(WORKSPACE, "scout", 10, None).items == (second, fourth, fifth)
-    assert store.inbox(WORKSPACE, "scout-2", 10, None).items == (others,)
-    assert store.inbox(WORKSPACE, "human:alice", 10, None).items == ()
+    assert store.inboxes.acknowledge(WORKSPACE, "scout", ["inb_001", "inb_003", "inb_001", "inb_999"]) == ("inb_999",)
+    assert store.inboxes.acknowledge(WORKSPACE, "scout", ["inb_001"]) == ("inb_001",)
+    assert store.inboxes.acknowledge(WORKSPACE, "scout", []) == ()
+    assert store.inboxes.inbox(WORKSPACE, "scout", 10, None).items == (second, fourth, fifth)
+    assert store.inboxes.inbox(WORKSPACE, "scout-2", 10, None).items == (others,)
+    assert store.inboxes.inbox(WORKSPACE, "human:alice", 10, None).items == ()
 
 
 def test_a_hundred_messages_are_acknowledged_at_once(store: Store) -> None:
     for number in range(120):
         told(store, number)
     with pytest.raises(ValueError, match="101 ids"):
-        store.acknowledge(WORKSPACE, "scout", [f"inb_{number:03d}" for number in range(101)])
-    store.acknowledge(WORKSPACE, "scout", [f"inb_{number:03d}" for number in range(100)])
-    assert [item.id for item in store.inbox(WORKSPACE, "scout", 100, None).items] == [
+        store.inboxes.acknowledge(WORKSPACE, "scout", [f"inb_{number:03d}" for number in range(101)])
+    store.inboxes.acknowledge(WORKSPACE, "scout", [f"inb_{number:03d}" for number in range(100)])
+    assert [item.id for item in store.inboxes.inbox(WORKSPACE, "scout", 100, None).items] == [
         f"inb_{number:03d}" for number in range(100, 120)
     ]
 
 
 def test_what_a_review_would_let_through_lies_whole_beside_it(store: Store) -> None:
     review = a_review(rule="ping_pong", chain=("scout", "auditor", "scout"), target_agent=None)
-    assert store.review_request(WORKSPACE, review.id) is None
+    assert store.escalations.review_request(WORKSPACE, review.id) is None
     store.commit(WORKSPACE, Save(review), Put(ReviewRequest(review.id, {"n": 1})), Insert(a_note()))
     again = replace(review, version=2, count=2)
     store.commit(WORKSPACE, Save(again), Put(ReviewRequest(review.id, {"n": [2, None]})), Insert(a_note(2)))
-    assert store.review(WORKSPACE, review.id) == again
-    assert store.review_request(WORKSPACE, review.id) == {"n": [2, None]}
-    assert store.reviews(WORKSPACE, 10, None).items == (again,)
+    assert store.escalations.review(WORKSPACE, review.id) == again
+    assert store.escalations.review_request(WORKSPACE, review.id) == {"n": [2, None]}
+    assert store.escalations.reviews(WORKSPACE, 10, None).items == (again,)
 
 
 def test_a_handoff_is_decided_on_what_there_is(store: Store) -> None:
-    settings = store.settings(WORKSPACE)
+    settings = store.settings.of(WORKSPACE)
     agents = frozenset({"auditor", "scout"})
     wanted = HandoffQuery(
         agents=agents,
@@ -384,12 +386,12 @@ def test_a_handoff_is_decided_on_what_there_is(store: Store) -> None:
         roots=("scout", "*"),
     )
     nothing = HandoffInputs(settings=settings, agents={}, roots=RootHandoffs("scout", "*"))
-    assert store.handoff_inputs(WORKSPACE, wanted) == nothing
-    assert store.handoff_inputs(WORKSPACE, HandoffQuery()) == HandoffInputs(settings=settings, agents={})
+    assert store.handoffs.handoff_inputs(WORKSPACE, wanted) == nothing
+    assert store.handoffs.handoff_inputs(WORKSPACE, HandoffQuery()) == HandoffInputs(settings=settings, agents={})
     for slug in ("auditor", "bystander"):
-        store.save_agent(an_agent(slug), store.roster(WORKSPACE))
+        store.agents.save_agent(an_agent(slug), store.agents.roster(WORKSPACE))
     route = a_route(work_type="audit")
-    store.save_route(route, store.routes(WORKSPACE))
+    store.routes.save_route(route, store.routes.table(WORKSPACE))
     change, roots = new(), RootHandoffs("scout", "*", (NOON,), 1)
     counted: list[Any] = [Add(HandoffCount("wf_1", 0), 1, 9), Save(roots), SaveResponse(ONCE, {"n": 1})]
     store.commit(WORKSPACE, with_body(change, {"text": "x"}), *counted)
@@ -402,24 +404,24 @@ def test_a_handoff_is_decided_on_what_there_is(store: Store) -> None:
         handoffs=1,
         roots=roots,
     )
-    assert store.handoff_inputs(WORKSPACE, wanted) == expected
+    assert store.handoffs.handoff_inputs(WORKSPACE, wanted) == expected
     removed = replace(route, version=2, removed=True)
-    store.save_route(removed, store.routes(WORKSPACE))
-    assert store.handoff_inputs(WORKSPACE, wanted) == replace(expected, route=None)
+    store.routes.save_route(removed, store.routes.table(WORKSPACE))
+    assert store.handoffs.handoff_inputs(WORKSPACE, wanted) == replace(expected, route=None)
 
 
 SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]] = {
     "checkpoint": (
         lambda store, value: store.commit(WORKSPACE, new(), Put(a_checkpoint(state=value))),
-        lambda store: store.checkpoints(WORKSPACE, "wf_1", 1, None).items[0].state,
+        lambda store: store.workflows.checkpoints(WORKSPACE, "wf_1", 1, None).items[0].state,
     ),
     "latest checkpoint": (
         lambda store, value: store.commit(WORKSPACE, new(), Put(a_checkpoint(state=value))),
-        lambda store: getattr(store.read(WORKSPACE, "task_1").checkpoint, "state", None),
+        lambda store: getattr(store.tasks.read(WORKSPACE, "task_1").checkpoint, "state", None),
     ),
     "errand": (
         lambda store, value: store.commit(WORKSPACE, Put(replace(a_job(), data=value))),
-        lambda store: getattr(store.job(WORKSPACE, JobKind.JOIN, "task_1"), "data", None),
+        lambda store: getattr(store.queues.job(WORKSPACE, JobKind.JOIN, "task_1"), "data", None),
     ),
     "late result": (
         lambda store, value: store.commit(
@@ -427,31 +429,33 @@ SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]]
             new(),
             Insert(ClaimLateResult("task_1", "clm_1", replace(a_late_result(), content=value)), KeyTaken),
         ),
-        lambda store: store.late_results(WORKSPACE, "task_1")[0].content,
+        lambda store: store.trail.late_results(WORKSPACE, "task_1")[0].content,
     ),
     "what was brought": (
         lambda store, value: store.commit(WORKSPACE, replace(new(), resume_payload=value)),
-        lambda store: store.read(WORKSPACE, "task_1").resume_payload,
+        lambda store: store.tasks.read(WORKSPACE, "task_1").resume_payload,
     ),
     "completion": (
         lambda store, value: store.commit(WORKSPACE, with_output(new(state=State.DONE), 1, value)),
-        lambda store: store.outcomes(WORKSPACE, ["task_1"])["task_1"].completion,
+        lambda store: store.tasks.outcomes(WORKSPACE, ["task_1"])["task_1"].completion,
     ),
     "review request": (
         lambda store, value: store.commit(WORKSPACE, Put(ReviewRequest("review_01", value)), Insert(a_note())),
-        lambda store: store.review_request(WORKSPACE, "review_01"),
+        lambda store: store.escalations.review_request(WORKSPACE, "review_01"),
     ),
     "body": (
         lambda store, value: store.commit(WORKSPACE, with_body(new(), value)),
-        lambda store: store.read(WORKSPACE, "task_1", with_body=True).body,
+        lambda store: store.tasks.read(WORKSPACE, "task_1", with_body=True).body,
     ),
     "bodies": (
         lambda store, value: store.commit(WORKSPACE, with_body(new(), value)),
-        lambda store: store.bodies(WORKSPACE, ["task_1"])["task_1"],
+        lambda store: store.tasks.bodies(WORKSPACE, ["task_1"])["task_1"],
     ),
     "parent's body": (
         lambda store, value: store.commit(WORKSPACE, with_body(new(), value)),
-        lambda store: getattr(store.handoff_inputs(WORKSPACE, HandoffQuery(parent_id="task_1")).parent, "body", None),
+        lambda store: getattr(
+            store.handoffs.handoff_inputs(WORKSPACE, HandoffQuery(parent_id="task_1")).parent, "body", None
+        ),
     ),
 }
 
@@ -472,4 +476,4 @@ def test_changing_what_was_given_or_got_changes_nothing(store: Store, kind: str)
 def test_a_task_that_comes_and_goes_leaves_its_workflow_as_it_was(store: Store) -> None:
     task = holding(store, "task_1")
     freed(store, freed(store, task, state=State.NEEDS), state=State.DONE)
-    assert store.workflow(WORKSPACE, "wf_1") == (WorkflowMember("task_1", None),)
+    assert store.workflows.members(WORKSPACE, "wf_1") == (WorkflowMember("task_1", None),)

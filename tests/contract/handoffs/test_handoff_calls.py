@@ -42,7 +42,7 @@ ONE, READ, MANY, PUT, WRITE = "get_item", "query", "batch_get_item", "put_item",
 def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
     """Calls to the table, then notices."""
     for slug in ("auditor", "scout", "runner"):
-        rig.store.mark_contact(WORKSPACE, slug, rig.clock.now(), MARKED_EVERY)
+        rig.store.contacts.mark_contact(WORKSPACE, slug, rig.clock.now(), MARKED_EVERY)
     notices = len(rig.world.dispatch_queue.notices)
     calls = rig.requested(act)
     return calls + ["notify"] * (len(rig.world.dispatch_queue.notices) - notices)

@@ -41,7 +41,7 @@ GONE = a_board_entry(1, entry_type=WARNING).withdrawn_by(human(), NOON, "was wro
 
 
 def seen(store: Store, scope: str, **options: Any) -> dict[EntryType, list[str]]:
-    found = store.in_view(WORKSPACE, scope, MOST, **options)
+    found = store.memory.in_view(WORKSPACE, scope, MOST, **options)
     return {kind: [entry.summary for entry in entries] for kind, entries in found.items()}
 
 
@@ -59,10 +59,10 @@ def pages(read: Callable[[str | None], Page]) -> Iterable[Page]:
 def test_an_entry_is_read_back_as_it_was_posted(store: Store, entry: Entry) -> None:
     posted = replace(entry, version=1)
     store.commit(WORKSPACE, Insert(posted))
-    assert store.entry(WORKSPACE, entry.id) == posted
-    assert store.entries(WORKSPACE, [entry.id, "ent_unknown"]) == {entry.id: posted}
+    assert store.memory.entry(WORKSPACE, entry.id) == posted
+    assert store.memory.entries(WORKSPACE, [entry.id, "ent_unknown"]) == {entry.id: posted}
     with pytest.raises(Unknown):
-        store.entry(WORKSPACE, "ent_unknown")
+        store.memory.entry(WORKSPACE, "ent_unknown")
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, Insert(posted))
 
@@ -73,15 +73,15 @@ def test_an_entry_changes_only_from_the_version_that_was_read(store: Store) -> N
     store.commit(WORKSPACE, Save(gone), Insert(a_changed_board_entry(1, gone)))
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, Save(gone), Insert(a_changed_board_entry(2, gone)))
-    assert store.entry(WORKSPACE, gone.id) == gone
-    assert [each.id for each in store.changed_after(WORKSPACE, None, 10)] == [a_changed_board_entry(1, gone).id]
+    assert store.memory.entry(WORKSPACE, gone.id) == gone
+    assert [each.id for each in store.memory.changed_after(WORKSPACE, None, 10)] == [a_changed_board_entry(1, gone).id]
 
 
 def test_entries_are_listed_newest_first_however_they_are_spread(store: Store) -> None:
     entries = [a_board_entry(number) for number in range(40)]
     add_board_entries(store, *entries)
     for limit in (1, 3, 7, 100):
-        read = partial(store.newest_entries, WORKSPACE, None, None, limit)
+        read = partial(store.memory.newest_entries, WORKSPACE, None, None, limit)
         found = list(pages(read))
         assert [each for page in found for each in page.items] == entries[::-1]
         assert all(len(page.items) <= limit for page in found)
@@ -90,7 +90,7 @@ def test_entries_are_listed_newest_first_however_they_are_spread(store: Store) -
 def test_a_span_of_time_has_its_beginning_and_not_its_end(store: Store) -> None:
     entries = [a_board_entry(number) for number in range(10)]
     add_board_entries(store, *entries)
-    read = partial(store.newest_entries, WORKSPACE)
+    read = partial(store.memory.newest_entries, WORKSPACE)
     assert read(NOON + 3 * SECOND, NOON + 6 * SECOND, 10, None).items == tuple(entries[3:6][::-1])
     assert read(NOON + 8 * SECOND, None, 10, None).items == tuple(entries[8:][::-1])
     assert read(None, NOON + 2 * SECOND, 10, None).items == tuple(entries[:2][::-1])
@@ -101,10 +101,10 @@ def test_a_reader_goes_on_from_the_last_id_that_it_knows(store: Store) -> None:
     entries = [a_board_entry(number) for number in range(40)]
     add_board_entries(store, *entries)
     for limit in (1, 9, 100):
-        read = partial(store.entries_after, WORKSPACE, limit=limit)
+        read = partial(store.memory.entries_after, WORKSPACE, limit=limit)
         assert [each for page in pages(read) for each in page.items] == entries
-    assert store.entries_after(WORKSPACE, entries[36].id, 100) == Page(tuple(entries[37:]))
-    assert store.entries_after(WORKSPACE, entries[-1].id, 100) == Page(())
+    assert store.memory.entries_after(WORKSPACE, entries[36].id, 100) == Page(tuple(entries[37:]))
+    assert store.memory.entries_after(WORKSPACE, entries[-1].id, 100) == Page(())
 
 
 def test_changes_are_read_in_their_order_from_a_mark_on(store: Store) -> None:
@@ -113,8 +113,8 @@ def test_changes_are_read_in_their_order_from_a_mark_on(store: Store) -> None:
     marks = [a_changed_board_entry(number, each) for number, each in enumerate(entries)]
     for mark, entry in zip(marks, entries, strict=True):
         store.commit(WORKSPACE, Save(entry.withdrawn_by(human(), NOON)), Insert(mark))
-    assert store.changed_after(WORKSPACE, None, 2) == tuple(marks[:2])
-    assert store.changed_after(WORKSPACE, marks[1].id, 2) == tuple(marks[2:])
+    assert store.memory.changed_after(WORKSPACE, None, 2) == tuple(marks[:2])
+    assert store.memory.changed_after(WORKSPACE, marks[1].id, 2) == tuple(marks[2:])
 
 
 def test_ids_that_were_fenced_off_hide_no_entry_and_end_no_list() -> None:
@@ -127,7 +127,7 @@ def test_ids_that_were_fenced_off_hide_no_entry_and_end_no_list() -> None:
         key = keys.board_entry(WORKSPACE, a_board_entry(number).id)
         rig.raw.put(to_wire({**key._asdict(), "void": True}))
     for limit in (1, 2, 5):
-        read = partial(rig.store.newest_entries, WORKSPACE, None, None, limit)
+        read = partial(rig.store.memory.newest_entries, WORKSPACE, None, None, limit)
         listed = [each.id for page in pages(read) for each in page.items]
         assert listed == [each.id for each in reversed(entries)]
 
@@ -149,7 +149,7 @@ def test_a_scope_sees_so_many_of_each_type(store: Store) -> None:
         for turn, kind in enumerate(MOST)
     }
     add_board_entries(store, *(entry for entries in posted.values() for entry in entries))
-    found = store.in_view(WORKSPACE, "src/auth", MOST)
+    found = store.memory.in_view(WORKSPACE, "src/auth", MOST)
     assert found == {kind: tuple(entries[::-1][: MOST[kind]]) for kind, entries in posted.items()}
 
 
@@ -166,7 +166,7 @@ def by_human(number: int, **values: Any) -> Entry:
 
 
 def decisions_in_view(store: Store, scope: str, most: int = 5, of_humans: int = 3) -> list[str]:
-    found = store.in_view(WORKSPACE, scope, {DECISION: most}, of_humans={DECISION: of_humans})
+    found = store.memory.in_view(WORKSPACE, scope, {DECISION: most}, of_humans={DECISION: of_humans})
     return [each.summary for each in found[DECISION]]
 
 
@@ -231,18 +231,18 @@ def test_a_provisional_decision_is_in_no_view(store: Store) -> None:
 
 
 def test_packs_are_read_from_the_latest_on_and_found_by_their_entries(store: Store) -> None:
-    assert store.pack_list(WORKSPACE) == PackList(workspace=WORKSPACE)
+    assert store.memory.pack_list(WORKSPACE) == PackList(workspace=WORKSPACE)
     packs = [EntryPack(WORKSPACE, f"ent_{number}", FORM, b"x") for number in range(5)]
     first = PackList(workspace=WORKSPACE, until="ent_4", merged_at=NOON + SECOND, version=1)
     store.commit(WORKSPACE, Save(first), *map(Put, packs))
 
-    assert store.pack_list(WORKSPACE) == first
-    assert store.packs_before(WORKSPACE, None, 3) == tuple(packs[:1:-1])
-    assert store.packs_before(WORKSPACE, "ent_2", 3) == (packs[1], packs[0])
-    assert [store.pack_of(WORKSPACE, each) for each in ("ent_2", "ent_2a", "ent_5")] == ["ent_2", "ent_3", None]
+    assert store.memory.pack_list(WORKSPACE) == first
+    assert store.memory.packs_before(WORKSPACE, None, 3) == tuple(packs[:1:-1])
+    assert store.memory.packs_before(WORKSPACE, "ent_2", 3) == (packs[1], packs[0])
+    assert [store.memory.pack_of(WORKSPACE, each) for each in ("ent_2", "ent_2a", "ent_5")] == ["ent_2", "ent_3", None]
 
     store.commit(WORKSPACE, Save(replace(first, version=2)), Put(EntryPack(WORKSPACE, "ent_2")))
-    assert store.packs_before(WORKSPACE, "ent_3", 1) == (EntryPack(WORKSPACE, "ent_2", VOID),)
+    assert store.memory.packs_before(WORKSPACE, "ent_3", 1) == (EntryPack(WORKSPACE, "ent_2", VOID),)
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, Save(replace(first, version=2)), Put(packs[2]))
 
@@ -254,7 +254,7 @@ def test_entries_are_read_up_to_an_id(store: Store) -> None:
         found: list[Entry] = []
         cursor: str | None = entries[3].id
         while cursor is not None:
-            page = store.entries_after(WORKSPACE, cursor, limit, entries[9].id)
+            page = store.memory.entries_after(WORKSPACE, cursor, limit, entries[9].id)
             found, cursor = [*found, *page.items], page.cursor
         assert found == entries[4:10]
-    assert store.entries_after(WORKSPACE, entries[3].id, 9, entries[3].id) == Page(())
+    assert store.memory.entries_after(WORKSPACE, entries[3].id, 9, entries[3].id) == Page(())

@@ -81,7 +81,7 @@ def metered(table: FakeDynamo) -> tuple[World, Meter]:
     dynamo.take_over(table)
     meter, clock = Meter(dynamo), FakeClock(NOON + LATER)
     world = World(store=DynamoStore(Table(meter, TABLE, clock.sleep)), clock=clock)
-    world.store.roster("acme")
+    world.store.agents.roster("acme")
     meter.taken()
     return world, meter
 
@@ -121,7 +121,7 @@ def test_and_so_does_its_claim(table: FakeDynamo, name: str) -> None:
     world, meter = metered(table)
     handed_off(world, ASKED[name])
     world.clock.advance(5)
-    world.store.mark_contact("acme", "auditor", world.clock.now(), timedelta())
+    world.store.contacts.mark_contact("acme", "auditor", world.clock.now(), timedelta())
     meter.taken()
     with world.request():
         claim_next(world.deps, Claimer(by=agent("auditor"), agent="auditor", worker="w"))
@@ -163,7 +163,7 @@ def test_posting_costs_the_same(table: FakeDynamo) -> None:
     for name, draft in drafts.items():
         meter.taken()
         with world.request():
-            world.store.settings("acme")
+            world.store.settings.of("acme")
             meter.taken()
             post_entry(world.deps, agent("scout"), draft)
         assert cost(meter.taken()) == POSTS[name], name

@@ -114,7 +114,7 @@ def test_a_question_that_finds_nothing_costs_five_reads(searched: Searched) -> N
 
 
 def test_a_deletion_reads_and_empties_the_pack_of_its_entry(searched: Searched) -> None:
-    oldest = searched.world.store.entries_after("acme", None, 1).items[0]
+    oldest = searched.world.store.memory.entries_after("acme", None, 1).items[0]
     searched.meter.taken()
 
     delete_entry(searched.world.deps, human(), oldest.id)

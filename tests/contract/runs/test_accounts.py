@@ -31,7 +31,7 @@ ONE = Usage(1, 100, 20)
 
 
 def usage(store: Store, workflow_id: str = "wf_1", task_id: str = "task_1") -> tuple[Usage, Usage]:
-    return store.usage(WORKSPACE, workflow_id, task_id)
+    return store.runs.usage(WORKSPACE, workflow_id, task_id)
 
 
 def of_task(number: int, fence: int = 1, **values: Any) -> Spending:
@@ -71,19 +71,19 @@ def test_a_call_that_found_the_model_away_is_taken_back(store: Store) -> None:
 def test_what_is_counted_late_is_added_beside_the_account(store: Store) -> None:
     """Also before a run has counted anything, and while one counts on what it has seen."""
     store.commit(WORKSPACE, spent(0, (1, 1)))
-    seen = store.accounts(WORKSPACE, "wf_1", "task_1")
+    seen = store.runs.accounts(WORKSPACE, "wf_1", "task_1")
     store.commit(WORKSPACE, spent(0, (2, 2)))
-    after = store.count(WORKSPACE, a_step(), seen)
+    after = store.runs.count(WORKSPACE, a_step(), seen)
     store.commit(WORKSPACE, spent(0, (3, 3)))
-    store.count(WORKSPACE, a_step(), after)
+    store.runs.count(WORKSPACE, a_step(), after)
     assert usage(store) == (Usage(2, 206, 46), Usage(2, 206, 46))
 
 
 def test_the_accounts_after_a_step_are_those_that_are_read_then(store: Store) -> None:
-    seen = store.accounts(WORKSPACE, "wf_1", "task_1")
+    seen = store.runs.accounts(WORKSPACE, "wf_1", "task_1")
     for fence in (1, 1, 2, 4, 4):
-        seen = store.count(WORKSPACE, a_step(fence), seen)
-        assert seen == store.accounts(WORKSPACE, "wf_1", "task_1")
+        seen = store.runs.count(WORKSPACE, a_step(fence), seen)
+        assert seen == store.runs.accounts(WORKSPACE, "wf_1", "task_1")
     assert (seen.mine.fence, seen.mine.step, seen.mine.before) == (4, 2, (2, 1))
     assert [seen.mine.has(*each) for each in ((4, 2), (4, 3), (2, 1), (2, 2), (1, 1))] == [
         True,
@@ -96,15 +96,15 @@ def test_the_accounts_after_a_step_are_those_that_are_read_then(store: Store) ->
 
 def test_a_step_that_was_seen_otherwise_is_refused(store: Store) -> None:
     """By the next step of the same run, and by the first of a later one."""
-    nothing = store.accounts(WORKSPACE, "wf_1", "task_1")
-    first = store.count(WORKSPACE, a_step(), nothing)
+    nothing = store.runs.accounts(WORKSPACE, "wf_1", "task_1")
+    first = store.runs.count(WORKSPACE, a_step(), nothing)
     for seen, later in ((nothing, first), (first, None)):
         with pytest.raises(Conflict):
-            store.count(WORKSPACE, a_step(1), nothing)
+            store.runs.count(WORKSPACE, a_step(1), nothing)
         if later is not None:
-            store.count(WORKSPACE, a_step(2), later)
+            store.runs.count(WORKSPACE, a_step(2), later)
         with pytest.raises(Conflict):
-            store.count(WORKSPACE, a_step(1), seen)
+            store.runs.count(WORKSPACE, a_step(1), seen)
     assert usage(store) == (ONE.plus(ONE), ONE.plus(ONE))
 
 
@@ -158,7 +158,7 @@ def test_of_many_at_once_as_many_count_as_the_limit_allows() -> None:
             try:
                 count(store, of_task(number, most_calls=10))
             except Conflict:
-                if store.accounts(WORKSPACE, "wf_1", "task_x").workflow.total.model_calls >= 10:
+                if store.runs.accounts(WORKSPACE, "wf_1", "task_x").workflow.total.model_calls >= 10:
                     return False
             else:
                 return True
@@ -202,20 +202,20 @@ def test_a_run_whose_account_has_moved_goes_on_counting(store: Store) -> None:
     count(store, of_task(0, most_calls=999))
     for number in range(1, MAX_ACCOUNTS + 3):
         count(store, of_task(number))
-    assert store.accounts(WORKSPACE, "wf_1", "x").workflow.of(f"task_{0:026d}") is None
+    assert store.runs.accounts(WORKSPACE, "wf_1", "x").workflow.of(f"task_{0:026d}") is None
     count(store, of_task(0), of_task(0, fence=2))
     assert usage(store, task_id=f"task_{0:026d}")[0] == Usage(3, 300, 60)
-    assert store.accounts(WORKSPACE, "wf_1", f"task_{0:026d}").mine.before == (1, 2)
+    assert store.runs.accounts(WORKSPACE, "wf_1", f"task_{0:026d}").mine.before == (1, 2)
 
 
 def test_an_account_that_goes_on_while_it_is_moved_stays(store: Store) -> None:
     """Its run counts after the mover has read, before the copy or after it."""
     count(store, *(of_task(number) for number in range(MAX_ACCOUNTS)))
-    seen = store.accounts(WORKSPACE, "wf_1", "task_new")
+    seen = store.runs.accounts(WORKSPACE, "wf_1", "task_new")
     count(store, of_task(0))
     for _ in range(2):  # the second time there is a copy of the older account
         with pytest.raises(Conflict):
-            store.count(WORKSPACE, a_step(task_id="task_new"), seen)
+            store.runs.count(WORKSPACE, a_step(task_id="task_new"), seen)
     assert usage(store, task_id=f"task_{0:026d}")[0] == ONE.plus(ONE)
     count(store, a_step(task_id="task_new"))
     assert usage(store, task_id=f"task_{0:026d}")[0] == ONE.plus(ONE)
@@ -225,7 +225,7 @@ def test_an_account_that_goes_on_while_it_is_moved_stays(store: Store) -> None:
 def test_a_step_that_was_counted_unheard_is_known_to_the_next_run(store: Store) -> None:
     """And one that wasn't, too: the earlier run asks before it counts late."""
     count(store, a_step(1), a_step(1), a_step(2), a_step(2))
-    mine = store.accounts(WORKSPACE, "wf_1", "task_1").mine
+    mine = store.runs.accounts(WORKSPACE, "wf_1", "task_1").mine
     assert [mine.has(1, step) for step in (1, 2, 3)] == [True, True, False]
 
 
@@ -272,12 +272,12 @@ def test_a_lost_reply_is_a_conflict_and_the_step_is_seen_to_be_counted(rig: Rig,
     for number in range(others):
         count(rig.store, of_task(number))
     step = of_task(99)
-    seen = rig.store.accounts(WORKSPACE, "wf_1", step.task_id)
+    seen = rig.store.runs.accounts(WORKSPACE, "wf_1", step.task_id)
     first = len(rig.choked.calls) + 1
     rig.choked.plan = at_call(first, fault)
     with suppress(Conflict):
-        rig.store.count(WORKSPACE, step, seen)
-    assert rig.other_store.accounts(WORKSPACE, "wf_1", step.task_id).mine.has(1, 1)
+        rig.store.runs.count(WORKSPACE, step, seen)
+    assert rig.other_store.runs.accounts(WORKSPACE, "wf_1", step.task_id).mine.has(1, 1)
     assert usage(rig.other_store, task_id=step.task_id)[0] == ONE
     assert usage(rig.other_store)[1].model_calls == others + 1
 
@@ -321,9 +321,9 @@ def test_a_usage_that_moves_while_it_is_read_is_read_whole(rig: Rig) -> None:
 
 def test_a_step_costs_one_unit_and_a_reading_two(rig: Rig) -> None:
     count(rig.store, a_step())
-    seen = rig.store.accounts(WORKSPACE, "wf_1", "task_1")
-    assert rig.count(lambda: rig.store.count(WORKSPACE, a_step(), seen)) == ["update_item"]
-    assert rig.count(lambda: rig.store.usage(WORKSPACE, "wf_1", "task_1")) == ["batch_get_item"]
+    seen = rig.store.runs.accounts(WORKSPACE, "wf_1", "task_1")
+    assert rig.count(lambda: rig.store.runs.count(WORKSPACE, a_step(), seen)) == ["update_item"]
+    assert rig.count(lambda: rig.store.runs.usage(WORKSPACE, "wf_1", "task_1")) == ["batch_get_item"]
 
 
 @pytest.mark.parametrize("seed", range(scaled(30)))
@@ -332,7 +332,7 @@ def test_a_random_history_with_lost_replies_keeps_the_sum(seed: int) -> None:
     tasks = [f"task_{number}" for number in range(MAX_ACCOUNTS + 4)]
     for _ in range(80):
         task_id = dice.choice(tasks)
-        fence = rig.other_store.accounts(WORKSPACE, "wf_1", task_id).mine.fence
+        fence = rig.other_store.runs.accounts(WORKSPACE, "wf_1", task_id).mine.fence
         rig.choked.plan = at_call(len(rig.choked.calls) + dice.randint(1, 9), "timeout_after")
         with suppress(Conflict):
             count(rig.store, a_step(max(fence, 1) + dice.choice((0, 0, 0, 1)), task_id=task_id))

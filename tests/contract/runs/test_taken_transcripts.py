@@ -47,14 +47,14 @@ class Run:
         self.is_over = False
 
     def take(self) -> None:
-        self._unless_over(lambda: self.known.extend(self.store.take_transcript(WORKSPACE, TASK, self.fence)))
+        self._unless_over(lambda: self.known.extend(self.store.runs.take_transcript(WORKSPACE, TASK, self.fence)))
 
     def add(self) -> None:
         first = self.known[-1].last + 1 if self.known else 1
         entry = long_entry(first, f"{self.fence} at {first}", self.fence)
 
         def keep() -> None:
-            self.store.keep_entry(WORKSPACE, TaskEntry(TASK, entry, self.fence))
+            self.store.runs.keep_entry(WORKSPACE, TaskEntry(TASK, entry, self.fence))
             self.known.append(entry)
 
         self._unless_over(keep)
@@ -89,7 +89,7 @@ def play(store: Store, fences: tuple[int, ...], order: list[int]) -> list[Run]:
 
 
 def check(store: Store, runs: list[Run], where: object) -> None:
-    found = list(store.transcript(WORKSPACE, TASK))
+    found = list(store.runs.transcript(WORKSPACE, TASK))
     numbers = [number for entry in found for number in range(entry.first, entry.last + 1)]
     assert numbers == list(range(1, len(numbers) + 1)), where
     for run in runs:
@@ -134,11 +134,11 @@ def test_nothing_that_arrives_again_changes_a_transcript_however_late() -> None:
         wire = Slow(rig.raw)
         store = DynamoStore(Table(wire, TABLE, rig.clock.sleep))
         play(store, (1, 2), order)
-        before = rig.other_store.transcript(WORKSPACE, TASK)
+        before = rig.other_store.runs.transcript(WORKSPACE, TASK)
         for name, request in wire.sent:
             with suppress(ClientError):
                 getattr(rig.raw, name)(**request)
-        assert rig.other_store.transcript(WORKSPACE, TASK) == before, order
+        assert rig.other_store.runs.transcript(WORKSPACE, TASK) == before, order
 
 
 @pytest.mark.parametrize("kept", [0, 1])
@@ -175,44 +175,44 @@ def test_a_lost_reply_is_not_noticed(rig: Rig, fault: str, step: int) -> None:
 def test_a_run_that_dies_at_once_leaves_nothing_to_read(store: Store) -> None:
     ask(store)
     for fence in (2, 3, 5):
-        assert store.take_transcript(WORKSPACE, TASK, fence) == (an_entry(1, "go", kind=EntryKind.ASK),)
-        assert store.transcript(WORKSPACE, TASK) == store.take_transcript(WORKSPACE, TASK, fence)
-        assert store.transcript(WORKSPACE, TASK, 1) == store.transcript(WORKSPACE, TASK, 9) == ()
+        assert store.runs.take_transcript(WORKSPACE, TASK, fence) == (an_entry(1, "go", kind=EntryKind.ASK),)
+        assert store.runs.transcript(WORKSPACE, TASK) == store.runs.take_transcript(WORKSPACE, TASK, fence)
+        assert store.runs.transcript(WORKSPACE, TASK, 1) == store.runs.transcript(WORKSPACE, TASK, 9) == ()
 
 
 def test_an_earlier_run_cannot_take_the_transcript_back(store: Store) -> None:
     ask(store)
-    store.take_transcript(WORKSPACE, TASK, 3)
+    store.runs.take_transcript(WORKSPACE, TASK, 3)
     for fence in (1, 2):
         with pytest.raises(StaleClaim):
-            store.take_transcript(WORKSPACE, TASK, fence)
+            store.runs.take_transcript(WORKSPACE, TASK, fence)
     run = Run(store, 3)
     run.take()
     run.add()
     with pytest.raises(StaleClaim):
-        store.take_transcript(WORKSPACE, TASK, 2)
+        store.runs.take_transcript(WORKSPACE, TASK, 2)
 
 
 def test_the_first_run_seals_nothing(rig: Rig) -> None:
-    assert rig.count(lambda: rig.store.take_transcript(WORKSPACE, TASK, 1)) == ["query"]
-    assert rig.count(lambda: rig.store.take_transcript(WORKSPACE, TASK, 2)) == ["query", "update_item"]
-    assert rig.count(lambda: rig.store.keep_entry(WORKSPACE, TaskEntry(TASK, an_entry(), 2))) == ["put_item"]
+    assert rig.count(lambda: rig.store.runs.take_transcript(WORKSPACE, TASK, 1)) == ["query"]
+    assert rig.count(lambda: rig.store.runs.take_transcript(WORKSPACE, TASK, 2)) == ["query", "update_item"]
+    assert rig.count(lambda: rig.store.runs.keep_entry(WORKSPACE, TaskEntry(TASK, an_entry(), 2))) == ["put_item"]
 
 
 def test_an_entry_that_goes_along_with_the_tasks_change_is_held_to_the_same(store: Store) -> None:
     task = claimed(store)
-    store.take_transcript(WORKSPACE, TASK, 2)
+    store.runs.take_transcript(WORKSPACE, TASK, 2)
     done = then(task, state=State.DONE, claim=None)
     for fence in (1, 3, None):
         with pytest.raises(Conflict):
             store.commit(WORKSPACE, done, Insert(TaskEntry(TASK, an_entry(), fence)))
     store.commit(WORKSPACE, done, Insert(TaskEntry(TASK, an_entry(), 2)))
-    assert store.transcript(WORKSPACE, TASK) == (an_entry(),)
+    assert store.runs.transcript(WORKSPACE, TASK) == (an_entry(),)
 
 
 def test_an_entry_that_is_too_large_says_so(store: Store) -> None:
     with pytest.raises(TooLarge):
-        store.keep_entry(WORKSPACE, TaskEntry(TASK, an_entry(says="x" * 420_000), 1))
+        store.runs.keep_entry(WORKSPACE, TaskEntry(TASK, an_entry(says="x" * 420_000), 1))
 
 
 def test_an_earlier_run_that_never_stops_is_not_waited_for(rig: Rig) -> None:
@@ -226,7 +226,7 @@ def test_an_earlier_run_that_never_stops_is_not_waited_for(rig: Rig) -> None:
 
     rig.choked.plan = plan
     with pytest.raises(Busy):
-        rig.store.take_transcript(WORKSPACE, TASK, 2)
+        rig.store.runs.take_transcript(WORKSPACE, TASK, 2)
 
 
 def test_entries_of_any_length_are_read_the_same_however_long_the_transcript(rig: Rig) -> None:
@@ -234,10 +234,10 @@ def test_entries_of_any_length_are_read_the_same_however_long_the_transcript(rig
     run.take()
     for _ in range(300):
         run.add()
-    assert rig.count(lambda: rig.store.transcript(WORKSPACE, TASK, 897)) == ["query"]
+    assert rig.count(lambda: rig.store.runs.transcript(WORKSPACE, TASK, 897)) == ["query"]
     for after in (897, 898, 899):
-        assert rig.store.transcript(WORKSPACE, TASK, after) == tuple(run.known[-1:])
-    assert rig.store.transcript(WORKSPACE, TASK, 900) == ()
+        assert rig.store.runs.transcript(WORKSPACE, TASK, after) == tuple(run.known[-1:])
+    assert rig.store.runs.transcript(WORKSPACE, TASK, 900) == ()
 
 
 @pytest.mark.parametrize("after", range(8))
@@ -248,9 +248,9 @@ def test_whoever_takes_it_may_have_read_a_part(rig: Rig, after: int) -> None:
     for act in (first.take, first.add, first.add):
         act()
     expected = tuple(entry for entry in first.known if entry.last > after)
-    assert rig.store.take_transcript(WORKSPACE, TASK, 4, after) == expected
-    assert "update_item" not in rig.count(lambda: rig.store.take_transcript(WORKSPACE, TASK, 4, after))
-    assert rig.store.take_transcript(WORKSPACE, TASK, 4, after) == expected
+    assert rig.store.runs.take_transcript(WORKSPACE, TASK, 4, after) == expected
+    assert "update_item" not in rig.count(lambda: rig.store.runs.take_transcript(WORKSPACE, TASK, 4, after))
+    assert rig.store.runs.take_transcript(WORKSPACE, TASK, 4, after) == expected
     first.add()
     assert first.is_over
-    assert rig.store.transcript(WORKSPACE, TASK) == tuple(first.known)
+    assert rig.store.runs.transcript(WORKSPACE, TASK) == tuple(first.known)

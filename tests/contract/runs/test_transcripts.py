@@ -73,7 +73,7 @@ RESULTS = an_entry(
 
 
 def save(store: Store, version: int = 1, profile: RunProfile | None = None, slug: str = "auditor") -> None:
-    store.save_agent(an_agent(slug, version=version), store.roster(WORKSPACE), profile)
+    store.agents.save_agent(an_agent(slug, version=version), store.agents.roster(WORKSPACE), profile)
 
 
 def keep(store: Store, *entries: TranscriptEntry, task_id: str = "task_1") -> None:
@@ -82,7 +82,7 @@ def keep(store: Store, *entries: TranscriptEntry, task_id: str = "task_1") -> No
 
 
 def usage(store: Store, workflow_id: str = "wf_1", task_id: str = "task_1") -> tuple[Usage, Usage]:
-    return store.usage(WORKSPACE, workflow_id, task_id)
+    return store.runs.usage(WORKSPACE, workflow_id, task_id)
 
 
 # Profiles
@@ -91,14 +91,14 @@ def usage(store: Store, workflow_id: str = "wf_1", task_id: str = "task_1") -> t
 def test_nobody_has_a_profile_of_their_own_at_first(store: Store) -> None:
     save(store)
     for slug in ("auditor", "nobody"):
-        assert store.profile(WORKSPACE, slug) == RunProfile(workspace=WORKSPACE, slug=slug)
+        assert store.runs.profile(WORKSPACE, slug) == RunProfile(workspace=WORKSPACE, slug=slug)
 
 
 @pytest.mark.parametrize("profile", [FULL_PROFILE, a_profile(), a_profile(system_prompt="")])
 def test_a_profile_is_read_back_as_it_was_saved(store: Store, profile: RunProfile) -> None:
     save(store, profile=profile)
-    assert store.profile(WORKSPACE, "auditor") == profile
-    assert store.roster(WORKSPACE) == Roster((an_agent(),), 1)
+    assert store.runs.profile(WORKSPACE, "auditor") == profile
+    assert store.agents.roster(WORKSPACE) == Roster((an_agent(),), 1)
 
 
 def test_the_full_profile_is_a_full_one() -> None:
@@ -111,19 +111,19 @@ def test_an_agents_change_without_one_leaves_its_profile(store: Store) -> None:
     save(store, profile=FULL_PROFILE)
     save(store, slug="auditor-2", profile=a_profile("auditor-2"))
     save(store, version=2)
-    assert store.profile(WORKSPACE, "auditor") == FULL_PROFILE
+    assert store.runs.profile(WORKSPACE, "auditor") == FULL_PROFILE
     save(store, version=3, profile=a_profile())
-    assert store.profile(WORKSPACE, "auditor") == a_profile()
-    assert store.profile(WORKSPACE, "auditor-2") == a_profile("auditor-2")
+    assert store.runs.profile(WORKSPACE, "auditor") == a_profile()
+    assert store.runs.profile(WORKSPACE, "auditor-2") == a_profile("auditor-2")
 
 
 def test_a_profile_is_saved_with_its_agent_or_not_at_all(store: Store) -> None:
-    read = store.roster(WORKSPACE)
+    read = store.agents.roster(WORKSPACE)
     save(store, slug="scout")
     with pytest.raises(Conflict):
-        store.save_agent(an_agent(), read, FULL_PROFILE)
-    assert store.agent(WORKSPACE, "auditor") is None
-    assert store.profile(WORKSPACE, "auditor") == RunProfile(workspace=WORKSPACE, slug="auditor")
+        store.agents.save_agent(an_agent(), read, FULL_PROFILE)
+    assert store.agents.agent(WORKSPACE, "auditor") is None
+    assert store.runs.profile(WORKSPACE, "auditor") == RunProfile(workspace=WORKSPACE, slug="auditor")
 
 
 def test_a_profile_of_an_earlier_baton_gets_what_is_new_and_of_a_later_one_loses_it() -> None:
@@ -137,7 +137,7 @@ def test_whoever_reads_the_roster_reads_no_prompts(rig: Rig) -> None:
     save(rig.store, version=2, profile=a_profile(system_prompt="x" * MAX_SYSTEM_PROMPT))
     together = [item for item in rig.items() if item["pk"]["S"] == keys.agents(WORKSPACE)]
     assert sum(map(size, together)) < 1_000 * len(together)
-    assert rig.count(lambda: rig.store.profile(WORKSPACE, "auditor")) == ["get_item"]
+    assert rig.count(lambda: rig.store.runs.profile(WORKSPACE, "auditor")) == ["get_item"]
 
 
 # Transcripts
@@ -145,14 +145,14 @@ def test_whoever_reads_the_roster_reads_no_prompts(rig: Rig) -> None:
 
 def test_a_task_that_was_never_run_has_said_and_spent_nothing(store: Store) -> None:
     stored(store)
-    assert store.transcript(WORKSPACE, "task_1") == ()
+    assert store.runs.transcript(WORKSPACE, "task_1") == ()
     assert usage(store) == (Usage(), Usage())
 
 
 @pytest.mark.parametrize("entry", [FULL_ENTRY, an_entry(), RESULTS, an_entry(blocks=())])
 def test_an_entry_is_read_back_as_it_was_kept(store: Store, entry: TranscriptEntry) -> None:
     keep(store, entry)
-    (found,) = store.transcript(WORKSPACE, "task_1")
+    (found,) = store.runs.transcript(WORKSPACE, "task_1")
     assert found == entry
     assert [type(value) for value in (found.first, found.turn, found.usage.input_tokens)] == [int] * 3
     assert found.messages == entry.messages
@@ -167,14 +167,14 @@ def test_the_full_entry_is_a_full_one() -> None:
 @pytest.mark.parametrize("kind", EntryKind)
 def test_every_kind_is_kept(store: Store, kind: EntryKind) -> None:
     keep(store, an_entry(kind=kind))
-    assert [entry.kind for entry in store.transcript(WORKSPACE, "task_1")] == [kind]
+    assert [entry.kind for entry in store.runs.transcript(WORKSPACE, "task_1")] == [kind]
 
 
 def test_entries_come_in_order_whatever_the_order_they_were_kept_in(store: Store) -> None:
     entries = [an_entry(number, f"{number}") for number in (1, 2, 9, 10, 99, 100, 1_000_000)]
     keep(store, *entries[::-1])
     keep(store, an_entry(3), task_id="task_10")
-    assert store.transcript(WORKSPACE, "task_1") == tuple(entries)
+    assert store.runs.transcript(WORKSPACE, "task_1") == tuple(entries)
 
 
 def test_a_reader_gets_what_has_a_message_that_they_have_not_seen(store: Store) -> None:
@@ -182,21 +182,21 @@ def test_a_reader_gets_what_has_a_message_that_they_have_not_seen(store: Store) 
     keep(store, *entries)
     after = {0: 3, -5: 3, 1: 2, 6: 2, 7: 2, 10: 2, 11: 1, 12: 1, 13: 0, 14: 0, 10**9: 0}
     for number, left in after.items():
-        assert store.transcript(WORKSPACE, "task_1", number) == entries[len(entries) - left :], number
+        assert store.runs.transcript(WORKSPACE, "task_1", number) == entries[len(entries) - left :], number
 
 
 def test_a_long_transcript_is_read_to_its_end(store: Store) -> None:
     """Past the megabyte that one page of a query holds."""
     entries = tuple(an_entry(number, f"{number}" + "x" * 390_000) for number in range(1, 8))
     keep(store, *entries)
-    assert store.transcript(WORKSPACE, "task_1") == entries
-    assert store.transcript(WORKSPACE, "task_1", 2) == entries[2:]
+    assert store.runs.transcript(WORKSPACE, "task_1") == entries
+    assert store.runs.transcript(WORKSPACE, "task_1", 2) == entries[2:]
 
 
 def test_a_reading_takes_a_call_for_each_megabyte(rig: Rig) -> None:
     keep(rig.store, *(an_entry(number, "x" * 390_000) for number in range(1, 4)))
-    assert rig.count(lambda: rig.store.transcript(WORKSPACE, "task_1")) == ["query", "query"]
-    assert rig.count(lambda: rig.store.transcript(WORKSPACE, "task_1", 1)) == ["query"]
+    assert rig.count(lambda: rig.store.runs.transcript(WORKSPACE, "task_1")) == ["query", "query"]
+    assert rig.count(lambda: rig.store.runs.transcript(WORKSPACE, "task_1", 1)) == ["query"]
 
 
 def test_a_place_is_taken_once(store: Store) -> None:
@@ -204,7 +204,7 @@ def test_a_place_is_taken_once(store: Store) -> None:
     keep(store, FULL_ENTRY)
     with pytest.raises(Conflict):
         keep(store, an_entry(FULL_ENTRY.first, "another"))
-    assert store.transcript(WORKSPACE, "task_1") == (FULL_ENTRY,)
+    assert store.runs.transcript(WORKSPACE, "task_1") == (FULL_ENTRY,)
     keep(store, an_entry(FULL_ENTRY.last + 1))
     keep(store, FULL_ENTRY, task_id="task_2")
 
@@ -213,9 +213,9 @@ def test_nobody_shares_what_was_said(store: Store) -> None:
     error = TranscriptMessage(MessageType.ERROR, "x", {"n": 1})
     given = an_entry(blocks=({"text": "hello"},), more_messages=(error,), output={"n": 1})
     keep(store, given)
-    for shared in (given, store.transcript(WORKSPACE, "task_1")[0]):
+    for shared in (given, store.runs.transcript(WORKSPACE, "task_1")[0]):
         shared.blocks[0]["text"] = shared.more_messages[0].data["n"] = shared.output["n"] = "mine"
-    (found,) = store.transcript(WORKSPACE, "task_1")
+    (found,) = store.runs.transcript(WORKSPACE, "task_1")
     assert (found.blocks[0]["text"], found.more_messages[0].data["n"], found.output["n"]) == ("hello", 1, 1)
 
 
@@ -230,15 +230,15 @@ def test_what_is_written_of_a_run_holds_as_one_with_the_tasks_change(store: Stor
         *child,
         Add(HandoffCount("wf_1", 0), 1, 5),
     )
-    assert store.transcript(WORKSPACE, "task_1") == (an_entry(),)
-    assert store.transcript(WORKSPACE, "task_2") == (an_entry(says="go on"),)
+    assert store.runs.transcript(WORKSPACE, "task_1") == (an_entry(),)
+    assert store.runs.transcript(WORKSPACE, "task_2") == (an_entry(says="go on"),)
     assert usage(store, task_id="task_2") == (Usage(1, 100, 20), Usage(1, 100, 20))
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, then(task, title="late"), Insert(TaskEntry("task_1", an_entry(2))), spent())
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, then(done.task, title="late"), Insert(TaskEntry("task_1", an_entry())), spent())
-    assert store.load(WORKSPACE, "task_1")[0] == done.task
-    assert len(store.transcript(WORKSPACE, "task_1")) == 1
+    assert store.tasks.load(WORKSPACE, "task_1")[0] == done.task
+    assert len(store.runs.transcript(WORKSPACE, "task_1")) == 1
     assert usage(store) == (Usage(), Usage(1, 100, 20))
 
 
@@ -249,8 +249,8 @@ def test_what_is_refused_inside_refuses_all_of_it(store: Store) -> None:
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, new("task_2"), taken, spent(), Insert(TaskEntry("task_3", an_entry())))
     with pytest.raises(Unknown):
-        store.load(WORKSPACE, "task_2")
-    assert store.transcript(WORKSPACE, "task_3") == ()
+        store.tasks.load(WORKSPACE, "task_2")
+    assert store.runs.transcript(WORKSPACE, "task_3") == ()
     assert usage(store) == (Usage(), Usage())
 
 
@@ -262,7 +262,7 @@ def test_nothing_is_said_or_spent_under_a_claim_that_is_over(store: Store) -> No
     for late in ([Insert(TaskEntry("task_1", an_entry(2))), spent()], [spent()]):
         with pytest.raises(Conflict):
             store.commit(WORKSPACE, Require(UnderClaim("task_1", "clm_2")), *late)
-    assert store.transcript(WORKSPACE, "task_1") == (an_entry(),)
+    assert store.runs.transcript(WORKSPACE, "task_1") == (an_entry(),)
     assert usage(store)[0] == Usage(3, 200, 40)
 
 
@@ -287,7 +287,7 @@ def test_what_is_spent_adds_up_by_task_and_by_workflow(store: Store) -> None:
 def test_a_transcript_and_what_was_spent_do_not_meet(store: Store) -> None:
     """Nor do a task and a workflow of one name."""
     store.commit(WORKSPACE, spent(workflow_id="same", task_id="same"), Insert(TaskEntry("same", an_entry())))
-    assert store.transcript(WORKSPACE, "same") == (an_entry(),)
+    assert store.runs.transcript(WORKSPACE, "same") == (an_entry(),)
     assert usage(store, "same", "same") == (Usage(1, 100, 20), Usage(1, 100, 20))
 
 
@@ -338,7 +338,7 @@ def test_a_lost_reply_is_a_success_and_counts_once(rig: Rig, name: str, fault: s
     inserted = [extra.value for extra in extras if isinstance(extra, Insert)]
     kept = tuple(value.entry for value in inserted if isinstance(value, TaskEntry))
     took = sum((1 for extra in extras if isinstance(extra, AddUsage)), 0)
-    assert rig.other_store.transcript(WORKSPACE, "task_1") == kept
+    assert rig.other_store.runs.transcript(WORKSPACE, "task_1") == kept
     assert usage(rig.other_store)[0] == Usage(took, 100 * took, 20 * took)
 
 
@@ -361,7 +361,7 @@ def test_anothers_entry_of_the_same_number_is_no_success_of_ours(rig: Rig) -> No
     broken(rig, "timeout_before", lambda: keep(rig.other_store, anothers))
     with pytest.raises(Conflict):
         rig.store.commit(WORKSPACE, Insert(TaskEntry("task_1", an_entry())), spent())
-    assert rig.other_store.transcript(WORKSPACE, "task_1") == (anothers,)
+    assert rig.other_store.runs.transcript(WORKSPACE, "task_1") == (anothers,)
     assert usage(rig.other_store) == (Usage(), Usage())
 
 

@@ -57,7 +57,7 @@ def idempotency_key(route: str = "/x", key: str = "key") -> IdempotencyKey:
 def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
     """Calls to the table, then notices, in a process that heard of the auditor within the minute: the first claim of a
     minute takes one more, as is said below."""
-    rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)
+    rig.store.contacts.mark_contact(WORKSPACE, "auditor", rig.clock.now(), MARKED_EVERY)
     notices = len(rig.world.dispatch_queue.notices)
     calls = rig.requested(act)
     return calls + ["notify"] * (len(rig.world.dispatch_queue.notices) - notices)
@@ -79,7 +79,7 @@ def test_a_process_reads_the_agents_once_and_again_after_any_of_them_has_changed
         with rig.world.request():
             return rig.count(marked(rig))
 
-    rig.store.forget_rosters()
+    rig.store.forget_all()
     assert asked() == [*unknown, *made, "transact_write_items"]
     assert asked() == ["get_item", "batch_get_item"]
     register_agent(rig.other().deps, human(), "scout", {"description": "Watches."})
@@ -204,7 +204,7 @@ def test_a_claim_of_a_task_that_came_back_reads_why_too(rig: Rig) -> None:
         assert calls.count("put_item") <= 3, "what HEAD had before moves into a chunk now and then"
         rig.clock.advance(301)
         sweep(rig.world.deps)
-        (task,) = rig.world.store.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
+        (task,) = rig.world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
         if task.state == "needs":
             approve_task(rig.world.deps, human(), task.id, None)
             rig.clock.advance(3)
@@ -259,13 +259,13 @@ def test_who_calls_is_one_small_reading_before_all_others(rig: Rig) -> None:
 
         return rig.count(ask)
 
-    rig.store.roster(WORKSPACE)
-    assert asked(lambda store: store.load(WORKSPACE, task_id)) == ["get_item", "get_item"]
-    assert asked(lambda store: store.load(WORKSPACE, task_id)) == ["get_item", "get_item", "get_item"]
-    assert asked(lambda store: store.load(WORKSPACE, task_id)) == ["get_item", "get_item"]
-    assert asked(lambda store: store.dispatch_inputs(WORKSPACE, "auditor")) == ["get_item"]
-    assert asked(lambda store: store.held(WORKSPACE, "auditor")) == ["get_item", "query"]
-    assert asked(lambda store: store.read(WORKSPACE, task_id)) == ["get_item", "query"]
+    rig.store.agents.roster(WORKSPACE)
+    assert asked(lambda store: store.tasks.load(WORKSPACE, task_id)) == ["get_item", "get_item"]
+    assert asked(lambda store: store.tasks.load(WORKSPACE, task_id)) == ["get_item", "get_item", "get_item"]
+    assert asked(lambda store: store.tasks.load(WORKSPACE, task_id)) == ["get_item", "get_item"]
+    assert asked(lambda store: store.agents.dispatch_inputs(WORKSPACE, "auditor")) == ["get_item"]
+    assert asked(lambda store: store.claims.held(WORKSPACE, "auditor")) == ["get_item", "query"]
+    assert asked(lambda store: store.tasks.read(WORKSPACE, task_id)) == ["get_item", "query"]
     assert asked(lambda _: None) == ["get_item"]
     assert spent(rig, lambda: who(rig.world.deps, "Bearer nonsense")) == []
 
@@ -279,11 +279,11 @@ def test_a_session_is_read_as_a_token_is(rig: Rig) -> None:
 
     def asked(text: str) -> list[list[str]]:
         def ask() -> None:
-            admit(rig.world.deps, f"Bearer {text}")[0].store.load(WORKSPACE, task_id)
+            admit(rig.world.deps, f"Bearer {text}")[0].store.tasks.load(WORKSPACE, task_id)
 
         return [rig.count(ask) for _ in range(4)]
 
-    rig.store.roster(WORKSPACE)
+    rig.store.agents.roster(WORKSPACE)
     by_token, by_session = asked(token_text), asked(session_text)
     assert by_session[2:] == by_token[2:] == [["get_item", "get_item"]] * 2
     assert by_session[:2] == [["get_item", *calls] for calls in by_token[:2]]
@@ -303,7 +303,7 @@ def test_a_renewal_is_one_write(rig: Rig) -> None:
 def page(rig: Rig) -> int:
     """The readings of the due pages alone: tasks, and workspaces whose tracker is due."""
     now = rig.clock.now()
-    return len(rig.count(lambda: (list(rig.store.tracker_circuits_due(now)), list(rig.store.due(now)))))
+    return len(rig.count(lambda: (list(rig.store.tracker.tracker_circuits_due(now)), list(rig.store.queues.due(now)))))
 
 
 def test_a_swept_task_takes_four_beside_the_page(rig: Rig) -> None:
@@ -333,25 +333,25 @@ EVERYTHING = HandoffQuery(
     roots=("scout", "*"),
 )
 ONE_READING: dict[str, Callable[[Store], Any]] = {
-    "a task and the first answer": lambda store: store.load(WORKSPACE, "task_1", idempotency_key()),
-    "what a handoff is decided on": lambda store: store.handoff_inputs(WORKSPACE, EVERYTHING),
-    "a claim": lambda store: store.read_for_claim(WORKSPACE, "task_1"),
-    "claims held": lambda store: store.held(WORKSPACE, "auditor"),
-    "slots taken": lambda store: store.taken_slots(WORKSPACE, "auditor"),
-    "skills and work": lambda store: list(store.ready(WORKSPACE, "auditor", NOON)[1]),
-    "open work": lambda store: list(store.open_work(WORKSPACE, NOON)),
-    "a hundred tasks": lambda store: store.tasks(WORKSPACE, MANY),
-    "thirty tasks' papers": lambda store: store.outcomes(WORKSPACE, MANY[:33]),
-    "forty bodies": lambda store: store.bodies(WORKSPACE, MANY[:40]),
-    "checkpoints": lambda store: store.checkpoints(WORKSPACE, "wf_1", 50, None),
-    "an errand": lambda store: store.job(WORKSPACE, JobKind.JOIN, "task_1"),
-    "late results": lambda store: store.late_results(WORKSPACE, "task_1"),
-    "a retry": lambda store: store.retry_of(WORKSPACE, "task_1"),
-    "all tools": lambda store: store.toolbox(WORKSPACE),
-    "thirty tools": lambda store: store.tools(WORKSPACE, MANY[:30]),
-    "a profile": lambda store: store.profile(WORKSPACE, "run-1"),
-    "a transcript": lambda store: store.transcript(WORKSPACE, "task_1", 1),
-    "what was spent": lambda store: store.usage(WORKSPACE, "wf_1", "task_1"),
+    "a task and the first answer": lambda store: store.tasks.load(WORKSPACE, "task_1", idempotency_key()),
+    "what a handoff is decided on": lambda store: store.handoffs.handoff_inputs(WORKSPACE, EVERYTHING),
+    "a claim": lambda store: store.tasks.read_for_claim(WORKSPACE, "task_1"),
+    "claims held": lambda store: store.claims.held(WORKSPACE, "auditor"),
+    "slots taken": lambda store: store.claims.taken_slots(WORKSPACE, "auditor"),
+    "skills and work": lambda store: list(store.queues.ready(WORKSPACE, "auditor", NOON)[1]),
+    "open work": lambda store: list(store.queues.open_work(WORKSPACE, NOON)),
+    "a hundred tasks": lambda store: store.tasks.many(WORKSPACE, MANY),
+    "thirty tasks' papers": lambda store: store.tasks.outcomes(WORKSPACE, MANY[:33]),
+    "forty bodies": lambda store: store.tasks.bodies(WORKSPACE, MANY[:40]),
+    "checkpoints": lambda store: store.workflows.checkpoints(WORKSPACE, "wf_1", 50, None),
+    "an errand": lambda store: store.queues.job(WORKSPACE, JobKind.JOIN, "task_1"),
+    "late results": lambda store: store.trail.late_results(WORKSPACE, "task_1"),
+    "a retry": lambda store: store.workflows.retry_of(WORKSPACE, "task_1"),
+    "all tools": lambda store: store.tools.toolbox(WORKSPACE),
+    "thirty tools": lambda store: store.tools.named(WORKSPACE, MANY[:30]),
+    "a profile": lambda store: store.runs.profile(WORKSPACE, "run-1"),
+    "a transcript": lambda store: store.runs.transcript(WORKSPACE, "task_1", 1),
+    "what was spent": lambda store: store.runs.usage(WORKSPACE, "wf_1", "task_1"),
 }
 
 
@@ -365,15 +365,15 @@ def test_each_of_these_is_one_reading(rig: Rig, name: str) -> None:
 
 def test_a_workflow_is_two_readings_of_its_members_and_of_the_root_that_its_id_tells(rig: Rig) -> None:
     stored(rig.store, workflow_id="wf_t1")
-    assert rig.count(lambda: rig.store.workflow(WORKSPACE, "wf_t1")) == ["query", "get_item"]
-    assert rig.count(lambda: rig.store.workflow(WORKSPACE, "wf_1")) == ["query"]
+    assert rig.count(lambda: rig.store.workflows.members(WORKSPACE, "wf_t1")) == ["query", "get_item"]
+    assert rig.count(lambda: rig.store.workflows.members(WORKSPACE, "wf_1")) == ["query"]
 
 
 def test_an_inbox_is_two_readings_and_one_for_each_hundred_tasks_more(rig: Rig) -> None:
     for number in range(150):
         told(rig.store, number)
-    assert rig.requested(lambda: rig.store.inbox(WORKSPACE, "scout", 50, None)) == ["query", "batch_get_item"]
-    everything = rig.requested(lambda: rig.store.inbox(WORKSPACE, "scout", 200, None))
+    assert rig.requested(lambda: rig.store.inboxes.inbox(WORKSPACE, "scout", 50, None)) == ["query", "batch_get_item"]
+    everything = rig.requested(lambda: rig.store.inboxes.inbox(WORKSPACE, "scout", 200, None))
     assert everything == ["query", "batch_get_item", "batch_get_item"]
 
 
@@ -381,10 +381,13 @@ def test_acknowledging_is_a_look_and_a_call_for_each_item_and_no_more_looks_than
     for number in range(40):
         told(rig.store, number)
     read = [f"inb_{number:03d}" for number in range(10)]
-    assert rig.count(lambda: rig.store.acknowledge(WORKSPACE, "scout", read)) == ["query", *["update_item"] * 10]
-    assert rig.count(lambda: rig.store.acknowledge(WORKSPACE, "scout", read)) == ["query"]
+    assert rig.count(lambda: rig.store.inboxes.acknowledge(WORKSPACE, "scout", read)) == [
+        "query",
+        *["update_item"] * 10,
+    ]
+    assert rig.count(lambda: rig.store.inboxes.acknowledge(WORKSPACE, "scout", read)) == ["query"]
     apart = ["inb_010", "inb_039"]
-    calls = rig.count(lambda: rig.store.acknowledge(WORKSPACE, "scout", apart))
+    calls = rig.count(lambda: rig.store.inboxes.acknowledge(WORKSPACE, "scout", apart))
     assert calls == ["query", "update_item", "query", "update_item"]
 
 
@@ -405,7 +408,7 @@ def test_claims_and_workflows_cost_an_item_each(rig: Rig) -> None:
     for act in (
         lambda: rig.store.commit(WORKSPACE, with_body(new("task_1", state=State.DELEGATED, ready_at=NOON), {})),
         lambda: rig.store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1)),
-        lambda: freed(rig.store, rig.store.load(WORKSPACE, "task_1")[0]),
+        lambda: freed(rig.store, rig.store.tasks.load(WORKSPACE, "task_1")[0]),
     ):
         rig.raw.largest_transaction = 0
         act()
@@ -444,13 +447,13 @@ def test_a_marker_costs_as_few_readings_among_five_hundred_agents_as_among_three
     for number in range(497):
         slug = f"agent-{number:03d}"
         rig.raw.put(to_wire(items.agent_item(an_agent(slug, name=slug, accepts=types, produces=types))))
-    version = rig.other_store.roster(WORKSPACE).version + 1
+    version = rig.other_store.agents.roster(WORKSPACE).version + 1
     rig.raw.put(to_wire({**keys.roster(WORKSPACE)._asdict(), "version": version}))
     raise_config_version(rig.raw, WORKSPACE)
     rig.choked.client = meter = Meter(rig.choked.client)
     marked(rig)()
     assert meter.taken().read_units > 400
-    assert len(rig.store.roster(WORKSPACE).agents) == 500
+    assert len(rig.store.agents.roster(WORKSPACE).agents) == 500
     assert meter.taken().read_units == 1
     with rig.world.request():
         marked(rig)()

@@ -141,7 +141,7 @@ def bystanders(agents: int) -> FakeDynamo:
 def fill(office: Office, tasks: int) -> None:
     """So many wait for a human, and as many for the target's workers, all of them less urgent than what comes."""
     at = office.clock.now() - timedelta(minutes=1)
-    agent = office.store.agent(WORKSPACE, office.target)
+    agent = office.store.agents.agent(WORKSPACE, office.target)
     for number in range(tasks):
         for state, by in (("needs", office.worker), ("ready", office.human)):
             new = a_new_task(
@@ -174,8 +174,10 @@ def usage(verb: Verb, agents: int = 5, tasks: int = 0, events: int = 0) -> Usage
     dynamo.take_over(opened(verb.runtime, verb.has_tracker, agents, tasks))
     meter = Meter(dynamo)
     office = office_of(verb, meter, agents)
-    office.store.roster(WORKSPACE)  # known to this process, as to one that has handled a request before
-    office.store.mark_contact(WORKSPACE, office.target, office.clock.now(), MARKED_EVERY)  # it polled a moment ago
+    office.store.agents.roster(WORKSPACE)  # known to this process, as to one that has handled a request before
+    office.store.contacts.mark_contact(
+        WORKSPACE, office.target, office.clock.now(), MARKED_EVERY
+    )  # it polled a moment ago
     for step in verb.before:
         if step is approve:
             lengthen(office, events)
@@ -213,7 +215,7 @@ def acted(verb: Verb, *, is_keyed: bool) -> Usage:
     dynamo.take_over(opened(verb.runtime, verb.has_tracker, 5, 10))
     meter = Meter(dynamo)
     office = office_of(verb, meter)
-    office.store.roster(WORKSPACE)
+    office.store.agents.roster(WORKSPACE)
     for step in verb.before:
         step(office, None)
     by = office.human if verb.act is approve else office.worker

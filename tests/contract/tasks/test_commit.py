@@ -38,7 +38,7 @@ ONCE = IdempotencyKey(human(), "/handoff-markers", "key-1", "hash-1")
 
 
 def direction_of(store: Store) -> Direction:
-    direction = store.marker_inputs(WORKSPACE, PAIR, None)[1]
+    direction = store.escalations.marker_inputs(WORKSPACE, PAIR, None)[1]
     assert direction is not None
     return direction
 
@@ -51,29 +51,29 @@ def opened(store: Store, task_id: str, at_second: int = 0, **values: Any) -> Non
 def test_a_new_task_is_there_with_its_trail_after_its_commit(store: Store) -> None:
     change = new(wake_at=NOON)
     store.commit(WORKSPACE, with_body(change, {"text": "do it"}))
-    assert store.load(WORKSPACE, "task_1") == (change.task, None)
-    assert store.events(WORKSPACE, "task_1", 0, 10) == change.events
-    details = store.read(WORKSPACE, "task_1", with_body=True)
+    assert store.tasks.load(WORKSPACE, "task_1") == (change.task, None)
+    assert store.trail.events(WORKSPACE, "task_1", 0, 10) == change.events
+    details = store.tasks.read(WORKSPACE, "task_1", with_body=True)
     assert (details.task, details.body) == (change.task, {"text": "do it"})
 
 
 def test_the_body_is_read_only_where_it_is_asked_for(store: Store) -> None:
     store.commit(WORKSPACE, with_body(new(), {"text": "do it"}))
-    assert store.read(WORKSPACE, "task_1").body is None
+    assert store.tasks.read(WORKSPACE, "task_1").body is None
 
 
 def test_an_id_is_created_once(store: Store) -> None:
     first = stored(store)
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, new(title="another"))
-    assert store.load(WORKSPACE, "task_1")[0] == first
+    assert store.tasks.load(WORKSPACE, "task_1")[0] == first
 
 
 def test_a_change_of_a_task_that_does_not_exist_is_refused(store: Store) -> None:
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, then(new().task, title="x"))
     with pytest.raises(Unknown):
-        store.load(WORKSPACE, "task_1")
+        store.tasks.load(WORKSPACE, "task_1")
 
 
 def test_the_second_of_two_changes_decided_on_one_reading_is_refused(store: Store) -> None:
@@ -81,24 +81,24 @@ def test_the_second_of_two_changes_decided_on_one_reading_is_refused(store: Stor
     store.commit(WORKSPACE, then(task, title="first"))
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, with_output(then(task, state=State.DONE), "x"), Insert(a_note()))
-    details = store.read(WORKSPACE, "task_1")
+    details = store.tasks.read(WORKSPACE, "task_1")
     assert (details.task.title, details.task.meta.version, details.output) == ("first", 2, None)
-    assert len(store.events(WORKSPACE, "task_1", 0, 10)) == 2
-    assert store.notes(WORKSPACE, "task_1", 10) == ()
+    assert len(store.trail.events(WORKSPACE, "task_1", 0, 10)) == 2
+    assert store.tasks.notes(WORKSPACE, "task_1", 10) == ()
 
 
 def test_a_change_decided_before_a_heartbeat_is_refused(store: Store) -> None:
     task = claimed(store)
-    renewed = store.renew(WorkerCall(agent("auditor"), task.id, "clm_1"), NOON + seconds(60), None)
+    renewed = store.claims.renew(WorkerCall(agent("auditor"), task.id, "clm_1"), NOON + seconds(60), None)
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, then(task, state=State.DELEGATED, claim=None))
-    assert store.load(WORKSPACE, task.id)[0].claim == renewed
+    assert store.tasks.load(WORKSPACE, task.id)[0].claim == renewed
 
 
 def test_bookkeeping_without_an_event_raises_the_version_and_moves_the_next_look(store: Store) -> None:
     task = stored(store, wake_at=NOON)
     store.commit(WORKSPACE, looked_at(task, wake_at=NOON + seconds(60), rings=1))
-    found = store.load(WORKSPACE, task.id)[0]
+    found = store.tasks.load(WORKSPACE, task.id)[0]
     assert (found.meta.version, found.meta.wake_at, found.meta.rings, found.meta.seq) == (2, NOON + seconds(60), 1, 1)
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, looked_at(task, wake_at=None))
@@ -113,19 +113,19 @@ def test_what_a_change_leaves_beside_is_read_with_the_task(store: Store) -> None
         task = change.task
     change = replace(then(task, state=State.DONE, has_failure=True), failure={"type": "error", "description": ""})
     store.commit(WORKSPACE, with_output(change, {"done": [1, 2.5, None]}))
-    details = store.read(WORKSPACE, task.id)
+    details = store.tasks.read(WORKSPACE, task.id)
     assert details.recoveries == tuple(recoveries)
     assert details.failure == {"type": "error", "description": ""}
     assert details.output == {"done": [1, 2.5, None]}
-    assert replay(store.events(WORKSPACE, task.id, 0, 100)).recoveries == 12
+    assert replay(store.trail.events(WORKSPACE, task.id, 0, 100)).recoveries == 12
 
 
 def test_a_task_that_ends_leaves_claim_and_places_behind(store: Store) -> None:
     task = claimed(store)
     store.commit(WORKSPACE, then(task, state=State.DONE, claim=None, wake_at=None))
-    found = store.load(WORKSPACE, task.id)[0]
+    found = store.tasks.load(WORKSPACE, task.id)[0]
     assert (found.claim, found.meta.wake_at) == (None, None)
-    assert list(store.due(NOON + seconds(10_000))) == []
+    assert list(store.queues.due(NOON + seconds(10_000))) == []
 
 
 def key_used(store: Store) -> Write:
@@ -193,7 +193,7 @@ def test_an_extra_that_does_not_hold_refuses_the_whole_commit(
 ) -> None:
     prepared = prepare(store)
     extras = prepared if isinstance(prepared, tuple) else (prepared,)
-    directions, before = direction_of(store), store.reviews(WORKSPACE, 10, None)
+    directions, before = direction_of(store), store.escalations.reviews(WORKSPACE, 10, None)
     idempotency_key = replace(ONCE, key="key-2")
     with pytest.raises(error) as raised:
         store.commit(
@@ -206,11 +206,11 @@ def test_an_extra_that_does_not_hold_refuses_the_whole_commit(
         )
     assert type(raised.value) is error
     with pytest.raises(Unknown):
-        store.load(WORKSPACE, "task_1")
-    assert store.events(WORKSPACE, "task_1", 0, 10) == ()
-    assert store.notes(WORKSPACE, "task_1", 10) == ()
+        store.tasks.load(WORKSPACE, "task_1")
+    assert store.trail.events(WORKSPACE, "task_1", 0, 10) == ()
+    assert store.tasks.notes(WORKSPACE, "task_1", 10) == ()
     assert store.saved_response(idempotency_key) is None
-    assert (direction_of(store), store.reviews(WORKSPACE, 10, None)) == (directions, before)
+    assert (direction_of(store), store.escalations.reviews(WORKSPACE, 10, None)) == (directions, before)
 
 
 def test_a_used_key_is_named_even_where_the_task_changed_too(store: Store) -> None:
@@ -234,9 +234,9 @@ def test_keys_remember_their_answer_apart_from_each_other(store: Store) -> None:
     assert [store.saved_response(other) for other in others] == [None] * 4
     assert store.saved_response(replace(ONCE, body_hash="other")) == SavedResponse("hash-1", {"n": 1})
     stored(store)
-    assert store.load(WORKSPACE, "task_1", ONCE)[1] == SavedResponse("hash-1", {"n": 1})
-    assert store.load(WORKSPACE, "task_1", others[0])[1] is None
-    assert store.marker_inputs(WORKSPACE, None, ONCE)[2] == SavedResponse("hash-1", {"n": 1})
+    assert store.tasks.load(WORKSPACE, "task_1", ONCE)[1] == SavedResponse("hash-1", {"n": 1})
+    assert store.tasks.load(WORKSPACE, "task_1", others[0])[1] is None
+    assert store.escalations.marker_inputs(WORKSPACE, None, ONCE)[2] == SavedResponse("hash-1", {"n": 1})
 
 
 def test_a_direction_holds_its_escalations_in_order(store: Store) -> None:
@@ -271,7 +271,7 @@ def test_an_end_may_be_told_any_number_of_times_even_of_what_nobody_opened(store
 def test_directions_whose_names_begin_alike_do_not_see_each_other(store: Store) -> None:
     opened(store, "task_1")
     for pair in [("scout", "auditor-2"), ("scout-a", "auditor"), ("auditor", "scout"), ("scou", "t-auditor")]:
-        assert store.marker_inputs(WORKSPACE, pair, None)[1] == Direction(WORKSPACE, *pair)
+        assert store.escalations.marker_inputs(WORKSPACE, pair, None)[1] == Direction(WORKSPACE, *pair)
 
 
 def test_what_is_forgotten_is_gone_and_the_rest_stays(store: Store) -> None:
@@ -295,7 +295,7 @@ def test_a_review_is_open_in_its_direction_until_it_ends(store: Store) -> None:
     assert direction_of(store).review_id == "review_01"
     again = a_review(count=2, version=2, last_at=NOON + seconds(5))
     store.commit(WORKSPACE, Save(again), Insert(a_note(2)))
-    assert store.review(WORKSPACE, "review_01") == again
+    assert store.escalations.review(WORKSPACE, "review_01") == again
     assert direction_of(store).version == 1
     released = replace(again, version=3, released_at=NOON, released_by="human:alice", task_id="task_1")
     extras: list[Write] = [
@@ -304,7 +304,7 @@ def test_a_review_is_open_in_its_direction_until_it_ends(store: Store) -> None:
     ]
     store.commit(WORKSPACE, new(), *extras)
     assert direction_of(store).review_id is None
-    assert store.review(WORKSPACE, "review_01") == released
+    assert store.escalations.review(WORKSPACE, "review_01") == released
 
 
 def test_a_review_that_is_closed_is_no_longer_its_directions(store: Store) -> None:
@@ -314,7 +314,7 @@ def test_a_review_that_is_closed_is_no_longer_its_directions(store: Store) -> No
     store.commit(WORKSPACE, Save(closed), EndReview(direction_of(store)))
     assert (direction_of(store).review_id, direction_of(store).version) == (None, 3)
     assert [each.task_id for each in direction_of(store).escalations] == ["task_0"]
-    assert store.review(WORKSPACE, closed.id) == closed
+    assert store.escalations.review(WORKSPACE, closed.id) == closed
 
 
 def test_one_commit_may_carry_everything(store: Store) -> None:
@@ -326,6 +326,6 @@ def test_one_commit_may_carry_everything(store: Store) -> None:
         OpenEscalation(UNTOUCHED, "task_1", NOON),
         Insert(a_note()),
     )
-    details = store.read(WORKSPACE, "task_1", with_body=True)
+    details = store.tasks.read(WORKSPACE, "task_1", with_body=True)
     assert (details.task, details.body) == (change.task, {"text": "x"})
-    assert store.notes(WORKSPACE, "task_1", 10) == (a_note(),)
+    assert store.tasks.notes(WORKSPACE, "task_1", 10) == (a_note(),)

@@ -53,23 +53,26 @@ def add_conversation(store: Store, number: int) -> None:
 
 
 LISTINGS: dict[str, tuple[Callable[[Store, int], object], Read]] = {
-    "agent": (add_task, lambda store, limit, cursor: store.tasks_of_agent(WORKSPACE, "auditor", limit, cursor)),
-    "day": (add_task, lambda store, limit, cursor: store.tasks_of_day(WORKSPACE, DAY, limit, cursor)),
-    "conversations": (add_conversation, lambda store, limit, cursor: store.conversations(WORKSPACE, limit, cursor)),
-    "reviews": (add_review, lambda store, limit, cursor: store.reviews(WORKSPACE, limit, cursor)),
-    "tokens": (add_token, lambda store, limit, cursor: store.tokens(WORKSPACE, limit, cursor)),
-    "alerts": (add_alert, lambda store, limit, cursor: store.alerts(WORKSPACE, limit, cursor)),
+    "agent": (add_task, lambda store, limit, cursor: store.lists.tasks_of_agent(WORKSPACE, "auditor", limit, cursor)),
+    "day": (add_task, lambda store, limit, cursor: store.lists.tasks_of_day(WORKSPACE, DAY, limit, cursor)),
+    "conversations": (
+        add_conversation,
+        lambda store, limit, cursor: store.conversations.begun(WORKSPACE, limit, cursor),
+    ),
+    "reviews": (add_review, lambda store, limit, cursor: store.escalations.reviews(WORKSPACE, limit, cursor)),
+    "tokens": (add_token, lambda store, limit, cursor: store.tokens.listed(WORKSPACE, limit, cursor)),
+    "alerts": (add_alert, lambda store, limit, cursor: store.alerts.newest(WORKSPACE, limit, cursor)),
     "alerts of a task": (
         add_alert_of_task,
-        lambda store, limit, cursor: store.alerts_of_task(WORKSPACE, "task_1", limit, cursor),
+        lambda store, limit, cursor: store.alerts.alerts_of_task(WORKSPACE, "task_1", limit, cursor),
     ),
     "open alerts": (
         add_alert,
-        lambda store, limit, cursor: store.unresolved_alerts(WORKSPACE, AlertState.OPEN, limit, cursor),
+        lambda store, limit, cursor: store.alerts.unresolved_alerts(WORKSPACE, AlertState.OPEN, limit, cursor),
     ),
     "acknowledged alerts": (
         add_acknowledged,
-        lambda store, limit, cursor: store.unresolved_alerts(WORKSPACE, AlertState.ACKNOWLEDGED, limit, cursor),
+        lambda store, limit, cursor: store.alerts.unresolved_alerts(WORKSPACE, AlertState.ACKNOWLEDGED, limit, cursor),
     ),
 }
 
@@ -113,29 +116,29 @@ def test_a_listed_task_is_as_it_is_now_wherever_it_went(store: Store) -> None:
     task = begin(store, "task_1")
     change = then(task, state=State.DONE, title="later")
     store.commit(WORKSPACE, change)
-    assert store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == (change.task,)
-    assert store.tasks_of_day(WORKSPACE, DAY, 10, None).items == (change.task,)
+    assert store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == (change.task,)
+    assert store.lists.tasks_of_day(WORKSPACE, DAY, 10, None).items == (change.task,)
 
 
 def test_days_are_utc_and_end_at_midnight(store: Store) -> None:
     midnight = NOON.replace(hour=0) + timedelta(days=1)
     stored(store, "task_1", created_at=midnight - MS)
     stored(store, "task_2", created_at=midnight)
-    assert [task.id for task in store.tasks_of_day(WORKSPACE, DAY, 10, None).items] == ["task_1"]
-    assert [task.id for task in store.tasks_of_day(WORKSPACE, date(2026, 11, 19), 10, None).items] == ["task_2"]
+    assert [task.id for task in store.lists.tasks_of_day(WORKSPACE, DAY, 10, None).items] == ["task_1"]
+    assert [task.id for task in store.lists.tasks_of_day(WORKSPACE, date(2026, 11, 19), 10, None).items] == ["task_2"]
 
 
 def test_agents_whose_names_begin_alike_are_listed_apart(store: Store) -> None:
     begin(store, "task_1", target_agent="client")
     begin(store, "task_2", target_agent="client-repo-auditor")
-    assert [task.id for task in store.tasks_of_agent(WORKSPACE, "client", 10, None).items] == ["task_1"]
+    assert [task.id for task in store.lists.tasks_of_agent(WORKSPACE, "client", 10, None).items] == ["task_1"]
 
 
 def test_tasks_that_begin_together_are_listed_too(store: Store) -> None:
     first, second = new("task_1"), new("task_2", target_agent=None)
     store.commit(WORKSPACE, with_body(first, {}), with_body(second, {}))
-    assert store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == (first.task,)
-    assert store.tasks_of_day(WORKSPACE, DAY, 10, None).items == (second.task, first.task)
+    assert store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == (first.task,)
+    assert store.lists.tasks_of_day(WORKSPACE, DAY, 10, None).items == (second.task, first.task)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -166,28 +169,28 @@ def test_events_are_read_from_any_entry_on(store: Store) -> None:
         change = then(task, title=f"step {number}")
         store.commit(WORKSPACE, change)
         task = change.task
-    whole = store.events(WORKSPACE, task.id, 0, 100)
+    whole = store.trail.events(WORKSPACE, task.id, 0, 100)
     assert [event.seq for event in whole] == list(range(1, 13))
     assert replay(whole).title == "step 12"
     for after in (-5, 0, 1, 5, 11, 12, 13, 99_999_999, 10**12):
         for limit in (1, 4, 12):
-            assert store.events(WORKSPACE, task.id, after, limit) == whole[max(after, 0) :][:limit]
+            assert store.trail.events(WORKSPACE, task.id, after, limit) == whole[max(after, 0) :][:limit]
 
 
 def test_the_newest_notes_come_first_and_each_thing_has_its_own(store: Store) -> None:
     for number in range(1, 6):
         store.commit(WORKSPACE, Insert(a_note(number)))
     store.commit(WORKSPACE, Insert(a_note(9, about="task_10")))
-    assert store.notes(WORKSPACE, "task_1", 3) == (a_note(5), a_note(4), a_note(3))
-    assert len(store.notes(WORKSPACE, "task_1", 10)) == 5
-    assert store.notes(WORKSPACE, "task_2", 10) == ()
+    assert store.tasks.notes(WORKSPACE, "task_1", 3) == (a_note(5), a_note(4), a_note(3))
+    assert len(store.tasks.notes(WORKSPACE, "task_1", 10)) == 5
+    assert store.tasks.notes(WORKSPACE, "task_2", 10) == ()
 
 
 def test_a_review_is_listed_as_it_is_now(store: Store) -> None:
     review = add_review(store, 1)
     released = replace(review, version=2, released_at=NOON, released_by="human:alice", task_id="task_1")
     store.commit(WORKSPACE, Save(released), Insert(a_note(2)))
-    assert store.reviews(WORKSPACE, 10, None).items == (released,)
+    assert store.escalations.reviews(WORKSPACE, 10, None).items == (released,)
 
 
 def test_a_page_of_big_things_is_still_a_whole_page(store: Store) -> None:
@@ -195,9 +198,9 @@ def test_a_page_of_big_things_is_still_a_whole_page(store: Store) -> None:
     big = {"escalation_reason": "x" * 150_000}
     for number in range(1, 10):
         add_review(store, number, request=big)
-    first = store.reviews(WORKSPACE, 8, None)
+    first = store.escalations.reviews(WORKSPACE, 8, None)
     assert [review.id[-2:] for review in first.items] == [f"{n:02d}" for n in range(9, 1, -1)]
-    assert [review.id for review in store.reviews(WORKSPACE, 8, first.cursor).items] == ["review_01"]
+    assert [review.id for review in store.escalations.reviews(WORKSPACE, 8, first.cursor).items] == ["review_01"]
 
 
 def test_a_trail_of_big_entries_is_still_whole(store: Store) -> None:
@@ -206,4 +209,4 @@ def test_a_trail_of_big_entries_is_still_whole(store: Store) -> None:
         change = then(task, title=f"{number} " + "x" * 150_000)
         store.commit(WORKSPACE, change)
         task = change.task
-    assert [event.seq for event in store.events(WORKSPACE, task.id, 0, 9)] == list(range(1, 10))
+    assert [event.seq for event in store.trail.events(WORKSPACE, task.id, 0, 9)] == list(range(1, 10))

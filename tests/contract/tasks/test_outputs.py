@@ -35,7 +35,7 @@ COMPLETION = {
 
 
 def readings(store: Store, task_id: str = "task_1") -> Sequence[TaskDetails]:
-    return store.read(WORKSPACE, task_id), store.outcomes(WORKSPACE, [task_id])[task_id]
+    return store.tasks.read(WORKSPACE, task_id), store.tasks.outcomes(WORKSPACE, [task_id])[task_id]
 
 
 @pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS.keys())
@@ -72,7 +72,7 @@ def test_the_output_of_an_end_that_lost_is_never_shown(store: Store, first: Any,
     store.commit(WORKSPACE, later)
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, with_output(beaten, first))
-    assert store.read(WORKSPACE, task.id).output is None
+    assert store.tasks.read(WORKSPACE, task.id).output is None
     store.commit(WORKSPACE, with_output(ended(later.task), second) if second else ended(later.task))
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, with_output(beaten, first))
@@ -95,7 +95,7 @@ def test_outputs_of_many_tasks_are_read_together(store: Store) -> None:
         task = claimed(store, f"task_{number:02d}")
         output = {"n": number, "text": LARGE if number % 2 else ""}
         store.commit(WORKSPACE, with_output(ended(task), output))
-    found = store.outcomes(WORKSPACE, [f"task_{number:02d}" for number in range(41)])
+    found = store.tasks.outcomes(WORKSPACE, [f"task_{number:02d}" for number in range(41)])
     assert [details.output["n"] for details in found.values()] == list(range(40))
 
 
@@ -112,4 +112,4 @@ def test_the_head_of_an_ended_task_is_never_put_again(store: Store) -> None:
     store.commit(WORKSPACE, with_output(change, "x"))
     with pytest.raises(ValueError, match="never put again"):
         store.commit(WORKSPACE, then(change.task, title="late"))
-    assert store.read(WORKSPACE, task.id).output == "x"
+    assert store.tasks.read(WORKSPACE, task.id).output == "x"

@@ -71,12 +71,12 @@ WRITES: dict[str, Callable[[DynamoStore, int], None]] = {
     "events": lambda store, number: store.commit(WORKSPACE, a_new(number)),
 }
 READS: dict[str, Callable[[Store], list[str]]] = {
-    "of a day": lambda store: [*chain(*pages(lambda size, at: store.tasks_of_day(WORKSPACE, DAY, size, at)))],
-    "conversations": lambda store: [*chain(*pages(lambda size, at: store.conversations(WORKSPACE, size, at)))],
-    "that need a human": lambda store: [*chain(*pages(lambda size, at: store.needs(WORKSPACE, size, at)))],
-    "open work": lambda store: [ready.task_id for ready in store.open_work(WORKSPACE, NOON)],
-    "due": lambda store: [task_id for _, task_id, _ in store.due(NOON)],
-    "events": lambda store: [each.task_id for page in store.pending_tasks(NOON) for each in page],
+    "of a day": lambda store: [*chain(*pages(lambda size, at: store.lists.tasks_of_day(WORKSPACE, DAY, size, at)))],
+    "conversations": lambda store: [*chain(*pages(lambda size, at: store.conversations.begun(WORKSPACE, size, at)))],
+    "that need a human": lambda store: [*chain(*pages(lambda size, at: store.queues.needs(WORKSPACE, size, at)))],
+    "open work": lambda store: [ready.task_id for ready in store.queues.open_work(WORKSPACE, NOON)],
+    "due": lambda store: [task_id for _, task_id, _ in store.queues.due(NOON)],
+    "events": lambda store: [each.task_id for page in store.outbox.pending_tasks(NOON) for each in page],
 }
 IS_IN_ORDER = {"of a day", "conversations", "that need a human", "open work"}
 
@@ -137,11 +137,11 @@ def test_a_place_in_the_outbox_that_was_written_under_another_count_moves_and_go
     store = store_with(dynamo, after)
     for number in range(COUNT):
         if number % 2:
-            store.mark_told(WORKSPACE, IDS[number], 1, 1, is_over=True)
+            store.outbox.mark_told(WORKSPACE, IDS[number], 1, 1, is_over=True)
         else:
-            store.look_again(WORKSPACE, IDS[number], NOON + seconds(60))
+            store.outbox.look_again(WORKSPACE, IDS[number], NOON + seconds(60))
     assert READS["events"](store) == []
-    later = [each.task_id for page in store.pending_tasks(NOON + seconds(60)) for each in page]
+    later = [each.task_id for page in store.outbox.pending_tasks(NOON + seconds(60)) for each in page]
     assert sorted(later) == IDS[::2]
 
 
@@ -151,9 +151,9 @@ def test_a_job_that_was_written_under_another_count_is_found_and_done(before: Sh
     job = a_job()
     store_with(dynamo, before).commit(WORKSPACE, new(job.task_id), Put(job))
     store = store_with(dynamo, after)
-    assert [(task_id, kind) for _, task_id, kind in store.due(job.at) if kind] == [(job.task_id, job.kind)]
+    assert [(task_id, kind) for _, task_id, kind in store.queues.due(job.at) if kind] == [(job.task_id, job.kind)]
     store.commit(WORKSPACE, FinishJob(job))
-    assert [kind for _, _, kind in store.due(job.at) if kind] == []
+    assert [kind for _, _, kind in store.queues.due(job.at) if kind] == []
 
 
 def test_pages_of_a_spread_list_have_the_sizes_that_were_asked_for() -> None:
@@ -162,8 +162,8 @@ def test_pages_of_a_spread_list_have_the_sizes_that_were_asked_for() -> None:
     for number in range(COUNT):
         store.commit(WORKSPACE, a_new(number))
     for list_ in (
-        lambda size, at: store.tasks_of_day(WORKSPACE, DAY, size, at),
-        lambda size, at: store.needs(WORKSPACE, size, at),
+        lambda size, at: store.lists.tasks_of_day(WORKSPACE, DAY, size, at),
+        lambda size, at: store.queues.needs(WORKSPACE, size, at),
     ):
         assert [len(page) for page in pages(list_, 10)] == [10, 10, 10, 10]
         assert [len(page) for page in pages(list_, 39)] == [39, 1]
@@ -219,9 +219,9 @@ def test_no_reading_costs_more_where_nothing_is_spread() -> None:
     for shards in (ONE, FOUR):
         choked = Choked(FakeDynamo())
         store = store_with(choked, shards)
-        store.needs(WORKSPACE, 10, None)
-        store.tasks_of_day(WORKSPACE, DAY, 10, None)
-        list(store.open_work(WORKSPACE, NOON))
+        store.queues.needs(WORKSPACE, 10, None)
+        store.lists.tasks_of_day(WORKSPACE, DAY, 10, None)
+        list(store.queues.open_work(WORKSPACE, NOON))
         calls[str(shards)] = list(choked.calls)
     assert list(calls.values()) == [["query"] * 3, ["query"] * 12]
 
@@ -266,7 +266,7 @@ def test_a_shard_that_cannot_be_read_keeps_nothing_else_from_being_found() -> No
         plain.commit(WORKSPACE, a_new(number, wake_at=NOON - seconds(number)))
     shard = FOUR.shard_of("WAKE#OTHER", IDS[0])
     inside = [each for each in IDS if FOUR.shard_of("WAKE#OTHER", each) == shard]
-    due, found = store_with(Unread(dynamo, shard), FOUR).due(NOON), list[str]()
+    due, found = store_with(Unread(dynamo, shard), FOUR).queues.due(NOON), list[str]()
     with pytest.raises(Busy):
         found.extend(map(itemgetter(1), due))
     assert found == [each for each in reversed(IDS) if each not in inside]

@@ -39,7 +39,7 @@ ONCE = IdempotencyKey(human(), "/x", "key", "hash")
 
 
 def count(store: Store, workflow_id: str = "wf_1") -> int | None:
-    return store.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id=workflow_id)).handoffs
+    return store.handoffs.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id=workflow_id)).handoffs
 
 
 def test_another_tasks_change_is_written_along_with_all_that_belongs_to_it(store: Store) -> None:
@@ -54,14 +54,14 @@ def test_another_tasks_change_is_written_along_with_all_that_belongs_to_it(store
         Save(a_page_sync("task_2")),
         with_body(grandchild, {"n": 3}),
     )
-    assert store.load(WORKSPACE, "task_1")[0] == done.task
-    read = store.read(WORKSPACE, "task_2", with_body=True)
+    assert store.tasks.load(WORKSPACE, "task_1")[0] == done.task
+    read = store.tasks.read(WORKSPACE, "task_2", with_body=True)
     assert (read.task, read.body, read.page_sync) == (child.task, {"n": 2}, a_page_sync("task_2"))
-    assert store.read(WORKSPACE, "task_3", with_body=True).body == {"n": 3}
-    assert store.events(WORKSPACE, "task_2", 0, 10) == child.events
-    assert store.read(WORKSPACE, "task_1").completion == {"completion_id": "comp_1"}
+    assert store.tasks.read(WORKSPACE, "task_3", with_body=True).body == {"n": 3}
+    assert store.trail.events(WORKSPACE, "task_2", 0, 10) == child.events
+    assert store.tasks.read(WORKSPACE, "task_1").completion == {"completion_id": "comp_1"}
     members = (WorkflowMember("task_1", None), WorkflowMember("task_2", "task_1"), WorkflowMember("task_3", "task_2"))
-    assert store.workflow(WORKSPACE, "wf_1") == members
+    assert store.workflows.members(WORKSPACE, "wf_1") == members
 
 
 def moved_on(store: Store) -> Write:
@@ -151,7 +151,7 @@ def test_what_does_not_hold_refuses_all_of_it(
 ) -> None:
     prepared = prepare(store)
     refused = prepared if isinstance(prepared, tuple) else (prepared,)
-    seen = (count(store), store.reviews(WORKSPACE, 10, None), store.retry_of(WORKSPACE, "task_0"))
+    seen = (count(store), store.escalations.reviews(WORKSPACE, 10, None), store.workflows.retry_of(WORKSPACE, "task_0"))
     along: list[Write] = [
         Put(a_checkpoint()),
         Put(a_job()),
@@ -161,14 +161,18 @@ def test_what_does_not_hold_refuses_all_of_it(
     ]
     with pytest.raises(error):
         store.commit(WORKSPACE, new("task_1"), *along, *refused)
-    assert store.tasks(WORKSPACE, ["task_1", "task_5", "task_6", "task_8"]) == {}
-    assert store.checkpoints(WORKSPACE, "wf_1", 10, None).items == ()
-    assert list(store.due(NOON + seconds(10_000))) == [
-        each for each in store.due(NOON + seconds(10_000)) if not each[2]
+    assert store.tasks.many(WORKSPACE, ["task_1", "task_5", "task_6", "task_8"]) == {}
+    assert store.workflows.checkpoints(WORKSPACE, "wf_1", 10, None).items == ()
+    assert list(store.queues.due(NOON + seconds(10_000))) == [
+        each for each in store.queues.due(NOON + seconds(10_000)) if not each[2]
     ]
     assert store.saved_response(ONCE) is None
     assert count(store, "wf_8") is None
-    assert (count(store), store.reviews(WORKSPACE, 10, None), store.retry_of(WORKSPACE, "task_0")) == seen
+    assert (
+        count(store),
+        store.escalations.reviews(WORKSPACE, 10, None),
+        store.workflows.retry_of(WORKSPACE, "task_0"),
+    ) == seen
 
 
 def test_a_workflows_handoffs_are_counted_to_their_limit_and_no_further(store: Store) -> None:
@@ -204,9 +208,9 @@ def test_roots_are_counted_by_direction(store: Store) -> None:
     store.commit(WORKSPACE, new("task_1"), Save(first))
     second = replace(first, times=(NOON, NOON + seconds(1)), version=2)
     store.commit(WORKSPACE, new("task_2"), Save(second))
-    assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=("human:a#b", "*"))).roots == second
+    assert store.handoffs.handoff_inputs(WORKSPACE, HandoffQuery(roots=("human:a#b", "*"))).roots == second
     for pair in (("human:a", "*"), ("*", "human:a#b"), ("scout", "auditor")):
-        assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=pair)).roots == RootHandoffs(*pair)
+        assert store.handoffs.handoff_inputs(WORKSPACE, HandoffQuery(roots=pair)).roots == RootHandoffs(*pair)
 
 
 def in_one(store: Store, *, items: int) -> None:
@@ -217,14 +221,14 @@ def in_one(store: Store, *, items: int) -> None:
 
 def test_a_hundred_items_are_written_at_once(store: Store) -> None:
     in_one(store, items=MAX_ITEMS)
-    assert len(store.notes(WORKSPACE, "task_1", 200)) == MAX_ITEMS - 2
+    assert len(store.tasks.notes(WORKSPACE, "task_1", 200)) == MAX_ITEMS - 2
 
 
 def test_one_more_is_refused_before_anything_is_sent(store: Store) -> None:
     with pytest.raises(ValueError, match="101 items"):
         in_one(store, items=MAX_ITEMS + 1)
     with pytest.raises(Unknown):
-        store.load(WORKSPACE, "task_1")
+        store.tasks.load(WORKSPACE, "task_1")
 
 
 def test_what_is_written_along_counts_too(store: Store) -> None:
@@ -234,7 +238,7 @@ def test_what_is_written_along_counts_too(store: Store) -> None:
         extras += [with_body(new(task_id), {}), Save(a_page_sync(task_id))]
     with pytest.raises(ValueError, match="105 items"):
         store.commit(WORKSPACE, *extras)
-    assert store.workflow(WORKSPACE, "wf_1") == ()
+    assert store.workflows.members(WORKSPACE, "wf_1") == ()
 
 
 @pytest.mark.parametrize("room", [0, 1])
@@ -289,10 +293,10 @@ def test_one_item_is_not_written_twice_at_once(store: Store) -> None:
     for writes in twice(store):
         with pytest.raises(ValueError, match="twice"):
             store.commit(WORKSPACE, *writes)
-    assert len(store.workflow(WORKSPACE, "wf_1")) == 1
+    assert len(store.workflows.members(WORKSPACE, "wf_1")) == 1
 
 
 def test_a_write_may_begin_with_nothing_but_what_is_written_along(store: Store) -> None:
     store.commit(WORKSPACE, with_body(new("task_1"), {"x": 1}), Add(HandoffCount("wf_1", 0), 1, 5))
-    assert store.bodies(WORKSPACE, ["task_1"]) == {"task_1": {"x": 1}}
+    assert store.tasks.bodies(WORKSPACE, ["task_1"]) == {"task_1": {"x": 1}}
     queued(store, "task_2")

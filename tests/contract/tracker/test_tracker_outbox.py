@@ -64,39 +64,39 @@ def put_back(store: Store, task: Task, row: PageSync, at: Any = LATER) -> None:
 
 def test_a_row_opens_with_its_task(store: Store) -> None:
     task, row = opened(store)
-    assert store.load(WORKSPACE, "task_1")[0] == task
-    assert store.page_sync(WORKSPACE, "task_1") == row
-    assert store.read(WORKSPACE, "task_1").page_sync == row
-    assert store.read(WORKSPACE, "task_1", with_body=True).page_sync == row
+    assert store.tasks.load(WORKSPACE, "task_1")[0] == task
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == row
+    assert store.tasks.read(WORKSPACE, "task_1").page_sync == row
+    assert store.tasks.read(WORKSPACE, "task_1", with_body=True).page_sync == row
 
 
 def test_a_task_without_a_tracker_has_no_row(store: Store) -> None:
     store.commit(WORKSPACE, new())
-    assert store.page_sync(WORKSPACE, "task_1") is None
-    assert store.read(WORKSPACE, "task_1").page_sync is None
-    assert store.page_sync(WORKSPACE, "unknown") is None
+    assert store.tracker.page_sync(WORKSPACE, "task_1") is None
+    assert store.tasks.read(WORKSPACE, "task_1").page_sync is None
+    assert store.tracker.page_sync(WORKSPACE, "unknown") is None
 
 
 def test_the_rows_of_many_tasks_are_read_at_once(store: Store) -> None:
     ids = [f"task_{n:03d}" for n in range(100)]
     rows = list(map(a_page_sync, ids[::2]))
     add_page_syncs(store, *rows)
-    assert store.page_syncs(WORKSPACE, ids) == {row.task_id: row for row in rows}
-    assert store.page_syncs(WORKSPACE, ["task_000", "task_000", "unknown"]) == {"task_000": rows[0]}
-    assert store.page_syncs(WORKSPACE, []) == {}
+    assert store.tracker.page_syncs(WORKSPACE, ids) == {row.task_id: row for row in rows}
+    assert store.tracker.page_syncs(WORKSPACE, ["task_000", "task_000", "unknown"]) == {"task_000": rows[0]}
+    assert store.tracker.page_syncs(WORKSPACE, []) == {}
 
 
 def test_a_claimer_is_told_nothing_of_the_row(store: Store) -> None:
     """It is read with the answer, where it may have changed again."""
     opened(store)
-    assert store.read_for_claim(WORKSPACE, "task_1").page_sync is None
+    assert store.tasks.read_for_claim(WORKSPACE, "task_1").page_sync is None
 
 
 def test_a_task_that_isnt_made_opens_no_row(store: Store) -> None:
     opened(store)
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, new(), Save(a_page_sync(message="second")))
-    assert store.page_sync(WORKSPACE, "task_1") == a_page_sync()
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == a_page_sync()
 
 
 FULL: dict[str, Any] = {
@@ -122,9 +122,9 @@ FULL: dict[str, Any] = {
 def test_everything_of_a_row_is_kept(store: Store) -> None:
     _, row = opened(store)
     after = save(store, row, **FULL)
-    assert store.page_sync(WORKSPACE, "task_1") == after
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == after
     emptied = save(store, after, **{f: getattr(a_page_sync(), f) for f in FULL}, due_at=None)
-    assert store.page_sync(WORKSPACE, "task_1") == emptied
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == emptied
 
 
 def test_a_change_of_the_task_writes_nothing_of_its_row(store: Store) -> None:
@@ -133,7 +133,7 @@ def test_a_change_of_the_task_writes_nothing_of_its_row(store: Store) -> None:
     assert not row.is_overtaken(task)
     change = then(task, title="y")
     store.commit(WORKSPACE, change)
-    found = store.read(WORKSPACE, "task_1")
+    found = store.tasks.read(WORKSPACE, "task_1")
     assert found.page_sync == row
     assert row.is_overtaken(found.task)
     assert row.is_due(found.task, NOON)
@@ -142,7 +142,7 @@ def test_a_change_of_the_task_writes_nothing_of_its_row(store: Store) -> None:
 def test_a_reported_page_is_to_be_looked_at(store: Store) -> None:
     _, row = opened(store, **FULL, due_at=None)
     report(store)
-    assert store.page_sync(WORKSPACE, "task_1") == replace(row, looks=3, due_at=LATER, version=2)
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == replace(row, looks=3, due_at=LATER, version=2)
 
 
 def test_the_same_report_counts_once(store: Store) -> None:
@@ -151,7 +151,7 @@ def test_the_same_report_counts_once(store: Store) -> None:
     with pytest.raises(KeyTaken):
         report(store)
     report(store, key="edit-2")
-    assert store.page_sync(WORKSPACE, "task_1") == replace(row, looks=2, due_at=LATER, version=3)
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == replace(row, looks=2, due_at=LATER, version=3)
 
 
 def test_of_two_savers_the_second_is_refused_and_writes_nothing(store: Store) -> None:
@@ -159,15 +159,15 @@ def test_of_two_savers_the_second_is_refused_and_writes_nothing(store: Store) ->
     first = save(store, row, sender="one")
     with pytest.raises(Conflict):
         save(store, row, Insert(PageLink(PAGE_ID, "task_1"), PageHeld), Save(a_circuit()), sender="two")
-    assert store.page_sync(WORKSPACE, "task_1") == first
-    assert store.page_holders(WORKSPACE, [PAGE_ID]) == {}
-    assert store.circuit(WORKSPACE) == TrackerCircuit(workspace=WORKSPACE)
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == first
+    assert store.tracker.page_holders(WORKSPACE, [PAGE_ID]) == {}
+    assert store.tracker.circuit(WORKSPACE) == TrackerCircuit(workspace=WORKSPACE)
 
 
 def test_a_row_that_isnt_there_has_no_next_version(store: Store) -> None:
     with pytest.raises(Conflict):
         save(store, a_page_sync("unknown"))
-    assert store.page_sync(WORKSPACE, "unknown") is None
+    assert store.tracker.page_sync(WORKSPACE, "unknown") is None
 
 
 @pytest.mark.parametrize("kind", ["behind", "reported"])
@@ -180,11 +180,11 @@ def test_whoever_saves_learns_what_was_written_beside_them(store: Store, kind: s
         report(store)
     with pytest.raises(Conflict):
         save(store, held, sender=None, shown=1)
-    found = store.page_sync(WORKSPACE, "task_1")
+    found = store.tracker.page_sync(WORKSPACE, "task_1")
     assert found is not None
     assert (found.sender, found.held_until, found.shown) == ("one", LATER, 0)
     assert (found.wanted, found.looks) == ((2, 0) if kind == "behind" else (1, 1))
-    assert save(store, found, sender=None, shown=1) == store.page_sync(WORKSPACE, "task_1")
+    assert save(store, found, sender=None, shown=1) == store.tracker.page_sync(WORKSPACE, "task_1")
 
 
 def test_who_only_tells_of_a_page_is_never_refused_for_a_saver(store: Store) -> None:
@@ -192,7 +192,7 @@ def test_who_only_tells_of_a_page_is_never_refused_for_a_saver(store: Store) -> 
     _, row = opened(store)
     held = save(store, row, sender="one", held_until=LATER)
     report(store)
-    found = store.page_sync(WORKSPACE, "task_1")
+    found = store.tracker.page_sync(WORKSPACE, "task_1")
     assert found is not None
     assert (found.sender, found.version) == ("one", held.version + 1)
 
@@ -206,8 +206,8 @@ def test_a_page_is_one_tasks_and_no_others(store: Store) -> None:
     one = save(store, one, Insert(PageLink(PAGE_ID, "task_1"), PageHeld), page=a_page())
     with pytest.raises(PageHeld):
         save(store, two, Insert(PageLink(PAGE_ID, "task_2"), PageHeld), page=a_page())
-    assert store.page_sync(WORKSPACE, "task_2") == two
-    assert store.page_holders(WORKSPACE, [PAGE_ID]) == {PAGE_ID: "task_1"}
+    assert store.tracker.page_sync(WORKSPACE, "task_2") == two
+    assert store.tracker.page_holders(WORKSPACE, [PAGE_ID]) == {PAGE_ID: "task_1"}
     save(store, one, Insert(PageLink(PAGE_ID, "task_1"), PageHeld))
     save(store, two, Insert(PageLink(OTHER_PAGE, "task_2"), PageHeld))
 
@@ -220,23 +220,23 @@ def test_a_page_is_the_same_however_its_id_is_written(store: Store, again: str) 
     with pytest.raises(PageHeld):
         save(store, two, Insert(PageLink(again, "task_2"), PageHeld))
     save(store, one, Insert(PageLink(again, "task_1"), PageHeld))
-    assert store.page_holders(WORKSPACE, [again]) == {again: "task_1"}
-    assert store.page_holders(WORKSPACE, [PAGE_ID, again]) == {PAGE_ID: "task_1", again: "task_1"}
+    assert store.tracker.page_holders(WORKSPACE, [again]) == {again: "task_1"}
+    assert store.tracker.page_holders(WORKSPACE, [PAGE_ID, again]) == {PAGE_ID: "task_1", again: "task_1"}
 
 
 def test_holders_are_asked_for_a_hundred_pages_at_once(store: Store) -> None:
     _, row = opened(store)
     asked = [PAGE_ID, *(f"{n:032x}" for n in range(1, 100))]
     save(store, row, Insert(PageLink(PAGE_ID, "task_1"), PageHeld))
-    assert store.page_holders(WORKSPACE, asked) == {PAGE_ID: "task_1"}
-    assert store.page_holders(WORKSPACE, []) == {}
+    assert store.tracker.page_holders(WORKSPACE, asked) == {PAGE_ID: "task_1"}
+    assert store.tracker.page_holders(WORKSPACE, []) == {}
 
 
 # What is due
 
 
 def due(store: Store, at: Any = NOON) -> list[str]:
-    return list(store.page_syncs_due(WORKSPACE, at))
+    return list(store.tracker.page_syncs_due(WORKSPACE, at))
 
 
 def test_due_rows_come_the_longest_due_first_and_none_early(store: Store) -> None:
@@ -248,8 +248,8 @@ def test_due_rows_come_the_longest_due_first_and_none_early(store: Store) -> Non
     assert due(store) == [ids[-1]]
     assert due(store, NOON + (number - 2) * MS) == ids[:0:-1]
     assert due(store, NOON + (number - 1) * MS) == ids[::-1]
-    assert store.count_waiting_page_syncs(WORKSPACE, number) == number
-    assert store.count_waiting_page_syncs(WORKSPACE, 70) == 70
+    assert store.tracker.count_waiting_page_syncs(WORKSPACE, number) == number
+    assert store.tracker.count_waiting_page_syncs(WORKSPACE, 70) == 70
 
 
 def test_due_rows_of_one_moment_are_all_found_at_the_end_of_a_page(store: Store) -> None:
@@ -262,10 +262,10 @@ def test_rows_may_be_let_go_while_due_ones_are_read(store: Store) -> None:
     ids = [f"task_{n:03d}" for n in range(ROWS_PAGE + 10)]
     add_page_syncs(store, *map(a_page_sync, ids))
     sent = []
-    for task_id in store.page_syncs_due(WORKSPACE, NOON):
+    for task_id in store.tracker.page_syncs_due(WORKSPACE, NOON):
         sent.append(task_id)
         if len(sent) <= 10:
-            row = store.page_sync(WORKSPACE, task_id)
+            row = store.tracker.page_sync(WORKSPACE, task_id)
             assert row is not None
             save(store, row, due_at=None, status=Sync.OK)
     assert sent == ids
@@ -277,10 +277,10 @@ def test_a_row_is_due_again_once_its_hold_is_over(store: Store) -> None:
     held = save(store, row, sender="one", held_until=LATER, due_at=LATER)
     assert due(store) == []
     assert due(store, LATER) == ["task_1"]
-    assert store.count_waiting_page_syncs(WORKSPACE, 10) == 1
+    assert store.tracker.count_waiting_page_syncs(WORKSPACE, 10) == 1
     rested = save(store, held, sender=None, held_until=None, due_at=None, status=Sync.OK)
     assert due(store, LATER) == []
-    assert store.count_waiting_page_syncs(WORKSPACE, 10) == 0
+    assert store.tracker.count_waiting_page_syncs(WORKSPACE, 10) == 0
     assert not rested.is_due(task, LATER)
 
 
@@ -288,7 +288,7 @@ def test_a_row_that_is_held_may_be_named_and_says_so(store: Store) -> None:
     task, row = opened(store)
     put_back(store, task, save(store, row, sender="one", held_until=LATER, due_at=LATER), NOON)
     assert due(store) == ["task_1"]
-    found = store.page_sync(WORKSPACE, "task_1")
+    found = store.tracker.page_sync(WORKSPACE, "task_1")
     assert found is not None
     assert not found.is_due(task, NOON)
 
@@ -298,7 +298,7 @@ def test_a_row_that_is_held_may_be_named_and_says_so(store: Store) -> None:
 
 def looks(store: Store, at: Any = NOON) -> list[list[str]]:
     """Page by page."""
-    return [[task.id for task, _ in page] for page in store.open_pages(WORKSPACE, at)]
+    return [[task.id for task, _ in page] for page in store.tracker.open_pages(WORKSPACE, at)]
 
 
 def test_open_pages_come_with_their_tasks_and_none_early(store: Store) -> None:
@@ -307,7 +307,7 @@ def test_open_pages_come_with_their_tasks_and_none_early(store: Store) -> None:
     opened(store, "task_2", look_at=LATER)
     opened(store, "task_3")
     assert looks(store, NOON - MS) == []
-    assert [list(page) for page in store.open_pages(WORKSPACE, NOON)] == [[(task, row)]]
+    assert [list(page) for page in store.tracker.open_pages(WORKSPACE, NOON)] == [[(task, row)]]
     assert looks(store, LATER) == [["task_1", "task_2"]]
     assert due(store, LATER) == ["task_2", "task_3"]
 
@@ -327,7 +327,7 @@ def test_an_open_page_stays_listed_whatever_else_becomes_of_it(store: Store) -> 
 
 def test_a_page_that_nobody_has_to_look_at_any_more_is_left_out(store: Store) -> None:
     _, row = opened(store, look_at=NOON)
-    pages = store.open_pages(WORKSPACE, NOON)
+    pages = store.tracker.open_pages(WORKSPACE, NOON)
     save(store, row, look_at=None)
     assert [page for page in pages if page] == []
     assert looks(store, LATER) == []
@@ -338,7 +338,7 @@ def test_many_open_pages_come_page_by_page_each_once_though_they_move(store: Sto
     for number, task_id in enumerate(ids):
         opened(store, task_id, look_at=NOON + number * MS)
     found = []
-    for page in store.open_pages(WORKSPACE, LATER):
+    for page in store.tracker.open_pages(WORKSPACE, LATER):
         assert len(page) <= OPEN_AT_ONCE
         for task, row in page:
             found.append(task.id)
@@ -354,7 +354,7 @@ def dead(store: Store, limit: int = 10) -> list[list[str]]:
     """Page by page."""
     pages, cursor = [], None
     while True:
-        page = store.dead_page_syncs(WORKSPACE, limit, cursor)
+        page = store.tracker.dead_page_syncs(WORKSPACE, limit, cursor)
         pages.append([row.task_id for row in page.items])
         cursor = page.cursor
         if cursor is None:
@@ -368,8 +368,8 @@ def test_rows_that_were_given_up_are_listed_whole_page_by_page(store: Store) -> 
     assert dead(store) == [["task_4", "task_3", "task_2", "task_1", "task_0"]]
     assert dead(store, 2) == [["task_4", "task_3"], ["task_2", "task_1"], ["task_0"]]
     assert dead(store, 5) == [["task_4", "task_3", "task_2", "task_1", "task_0"]]
-    assert store.dead_page_syncs(WORKSPACE, 10, None).items == tuple(rows[::-1])
-    assert store.count_waiting_page_syncs(WORKSPACE, 10) == 1
+    assert store.tracker.dead_page_syncs(WORKSPACE, 10, None).items == tuple(rows[::-1])
+    assert store.tracker.count_waiting_page_syncs(WORKSPACE, 10) == 1
 
 
 @pytest.mark.parametrize("kind", ["revived", "behind", "reported"])
@@ -385,7 +385,7 @@ def test_a_row_that_is_tried_again_leaves_the_list(store: Store, kind: str) -> N
         report(store)
     assert dead(store) == [[]]
     assert due(store, LATER) == ["task_1"]
-    found = store.page_sync(WORKSPACE, "task_1")
+    found = store.tracker.page_sync(WORKSPACE, "task_1")
     assert found is not None
     save(store, found, due_at=None, status=Sync.DEAD)
     assert dead(store) == [["task_1"]]
@@ -395,47 +395,47 @@ def test_a_row_that_is_tried_again_leaves_the_list(store: Store, kind: str) -> N
 
 
 def test_a_circuit_that_nobody_saved_is_closed(store: Store) -> None:
-    assert store.circuit(WORKSPACE) == TrackerCircuit(workspace=WORKSPACE)
-    assert list(store.tracker_circuits_due(NOON)) == []
+    assert store.tracker.circuit(WORKSPACE) == TrackerCircuit(workspace=WORKSPACE)
+    assert list(store.tracker.tracker_circuits_due(NOON)) == []
 
 
 def test_a_circuit_is_saved_by_version(store: Store) -> None:
     full = a_circuit(open_until=LATER, failures=2, status=Sync.DENIED, message="no", reconciled_at=NOON, wake_at=LATER)
     store.commit(WORKSPACE, Save(full))
-    assert store.circuit(WORKSPACE) == full
+    assert store.tracker.circuit(WORKSPACE) == full
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, Save(a_circuit()))
-    assert store.circuit(WORKSPACE) == full
+    assert store.tracker.circuit(WORKSPACE) == full
     after = replace(a_circuit(version=2), wake_at=None)
     store.commit(WORKSPACE, Save(after))
-    assert store.circuit(WORKSPACE) == after
+    assert store.tracker.circuit(WORKSPACE) == after
 
 
 def test_circuits_are_due_by_their_times_and_without_one_never(store: Store) -> None:
     for n, workspace in enumerate(["w-c", "w-b", "w-a"]):
         store.commit(workspace, Save(a_circuit(workspace=workspace, wake_at=NOON + n * MS)))
-    assert list(store.tracker_circuits_due(NOON - MS)) == []
-    assert list(store.tracker_circuits_due(NOON + MS)) == ["w-c", "w-b"]
-    assert list(store.tracker_circuits_due(LATER)) == ["w-c", "w-b", "w-a"]
-    store.commit("w-b", Save(store.circuit("w-b").waking(None)))
-    assert list(store.tracker_circuits_due(LATER)) == ["w-c", "w-a"]
-    store.commit("w-b", Save(store.circuit("w-b").waking(NOON)))
-    assert list(store.tracker_circuits_due(LATER)) == ["w-b", "w-c", "w-a"]
+    assert list(store.tracker.tracker_circuits_due(NOON - MS)) == []
+    assert list(store.tracker.tracker_circuits_due(NOON + MS)) == ["w-c", "w-b"]
+    assert list(store.tracker.tracker_circuits_due(LATER)) == ["w-c", "w-b", "w-a"]
+    store.commit("w-b", Save(store.tracker.circuit("w-b").waking(None)))
+    assert list(store.tracker.tracker_circuits_due(LATER)) == ["w-c", "w-a"]
+    store.commit("w-b", Save(store.tracker.circuit("w-b").waking(NOON)))
+    assert list(store.tracker.tracker_circuits_due(LATER)) == ["w-b", "w-c", "w-a"]
 
 
 def test_a_webhook_is_saved_by_version_and_stays_when_it_is_taken_down(store: Store) -> None:
-    assert store.webhook(WORKSPACE) is None
+    assert store.tracker.webhook(WORKSPACE) is None
     first = a_webhook()
     store.commit(WORKSPACE, Save(first))
-    assert store.webhook(WORKSPACE) == first
+    assert store.tracker.webhook(WORKSPACE) == first
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, Save(a_webhook(digest="e" * 64)))
     full = first.installed("secret_1", NOON).verified(NOON + MS)
     store.commit(WORKSPACE, Save(replace(full, version=2)))
-    assert store.webhook(WORKSPACE) == replace(full, version=2)
+    assert store.tracker.webhook(WORKSPACE) == replace(full, version=2)
     gone = replace(full, version=2).taken_down()
     store.commit(WORKSPACE, Save(gone))
-    assert store.webhook(WORKSPACE) == gone
+    assert store.tracker.webhook(WORKSPACE) == gone
 
 
 # What only the table has
@@ -475,7 +475,7 @@ def test_no_item_of_the_outbox_holds_a_none_and_all_are_small(rig: Rig) -> None:
 
 
 def row_of(store: Store) -> PageSync:
-    row = store.page_sync(WORKSPACE, "task_1")
+    row = store.tracker.page_sync(WORKSPACE, "task_1")
     assert row is not None
     return row
 
@@ -487,21 +487,25 @@ COMMITS: dict[str, Callable[[Store], Any]] = {
     "saved with its page": lambda store: save(
         store, row_of(store), Insert(PageLink(PAGE_ID, "task_1"), PageHeld), page=a_page()
     ),
-    "circuit": lambda store: store.commit(WORKSPACE, Save(store.circuit(WORKSPACE).waking(NOON))),
+    "circuit": lambda store: store.commit(WORKSPACE, Save(store.tracker.circuit(WORKSPACE).waking(NOON))),
     "webhook": lambda store: store.commit(WORKSPACE, Save(a_webhook())),
 }
 
 
 def everything(store: Store) -> list[Any]:
-    rows = [store.page_sync(WORKSPACE, task_id) for task_id in ("task_1", "task_2", "task_3")]
-    heads = [row and store.load(WORKSPACE, row.task_id)[0] for row in rows]
-    known = store.page_holders(WORKSPACE, [PAGE_ID]), store.circuit(WORKSPACE), store.webhook(WORKSPACE)
+    rows = [store.tracker.page_sync(WORKSPACE, task_id) for task_id in ("task_1", "task_2", "task_3")]
+    heads = [row and store.tasks.load(WORKSPACE, row.task_id)[0] for row in rows]
+    known = (
+        store.tracker.page_holders(WORKSPACE, [PAGE_ID]),
+        store.tracker.circuit(WORKSPACE),
+        store.tracker.webhook(WORKSPACE),
+    )
     return [
         rows,
         heads,
         known,
         due(store, LATER),
-        list(store.tracker_circuits_due(LATER)),
+        list(store.tracker.tracker_circuits_due(LATER)),
         store.saved_response(REPORT),
     ]
 
@@ -558,7 +562,7 @@ def test_a_lost_reply_is_a_success_though_the_row_has_moved_on(rig: Rig, name: s
 
     def meanwhile() -> None:
         for task_id in ("task_1", "task_2"):
-            if rig.other_store.page_sync(WORKSPACE, task_id) is not None:
+            if rig.other_store.tracker.page_sync(WORKSPACE, task_id) is not None:
                 report(rig.other_store, task_id, "meanwhile-" + task_id)
 
     again = rig.keep()
@@ -632,6 +636,6 @@ def test_times_are_kept_to_the_millisecond(store: Store) -> None:
     _, row = opened(store)
     odd = from_ms(to_ms(NOON) + 1)
     after = save(store, row, held_until=odd, due_at=odd)
-    assert store.page_sync(WORKSPACE, "task_1") == after
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == after
     assert due(store, NOON) == []
     assert due(store, odd) == ["task_1"]

@@ -51,8 +51,8 @@ class CountedNotionWorld(NotionWorld):
     def spent(self, act: Callable[[], Any]) -> tuple[list[str], list[str], int]:
         """Calls to the table, requests to Notion, and notices for the tracker."""
         self.quiet()
-        self.rig.store.mark_contact(WORKSPACE, "auditor", self.clock.now(), MARKED_EVERY)
-        self.rig.store.roster(WORKSPACE)
+        self.rig.store.contacts.mark_contact(WORKSPACE, "auditor", self.clock.now(), MARKED_EVERY)
+        self.rig.store.agents.roster(WORKSPACE)
         calls = self.rig.count(act)
         return (
             calls,
@@ -139,7 +139,7 @@ def test_a_text_costs_what_it_costs_without_a_tracker(world: CountedNotionWorld)
 
 def steps(world: Any) -> dict[str, Callable[[], Any]]:
     """A task's life after the marker."""
-    (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
+    (task,) = world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
     claims: list[Any] = []
 
     def claim() -> None:
@@ -159,7 +159,7 @@ def test_a_change_of_a_task_takes_no_write_more_and_a_notice() -> None:
     """What the page has to show follows from HEAD. The answer tells of the row, so that is read."""
     bare = Rig().settle()
     bare.world.mark(agent("scout"))
-    bare.store.mark_contact(WORKSPACE, "auditor", bare.clock.now(), MARKED_EVERY)
+    bare.store.contacts.mark_contact(WORKSPACE, "auditor", bare.clock.now(), MARKED_EVERY)
     without = [bare.count(step) for step in steps(bare.world).values()]
     world = CountedNotionWorld(Rig())
     world.mark(agent("scout"))
@@ -263,7 +263,7 @@ def test_a_notice_for_a_row_that_was_sent_reads_it_and_leaves_it(world: CountedN
 
 def test_a_sync_where_no_tracker_is_reads_twice() -> None:
     rig = Rig().settle()
-    rig.store.roster(WORKSPACE)
+    rig.store.agents.roster(WORKSPACE)
     assert rig.count(lambda: sync_tracker(rig.world.deps, WORKSPACE, None, lambda: ENOUGH_SECONDS)) == ["get_item"] * 2
 
 
@@ -319,6 +319,6 @@ def test_no_transaction_comes_near_the_limit(world: CountedNotionWorld) -> None:
 
 
 def closed(world: CountedNotionWorld) -> None:
-    circuit = world.store.circuit(WORKSPACE).opened(TrackerAway("silence", retry_after=300), world.clock.now())
+    circuit = world.store.tracker.circuit(WORKSPACE).opened(TrackerAway("silence", retry_after=300), world.clock.now())
     world.store.commit(WORKSPACE, Save(circuit))
     assert circuit.is_open(world.clock.now() + seconds(299))

@@ -150,7 +150,7 @@ def test_every_function_refuses(world: World, gateway: Gateway) -> None:
 def test_a_refused_request_costs_the_check_of_its_token_and_nothing_else(world: World, gateway: Gateway) -> None:
     class Untouchable:
         def __init__(self) -> None:
-            self.present_token = world.store.present_token
+            self.present_token = world.store.tokens.present_token
 
         def at_one_version(self) -> Any:
             return self

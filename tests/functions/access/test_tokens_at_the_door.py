@@ -45,7 +45,7 @@ class Door:
         self.world = World(store=store, clock=self.clock)
         self.secrets = FakeSecrets()
         self.gateway = Gateway(replace(self.world.deps, secrets=self.secrets))
-        store.roster("acme")
+        store.agents.roster("acme")
         self.choked.calls.clear()
 
     def send(self, by: Principal, method: str, path: str, body: Any = None, **headers: str) -> Reply:
@@ -264,7 +264,7 @@ def test_a_process_keeps_the_tokens_that_it_saw_last() -> None:
 
 def test_a_token_that_the_process_does_not_know_is_read_by_itself(door: Door) -> None:
     give_token(door.dynamo, ALICE)
-    door.world.store.forget_rosters()  # type: ignore[attr-defined]
+    door.world.store.forget_all()  # type: ignore[attr-defined]
     assert door.send(ALICE, "GET", "/agents/auditor").status == 200
     assert door.choked.calls[0] == "get_item"
     assert door.dynamo.item(given_key(ALICE)) is not None

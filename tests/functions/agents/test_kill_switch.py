@@ -174,7 +174,7 @@ def test_who_waits_for_a_task_gets_none_once_it_is_off(world: World, http_agents
 
     world.clock.meanwhile = handed_off_and_switched_off
     refused(http_agents.gateway.post(CODER, "/agents/auto-code/claims/wait", query="timeout=5"))
-    (task,) = world.store.tasks_of_agent("acme", "auto-code", 5, None).items
+    (task,) = world.store.lists.tasks_of_agent("acme", "auto-code", 5, None).items
     assert (task.state, task.fence) == ("delegated", 0)
 
 
@@ -199,13 +199,13 @@ def test_the_check_is_one_reading_for_agents_and_none_for_others(
     world: World, http_agents: HttpAgents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    read = world.store.agent
+    read = world.store.agents.agent
 
     def agent(workspace: str, slug: str) -> Agent | None:
         asked.append(slug)
         return read(workspace, slug)
 
-    monkeypatch.setattr(world.store, "agent", agent)
+    monkeypatch.setattr(world.store.agents, "agent", agent)
     for by in (CODER, ALICE, service()):
         assert http_agents.gateway.get(by, "/routes").status == 200
     assert asked == ["auto-code"]

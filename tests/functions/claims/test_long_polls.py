@@ -20,7 +20,7 @@ def busy(world: World, by: Any = AUDITOR, count: int = MAX_POLLS) -> None:
     """So many polls of it wait elsewhere."""
     now = world.clock.now()
     for number in range(count):
-        world.store.begin_poll(by, f"elsewhere_{number}", now, now + seconds(25))
+        world.store.uses.begin_poll(by, f"elsewhere_{number}", now, now + seconds(25))
 
 
 def polls(gateway: Gateway, task_id: str, timeout: int = 2) -> dict[str, Callable[[], Reply]]:

@@ -139,4 +139,4 @@ def test_wired_up_it_empties_the_outbox(account: Deps) -> None:
     create_handoff_marker(account, agent("scout", "demo"), marker_body(target_agent="auditor"))
     runs = [handler.lambda_handler(event_of(TICK), FakeContext()) for _ in range(2)]
     assert [run["published"] for run in runs] == [1, 0]
-    assert not any(each.events for page in account.store.pending_tasks(NOON) for each in page)
+    assert not any(each.events for page in account.store.outbox.pending_tasks(NOON) for each in page)

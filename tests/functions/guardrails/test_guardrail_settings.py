@@ -61,7 +61,7 @@ def test_a_refused_secret_is_in_no_answer_and_no_log_line(world: World, capsys: 
     @routes.get("/try", answers={200: Health})
     def try_it(deps: Deps, call: Call[None, None]) -> Answer:
         """Hand a secret over."""
-        rules = deps.store.settings(call.by.workspace).guardrails
+        rules = deps.store.settings.of(call.by.workspace).guardrails
         return ok(checked({"state": {secret: 1, "deep": [f"token {secret}"]}}, rules, "context"))
 
     Gateway(world.deps).admit(ALICE)

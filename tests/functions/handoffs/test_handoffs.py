@@ -62,7 +62,7 @@ def test_the_whole_message_is_kept_as_it_came_in(http_agents: HttpAgents, world:
     assert handoff["rollback"]["checkpoint_id"].startswith("chk_")
     assert (task["priority"], task["state"], task["kind"]) == ("P0", "delegated", "transfer")
     assert (task["deadline"], task["title"]) == (deadline["deadline"], "Implement auth module")
-    body = world.store.read("acme", task["id"], with_body=True).body
+    body = world.store.tasks.read("acme", task["id"], with_body=True).body
     assert body is not None
     assert set(body) == {*FULL, "handoff_id", "timestamp", "hops"}
 

@@ -167,17 +167,17 @@ def test_the_trails_alone_make_the_same_graph(world: World, gateway: Gateway, tu
     old = decided(gateway, "Opaque", scope="src")
     decided(gateway, "Signed", supersedes=old, relates_to=["src/a.py"])
     store = world.store
-    live = list(store.tasks_of_day(WORKSPACE, NOON.date(), 100, None).items)
-    retold = [replay(store.events(WORKSPACE, task.id, 0, 1_000)) for task in live][::turn]
+    live = list(store.lists.tasks_of_day(WORKSPACE, NOON.date(), 100, None).items)
+    retold = [replay(store.trail.events(WORKSPACE, task.id, 0, 1_000)) for task in live][::turn]
     assert _graph(world, retold) == _graph(world, live)
     assert directions_of(map(GraphHandoff, retold)) == directions_of(map(GraphHandoff, live))
 
 
 def _graph(world: World, tasks: list[Task]) -> Graph:
     store, ids = world.store, [task.id for task in tasks]
-    bodies, outcomes = store.bodies(WORKSPACE, ids), store.outcomes(WORKSPACE, ids)
+    bodies, outcomes = store.tasks.bodies(WORKSPACE, ids), store.tasks.outcomes(WORKSPACE, ids)
     handoffs = [graph_handoff(task, message_from(bodies[task.id]), outcomes[task.id].completion) for task in tasks]
-    entries = store.newest_entries(WORKSPACE, None, None, 100, None).items
+    entries = store.memory.newest_entries(WORKSPACE, None, None, 100, None).items
     return graph_of(handoffs, filter(is_decision, entries))
 
 

@@ -37,8 +37,10 @@ def test_a_trail_is_verified_where_it_is_kept(gateway: Gateway, world: World) ->
 
 def test_a_broken_trail_is_an_answer(gateway: Gateway, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     task_id = world.claimed().details.task.id
-    whole = world.store.events
-    monkeypatch.setattr(world.store, "events", lambda *asked: tuple(each for each in whole(*asked) if each.seq != 2))
+    whole = world.store.trail.events
+    monkeypatch.setattr(
+        world.store.trail, "events", lambda *asked: tuple(each for each in whole(*asked) if each.seq != 2)
+    )
     answer = gateway.get(SCOUT, f"/tasks/{task_id}/events/verify")
     assert answer.status == 200
     assert (answer.json["intact"], answer.json["broken_at"], answer.json["matches_task"]) == (False, 2, False)

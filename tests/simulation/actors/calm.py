@@ -77,7 +77,7 @@ class CalmDays:
             register_agent(sim.deps, human(), slug, {"active": True})
         for _ in range(60):
             sim.pass_to(sim.now_ms + 60_000)
-            for task in list(sim.deps.store.needs(WORKSPACE, 200, None).items):
+            for task in list(sim.deps.store.queues.needs(WORKSPACE, 200, None).items):
                 approve_task(sim.deps, human(), task.id, None)
             sim.pass_to(sim.now_ms + 60_000)
             for slug in ALL:

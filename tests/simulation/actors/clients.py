@@ -311,7 +311,7 @@ class Client:
 
     def _let_through(self) -> None:
         sim, by = self._sim, human()
-        page = self._context.look(lambda: sim.deps.store.reviews(WORKSPACE, 20, None))
+        page = self._context.look(lambda: sim.deps.store.escalations.reviews(WORKSPACE, 20, None))
         if page and page.items:
             review = sim.pick(page.items)
             if self._draw(3) == 2:

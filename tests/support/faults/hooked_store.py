@@ -41,7 +41,7 @@ class LaggingStore(HookedStore):
     """Its index of ready work shows nothing yet."""
 
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
-        skills, _ = self._store.ready(workspace, agent, now)
+        skills, _ = self._store.queues.ready(workspace, agent, now)
         return skills, iter(())
 
 

@@ -76,7 +76,7 @@ class Players:
 
     def saw(self, workspace: str, task_id: str, *, by_human: bool, stays: bool = False, **values: Any) -> Expected:
         """A new task joins the model with what was asked for; only its place in the workflow is read."""
-        task = self.store.load(workspace, task_id)[0]
+        task = self.store.tasks.load(workspace, task_id)[0]
         new = Expected(
             workspace,
             task_id,

@@ -111,7 +111,7 @@ def add_review(store: Store, number: int, workspace: str = WORKSPACE, **values: 
 
 def add_token(store: Store, number: int, workspace: str = WORKSPACE) -> Token:
     token = a_token(number, workspace=workspace)
-    store.add_token(token)
+    store.tokens.add_token(token)
     return token
 
 

@@ -64,13 +64,13 @@ def a_step(fence: int = 1, calls: int = 1, tokens: tuple[int, int] = (100, 20), 
 def count(store: Store, *steps: Spending) -> None:
     """Counts each step on what is stored by then."""
     for step in steps:
-        store.count(WORKSPACE, step, store.accounts(WORKSPACE, step.workflow_id, step.task_id))
+        store.runs.count(WORKSPACE, step, store.runs.accounts(WORKSPACE, step.workflow_id, step.task_id))
 
 
 def fill_runs(store: Store, workspace: str = WORKSPACE) -> None:
     """One of everything: a tool, an agent with its profile, and a run of ``task_1``."""
-    store.save_tool(a_tool(workspace=workspace), store.toolbox(workspace))
+    store.tools.save_tool(a_tool(workspace=workspace), store.tools.toolbox(workspace))
     runner = replace(an_agent("run-1"), workspace=workspace)
-    store.save_agent(runner, store.roster(workspace), a_profile("run-1", workspace=workspace))
+    store.agents.save_agent(runner, store.agents.roster(workspace), a_profile("run-1", workspace=workspace))
     store.commit(workspace, Insert(TaskEntry("task_1", an_entry())), spent())
-    store.count(workspace, a_step(), store.accounts(workspace, "wf_1", "task_1"))
+    store.runs.count(workspace, a_step(), store.runs.accounts(workspace, "wf_1", "task_1"))

@@ -125,24 +125,24 @@ class AgentRuns:
         return self.world.task(task_id)
 
     def output(self, task_id: str) -> Any:
-        return self.world.store.read(WORKSPACE, task_id).output
+        return self.world.store.tasks.read(WORKSPACE, task_id).output
 
     def failure(self, task_id: str) -> dict[str, Any]:
-        return self.world.store.read(WORKSPACE, task_id).why or {}
+        return self.world.store.tasks.read(WORKSPACE, task_id).why or {}
 
     def body(self, task_id: str) -> dict[str, Any]:
-        return self.world.store.read(WORKSPACE, task_id, with_body=True).body or {}
+        return self.world.store.tasks.read(WORKSPACE, task_id, with_body=True).body or {}
 
     def tasks(self, workflow_id: str) -> list[Task]:
-        ids = [each.task_id for each in self.world.store.workflow(WORKSPACE, workflow_id)]
-        found = self.world.store.tasks(WORKSPACE, ids)
+        ids = [each.task_id for each in self.world.store.workflows.members(WORKSPACE, workflow_id)]
+        found = self.world.store.tasks.many(WORKSPACE, ids)
         return [found[each] for each in sorted(found)]
 
     def children(self, task: Task) -> list[Task]:
         return [each for each in self.tasks(task.workflow_id) if each.parent_id == task.id]
 
     def entries(self, task_id: str) -> Sequence[TranscriptEntry]:
-        return self.world.store.transcript(WORKSPACE, task_id)
+        return self.world.store.runs.transcript(WORKSPACE, task_id)
 
     def messages(self, workflow_id: str) -> list[ReadMessage]:
         found: list[ReadMessage] = []

@@ -55,7 +55,7 @@ class Board:
     def truth(self, question: Question) -> list[ScoredEntry]:
         """What a search finds that reads every entry anew."""
         index = EntryIndex(self.limits.per_workspace, stem, self.limits.bytes_per_workspace)
-        page = self.rig.other_store.entries_after(WORKSPACE, None, 100_000)
+        page = self.rig.other_store.memory.entries_after(WORKSPACE, None, 100_000)
         for each in page.items:
             index.put(each)
         assert page.cursor is None

@@ -83,6 +83,6 @@ class TalkingAgents:
                 notice = DispatchNotice(workspace=workspace, agent=agent, task_id=task_id)
                 budget = TimeBudget(lease_seconds=150, time_left=lambda: HOUR)
                 outcome = process_task(deps, AgentLoop(deps, self.model), notice, budget)
-                task, _ = deps.store.load(workspace, task_id)
+                task, _ = deps.store.tasks.load(workspace, task_id)
                 has_begun = outcome is NoticeOutcome.JOINED or task.state is not State.DELEGATED
                 assert has_begun, f"{agent} didn't begin: {outcome}"

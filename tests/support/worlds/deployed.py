@@ -247,7 +247,7 @@ class Deployed:
         far = SystemClock().now() + timedelta(days=1)
 
         def told() -> bool:
-            if not any(each.events for page in self.deps.store.pending_tasks(far) for each in page):
+            if not any(each.events for page in self.deps.store.outbox.pending_tasks(far) for each in page):
                 return True
             self.invoke("PublishEvents")  # what the stream hasn't brought, once it is overdue
             return False

@@ -45,7 +45,7 @@ class HttpAgents:
         if type(world.store) is not InMemoryStore or world.store.dynamo.items != settled(WORKSPACE).items:
             return self.hire()
         world.store.dynamo.take_over(_hired())
-        world.store.roster(WORKSPACE)  # known to this process, as to one that registered them
+        world.store.agents.roster(WORKSPACE)  # known to this process, as to one that registered them
         return self
 
     def hand_off(self, source: str = "architect", target: str | None = "auto-code", /, **changes: Any) -> Any:

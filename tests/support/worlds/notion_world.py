@@ -50,7 +50,7 @@ class NotionWorld(World):
 
     @property
     def tracker_settings(self) -> TrackerSettings:
-        settings = self.store.settings(WORKSPACE).tracker
+        settings = self.store.settings.of(WORKSPACE).tracker
         assert settings is not None
         return settings
 
@@ -86,7 +86,7 @@ class NotionWorld(World):
         return page
 
     def row(self, task_id: str, workspace: str = WORKSPACE) -> PageSync:
-        row = self.store.page_sync(workspace, task_id)
+        row = self.store.tracker.page_sync(workspace, task_id)
         assert row is not None
         return row
 

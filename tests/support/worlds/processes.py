@@ -117,7 +117,7 @@ class Processes:
                 return
 
     def tasks(self) -> list[Any]:
-        return list(self.world.store.tasks_of_day("acme", NOON.date(), 100, None).items)
+        return list(self.world.store.lists.tasks_of_day("acme", NOON.date(), 100, None).items)
 
     def open_work(self) -> list[Any]:
         """What Baton itself has to get done; whoever pulls comes when it likes."""

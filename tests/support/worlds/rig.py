@@ -53,7 +53,7 @@ class Rig:
         """The same within a request that has read the version of the workspace's agents and settings, in a process that
         knows them: that reading comes first, and isn't counted here."""
         with self.world.request():
-            self.store.roster(WORKSPACE)
+            self.store.agents.roster(WORKSPACE)
             return self.count(act)
 
     def plant(self, changes: Iterable[Change]) -> None:
@@ -70,7 +70,7 @@ class Rig:
             self.clock.time = now
             self.world.dispatch_queue.notices[:] = notices
             for store in (self.store, self.other_store):
-                store.forget_rosters()
+                store.forget_all()
             self.choked.calls.clear()
             self.choked.plan = no_fault
 

@@ -147,8 +147,8 @@ class RunProcesses(Processes):
         """Replies that are kept, by task and turn."""
         return {
             (task.id, entry.turn)
-            for task in self.unharmed.tasks_of_day(WORKSPACE, NOON.date(), 100, None).items
-            for entry in self.unharmed.transcript(WORKSPACE, task.id)
+            for task in self.unharmed.lists.tasks_of_day(WORKSPACE, NOON.date(), 100, None).items
+            for entry in self.unharmed.runs.transcript(WORKSPACE, task.id)
             if entry.kind is EntryKind.REPLY
         }
 
@@ -158,8 +158,8 @@ class RunProcesses(Processes):
 
     def _shape(self, task: Task) -> Any:
         store = self.world.store
-        kept = store.read(WORKSPACE, task.id)
-        entries = store.transcript(WORKSPACE, task.id)
+        kept = store.tasks.read(WORKSPACE, task.id)
+        entries = store.runs.transcript(WORKSPACE, task.id)
         said = [(str(entry.kind), entry.agent, entry.turn, entry.blocks) for entry in entries]
         told = [(str(each.type), each.text, each.data) for entry in entries for each in entry.more_messages]
         failure = (kept.failure or {}).get("failure")

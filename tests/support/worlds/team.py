@@ -284,7 +284,7 @@ class Team:
         found: list[Task] = []
         day = NOON.date()
         while day <= self.world.clock.now().date():
-            found += reversed(self.world.store.tasks_of_day(WORKSPACE, day, 10_000, None).items)
+            found += reversed(self.world.store.lists.tasks_of_day(WORKSPACE, day, 10_000, None).items)
             day += timedelta(days=1)
         return found
 
@@ -296,13 +296,13 @@ class Team:
         return child
 
     def reviews(self) -> list[Review]:
-        return list(reversed(self.world.store.reviews(WORKSPACE, 10_000, None).items))
+        return list(reversed(self.world.store.escalations.reviews(WORKSPACE, 10_000, None).items))
 
     def inbox(self, slug: str) -> list[dict[str, Any]]:
-        return [item.content for item in self.world.store.inbox(WORKSPACE, slug, 10_000, None).items]
+        return [item.content for item in self.world.store.inboxes.inbox(WORKSPACE, slug, 10_000, None).items]
 
     def events(self, task_id: str) -> Sequence[Any]:
-        return self.world.store.events(WORKSPACE, task_id, 0, 10_000)
+        return self.world.store.trail.events(WORKSPACE, task_id, 0, 10_000)
 
     def check(self) -> None:
         """What always holds: each task is what its trail tells, its fence never fell, and it ended once."""

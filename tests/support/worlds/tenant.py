@@ -100,7 +100,7 @@ class Tenant:
     def unrung(self, count: int, target: str, priority: Priority = Priority.P1) -> list[str]:
         """So many approved tasks. They are delegations, which no breaker counts."""
         by, deps = self.principal(PrincipalKind.HUMAN, "alice"), self.deployed.deps
-        agent, settings = deps.store.dispatch_inputs(self.name, target)
+        agent, settings = deps.store.agents.dispatch_inputs(self.name, target)
         assert agent is not None
         made = []
         for _ in range(count):

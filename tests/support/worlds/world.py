@@ -90,7 +90,7 @@ class World:
         is_usual = isinstance(self.deps.ids, RandomIds) and self.clock.now() == NOON
         if is_usual and type(self.store) is InMemoryStore and self.store.dynamo.is_new:
             self.store.dynamo.take_over(settled(workspace))
-            self.store.roster(workspace)  # known to this process, as to one that registered them
+            self.store.agents.roster(workspace)  # known to this process, as to one that registered them
         else:
             self._register(workspace)
         return self
@@ -154,7 +154,7 @@ class World:
         return claimed
 
     def task(self, task_id: str, workspace: str = WORKSPACE) -> Task:
-        return self.store.load(workspace, task_id)[0]
+        return self.store.tasks.load(workspace, task_id)[0]
 
     def direction(self, source: str = "scout", target: str = "auditor") -> Direction:
         """As it is for whoever decides on it now."""
@@ -162,13 +162,13 @@ class World:
 
     def trail(self, task_id: str, workspace: str = WORKSPACE) -> list[str]:
         """The types of the task's events, after checking that the chain is whole."""
-        events = self.store.events(workspace, task_id, 0, 1000)
+        events = self.store.trail.events(workspace, task_id, 0, 1000)
         replay(events)
         return [event.type for event in events]
 
 
 def direction_now(deps: Deps, workspace: str, source: str, target: str) -> Direction:
-    inputs = deps.store.marker_inputs(workspace, (source, target), None)
+    inputs = deps.store.escalations.marker_inputs(workspace, (source, target), None)
     return with_ends(deps, inputs.direction, inputs.settings, deps.clock.now())
 
 

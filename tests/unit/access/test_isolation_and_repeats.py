@@ -46,14 +46,14 @@ def prepared(world: World, verb: str) -> str:
 def test_another_workspaces_task_answers_like_one_that_does_not_exist(world: World, verb: str) -> None:
     world.settle("other")
     task_id = prepared(world, verb)
-    before = world.store.read(WORKSPACE, task_id)
+    before = world.store.tasks.read(WORKSPACE, task_id)
     messages = set()
     for asked in (task_id, "task_nope"):
         with pytest.raises(Unknown) as refused:
             VERBS[verb](world.deps, human("other"), asked)
         messages.add((refused.value.message, str(refused.value.fields)))
     assert len(messages) == 1
-    assert world.store.read(WORKSPACE, task_id) == before
+    assert world.store.tasks.read(WORKSPACE, task_id) == before
 
 
 def test_an_id_that_exists_in_two_workspaces_is_two_tasks(world: World) -> None:
@@ -63,7 +63,7 @@ def test_an_id_that_exists_in_two_workspaces_is_two_tasks(world: World) -> None:
         world.store.commit(workspace, with_body(change, {"of": workspace}))
     cancel_task(world.deps, human("other"), "task_1", None)
     assert world.task("task_1").state == "needs"
-    assert world.store.read(WORKSPACE, "task_1", with_body=True).body == {"of": WORKSPACE}
+    assert world.store.tasks.read(WORKSPACE, "task_1", with_body=True).body == {"of": WORKSPACE}
     assert [task.id for task in tasks_of_agent(world.deps, human(), TaskFilter(agent="auditor"), 10, None).items] == [
         "task_1"
     ]
@@ -73,10 +73,10 @@ def test_an_id_that_exists_in_two_workspaces_is_two_tasks(world: World) -> None:
 @pytest.mark.parametrize("verb", ["approve", "approve-next", "undo", "resolve", "cancel"])
 def test_agents_and_services_never_decide_for_a_human(world: World, verb: str, by: Principal) -> None:
     task_id = prepared(world, verb)
-    before = world.store.read(WORKSPACE, task_id)
+    before = world.store.tasks.read(WORKSPACE, task_id)
     with pytest.raises(HumanNeeded):
         VERBS[verb](world.deps, by, task_id)
-    assert world.store.read(WORKSPACE, task_id) == before
+    assert world.store.tasks.read(WORKSPACE, task_id) == before
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -133,9 +133,9 @@ def test_resolving_keeps_what_came_of_it_and_by_whom(world: World) -> None:
     claimed = world.claimed()
     task_id = claimed.details.task.id
     resolve_task(world.deps, HumanCall(human(), task_id), {"found": "elsewhere"}, "merged upstream")
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert (details.task.state, details.output, details.task.claim) == ("done", {"found": "elsewhere"}, None)
-    event = world.store.events(WORKSPACE, task_id, 0, 100)[-1]
+    event = world.store.trail.events(WORKSPACE, task_id, 0, 100)[-1]
     assert (event.type, event.principal_kind, event.data["reason"]) == ("resolved", "human", "merged upstream")
 
 
@@ -204,12 +204,12 @@ def test_what_needs_a_human_is_listed_most_urgent_and_oldest_first(world: World)
         register_agent(world.deps, human(), f"s{n}", {})
         tasks.append(world.mark(agent(f"s{n}"), source_agent=f"s{n}", task_priority=priority).task_id)
         world.clock.advance(milliseconds=1)
-    page = world.store.needs(WORKSPACE, 3, None)
-    rest = world.store.needs(WORKSPACE, 3, page.cursor)
+    page = world.store.queues.needs(WORKSPACE, 3, None)
+    rest = world.store.queues.needs(WORKSPACE, 3, page.cursor)
     assert [task.id for task in (*page.items, *rest.items)] == [tasks[1], tasks[3], tasks[0], tasks[2]]
     assert rest.cursor is None
     approve_task(world.deps, human(), tasks[1] or "", None)
-    assert [task.id for task in world.store.needs(WORKSPACE, 1, None).items] == [tasks[3]]
+    assert [task.id for task in world.store.queues.needs(WORKSPACE, 1, None).items] == [tasks[3]]
 
 
 def test_an_output_is_answered_to_a_reader_as_it_was_given(world: World) -> None:
@@ -220,4 +220,4 @@ def test_an_output_is_answered_to_a_reader_as_it_was_given(world: World) -> None
         world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), CompletedWork(output=output)
     )
     output["deep"].append("changed afterwards")
-    assert world.store.read(WORKSPACE, task_id).output == {"deep": [{"é": [1, 2.5, None, True]}]}
+    assert world.store.tasks.read(WORKSPACE, task_id).output == {"deep": [{"é": [1, 2.5, None, True]}]}

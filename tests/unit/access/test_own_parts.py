@@ -15,7 +15,7 @@ def test_no_service_token_is_made_in_the_name_of_a_part_of_baton(world: World, n
     with pytest.raises(InvalidInput) as refused:
         issue_token(world.deps, human(), TokenRequest(kind=PrincipalKind.SERVICE, subject=name))
     assert refused.value.field == "subject"
-    assert world.store.tokens("acme", 10, None).items == ()
+    assert world.store.tokens.listed("acme", 10, None).items == ()
 
 
 def test_others_may_be_called_nearly_the_same(world: World) -> None:

@@ -112,7 +112,7 @@ def test_a_revoked_session_is_refused_with_the_next_request_and_its_token_goes_o
     assert not is_let_in(world, text)
     with pytest.raises(TokenRefused):
         renew_session(world.deps, session.principal)
-    parent = world.store.token(session.session_of or "")
+    parent = world.store.tokens.token(session.session_of or "")
     assert parent is not None
     assert open_session(world.deps, parent.principal)
 
@@ -127,7 +127,7 @@ def test_a_session_ends_with_its_token_in_every_process(world: World) -> None:
     assert who(other.deps, f"Bearer {text}") is None
     assert not is_let_in(world, text)
     assert is_let_in(world, other_text), "another token's"
-    shown = {each.id: each for each in world.store.tokens(WORKSPACE, 10, None).items}
+    shown = {each.id: each for each in world.store.tokens.listed(WORKSPACE, 10, None).items}
     assert (shown[session.id].revoked_by, shown[another.id].revoked_by) == ("human:carol", None)
 
 
@@ -178,7 +178,7 @@ def test_a_token_has_so_many_sessions_and_one_more_when_one_is_over(world: World
     renewed = renew_session(world.deps, opened[0].principal)
     world.clock.advance(1)
     open_session(world.deps, parent.principal)
-    sessions = world.store.open_sessions(WORKSPACE, parent.id)
+    sessions = world.store.sessions.open_sessions(WORKSPACE, parent.id)
     assert (len(sessions.ids), renewed.id in sessions.ids) == (2, True)
 
 
@@ -200,7 +200,7 @@ def test_a_look_at_a_code_says_whose_it_is_and_uses_nothing_up(world: World) -> 
     for _ in range(3):
         found, owner = look_at_session_code(world.deps, code)
         assert (found, owner.principal) == (made, BOB)
-    assert world.store.open_sessions(WORKSPACE, parent.id).ids == ()
+    assert world.store.sessions.open_sessions(WORKSPACE, parent.id).ids == ()
     redeem_session_code(world.deps, code)
 
 

@@ -114,7 +114,7 @@ def test_a_revoked_token_is_refused_with_the_next_request_and_for_good(world: Wo
     assert revoked.state(world.clock.now()) == "revoked at 2026-11-18T12:00:00.000Z"
     world.clock.advance(60)
     assert revoke_token(world.deps, human(name="bob"), token.id) == revoked
-    assert world.store.token(token.id) == revoked
+    assert world.store.tokens.token(token.id) == revoked
 
 
 def test_two_revocations_at_once_keep_the_first() -> None:
@@ -123,7 +123,7 @@ def test_two_revocations_at_once_keep_the_first() -> None:
     token, _ = issue(world)
     store.before["save_revocation"] = lambda: revoke_token(world.deps, human(name="bob"), token.id)
     revoke_token(world.deps, human(), token.id)
-    held = world.store.token(token.id)
+    held = world.store.tokens.token(token.id)
     assert held is not None
     assert held.revoked_by == "human:bob"
 
@@ -131,12 +131,12 @@ def test_two_revocations_at_once_keep_the_first() -> None:
 def test_only_a_digest_is_kept_and_no_listing_shows_even_that(world: World) -> None:
     token, text = issue(world)
     secret = text.rpartition("_")[2]
-    held = world.store.token(token.id)
+    held = world.store.tokens.token(token.id)
     assert held is not None
     assert held.digest == digest(secret) != secret
     assert secret not in repr(held)
     assert secret not in repr(world.logged)
-    (listed,) = world.store.tokens(WORKSPACE, 10, None).items
+    (listed,) = world.store.tokens.listed(WORKSPACE, 10, None).items
     assert listed.id == token.id
     assert secret not in repr(listed)
 
@@ -152,7 +152,7 @@ def test_only_humans_make_and_revoke_tokens(world: World, by: Principal) -> None
     with pytest.raises(HumanNeeded):
         revoke_token(world.deps, by, token.id)
     assert who(world, text)
-    assert len(world.store.tokens(WORKSPACE, 10, None).items) == 1
+    assert len(world.store.tokens.listed(WORKSPACE, 10, None).items) == 1
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_token_for_nothing_sensible_is_refused(world: World, values: dict[str,
     with pytest.raises(InvalidInput) as refused:
         issue(world, **values)
     assert refused.value.field == field
-    assert world.store.tokens(WORKSPACE, 10, None).items == ()
+    assert world.store.tokens.listed(WORKSPACE, 10, None).items == ()
 
 
 def test_a_token_may_expire_in_a_millisecond(world: World) -> None:
@@ -190,7 +190,7 @@ def test_another_workspaces_token_answers_like_one_that_does_not_exist(world: Wo
         messages.add(refused.value.message)
     assert len(messages) == 1
     assert who(world, text)
-    assert world.store.tokens("other", 10, None).items == ()
+    assert world.store.tokens.listed("other", 10, None).items == ()
 
 
 # Repeats
@@ -205,7 +205,7 @@ def test_a_repeat_with_the_same_key_never_shows_the_secret_again_and_makes_no_se
     assert refused.value.fields == {"token_id": token.id}
     with pytest.raises(KeyReused):
         issue_token(world.deps, human(), request, IdempotencyKey(human(), "/tokens", "k", "h2"))
-    assert len(world.store.tokens(WORKSPACE, 10, None).items) == 1
+    assert len(world.store.tokens.listed(WORKSPACE, 10, None).items) == 1
 
 
 def test_two_askings_at_once_with_one_key_make_one_token() -> None:
@@ -216,4 +216,4 @@ def test_two_askings_at_once_with_one_key_make_one_token() -> None:
     store.before["add_token"] = lambda: issue_token(world.deps, human(), request, idempotency_key)
     with pytest.raises(SecretAlreadyShown):
         issue_token(world.deps, human(), request, idempotency_key)
-    assert len(world.store.tokens(WORKSPACE, 10, None).items) == 1
+    assert len(world.store.tokens.listed(WORKSPACE, 10, None).items) == 1

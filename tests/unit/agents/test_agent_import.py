@@ -45,7 +45,7 @@ def imported(
 
 
 def registered(world: World, slug: str) -> Agent:
-    return world.store.roster(WORKSPACE).get(slug)
+    return world.store.agents.roster(WORKSPACE).get(slug)
 
 
 def test_unknown_agents_are_registered_with_the_defaults(world: World) -> None:
@@ -68,13 +68,13 @@ def test_known_agents_keep_everything_but_what_is_said(world: World) -> None:
 
 def test_what_says_nothing_new_changes_nothing(world: World) -> None:
     imported(world, SOURCE)
-    before = world.store.roster(WORKSPACE)
+    before = world.store.agents.roster(WORKSPACE)
     world.clock.advance(60)
     reordered = {slug: {name: values[::-1] for name, values in types.items()} for slug, types in SOURCE.items()}
     silent: list[dict[str, Any]] = [SOURCE, reordered, {slug: {} for slug in SOURCE}, {}]
     for declared in silent:
         assert imported(world, declared) == [(slug, "unchanged", 1) for slug in declared]
-    assert world.store.roster(WORKSPACE) == before
+    assert world.store.agents.roster(WORKSPACE) == before
 
 
 def test_a_service_ends_a_standing_approval_only_where_it_changes_something(world: World) -> None:
@@ -96,10 +96,10 @@ def test_an_agent_that_was_switched_off_stays_off(world: World) -> None:
 
 @pytest.mark.parametrize("by", [TARGET, agent("scout")])
 def test_agents_import_nothing(world: World, by: Principal) -> None:
-    before = world.store.roster(WORKSPACE)
+    before = world.store.agents.roster(WORKSPACE)
     with pytest.raises(HumanNeeded):
         imported(world, SOURCE, by)
-    assert world.store.roster(WORKSPACE) == before
+    assert world.store.agents.roster(WORKSPACE) == before
 
 
 @pytest.mark.parametrize(
@@ -118,29 +118,29 @@ def test_agents_import_nothing(world: World, by: Principal) -> None:
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_was_written(world: World, declared: Any, field: str) -> None:
-    before = world.store.roster(WORKSPACE)
+    before = world.store.agents.roster(WORKSPACE)
     with pytest.raises(InvalidInput) as refused:
         imported(world, declared)
     assert refused.value.field == field
-    assert world.store.roster(WORKSPACE) == before
+    assert world.store.agents.roster(WORKSPACE) == before
 
 
 def test_all_names_are_looked_at_before_the_first_is_written(world: World) -> None:
     register_agent(world.deps, human(), "scout", {"aliases": ("zeta",)})
-    before = world.store.roster(WORKSPACE)
+    before = world.store.agents.roster(WORKSPACE)
     with pytest.raises(NameTaken):
         imported(world, {"alpha": {}, "auditor": {"accepts": ("code",)}, "zeta": {}})
-    assert world.store.roster(WORKSPACE) == before
+    assert world.store.agents.roster(WORKSPACE) == before
 
 
 def test_a_workspace_holds_no_more_agents_for_being_imported_into(world: World) -> None:
     newcomers: dict[str, Any] = {f"a-{number:03d}": {} for number in range(MAX_AGENTS - 2)}
     with pytest.raises(LimitReached):
         imported(world, newcomers)
-    assert len(world.store.roster(WORKSPACE).agents) == 3
+    assert len(world.store.agents.roster(WORKSPACE).agents) == 3
     newcomers.popitem()
     assert len(imported(world, {**newcomers, "auditor": {"accepts": ("code",)}})) == MAX_AGENTS - 2
-    assert len(world.store.roster(WORKSPACE).agents) == MAX_AGENTS
+    assert len(world.store.agents.roster(WORKSPACE).agents) == MAX_AGENTS
     assert imported(world, {"auditor": {"accepts": ("tests",)}}) == [("auditor", "updated", 3)]
 
 
@@ -199,9 +199,9 @@ def test_an_import_that_was_interrupted_goes_on_when_it_is_sent_again() -> None:
 def test_a_repeat_with_the_same_key_gets_the_first_answer_and_changes_nothing(world: World) -> None:
     first = imported(world, SOURCE, key=idempotency_key())
     register_agent(world.deps, human(), "qa", {"accepts": ()})
-    before = world.store.roster(WORKSPACE)
+    before = world.store.agents.roster(WORKSPACE)
     assert imported(world, SOURCE, key=idempotency_key()) == first
-    assert world.store.roster(WORKSPACE) == before
+    assert world.store.agents.roster(WORKSPACE) == before
     with pytest.raises(KeyReused):
         imported(world, {}, key=idempotency_key(body="another"))
 
@@ -213,4 +213,4 @@ def test_of_two_imports_at_once_with_one_key_both_get_the_same_answer() -> None:
     store.before["commit"] = lambda: first.append(imported(world, SOURCE, key=idempotency_key()))
     second = imported(world, SOURCE, key=idempotency_key())
     assert first == [second]
-    assert [agent.version for agent in world.store.roster(WORKSPACE)] == [1] * 7
+    assert [agent.version for agent in world.store.agents.roster(WORKSPACE)] == [1] * 7

@@ -66,7 +66,7 @@ def auditor(by: Principal | None = None, worker: str = "w") -> Claimer:
 
 
 def contact(world: World, slug: str = "auditor") -> datetime | None:
-    return world.store.last_contact(WORKSPACE, slug)
+    return world.store.contacts.last_contact(WORKSPACE, slug)
 
 
 CLAIMS: dict[str, Callable[[World, str], Any]] = {
@@ -131,7 +131,7 @@ def test_what_is_refused_is_none(world: World) -> None:
         claim_next(world.deps, auditor())
     with pytest.raises(Unknown):
         claim_next(world.deps, Claimer(by=agent("ghost"), agent="ghost", worker="w"))
-    assert world.store.last_contacts(WORKSPACE) == {"auditor": at}
+    assert world.store.contacts.last_contacts(WORKSPACE) == {"auditor": at}
 
 
 def test_batons_own_parts_tell_nothing_of_an_agent(world: World) -> None:
@@ -244,7 +244,7 @@ def test_a_listing_looks_for_claims_fifty_times_at_most_and_only_where_it_has_to
     store = Looked()
     world = World(store=store)
     for number in range(MAX_LOOKS_FOR_CLAIMS + 2):
-        store.save_agent(an_agent(f"a-{number:03d}", name=f"A {number}"), store.roster(WORKSPACE))
+        store.agents.save_agent(an_agent(f"a-{number:03d}", name=f"A {number}"), store.agents.roster(WORKSPACE))
     mark_contact(world.deps, agent("a-000"), "a-000")
     seen_agents(world.deps, WORKSPACE)
     assert store.looks == [f"a-{number:03d}" for number in range(1, MAX_LOOKS_FOR_CLAIMS + 1)]

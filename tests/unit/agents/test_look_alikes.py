@@ -30,7 +30,7 @@ def test_a_name_that_mixes_alphabets_or_hides_characters_is_refused(world: World
 @pytest.mark.parametrize("name", READABLE)
 def test_a_name_in_one_alphabet_a_word_is_taken(world: World, name: str) -> None:
     register_agent(world.deps, human(), "one", {"name": name})
-    found = world.deps.store.agent("acme", "one")
+    found = world.deps.store.agents.agent("acme", "one")
     assert found is not None
     assert found.name == name
 

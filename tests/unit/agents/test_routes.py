@@ -41,7 +41,7 @@ def test_a_route_is_made_once_and_changed_after(world: World) -> None:
     assert not is_new
     assert (second.agent, second.mode, second.version) == ("runner", Mode.NEXT, 2)
     assert (second.updated_by, second.updated_at) == ("human:bob", world.clock.now())
-    assert world.store.route(WORKSPACE, "audit") == second
+    assert world.store.routes.route(WORKSPACE, "audit") == second
 
 
 def test_a_rank_that_is_left_out_stays(world: World) -> None:
@@ -52,7 +52,7 @@ def test_a_rank_that_is_left_out_stays(world: World) -> None:
 def test_routes_are_listed_by_rank_and_then_by_work_type(world: World) -> None:
     for work_type, rank in (("zoo", 1), ("b", 100), ("a", 100), ("last", 1_000), ("first", 0)):
         put(world, work_type, dispatch_rank=rank)
-    assert [route.work_type for route in world.store.routes(WORKSPACE)] == ["first", "zoo", "a", "b", "last"]
+    assert [route.work_type for route in world.store.routes.table(WORKSPACE)] == ["first", "zoo", "a", "b", "last"]
 
 
 @pytest.mark.parametrize("version", [0, 2])
@@ -61,7 +61,7 @@ def test_a_change_on_another_version_is_refused(world: World, version: int) -> N
     with pytest.raises(VersionConflict) as refused:
         put(world, version=version, agent="runner")
     assert refused.value.fields["version"] == 1
-    assert world.store.route(WORKSPACE, "audit") == before
+    assert world.store.routes.route(WORKSPACE, "audit") == before
 
 
 def test_an_agent_has_to_be_there_and_active(world: World) -> None:
@@ -75,7 +75,7 @@ def test_an_agent_has_to_be_there_and_active(world: World) -> None:
             put(world, agent=slug)
         assert isinstance(refused.value, InvalidInput)
         assert (refused.value.code, refused.value.field) == (code, "agent")
-    assert world.store.route(WORKSPACE, "audit") is None
+    assert world.store.routes.route(WORKSPACE, "audit") is None
 
 
 def test_another_workspaces_agent_is_unknown(world: World) -> None:
@@ -90,14 +90,14 @@ def test_only_humans_route_work(world: World, by: Principal) -> None:
         put(world, by=by, agent="runner")
     with pytest.raises(HumanNeeded):
         remove_route(world.deps, by, "audit")
-    assert world.store.route(WORKSPACE, "audit") == before
+    assert world.store.routes.route(WORKSPACE, "audit") == before
 
 
 def test_a_removed_route_is_there_no_more(world: World) -> None:
     put(world)
     remove_route(world.deps, ALICE, "audit")
-    assert world.store.route(WORKSPACE, "audit") is None
-    assert list(world.store.routes(WORKSPACE)) == []
+    assert world.store.routes.route(WORKSPACE, "audit") is None
+    assert list(world.store.routes.table(WORKSPACE)) == []
     with pytest.raises(Unknown):
         remove_route(world.deps, ALICE, "audit")
 
@@ -110,7 +110,7 @@ def test_another_workspaces_route_is_unknown_like_one_that_never_was(world: Worl
             remove_route(world.deps, by, work_type)
         messages.add(refused.value.message)
     assert len(messages) == 1
-    assert world.store.route(WORKSPACE, "audit") == before
+    assert world.store.routes.route(WORKSPACE, "audit") == before
 
 
 def test_a_version_never_means_two_things_even_after_a_removal(world: World) -> None:
@@ -150,7 +150,7 @@ def test_two_last_routes_at_once_make_one(few: int) -> None:
     store.before["save_route"] = lambda: put(world, "last", by=BOB)
     with pytest.raises(LimitReached):
         put(world, "last-too")
-    assert len(world.store.routes(WORKSPACE)) == few
+    assert len(world.store.routes.table(WORKSPACE)) == few
 
 
 def test_of_two_changes_at_once_the_second_is_decided_on_the_first() -> None:
@@ -162,6 +162,6 @@ def test_of_two_changes_at_once_the_second_is_decided_on_the_first() -> None:
     store.before["save_route"] = lambda: put(world, by=BOB, agent="scout")
     with pytest.raises(VersionConflict):
         put(world, version=3, dispatch_rank=4)
-    route = world.store.route(WORKSPACE, "audit")
+    route = world.store.routes.route(WORKSPACE, "audit")
     assert route is not None
     assert (route.agent, route.updated_by, route.version) == ("scout", "human:bob", 4)

@@ -103,21 +103,21 @@ def test_a_change_keeps_what_it_leaves_out_and_raises_the_version(world: World) 
     change_settings(world.deps, human(), {"escalation_cap": 5})
     after = change_settings(world.deps, human(), {"handoff_window_days": 3})
     assert (after.escalation_cap, after.handoff_window_days, after.version) == (5, 3, 2)
-    assert world.store.settings(WORKSPACE) == after
-    assert world.store.settings("other") == Settings()
+    assert world.store.settings.of(WORKSPACE) == after
+    assert world.store.settings.of("other") == Settings()
 
 
 def test_a_refused_change_changes_nothing(world: World) -> None:
     with pytest.raises(InvalidInput):
         change_settings(world.deps, human(), {"escalation_cap": 5, "handoff_window_days": 99})
-    assert world.store.settings(WORKSPACE) == Settings()
+    assert world.store.settings.of(WORKSPACE) == Settings()
 
 
 @pytest.mark.parametrize("by", [TARGET, ACTING_SERVICE])
 def test_only_a_human_changes_settings(world: World, by: Principal) -> None:
     with pytest.raises(HumanNeeded):
         change_settings(world.deps, by, {"escalation_cap": 20})
-    assert world.store.settings(WORKSPACE).version == 0
+    assert world.store.settings.of(WORKSPACE).version == 0
 
 
 @pytest.mark.parametrize("expected", [0, 2])
@@ -133,7 +133,7 @@ def test_two_changes_at_once_both_count() -> None:
     world = World(store=store).settle()
     store.before["save_settings"] = lambda: change_settings(world.deps, human(), {"escalation_cap": 9})
     change_settings(world.deps, human(), {"handoff_window_days": 3})
-    settings = world.store.settings(WORKSPACE)
+    settings = world.store.settings.of(WORKSPACE)
     assert (settings.escalation_cap, settings.handoff_window_days, settings.version) == (9, 3, 2)
 
 
@@ -141,7 +141,7 @@ def test_two_changes_at_once_both_count() -> None:
 
 
 def registered(world: World, slug: str) -> Agent:
-    return world.store.roster(WORKSPACE).get(slug)
+    return world.store.agents.roster(WORKSPACE).get(slug)
 
 
 def test_a_new_agent_and_a_changed_one(world: World) -> None:
@@ -190,7 +190,7 @@ def test_version_zero_means_it_must_be_new(world: World) -> None:
 def test_a_name_belongs_to_one_agent_whether_name_slug_or_alias(world: World, values: dict[str, Any]) -> None:
     with pytest.raises(NameTaken):
         register_agent(world.deps, human(), "new", values)
-    assert world.store.agent(WORKSPACE, "new") is None
+    assert world.store.agents.agent(WORKSPACE, "new") is None
 
 
 def test_a_slug_that_is_anothers_alias_is_taken(world: World) -> None:
@@ -265,7 +265,7 @@ def test_types_are_spelt_as_names_are(world: World, field: str, name: str) -> No
 def test_a_workspace_is_full_at_its_limit_but_its_agents_may_change(world: World) -> None:
     agents = tuple(an_agent(f"a-{n:03d}", name=f"A {n}") for n in range(MAX_AGENTS - 3))
     for agent in agents:
-        world.store.save_agent(agent, world.store.roster(WORKSPACE))
+        world.store.agents.save_agent(agent, world.store.agents.roster(WORKSPACE))
     with pytest.raises(LimitReached):
         register_agent(world.deps, human(), "one-too-many", {})
     register_agent(world.deps, human(), "a-001", {"active": False})
@@ -280,16 +280,16 @@ def test_two_registrations_at_once_cannot_share_a_name() -> None:
 
 
 def test_a_roster_that_changed_is_a_conflict_and_a_store_of_conflicts_is_busy(world: World) -> None:
-    roster = world.store.roster(WORKSPACE)
+    roster = world.store.agents.roster(WORKSPACE)
     register_agent(world.deps, human(), "new", {})
     with pytest.raises(Conflict):
-        world.store.save_agent(an_agent("newer"), roster)
+        world.store.agents.save_agent(an_agent("newer"), roster)
     stale = HookedStore()
     busy = World(store=stale).settle()
     slugs = iter(f"n-{n}" for n in range(100))
 
     def another_was_first() -> None:
-        busy.store.save_agent(an_agent(next(slugs)), busy.store.roster(WORKSPACE))
+        busy.store.agents.save_agent(an_agent(next(slugs)), busy.store.agents.roster(WORKSPACE))
         stale.before["save_agent"] = another_was_first
 
     stale.before["save_agent"] = another_was_first
@@ -305,10 +305,10 @@ def test_any_change_by_a_service_ends_a_standing_approval(world: World, values: 
 
 @pytest.mark.parametrize("slug", ["runner", "auditor", "new"])
 def test_no_service_gives_one(world: World, slug: str) -> None:
-    before = world.store.roster(WORKSPACE)
+    before = world.store.agents.roster(WORKSPACE)
     with pytest.raises(HumanNeeded):
         register_agent(world.deps, service(), slug, {"approval": Approval.AUTO})
-    assert world.store.roster(WORKSPACE) == before
+    assert world.store.agents.roster(WORKSPACE) == before
 
 
 def test_a_roster_lists_the_names_of_the_active_sorted() -> None:

@@ -62,13 +62,16 @@ def suspended(world: World, name: str = "go") -> Any:
 )
 def test_a_service_makes_nothing_more_of_an_agent_that_may_hand_on(values: dict[str, Any]) -> None:
     agent_runs = sales_runs()
-    before = agent_runs.world.store.profile(WORKSPACE, "sales"), agent_runs.world.store.agent(WORKSPACE, "sales")
+    before = (
+        agent_runs.world.store.runs.profile(WORKSPACE, "sales"),
+        agent_runs.world.store.agents.agent(WORKSPACE, "sales"),
+    )
     for by in (CI, service()):
         with pytest.raises(HumanNeeded):
             register_agent(agent_runs.deps, by, "sales", values)
     assert (
-        agent_runs.world.store.profile(WORKSPACE, "sales"),
-        agent_runs.world.store.agent(WORKSPACE, "sales"),
+        agent_runs.world.store.runs.profile(WORKSPACE, "sales"),
+        agent_runs.world.store.agents.agent(WORKSPACE, "sales"),
     ) == before
     register_agent(agent_runs.deps, human(), "sales", values)
 
@@ -76,10 +79,10 @@ def test_a_service_makes_nothing_more_of_an_agent_that_may_hand_on(values: dict[
 def test_a_service_may_lower_its_limits_and_say_what_is_so_already() -> None:
     agent_runs = sales_runs()
     for name in BOUNDS:
-        now = getattr(agent_runs.world.store.profile(WORKSPACE, "sales"), name)
+        now = getattr(agent_runs.world.store.runs.profile(WORKSPACE, "sales"), name)
         register_agent(agent_runs.deps, CI, "sales", {name: now})
         register_agent(agent_runs.deps, CI, "sales", {name: now - 1})
-        assert getattr(agent_runs.world.store.profile(WORKSPACE, "sales"), name) == now - 1
+        assert getattr(agent_runs.world.store.runs.profile(WORKSPACE, "sales"), name) == now - 1
     register_agent(agent_runs.deps, CI, "sales", {"join": Policy.ALL, "runtime": Runtime.RUN})
 
 
@@ -98,7 +101,7 @@ def test_a_service_that_changes_the_target_suspends_the_tool(values: dict[str, A
     register_agent(agent_runs.deps, CI, "anna", values)
     found = suspended(agent_runs.world)
     assert (found.by, found.fields, found.target_agent) == ("service:ci", tuple(values), "anna")
-    target = agent_runs.world.store.agent(WORKSPACE, "anna")
+    target = agent_runs.world.store.agents.agent(WORKSPACE, "anna")
     assert target is not None
     assert found.target_version == target.version
 
@@ -181,7 +184,7 @@ def test_also_where_it_is_changed_after_the_tool_was_read_again(
             register_agent(agent_runs.deps, CI, "anna", CHANGES["runtime"])
         return found
 
-    monkeypatch.setattr(agent_runs.deps.store, "tools", read)
+    monkeypatch.setattr(agent_runs.deps.store.tools, "named", read)
     agent_runs.model.script["sales"] = [calls(("go", {})), says("Then I answer myself.")]
     root = agent_runs.start("sales")
     assert agent_runs.children(root) == []
@@ -200,7 +203,7 @@ def test_a_dry_run_says_that_it_is_suspended() -> None:
 
 def test_a_human_who_says_what_they_saw_approves_nothing_else() -> None:
     agent_runs = sales_runs()
-    seen = agent_runs.world.store.agent(WORKSPACE, "anna")
+    seen = agent_runs.world.store.agents.agent(WORKSPACE, "anna")
     assert seen is not None
     register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
     with pytest.raises(VersionConflict) as refused:
@@ -215,15 +218,15 @@ def test_a_change_between_a_humans_look_and_its_keeping_suspends_the_new_version
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     agent_runs = sales_runs()
-    inputs = agent_runs.deps.store.handoff_inputs
+    inputs = agent_runs.deps.store.handoffs.handoff_inputs
 
     def read(workspace: str, wanted: Any) -> Any:
         found = inputs(workspace, wanted)
-        monkeypatch.setattr(agent_runs.deps.store, "handoff_inputs", inputs)
+        monkeypatch.setattr(agent_runs.deps.store.handoffs, "handoff_inputs", inputs)
         register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
         return found
 
-    monkeypatch.setattr(agent_runs.deps.store, "handoff_inputs", read)
+    monkeypatch.setattr(agent_runs.deps.store.handoffs, "handoff_inputs", read)
     define_tool(agent_runs.deps, human(), "go", {"description": "Looked at"})
     assert suspended(agent_runs.world) is not None
 
@@ -260,5 +263,5 @@ def test_many_targets_are_looked_up_however_many_there_are() -> None:
         register_agent(agent_runs.deps, human(), f"t-{number:03d}", {})
         agent_runs.tool(f"to_{number:03d}", f"t-{number:03d}")
     register_agent(agent_runs.deps, CI, "t-105", CHANGES["model"])
-    tools = agent_runs.deps.store.toolbox(WORKSPACE).tools
+    tools = agent_runs.deps.store.tools.toolbox(WORKSPACE).tools
     assert set(suspensions(agent_runs.deps, WORKSPACE, tools)) == {"to_105"}

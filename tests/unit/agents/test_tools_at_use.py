@@ -60,7 +60,7 @@ def test_a_tool_that_is_changed_while_a_model_thinks_is_used_as_it_is_now() -> N
     (child,) = agent_runs.children(root)
     assert (child.target_agent, agent_runs.output(child.id)) == ("bert", {"message": "Bert here."})
     (approved,) = [
-        each for each in agent_runs.world.store.events(WORKSPACE, child.id, 0, 99) if each.type == "approved"
+        each for each in agent_runs.world.store.trail.events(WORKSPACE, child.id, 0, 99) if each.type == "approved"
     ]
     assert approved.data["standing_approval"]["version"] == 2
 

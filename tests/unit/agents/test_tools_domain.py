@@ -222,7 +222,7 @@ def test_versions_keep_what_is_left_out_and_refuse_what_was_not_seen() -> None:
 def test_there_are_so_many_tools_and_no_more() -> None:
     world = World().settle()
     for number in range(MAX_TOOLS):
-        world.store.save_tool(tool(name=f"t_{number:03d}", version=1), world.store.toolbox(WORKSPACE))
+        world.store.tools.save_tool(tool(name=f"t_{number:03d}", version=1), world.store.tools.toolbox(WORKSPACE))
     with pytest.raises(LimitReached):
         define_tool(world.deps, human(), "one_more", TO_SCOUT)
     assert define_tool(world.deps, human(), "t_000", {"active": False})[0].version == 2
@@ -267,7 +267,7 @@ def test_only_a_human_gives_a_tool_and_a_service_may_take_one_away() -> None:
             register_agent(world.deps, service(), "scout", {"tools": tools})
     register_agent(world.deps, human(), "scout", {"tools": ("one", "two", "complete_task")})
     register_agent(world.deps, service(), "scout", {"tools": ("two", "complete_task"), "max_turns": 5})
-    kept = world.store.profile(WORKSPACE, "scout")
+    kept = world.store.runs.profile(WORKSPACE, "scout")
     assert (kept.tools, kept.max_turns) == (("two", "complete_task"), 5)
     with pytest.raises(HumanNeeded):
         register_agent(world.deps, service(), "scout", {"tools": ("two", "one")})
@@ -276,14 +276,14 @@ def test_only_a_human_gives_a_tool_and_a_service_may_take_one_away() -> None:
     with pytest.raises(HumanNeeded):
         register_agent(world.deps, service(), "scout", {"model": "scripted"})
     register_agent(world.deps, service(), "scout", {"tools": ("complete_task",), "system_prompt": "Be brief."})
-    assert world.store.profile(WORKSPACE, "scout").tools == ("complete_task",)
+    assert world.store.runs.profile(WORKSPACE, "scout").tools == ("complete_task",)
 
 
 def test_a_tool_that_is_not_there_is_not_given() -> None:
     world = World().settle()
     with pytest.raises(InvalidInput, match="no tool named nothing"):
         register_agent(world.deps, human(), "scout", {"tools": ("nothing",)})
-    assert world.store.profile(WORKSPACE, "scout").tools == ()
+    assert world.store.runs.profile(WORKSPACE, "scout").tools == ()
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_an_alert_about_another_workspaces_task_is_refused_like_one_about_none(w
             raise_alert(world.deps, agent("auditor", "other"), asked(task_id=named))
         messages.add(refused.value.message)
     assert len(messages) == 1
-    assert world.store.alerts("other", 10, None).items == ()
+    assert world.store.alerts.newest("other", 10, None).items == ()
 
 
 @pytest.mark.parametrize("kind", [*map(str, Flag), "Disk Full", "", "x" * 64, "-x"])
@@ -124,7 +124,7 @@ def test_a_caller_raises_so_many_in_an_hour_of_the_clock_and_no_more(world: Worl
     with pytest.raises(TooManyAlerts) as refused:
         raised(world)
     assert refused.value.fields == {"limit": MAX_PER_HOUR, "retry_after": 1}
-    assert len(world.store.alerts(WORKSPACE, 100, None).items) == MAX_PER_HOUR
+    assert len(world.store.alerts.newest(WORKSPACE, 100, None).items) == MAX_PER_HOUR
     world.clock.advance(1)
     assert raised(world).state is AlertState.OPEN
 
@@ -135,7 +135,7 @@ def test_no_more_get_in_however_many_come_at_once(world: World) -> None:
     answers = at_once(64, lambda: raised(world))
     assert sum(isinstance(answer, Alert) for answer in answers) == 5
     assert {type(answer) for answer in answers} == {Alert, TooManyAlerts}
-    assert len(world.store.alerts(WORKSPACE, 100, None).items) == MAX_PER_HOUR
+    assert len(world.store.alerts.newest(WORKSPACE, 100, None).items) == MAX_PER_HOUR
 
 
 def test_dealing_with_a_mad_agents_alerts_lets_it_raise_no_more(world: World) -> None:
@@ -257,7 +257,7 @@ def test_an_alert_is_acknowledged_and_then_resolved_with_who_and_when(world: Wor
     done = resolve_alert(world.deps, BOB, alert.id)
     assert (done.state, done.resolved_by, done.resolved_at) == ("resolved", "human:bob", world.clock.now())
     assert (done.acknowledged_by, done.acknowledged_at, done.note) == ("human:alice", at_first, "on it")
-    assert world.store.alert(WORKSPACE, alert.id) == done
+    assert world.store.alerts.alert(WORKSPACE, alert.id) == done
 
 
 def test_an_open_alert_may_be_resolved_at_once(world: World) -> None:
@@ -271,7 +271,7 @@ def test_who_was_first_stays(world: World, verb: str) -> None:
     first = HANDLE[verb](world.deps, ALICE, alert.id, "mine")
     world.clock.advance(60)
     assert HANDLE[verb](world.deps, BOB, alert.id, "no, mine") == first
-    assert world.store.alert(WORKSPACE, alert.id) == first
+    assert world.store.alerts.alert(WORKSPACE, alert.id) == first
 
 
 def test_what_is_resolved_is_not_acknowledged_afterwards(world: World) -> None:
@@ -285,7 +285,7 @@ def test_only_a_human_deals_with_an_alert(world: World, verb: str, by: Principal
     alert = raised(world)
     with pytest.raises(HumanNeeded):
         HANDLE[verb](world.deps, by, alert.id)
-    assert world.store.alert(WORKSPACE, alert.id) == alert
+    assert world.store.alerts.alert(WORKSPACE, alert.id) == alert
 
 
 @pytest.mark.parametrize("verb", HANDLE)
@@ -295,7 +295,7 @@ def test_of_two_humans_at_once_one_is_first(verb: str) -> None:
     alert = raised(world)
     store.before["commit"] = lambda: HANDLE[verb](world.deps, BOB, alert.id, "bob's")
     answered = HANDLE[verb](world.deps, ALICE, alert.id, "alice's")
-    assert answered == world.store.alert(WORKSPACE, alert.id)
+    assert answered == world.store.alerts.alert(WORKSPACE, alert.id)
     assert (answered.note, answered.version) == ("bob's", 2)
 
 
@@ -330,7 +330,7 @@ def test_another_workspaces_alert_is_unknown_like_one_that_never_was(world: Worl
             HANDLE[verb](world.deps, by, asked_for)
         messages.add(refused.value.message)
     assert len(messages) == 1
-    assert world.store.alert(WORKSPACE, alert.id) == alert
+    assert world.store.alerts.alert(WORKSPACE, alert.id) == alert
 
 
 # Finding them

@@ -158,7 +158,7 @@ def test_an_address_whose_time_is_over_is_used_and_the_task_goes_on_without() ->
     resume_payload = {"wait": 1, "callback": None, "interaction_id": "interaction", "timed_out": True}
     assert leg.claimed.details.resume_payload == resume_payload
     assert "callback_missed" in leg.task.flags
-    assert [alert.kind for alert in team.world.store.alerts(WORKSPACE, 10, None).items] == ["callback_missed"]
+    assert [alert.kind for alert in team.world.store.alerts.newest(WORKSPACE, 10, None).items] == ["callback_missed"]
     with pytest.raises(CallbackUsed):
         answer_callback(team.deps, token, {"late": True})
 

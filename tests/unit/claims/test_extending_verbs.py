@@ -142,7 +142,7 @@ def test_an_extended_lease_is_told_by_no_event(verb: str) -> None:
     held = Held()
     held.world.clock.advance(200)
     VERBS[verb](held)
-    events = held.world.store.events(held.task.workspace, held.task_id, 0, 100)
+    events = held.world.store.trail.events(held.task.workspace, held.task_id, 0, 100)
     received = [each for each in events if each.type == "handoff_received"]
     assert len(received) == 1
     assert all("claim" not in each.data["changes"] for each in events if each not in received)

@@ -117,9 +117,9 @@ def test_of_two_heartbeats_at_once_the_shorter_doesnt_undo_the_longer() -> None:
     store = InMemoryStore(table, clock.sleep)
     task = claimed_in(store, deadline=NOON + timedelta(hours=5), fail_on_deadline=True)
     call = WorkerCall(AUDITOR, task.id, "clm_1")
-    table.step = lambda: store.renew(call, NOON + timedelta(seconds=301), 3_600)
-    assert store.renew(call, NOON + timedelta(seconds=301), 600).expires_at == NOON + timedelta(seconds=3_901)
-    claim = store.load(WORKSPACE, task.id)[0].claim
+    table.step = lambda: store.claims.renew(call, NOON + timedelta(seconds=301), 3_600)
+    assert store.claims.renew(call, NOON + timedelta(seconds=301), 600).expires_at == NOON + timedelta(seconds=3_901)
+    claim = store.tasks.load(WORKSPACE, task.id)[0].claim
     assert claim is not None
     assert claim.expires_at == NOON + timedelta(seconds=3_901)
 

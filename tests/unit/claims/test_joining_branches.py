@@ -70,7 +70,7 @@ def refused_when(act: Callable[[World, Claimer], Any], tasks: int, seed: int) ->
     """How many claims were refused in one round of all workers, and how many tasks were claimed."""
     random.seed(seed)
     memory = InMemoryStore()
-    memory.save_agent(an_agent(), memory.roster(WORKSPACE))
+    memory.agents.save_agent(an_agent(), memory.agents.roster(WORKSPACE))
     for number in range(tasks):
         queued(memory, f"task_{number:02d}")
     store: Any = InStep(memory, WORKERS)
@@ -125,7 +125,7 @@ def test_a_worker_alone_takes_the_first_of_the_best() -> None:
     for seed in range(5):
         random.seed(seed)
         store = InMemoryStore()
-        store.save_agent(an_agent(), store.roster(WORKSPACE))
+        store.agents.save_agent(an_agent(), store.agents.roster(WORKSPACE))
         queued(store, "task_low", priority=Priority.P2)
         for number in range(5):
             queued(store, f"task_{number}")
@@ -144,7 +144,7 @@ def test_whoever_waits_takes_the_best_priority_first() -> None:
     for seed in range(10):
         random.seed(seed)
         store = InMemoryStore()
-        store.save_agent(an_agent(), store.roster(WORKSPACE))
+        store.agents.save_agent(an_agent(), store.agents.roster(WORKSPACE))
         for number in range(25):
             queued(store, f"task_{number:02d}", priority=Priority.P2)
         for number in range(3):
@@ -155,7 +155,7 @@ def test_whoever_waits_takes_the_best_priority_first() -> None:
 
 def test_a_conflict_leads_to_the_next_candidate_and_back_before_a_lower_priority() -> None:
     store: Any = HookedStore(InMemoryStore())
-    store.save_agent(an_agent(), store.roster(WORKSPACE))
+    store.agents.save_agent(an_agent(), store.agents.roster(WORKSPACE))
     queued(store, "task_1")
     queued(store, "task_low", priority=Priority.P2)
     failing = [Conflict("task")]

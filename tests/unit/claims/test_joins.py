@@ -208,7 +208,7 @@ def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
         team.complete(leg, output={"text": "x" * 100_000})
     results = resume_payload(team, task)
     assert [each["left_out"] for each in results] == [["output"]] * 10
-    assert team.world.store.read(WORKSPACE, results[0]["task_id"]).output == {"text": "x" * 100_000}
+    assert team.world.store.tasks.read(WORKSPACE, results[0]["task_id"]).output == {"text": "x" * 100_000}
 
 
 # At once
@@ -262,7 +262,7 @@ def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing()
 def test_a_join_waits_for_a_successor_that_is_not_readable_yet() -> None:
     class Torn(HookedStore):
         def tasks(self, workspace: str, task_ids: Any) -> dict[str, Task]:
-            found: dict[str, Task] = self._store.tasks(workspace, task_ids)
+            found: dict[str, Task] = self._store.tasks.many(workspace, task_ids)
             for each in unreadable & found.keys():
                 unreadable.remove(each)
                 del found[each]

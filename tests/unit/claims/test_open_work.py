@@ -154,7 +154,7 @@ def test_work_whose_last_taker_has_gone_is_flagged_and_taken_once_somebody_can()
     team.later(3_600)
     sweep(team.deps)
     assert "undeliverable" in team.task(task.id).flags
-    alerts = team.world.store.alerts_of_task("acme", task.id, 10, None).items
+    alerts = team.world.store.alerts.alerts_of_task("acme", task.id, 10, None).items
     assert [alert.kind for alert in alerts].count("undeliverable") == 1
     register_agent(team.deps, human(), C, {"produces": ("report",)})
     assert team.take(C).task.flags == frozenset()

@@ -38,7 +38,7 @@ class MostHeldStore(InMemoryStore):
         self.dynamo.watch = self._count
 
     def _count(self, _changes: object) -> None:
-        self.most = max(self.most, len(self.held(WORKSPACE, A)))
+        self.most = max(self.most, len(self.claims.held(WORKSPACE, A)))
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7])
@@ -71,7 +71,7 @@ def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_
     while (later := team.taken(A)) is not None:
         end(still, later, 0)
     assert {team.task(each).state for each in tasks} == {"done"}
-    assert team.world.store.held(WORKSPACE, A) == ()
+    assert team.world.store.claims.held(WORKSPACE, A) == ()
 
 
 def end(deps: Any, claimed: Claimed, runner: int) -> None:
@@ -173,7 +173,7 @@ def test_32_claimers_at_a_lowered_limit_take_what_is_left_of_it(before: int | No
     for number in range(12):
         team.complete(legs.pop(number % len(legs)))
         at_once(32, lambda: claim_next(still, claimer))
-        held = store.held(WORKSPACE, A)
+        held = store.claims.held(WORKSPACE, A)
         assert len(held) == max(after, len(legs))
         known = {leg.task.id for leg in legs}
         legs += [team.held_by(A, each.task_id) for each in held if each.task_id not in known]
@@ -250,4 +250,4 @@ def test_an_agent_without_a_limit_holds_what_it_likes() -> None:
     for number in range(150):
         team.ask(A, f"work {number}")
         team.take(A)
-    assert len(team.world.store.held(WORKSPACE, A)) == 150
+    assert len(team.world.store.claims.held(WORKSPACE, A)) == 150

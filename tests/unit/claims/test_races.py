@@ -62,7 +62,7 @@ class Unconditional(FakeDynamo):
 
 def still(world: World) -> Deps:
     """The world's Baton for many threads, in a process that knows the agents."""
-    world.store.roster(WORKSPACE)
+    world.store.agents.roster(WORKSPACE)
     world.deps = replace(world.deps, clock=StillClock(), log=lambda *_, **__: None)
     return world.deps
 
@@ -109,7 +109,7 @@ def test_64_threads_race_for_each_task_and_each_has_one_winner() -> None:
         assert task.claim is not None
         assert (task.fence, task.claim.fence, task.attempt) == (1, 1, 1)
         assert task.claim.claim_id == winners(each)[0].claim_id
-        events = world.store.events(WORKSPACE, task_id, 0, 100)
+        events = world.store.trail.events(WORKSPACE, task_id, 0, 100)
         assert [event.seq for event in events] == [1, 2, 3]
         assert replay(events).fence == 1
     claims = [answer.details.task.claim for each in answers for answer in winners(each)]
@@ -169,8 +169,8 @@ def test_64_markers_at_once_in_one_direction_create_exactly_one() -> None:
         duplicates = [a for a in answers if isinstance(a, MarkerAnswer) and a.duplicate_of]
         assert (len(made), len(duplicates)) == (1, RUNNERS - 1)
         assert {a.duplicate_of for a in duplicates} == {made[0].task_id}
-        assert len(world.store.notes(WORKSPACE, made[0].task_id or "", 100)) == RUNNERS - 1
-        assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 100, None).items) == 1
+        assert len(world.store.tasks.notes(WORKSPACE, made[0].task_id or "", 100)) == RUNNERS - 1
+        assert len(world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 100, None).items) == 1
 
 
 def test_64_markers_each_closed_at_once_create_exactly_two() -> None:
@@ -213,8 +213,8 @@ def test_64_knocks_at_a_capped_direction_open_one_review_and_each_is_counted() -
     counted = [a for a in answers if isinstance(a, MarkerAnswer)]
     assert {type(a) for a in answers if isinstance(a, Exception)} <= {Busy}
     (review_id,) = {a.review_id for a in counted}
-    assert world.store.review(WORKSPACE, review_id or "").count == len(counted)
-    assert len(world.store.notes(WORKSPACE, review_id or "", 100)) == len(counted)
+    assert world.store.escalations.review(WORKSPACE, review_id or "").count == len(counted)
+    assert len(world.store.tasks.notes(WORKSPACE, review_id or "", 100)) == len(counted)
 
 
 @pytest.mark.parametrize("create_task", [True, False])
@@ -229,7 +229,7 @@ def test_64_with_one_idempotency_key_get_one_answer(create_task: bool) -> None:
         assert all(answer == answers[0] for answer in answers)
         assert isinstance(answers[0], MarkerAnswer)
         assert bool(answers[0].task_id) is create_task
-        assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 100, None).items) == create_task
+        assert len(world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 100, None).items) == create_task
 
 
 def test_64_claims_with_one_idempotency_key_get_one_claim() -> None:

@@ -55,7 +55,7 @@ def test_the_task_is_ready_for_the_next_claimer_and_has_lost_no_attempt(world: W
 def test_the_trail_says_who_took_it_back_and_why(world: World) -> None:
     task, _ = held(world)
     take_back(world, task)
-    last = world.store.events(WORKSPACE, task.id, 0, 100)[-1]
+    last = world.store.trail.events(WORKSPACE, task.id, 0, 100)[-1]
     assert (last.type, last.principal_kind, last.principal_id) == ("released", "human", "alice")
     assert (last.fence, last.data["reason"]) == (1, "it hangs")
 
@@ -75,7 +75,7 @@ def test_the_worker_is_refused_and_changes_nothing(world: World, verb: str) -> N
     with pytest.raises(StaleClaim):
         VERBS[verb](world.deps, call)
     assert world.task(task.id) == before
-    assert len(world.store.late_results(WORKSPACE, task.id, 10, 0)) == (verb == "complete")
+    assert len(world.store.trail.late_results(WORKSPACE, task.id, 10, 0)) == (verb == "complete")
 
 
 def test_a_checkpoint_is_kept_for_the_next_worker(world: World) -> None:

@@ -161,7 +161,7 @@ def test_the_exact_repeat_gets_the_first_answer_and_leaves_nothing(
         assert seen(VERBS[verb](team.deps, leg, "h", other)) == seen(first)
     assert [(task, team.world.trail(task.id)) for task in team.tasks()] == before
     assert [team.inbox(slug) for slug in (A, B, C)] == inboxes
-    assert team.world.store.late_results(WORKSPACE, leg.task.id) == ()
+    assert team.world.store.trail.late_results(WORKSPACE, leg.task.id) == ()
 
 
 @pytest.mark.parametrize("meanwhile", [nothing, it_goes_on, much_happens], ids=lambda each: each.__name__)
@@ -191,7 +191,7 @@ def test_another_word_under_a_claim_that_is_over_is_stale(
             VERBS[verb](team.deps, HeldTask(stranger, leg.task, leg.claim_id), "h", None)
     assert team.tasks() == before
     # It was the holder who ended the claim: what is said besides is no result that came too late.
-    assert team.world.store.late_results(WORKSPACE, leg.task.id) == ()
+    assert team.world.store.trail.late_results(WORKSPACE, leg.task.id) == ()
 
 
 @pytest.mark.parametrize("meanwhile", [nothing, much_happens], ids=lambda each: each.__name__)
@@ -209,7 +209,7 @@ def test_after_a_week_the_repeat_is_stale(verb: str, meanwhile: Callable[[Team, 
     team.later(0.001)
     with pytest.raises(StaleClaim):
         VERBS[verb](team.deps, leg, "h", None)
-    assert team.world.store.late_results(WORKSPACE, leg.task.id) == ()
+    assert team.world.store.trail.late_results(WORKSPACE, leg.task.id) == ()
 
 
 @pytest.mark.parametrize("meanwhile", [nothing, much_happens], ids=lambda each: each.__name__)
@@ -228,7 +228,7 @@ def test_a_result_for_a_claim_that_was_taken_over_is_kept_under_its_fence(
         complete(team.deps, leg, "late", None)
     with pytest.raises((StaleClaim, Unknown)):
         complete(team.deps, HeldTask(agent(B), leg.task, leg.claim_id), "a stranger's", None)
-    (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
+    (late,) = team.world.store.trail.late_results(WORKSPACE, leg.task.id)
     assert (late.claim_fence, late.agent, late.content["output"]) == (1, A, {"said": "late"})
 
 
@@ -245,7 +245,7 @@ def test_a_result_that_comes_too_late_is_refused_and_the_first_is_kept(cut: str)
     for body in ("first", "second", "first"):
         with pytest.raises(StaleClaim):
             complete(team.deps, leg, body, None)
-    (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
+    (late,) = team.world.store.trail.late_results(WORKSPACE, leg.task.id)
     assert (late.claim_fence, late.agent, late.verb) == (1, A, "complete")
     assert late.content["output"] == {"said": "first"}
     if cut == "lease":
@@ -254,7 +254,7 @@ def test_a_result_that_comes_too_late_is_refused_and_the_first_is_kept(cut: str)
         sweep(team.deps)
         with pytest.raises(StaleClaim):
             fail(team.deps, again, "h", None)
-        kept = team.world.store.late_results(WORKSPACE, leg.task.id)
+        kept = team.world.store.trail.late_results(WORKSPACE, leg.task.id)
         assert [(each.claim_fence, each.verb) for each in kept] == [(1, "complete"), (2, "fail")]
 
 
@@ -264,7 +264,7 @@ def test_a_secret_in_a_late_result_is_masked() -> None:
     cancel_task(team.deps, human(), leg.task.id, None)
     with pytest.raises(StaleClaim):
         complete_task(team.deps, WorkerCall(*leg.where, "h"), CompletedWork(output={"token": "ghp_" + "a1B2" * 9}))
-    (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
+    (late,) = team.world.store.trail.late_results(WORKSPACE, leg.task.id)
     assert "ghp_" not in str(late.content)
 
 
@@ -277,7 +277,7 @@ def test_a_late_result_is_stale_whatever_the_guardrails_would_say(output: list[A
     cancel_task(team.deps, human(), leg.task.id, None)
     with pytest.raises(StaleClaim):
         complete_task(team.deps, WorkerCall(*leg.where, "h"), CompletedWork(output=output))
-    (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
+    (late,) = team.world.store.trail.late_results(WORKSPACE, leg.task.id)
     assert late.content == ({"output": output, "completion": {}} if is_kept else {"left_out": "secrets.github_token"})
 
 
@@ -367,7 +367,7 @@ def test_a_late_word_is_stale_though_its_keeping_meets_a_conflict() -> None:
     store.times = 1
     with pytest.raises(StaleClaim):
         complete(team.deps, leg, "first", None)
-    assert len(team.world.store.late_results(WORKSPACE, leg.task.id)) == 1
+    assert len(team.world.store.trail.late_results(WORKSPACE, leg.task.id)) == 1
     store.times = 1_000
     with pytest.raises(Busy):
         complete(team.deps, leg, "first", None)

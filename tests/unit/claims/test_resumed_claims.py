@@ -78,7 +78,7 @@ def test_a_resumed_claim_is_a_new_one_of_the_same_attempt(world: World, held: Cl
 def test_the_trail_tells_which_claim_was_resumed_and_by_whom_and_replays(world: World, held: Claimed) -> None:
     task_id = held.details.task.id
     resumed(world, task_id, 1)
-    events = world.store.events(WORKSPACE, task_id, 0, 100)
+    events = world.store.trail.events(WORKSPACE, task_id, 0, 100)
     told = events[-1]
     assert (told.type, told.data["resumed"], told.data["worker"], told.fence) == ("handoff_received", 1, "second", 2)
     replayed, task = trail.replay(events), world.task(task_id)
@@ -155,12 +155,12 @@ def test_a_resumed_claim_keeps_its_permit(world: World) -> None:
     held = world.claimed()
     task_id = held.details.task.id
     again = resumed(world, task_id, 1)
-    assert world.store.taken_slots(WORKSPACE, "auditor") == {0: again.claim_id}
+    assert world.store.claims.taken_slots(WORKSPACE, "auditor") == {0: again.claim_id}
     other = handed(world)
     with pytest.raises(errors.AtCapacity):
         claim_task(world.deps, Claimer(by=AUDITOR, agent="auditor", worker="w"), other)
     complete_task(world.deps, WorkerCall(AUDITOR, task_id, again.claim_id, "h"), CompletedWork(output={}))
-    assert world.store.taken_slots(WORKSPACE, "auditor") == {}
+    assert world.store.claims.taken_slots(WORKSPACE, "auditor") == {}
 
 
 def test_a_repeat_with_its_key_gets_the_same_claim(world: World, held: Claimed) -> None:

@@ -203,7 +203,7 @@ def test_what_is_put_off_is_out_of_the_humans_queue_until_its_moment() -> None:
 
     def queue() -> list[str]:
         sweep(team.deps)
-        return [each.id for each in team.world.store.needs(WORKSPACE, 10, None).items]
+        return [each.id for each in team.world.store.queues.needs(WORKSPACE, 10, None).items]
 
     assert queue() == [task.id]
     defer_task(team.deps, HumanCall(human(), task.id), due)

@@ -87,10 +87,10 @@ def lost(world: World) -> tuple[World, str, str]:
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
 def test_a_worker_that_wakes_after_its_lease_is_refused_and_changes_nothing(lost: Any, verb: Verb) -> None:
     world, task_id, claim_id = lost
-    before = world.store.read(WORKSPACE, task_id)
+    before = world.store.tasks.read(WORKSPACE, task_id)
     with pytest.raises(StaleClaim):
         verb(world, task_id, claim_id)
-    assert world.store.read(WORKSPACE, task_id) == before
+    assert world.store.tasks.read(WORKSPACE, task_id) == before
 
 
 @pytest.mark.parametrize("worker", ["worker-1", "worker-2"])
@@ -98,10 +98,10 @@ def test_a_worker_that_wakes_after_its_lease_is_refused_and_changes_nothing(lost
 def test_also_when_the_same_or_another_worker_has_claimed_again(lost: Any, verb: Verb, worker: str) -> None:
     world, task_id, claim_id = lost
     again = world.claim(worker=worker)
-    before = world.store.read(WORKSPACE, task_id)
+    before = world.store.tasks.read(WORKSPACE, task_id)
     with pytest.raises(StaleClaim):
         verb(world, task_id, claim_id)
-    assert world.store.read(WORKSPACE, task_id) == before
+    assert world.store.tasks.read(WORKSPACE, task_id) == before
     complete(world, task_id, again.claim_id)
     assert world.task(task_id).fence == 2
 
@@ -111,11 +111,11 @@ def test_also_when_the_same_or_another_worker_has_claimed_again(lost: Any, verb:
 def test_the_right_claim_id_is_worth_nothing_in_other_hands(world: World, verb: Verb, by: Principal) -> None:
     claimed = world.claimed()
     task_id = claimed.details.task.id
-    before = world.store.read(WORKSPACE, task_id)
+    before = world.store.tasks.read(WORKSPACE, task_id)
     with pytest.raises((StaleClaim, Unknown)) as refused:
         verb(world, task_id, claimed.claim_id, by)
     assert type(refused.value) is (StaleClaim if by.workspace == WORKSPACE else Unknown)
-    assert world.store.read(WORKSPACE, task_id) == before
+    assert world.store.tasks.read(WORKSPACE, task_id) == before
 
 
 @pytest.mark.parametrize("end", [cancel_task, lambda b, by, i, _: resolve_task(b, HumanCall(by, i), {"x": 1})])
@@ -124,10 +124,10 @@ def test_a_worker_learns_at_its_next_verb_that_a_human_ended_its_task(world: Wor
     claimed = world.claimed()
     task_id = claimed.details.task.id
     end(world.deps, human(), task_id, None)
-    before = world.store.read(WORKSPACE, task_id)
+    before = world.store.tasks.read(WORKSPACE, task_id)
     with pytest.raises(StaleClaim):
         verb(world, task_id, claimed.claim_id)
-    assert world.store.read(WORKSPACE, task_id) == before
+    assert world.store.tasks.read(WORKSPACE, task_id) == before
 
 
 # The exact repeat
@@ -138,10 +138,10 @@ def test_the_exact_repeat_of_the_ending_verb_gets_the_first_answer_again(world: 
     claimed = world.claimed()
     task_id = claimed.details.task.id
     first = verb(world, task_id, claimed.claim_id)
-    stored = world.store.read(WORKSPACE, task_id)
+    stored = world.store.tasks.read(WORKSPACE, task_id)
     world.clock.advance(1)
     assert public(verb(world, task_id, claimed.claim_id)) == public(first)
-    assert world.store.read(WORKSPACE, task_id) == stored
+    assert world.store.tasks.read(WORKSPACE, task_id) == stored
 
 
 @pytest.mark.parametrize("verb", [fail, release])
@@ -156,9 +156,9 @@ def test_also_after_somebody_else_has_claimed_and_ended_it(world: World, verb: V
     assert public(verb(world, task_id, claimed.claim_id, said="mine")) == public(first)
     world.clock.advance(20)
     complete(world, task_id, world.claim(worker="worker-3").claim_id)
-    stored = world.store.read(WORKSPACE, task_id)
+    stored = world.store.tasks.read(WORKSPACE, task_id)
     assert public(verb(world, task_id, claimed.claim_id, said="mine")) == public(first)
-    assert world.store.read(WORKSPACE, task_id) == stored
+    assert world.store.tasks.read(WORKSPACE, task_id) == stored
 
 
 @pytest.mark.parametrize("repeat", ENDINGS.values(), ids=ENDINGS)
@@ -198,7 +198,7 @@ def test_an_answer_never_shows_the_claim_it_ended(world: World) -> None:
     claimed = world.claimed()
     answer = release(world, claimed.details.task.id, claimed.claim_id)
     assert claimed.claim_id not in repr(answer)
-    events = world.store.events(WORKSPACE, claimed.details.task.id, 0, 100)
+    events = world.store.trail.events(WORKSPACE, claimed.details.task.id, 0, 100)
     assert claimed.claim_id not in repr(events)
 
 
@@ -213,7 +213,7 @@ def test_falsy_outputs_are_outputs_and_none_is_none(world: World) -> None:
             world.deps, WorkerCall(AUDITOR, task_id, claimed.claim_id, "h"), CompletedWork(output=output)
         )
         assert answer.task.has_output is kept
-        assert answer.output == world.store.read(WORKSPACE, task_id).output == output
+        assert answer.output == world.store.tasks.read(WORKSPACE, task_id).output == output
 
 
 def public(details: TaskDetails) -> tuple[Any, ...]:

@@ -100,7 +100,7 @@ def test_the_next_claimer_takes_it_in_one_step_with_all_that_the_sweeper_does(wa
         assert [each.reason for each in of.details.recoveries] != []
         (recovery,) = of.details.recoveries
         assert (recovery.prior_fence, recovery.prior_worker, recovery.number) == (1, "worker-1", 1)
-    assert lost.store.read(WORKSPACE, lost.task_id).recoveries == claimed.details.recoveries
+    assert lost.store.tasks.read(WORKSPACE, lost.task_id).recoveries == claimed.details.recoveries
 
 
 @pytest.mark.parametrize("left_ms", [1, 0])
@@ -118,7 +118,7 @@ def test_the_one_who_wakes_up_late_is_refused_and_its_result_is_kept() -> None:
         lost.beat()
     with pytest.raises(errors.StaleClaim):
         lost.complete()
-    (late,) = lost.store.late_results(WORKSPACE, lost.task_id)
+    (late,) = lost.store.trail.late_results(WORKSPACE, lost.task_id)
     assert isinstance(late, LateResult)
     assert (late.claim_fence, late.verb) == (1, "complete")
     assert lost.task.state is State.CLAIMED
@@ -230,7 +230,7 @@ def test_what_the_sweep_leaves_to_nobody_is_swept_alone(why: str) -> None:
         assert facts(lost.task) == facts(swept.task)
         assert lost.world.trail(lost.task_id) == swept.world.trail(swept.task_id)
         assert len(lost.world.dispatch_queue.notices) == len(swept.world.dispatch_queue.notices)
-        pages = [of.store.alerts_of_task(WORKSPACE, of.task_id, 10, None) for of in (lost, swept)]
+        pages = [of.store.alerts.alerts_of_task(WORKSPACE, of.task_id, 10, None) for of in (lost, swept)]
         assert [each.kind for each in pages[0].items] == [each.kind for each in pages[1].items]
 
 
@@ -294,8 +294,8 @@ def test_an_agent_at_its_limit_takes_over_its_own_slot() -> None:
     assert claimed is not None
     assert claimed.details.task.claim is not None
     assert claimed.details.task.claim.slot == 0
-    assert set(lost.store.taken_slots(WORKSPACE, "auditor")) == {0}
-    assert [each.claim_id for each in lost.store.held(WORKSPACE, "auditor")] == [claimed.claim_id]
+    assert set(lost.store.claims.taken_slots(WORKSPACE, "auditor")) == {0}
+    assert [each.claim_id for each in lost.store.claims.held(WORKSPACE, "auditor")] == [claimed.claim_id]
 
 
 def test_a_slot_above_a_lowered_limit_is_given_back() -> None:
@@ -305,7 +305,7 @@ def test_a_slot_above_a_lowered_limit_is_given_back() -> None:
     register_agent(world.deps, human(), "auditor", {"max_concurrent": 1})
     claimed = lost.next()
     assert claimed is not None
-    assert set(lost.store.taken_slots(WORKSPACE, "auditor")) == {0}
+    assert set(lost.store.claims.taken_slots(WORKSPACE, "auditor")) == {0}
 
 
 def test_process_task_takes_what_a_dead_function_held() -> None:
@@ -404,7 +404,7 @@ def test_a_mark_is_not_moved_once_its_claim_has_ended() -> None:
     lost.beat()
     lost.store.before["move_mark"] = lost.complete
     assert lost.next() is None
-    assert lost.store.held(WORKSPACE, "auditor") == ()
+    assert lost.store.claims.held(WORKSPACE, "auditor") == ()
 
 
 def test_a_mark_that_is_moved_between_reading_and_commit_changes_nothing_of_the_commit() -> None:
@@ -413,4 +413,4 @@ def test_a_mark_that_is_moved_between_reading_and_commit_changes_nothing_of_the_
     lost.store.before["commit"] = lost.next
     lost.complete()
     assert lost.task.state is State.DONE
-    assert lost.store.held(WORKSPACE, "auditor") == ()
+    assert lost.store.claims.held(WORKSPACE, "auditor") == ()

@@ -148,7 +148,7 @@ def test_a_message_that_is_let_through_goes_to_who_has_the_conversation_now_with
     team.complete(team.take("bert", child))
     released = release_review(team.deps, human(), review.id)[1].task
     assert released.target_agent == "bert"
-    message = conversation_in(message_from(team.world.store.read(WORKSPACE, released.id, with_body=True).body))
+    message = conversation_in(message_from(team.world.store.tasks.read(WORKSPACE, released.id, with_body=True).body))
     assert message is not None
     assert (message.message, [each.task_id for each in message.earlier]) == ("And now?", [root.id, child])
     with pytest.raises(ConversationBusy):

@@ -37,7 +37,7 @@ def closed(world: World, **changes: Any) -> str:
 
 def direction(world: World) -> Direction:
     """As it is stored."""
-    return world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None).direction
+    return world.store.escalations.marker_inputs(WORKSPACE, ("scout", "auditor"), None).direction
 
 
 def known(world: World) -> list[bool]:
@@ -54,7 +54,7 @@ def test_an_open_task_in_the_window_prevents_a_duplicate_and_creates_nothing(wor
     answer = world.mark(agent("scout"))
     assert (answer.duplicate_of, answer.task_id, answer.handoff_id, answer.review_id) == (first, None, None, None)
     assert direction(world) == before
-    assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
+    assert len(world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
 
 
 def test_whatever_its_state_a_task_that_has_not_ended_is_open(world: World) -> None:
@@ -72,7 +72,7 @@ def test_the_new_reason_and_url_are_kept_as_a_note_and_the_task_is_not_touched(w
     world.mark(human(), escalation_reason="even worse")
     assert world.task(first) == task
     assert world.trail(first) == trail
-    newest, older = world.store.notes(WORKSPACE, first, 10)
+    newest, older = world.store.tasks.notes(WORKSPACE, first, 10)
     assert older.content == {"escalation_reason": "worse now", "source_digest_url": "https://notes.example/2"}
     assert (older.by, newest.by) == ("agent:scout", "human:alice")
     assert newest.content["escalation_reason"] == "even worse"
@@ -262,7 +262,7 @@ def test_a_text_only_call_touches_neither_breaker_nor_cap(world: World) -> None:
     first = world.needing()
     before = direction(world)
     assert world.mark(agent("scout"), create_task=False).duplicate_of is None
-    assert world.store.notes(WORKSPACE, first, 10) == ()
+    assert world.store.tasks.notes(WORKSPACE, first, 10) == ()
     cancel_task(world.deps, human(), first, None)
     closed(world)
     assert world.mark(agent("scout"), create_task=False).review_id is None
@@ -283,7 +283,7 @@ def test_a_create_that_lost_its_race_decides_again_on_what_it_finds() -> None:
     store.before["commit"] = lambda: won.append(world.needing())
     answer = world.mark(agent("scout"))
     assert answer.duplicate_of == won[0]
-    assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
+    assert len(world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
 
 
 def test_an_escalation_that_ends_between_reading_and_commit_counts_as_ended_from_then_on() -> None:
@@ -307,12 +307,12 @@ def test_a_new_escalation_looks_at_each_ended_task_once() -> None:
     change_settings(world.deps, human(), {"escalation_cap": 20})
     looked: list[bool] = []
     for number in range(6):
-        store.before["tasks"] = lambda: looked.append(True)
+        store.before["many"] = lambda: looked.append(True)
         closed(world)
         assert known(world) == [True] * number + [False], "the latest is known to have ended by the next one"
         store.before.pop("tasks", None)
     assert len(looked) == 5, "the first had nothing to look at"
-    assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 6
+    assert len(world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 6
 
 
 def test_a_full_window_looks_at_what_ended_since_the_last_one_and_knows_it_from_the_review_on() -> None:
@@ -322,7 +322,7 @@ def test_a_full_window_looks_at_what_ended_since_the_last_one_and_knows_it_from_
     closed(world)
     assert world.mark(agent("scout")).review_id
     assert known(world) == [True, True]
-    store.before["tasks"] = lambda: pytest.fail("it was known")
+    store.before["many"] = lambda: pytest.fail("it was known")
     assert world.mark(agent("scout")).review_id
 
 
@@ -343,7 +343,7 @@ def test_a_task_that_ends_just_after_its_direction_was_read_lets_the_next_one_in
     store = HookedStore()
     world = World(store=store).settle()
     old = world.needing()
-    store.before["tasks"] = lambda: cancel_task(world.deps, human(), old, None)
+    store.before["many"] = lambda: cancel_task(world.deps, human(), old, None)
     assert world.mark(agent("scout")).task_id not in (None, old)
     assert known(world) == [True, False]
 
@@ -354,7 +354,7 @@ def test_of_two_that_read_the_same_end_one_opens_the_next() -> None:
     world = World(store=store).settle()
     closed(world)
     won: list[str] = []
-    store.after["tasks"] = lambda: won.append(world.needing())
+    store.after["many"] = lambda: won.append(world.needing())
     change_settings(world.deps, human(), {"escalation_cap": 20})
     assert world.mark(agent("scout")).duplicate_of == won[0]
     assert known(world) == [True, False]

@@ -55,7 +55,7 @@ def test_under_a_standing_approval_work_is_announced_at_once_and_the_event_says_
     answer = world.mark(agent("scout"), target_agent="runner")
     assert answer.task_id
     assert world.dispatch_queue.notices == [(WORKSPACE, "runner", answer.task_id, 0)]
-    approved = world.store.events(WORKSPACE, answer.task_id, 1, 1)[0]
+    approved = world.store.trail.events(WORKSPACE, answer.task_id, 1, 1)[0]
     assert approved.data["standing_approval"] == {"agent": "runner", "version": 1, "given_by": "human:alice"}
     assert (approved.principal_kind, approved.principal_id) == ("agent", "scout")
 
@@ -63,9 +63,9 @@ def test_under_a_standing_approval_work_is_announced_at_once_and_the_event_says_
 def test_a_service_can_not_give_a_standing_approval_and_ends_one_by_any_change(world: World) -> None:
     with pytest.raises(HumanNeeded):
         register_agent(world.deps, service(), "auditor", {"approval": Approval.AUTO})
-    assert world.store.roster(WORKSPACE).get("auditor").approval == "manual"
+    assert world.store.agents.roster(WORKSPACE).get("auditor").approval == "manual"
     register_agent(world.deps, service(), "runner", {"description": "new words"})
-    assert world.store.roster(WORKSPACE).get("runner").approval == "manual"
+    assert world.store.agents.roster(WORKSPACE).get("runner").approval == "manual"
     answer = world.mark(agent("scout"), target_agent="runner")
     assert answer.task_id
     assert world.task(answer.task_id).state == "needs"
@@ -75,7 +75,7 @@ def test_a_humans_change_keeps_a_standing_approval_and_the_next_event_names_the_
     register_agent(world.deps, human(name="bob"), "runner", {"description": "new words"})
     answer = world.mark(agent("scout"), target_agent="runner")
     assert answer.task_id
-    approved = world.store.events(WORKSPACE, answer.task_id, 1, 1)[0]
+    approved = world.store.trail.events(WORKSPACE, answer.task_id, 1, 1)[0]
     assert approved.data["standing_approval"] == {"agent": "runner", "version": 2, "given_by": "human:bob"}
 
 
@@ -89,7 +89,7 @@ def test_the_same_key_and_body_answer_the_same_whatever_happened_since(world: Wo
     world.clock.advance(8 * 86_400)
     register_agent(world.deps, human(), "auditor", {"active": False})
     assert ask(world, idempotency_key()) == first
-    assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
+    assert len(world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
 
 
 def test_every_kind_of_answer_is_remembered(world: World) -> None:
@@ -107,8 +107,8 @@ def test_every_kind_of_answer_is_remembered(world: World) -> None:
     assert ask(world, idempotency_key(key="created")) == created
     assert ask(world, idempotency_key(key="duplicate")) == duplicate
     assert ask(world, idempotency_key(key="capped")) == capped
-    assert world.store.review(WORKSPACE, capped.review_id).count == 1
-    assert len(world.store.notes(WORKSPACE, created.task_id, 10)) == 1
+    assert world.store.escalations.review(WORKSPACE, capped.review_id).count == 1
+    assert len(world.store.tasks.notes(WORKSPACE, created.task_id, 10)) == 1
 
 
 def test_the_same_key_with_another_body_is_refused_and_changes_nothing(world: World) -> None:
@@ -118,7 +118,7 @@ def test_the_same_key_with_another_body_is_refused_and_changes_nothing(world: Wo
     for changes in ({"escalation_reason": "another"}, {"source_agent": "Nobody"}, {"create_task": False}):
         with pytest.raises(KeyReused):
             ask(world, idempotency_key(body_hash="h2"), **changes)
-    assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
+    assert len(world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
 
 
 def test_a_key_means_nothing_on_another_route_for_another_caller_or_elsewhere(world: World) -> None:

@@ -70,7 +70,7 @@ def test_title_and_text_are_as_the_page_says(world: World) -> None:
     task = world.task(answer.task_id)
     assert task.title == "Handoff: Scout \u2192 Client Repo Auditor \u2014 2026-11-19"
     assert task.due_date == date(2026, 11, 19)
-    body = world.store.read("acme", answer.task_id, with_body=True).body
+    body = world.store.tasks.read("acme", answer.task_id, with_body=True).body
     assert body is not None
     assert body["text"] == (
         "Escalation from Scout. Reason: Stale spike in CI failures; needs a repo audit. "
@@ -85,7 +85,7 @@ def test_relations_are_kept_with_the_body(world: World) -> None:
     page = "0123456789abcdef0123456789abcdef"
     answer = world.mark(agent("scout"), client_relation_ids=[page])
     assert answer.task_id
-    body = world.store.read("acme", answer.task_id, with_body=True).body
+    body = world.store.tasks.read("acme", answer.task_id, with_body=True).body
     assert body is not None
     assert (body["client_relation_ids"], body["project_relation_ids"]) == ([page], [])
 
@@ -158,5 +158,5 @@ def test_the_workspaces_time_zone_decides_what_today_is(world: World) -> None:
 
 def test_what_is_kept_reads_back_as_the_same_request(world: World) -> None:
     body: dict[str, Any] = marker_body(target_agent=" Auditor ", task_priority="medium")
-    marker = parse_marker(body, world.store.roster("acme"))
-    assert parse_marker(marker.request, world.store.roster("acme")) == marker
+    marker = parse_marker(body, world.store.agents.roster("acme"))
+    assert parse_marker(marker.request, world.store.agents.roster("acme")) == marker

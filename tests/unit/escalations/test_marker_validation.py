@@ -281,8 +281,8 @@ def test_a_refused_marker_writes_and_sends_nothing(world: World, wrong: dict[str
     with pytest.raises(InvalidMarker):
         world.mark(human(), **{"target_agent": "runner", **wrong})
     day = world.clock.now().date()
-    assert world.store.tasks_of_day("acme", day, 10, None).items == ()
-    assert world.store.marker_inputs("acme", ("scout", "runner"), None)[1].version == 0
+    assert world.store.lists.tasks_of_day("acme", day, 10, None).items == ()
+    assert world.store.escalations.marker_inputs("acme", ("scout", "runner"), None)[1].version == 0
     assert world.dispatch_queue.notices == []
 
 
@@ -292,4 +292,4 @@ def test_an_agent_speaks_only_for_itself_and_a_service_only_with_the_scope(world
             world.mark(by)
         with pytest.raises(error):
             world.mark(by, create_task=False)
-    assert world.store.tasks_of_agent("acme", "auditor", 10, None).items == ()
+    assert world.store.lists.tasks_of_agent("acme", "auditor", 10, None).items == ()

@@ -40,7 +40,7 @@ def only_review(world: World) -> Review:
 
 
 def direction(world: World) -> Direction:
-    held = world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
+    held = world.store.escalations.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
     assert held is not None
     return held
 
@@ -56,7 +56,7 @@ def test_one_review_is_opened_and_further_knocks_are_counted_and_kept(world: Wor
     assert (review.id, review.count, review.opened_at) == (review_id, 2, opened.opened_at)
     assert review.last_at == world.clock.now()
     assert review.request["escalation_reason"] == "second knock"
-    reasons = [note.content["escalation_reason"] for note in world.store.notes(WORKSPACE, review_id, 10)]
+    reasons = [note.content["escalation_reason"] for note in world.store.tasks.notes(WORKSPACE, review_id, 10)]
     assert reasons == ["second knock", "first knock"]
 
 
@@ -68,7 +68,7 @@ def test_a_release_creates_the_latest_asking_approved_by_it(world: World) -> Non
     assert (review.is_open, review.released_by, review.task_id) == (False, "human:alice", task.id)
     assert (task.state, task.priority, task.created_by) == ("delegated", "P2", "agent:scout")
     assert world.trail(task.id) == ["handoff_initiated", "approved"]
-    body = world.store.read(WORKSPACE, task.id, with_body=True).body
+    body = world.store.tasks.read(WORKSPACE, task.id, with_body=True).body
     assert body is not None
     assert body["escalation_reason"] == "second knock"
 
@@ -219,7 +219,7 @@ def test_the_next_request_above_the_cap_opens_another_review(world: World) -> No
     again = world.mark(agent("scout")).review_id
     assert again not in (None, review_id)
     assert direction(world).review_id == again
-    assert world.store.review(WORKSPACE, review_id).state == "closed"
+    assert world.store.escalations.review(WORKSPACE, review_id).state == "closed"
 
 
 def test_a_closed_review_frees_no_place_under_the_cap(world: World) -> None:
@@ -276,8 +276,10 @@ def test_a_knock_while_the_review_is_closed_is_not_lost_in_it() -> None:
     store.before["review"] = lambda: close_review(world.deps, human(), review_id, Closing("mended by hand"))
     answer = world.mark(agent("scout"), escalation_reason="knocked too late")
     assert answer.review_id not in (None, review_id)
-    assert world.store.review(WORKSPACE, review_id).count == 1
-    assert world.store.review(WORKSPACE, answer.review_id).request["escalation_reason"] == "knocked too late"
+    assert world.store.escalations.review(WORKSPACE, review_id).count == 1
+    assert (
+        world.store.escalations.review(WORKSPACE, answer.review_id).request["escalation_reason"] == "knocked too late"
+    )
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def hooked() -> tuple[HookedStore, PublishedEvents]:
 
 
 def trail(outside: PublishedEvents, task_id: str) -> list[tuple[str, int]]:
-    return entries(task_id, outside.world.store.events(WORKSPACE, task_id, 0, 1000))
+    return entries(task_id, outside.world.store.trail.events(WORKSPACE, task_id, 0, 1000))
 
 
 # The shape
@@ -90,7 +90,7 @@ def test_a_new_tasks_event_has_the_documented_shape(outside: PublishedEvents) ->
         },
         "cut": [],
     }
-    (event,) = outside.world.store.events(WORKSPACE, task_id, 0, 10)
+    (event,) = outside.world.store.trail.events(WORKSPACE, task_id, 0, 10)
     assert data == event.data
 
 
@@ -353,7 +353,7 @@ def test_one_run_puts_off_what_another_has_just_told_to_no_effect() -> None:
     outside.bus.refuses.add(f"acme:{waiting.task_id}:1")
 
     def other_run() -> None:
-        store.mark_told(waiting.workspace, waiting.task_id, 1, 1, is_over=True)
+        store.outbox.mark_told(waiting.workspace, waiting.task_id, 1, 1, is_over=True)
 
     store.before["look_again"] = other_run
     outside.tick()

@@ -59,7 +59,7 @@ def test_a_failure_of_any_size_is_told_and_rolled_back(world: World) -> None:
         world.deps, WorkerCall(agent("auditor"), made.task.id, claimed.claim_id, "h"), FailedWork(failure=failure)
     )
     assert failed.failure is not None
-    rollback = world.store.read("acme", failed.failure["rollback"]["task_id"], with_body=True)
+    rollback = world.store.tasks.read("acme", failed.failure["rollback"]["task_id"], with_body=True)
     assert rollback.body is not None
     assert rollback.body["left_out"] == ["context"]
     assert rollback.body["failure"]["partial_progress"] == progress

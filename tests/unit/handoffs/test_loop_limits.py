@@ -118,7 +118,7 @@ def test_what_a_workflow_began_with_counts_however_it_began(begun: Any, handoffs
     for number in range(5 - handoffs):
         team.ask(B, f"part {number}", under=leg)
     assert refused(team, B, "one too many", under=leg).rule == "max_handoffs_per_workflow"
-    assert len(team.world.store.workflow(WORKSPACE, task.workflow_id)) == 5
+    assert len(team.world.store.workflows.members(WORKSPACE, task.workflow_id)) == 5
 
 
 def test_delegating_counts_every_branch_and_makes_all_of_them_or_none() -> None:
@@ -218,14 +218,14 @@ def test_only_a_human_says_how_many_an_agent_begins() -> None:
             register_agent(team.deps, service(), A, {"root_handoffs_per_hour": asked})
     register_agent(team.deps, human(), A, {"root_handoffs_per_hour": 40})
     register_agent(team.deps, service(), A, {"description": "It begins many", "root_handoffs_per_hour": 40})
-    assert team.deps.store.agent(WORKSPACE, A).root_handoffs_per_hour == 40
+    assert team.deps.store.agents.agent(WORKSPACE, A).root_handoffs_per_hour == 40
 
 
 def test_an_agents_own_number_of_roots_has_bounds() -> None:
     team = Team(A, B)
     for number in (1, 1_000):
         register_agent(team.deps, human(), A, {"root_handoffs_per_hour": number})
-        assert team.deps.store.agent(WORKSPACE, A).root_handoffs_per_hour == number
+        assert team.deps.store.agents.agent(WORKSPACE, A).root_handoffs_per_hour == number
     for number in (0, 1_001):
         with pytest.raises(InvalidInput, match="root_handoffs_per_hour"):
             register_agent(team.deps, human(), A, {"root_handoffs_per_hour": number})

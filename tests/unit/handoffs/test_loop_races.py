@@ -103,7 +103,7 @@ def test_of_many_who_begin_a_workflow_of_one_name_one_does() -> None:
 def test_of_two_who_begin_a_workflow_of_one_name_the_slower_is_told_so() -> None:
     store = HookedStore()
     team = Team(A, B, C, world=World(store=store))
-    store.after["workflow"] = lambda: team.ask(A, by=agent(B), metadata={"workflow_id": "release-7"})
+    store.after["members"] = lambda: team.ask(A, by=agent(B), metadata={"workflow_id": "release-7"})
     with pytest.raises(InvalidInput, match=r"metadata\.workflow_id"):
         team.ask(A, by=agent(C), metadata={"workflow_id": "release-7"})
     assert [task.created_by for task in team.tasks()] == [agent(B).key]

@@ -130,17 +130,17 @@ def test_an_inbox_keeps_what_is_not_acknowledged_and_is_its_agents_own() -> None
     for number in range(3):
         team.complete(team.take(B, team.ask(B, f"part {number}", under=root).task.id))
     store = team.world.store
-    items = store.inbox(WORKSPACE, A, 10, None).items
+    items = store.inboxes.inbox(WORKSPACE, A, 10, None).items
     assert [item.content["title"] for item in items] == ["part 0", "part 1", "part 2"]
-    store.acknowledge(WORKSPACE, B, [item.id for item in items])
-    store.acknowledge("globex", A, [item.id for item in items])
-    store.acknowledge(WORKSPACE, A, ["inbox_of_nobody"])
-    assert store.inbox(WORKSPACE, A, 10, None).items == items
+    store.inboxes.acknowledge(WORKSPACE, B, [item.id for item in items])
+    store.inboxes.acknowledge("globex", A, [item.id for item in items])
+    store.inboxes.acknowledge(WORKSPACE, A, ["inbox_of_nobody"])
+    assert store.inboxes.inbox(WORKSPACE, A, 10, None).items == items
     for _ in range(2):
-        store.acknowledge(WORKSPACE, A, [items[1].id])
-        assert store.inbox(WORKSPACE, A, 10, None).items == (items[0], items[2])
-    page = store.inbox(WORKSPACE, A, 1, None)
-    assert store.inbox(WORKSPACE, A, 1, page.cursor).items == (items[2],)
+        store.inboxes.acknowledge(WORKSPACE, A, [items[1].id])
+        assert store.inboxes.inbox(WORKSPACE, A, 10, None).items == (items[0], items[2])
+    page = store.inboxes.inbox(WORKSPACE, A, 1, None)
+    assert store.inboxes.inbox(WORKSPACE, A, 1, page.cursor).items == (items[2],)
 
 
 # The inbox is read from an index, which lags
@@ -165,7 +165,7 @@ def test_an_end_is_in_the_inbox_once_the_index_shows_it_and_nothing_else_waits_f
     team.complete(leg, output={"x": 1})
     assert team.inbox(A) == []
     assert team.task(leg.task.id).is_ended
-    assert team.world.store.read(WORKSPACE, leg.task.id).output == {"x": 1}
+    assert team.world.store.tasks.read(WORKSPACE, leg.task.id).output == {"x": 1}
     with pytest.raises(StaleClaim):
         team.fail(leg)
     team.later(5)
@@ -225,13 +225,13 @@ def test_a_young_item_that_one_look_misses_is_looked_for_until_it_is_settled() -
     assert ended_at is not None
     team.world.clock.time = ended_at
     looks: list[float] = []
-    real = store._store.acknowledge
+    real = store._store.inboxes.acknowledge
 
     def blind_once(*args: Any) -> Any:
         looks.append(1)
         return tuple(args[2]) if len(looks) == 1 else real(*args)
 
-    store.acknowledge = blind_once  # type: ignore[attr-defined]
+    store.inboxes.acknowledge = blind_once  # type: ignore[attr-defined]
     assert acknowledge(team.deps, agent(A), A, [item_id]) == 1
     assert (len(looks), inbox_ids(team)) == (2, [])
 
@@ -264,10 +264,10 @@ def test_an_acknowledgement_changes_no_task_and_tells_the_bus_nothing() -> None:
     leg = at_work(team)
     team.complete(leg, output={"x": 1})
     store = team.world.store
-    before, events = store.read(WORKSPACE, leg.task.id), store.events(WORKSPACE, leg.task.id, 0, 100)
+    before, events = store.tasks.read(WORKSPACE, leg.task.id), store.trail.events(WORKSPACE, leg.task.id, 0, 100)
     acknowledge(team.deps, agent(A), A, inbox_ids(team))
-    assert store.read(WORKSPACE, leg.task.id) == before
-    assert store.events(WORKSPACE, leg.task.id, 0, 100) == events
+    assert store.tasks.read(WORKSPACE, leg.task.id) == before
+    assert store.trail.events(WORKSPACE, leg.task.id, 0, 100) == events
     assert isinstance(store, InMemoryStore)
     (head,) = [item for key, item in store.dynamo.contents().items() if key[1] == "HEAD" and leg.task.id in key[0]]
     assert not {"queue_pk", "queue_sk", "fresh"} & head.keys()
@@ -353,7 +353,9 @@ def test_a_flag_is_one_alert_and_one_event_however_often_it_is_looked_at(flag: F
         team.later(90_000)
     assert flag in team.task(task.id).flags
     alerts = [
-        alert for alert in team.world.store.alerts_of_task(WORKSPACE, task.id, 100, None).items if alert.kind == flag
+        alert
+        for alert in team.world.store.alerts.alerts_of_task(WORKSPACE, task.id, 100, None).items
+        if alert.kind == flag
     ]
     flagged = [event for event in team.events(task.id) if event.data.get("flag") == flag]
     assert (len(alerts), len(flagged)) == (1, 1)

@@ -186,7 +186,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         first = self.model.best(workspace, slug, self.now)
         claimed = claim_next(self.deps, Claimer(by=by, agent=slug, worker="w", lease_seconds=lease))
         for task in lapsed:  # behind ready work, in the order in which their leases have ended
-            claim = self.store.load(workspace, task.id)[0].claim
+            claim = self.store.tasks.load(workspace, task.id)[0].claim
             if claim is None or claim.claim_id != task.claim_id:
                 task.lost(self.now)
         assert claimed or not any(task.claim_id for task in lapsed)
@@ -267,7 +267,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         task, wait, token = self.tokens[number % len(self.tokens)]
         is_waited_for = task.state == "waiting" and task.waits == wait and task.until is not None
         # The exact repeat is taken as long as nothing else was brought since.
-        resume_payload = self.store.read(task.workspace, task.id).resume_payload or {}
+        resume_payload = self.store.tasks.read(task.workspace, task.id).resume_payload or {}
         repeats = self.answered.get(token) == content and resume_payload.get("wait") == wait
         with expecting(None if is_waited_for or repeats else CallbackUsed) as refused:
             answer_callback(self.deps, token, content)
@@ -305,7 +305,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
     @invariant()
     def every_task_is_as_the_model_says_and_as_its_trail_tells(self) -> None:
         for expected in self.model:
-            task = self.store.load(expected.workspace, expected.id)[0]
+            task = self.store.tasks.load(expected.workspace, expected.id)[0]
             assert task.state == expected.state, expected
             assert (task.claim.claim_id if task.claim else None) == expected.claim_id
             assert (task.fence, task.attempt, task.releases) == (expected.claims, expected.attempt, expected.releases)
@@ -313,7 +313,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
             assert (task.wait is not None) == (task.state == "waiting")
             if self.told.get(expected.key) != task.meta.version:
                 self.told[expected.key] = task.meta.version
-                events = self.store.events(expected.workspace, expected.id, 0, 10_000)
+                events = self.store.trail.events(expected.workspace, expected.id, 0, 10_000)
                 assert all(before.fence <= after.fence for before, after in pairwise(events))
                 assert as_told(replay(events)) == as_told(task)
             if expected.is_ended:
@@ -325,31 +325,33 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         for workspace in WORKSPACES:
             mine = [task for task in self.model if task.workspace == workspace]
             for slug in SLUGS:
-                held = {(each.task_id, each.claim_id) for each in self.store.held(workspace, slug)}
+                held = {(each.task_id, each.claim_id) for each in self.store.claims.held(workspace, slug)}
                 assert held == {(t.id, t.claim_id) for t in mine if t.claim_id and t.holder == slug}
-                inbox = [item.content["task_id"] for item in self.store.inbox(workspace, slug, 10_000, None).items]
+                inbox = [
+                    item.content["task_id"] for item in self.store.inboxes.inbox(workspace, slug, 10_000, None).items
+                ]
                 assert sorted(inbox) == sorted(task.id for task in mine if task.is_ended and task.source == slug)
-                shown = list(self.store.ready(workspace, slug, self.now)[1])
+                shown = list(self.store.queues.ready(workspace, slug, self.now)[1])
                 ready = {each.task_id for each in shown if each.lapsed_claim is None}
                 assert ready == {t.id for t in mine if t.target == slug and t.is_ready(self.now)}
                 lapsed = {each.task_id for each in shown if each.lapsed_claim is not None}
                 assert lapsed >= {t.id for t in self.model.lapsed(workspace, slug, self.now)}
-            assert {each.task_id for each in self.store.open_work(workspace, self.now)} == {
+            assert {each.task_id for each in self.store.queues.open_work(workspace, self.now)} == {
                 task.id for task in mine if task.target is None and task.is_ready(self.now)
             }
-            needs = {task.id for task in self.store.needs(workspace, 10_000, None).items}
+            needs = {task.id for task in self.store.queues.needs(workspace, 10_000, None).items}
             assert needs == {t.id for t in mine if t.state == "needs" and t.put_off_until is None}
             for workflow in {task.workflow for task in mine}:
-                members = {(each.task_id, each.parent_id) for each in self.store.workflow(workspace, workflow)}
+                members = {(each.task_id, each.parent_id) for each in self.store.workflows.members(workspace, workflow)}
                 assert members == {(task.id, task.parent) for task in mine if task.workflow == workflow}
-            reviews = self.store.reviews(workspace, 10_000, None).items
+            reviews = self.store.escalations.reviews(workspace, 10_000, None).items
             assert len(reviews) == len([each for each in self.model.reviews if each[0] == workspace])
 
     @invariant()
     def no_open_task_is_forgotten(self) -> None:
         """It is looked at again, or a human sees it, or somebody may take it after an alert (invariant 4)."""
         for expected in self.model:
-            task = self.store.load(expected.workspace, expected.id)[0]
+            task = self.store.tasks.load(expected.workspace, expected.id)[0]
             if not task.is_ended and task.meta.wake_at is None:
                 assert task.state == "needs" or task.flags, expected
 

@@ -251,7 +251,7 @@ def test_a_retry_that_a_human_released_is_the_latest_one() -> None:
     cancel_task(team.deps, human(), retry_handoff(team.deps, human(), first.id).task.id, None)
     review, released = release_review(team.deps, human(), stopped(team, first))
     assert released.task.retry_of == first.id
-    assert team.world.store.retry_of(WORKSPACE, first.id) == released.task.id
+    assert team.world.store.workflows.retry_of(WORKSPACE, first.id) == released.task.id
     with pytest.raises(AlreadyRetried):
         retry_handoff(team.deps, human(), first.id)
     assert [task.id for task in team.open()] == [released.task.id]
@@ -268,7 +268,7 @@ def test_a_retry_is_not_released_beside_one_that_is_under_way() -> None:
     under_way = retry_handoff(team.deps, human(), first.id).task
     with pytest.raises(AlreadyRetried):
         release_review(team.deps, human(), review_id)
-    assert team.world.store.review(WORKSPACE, review_id).is_open
+    assert team.world.store.escalations.review(WORKSPACE, review_id).is_open
     cancel_task(team.deps, human(), under_way.id, None)
     assert release_review(team.deps, human(), review_id)[1].task.retry_of == first.id
 

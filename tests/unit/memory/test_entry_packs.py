@@ -51,7 +51,7 @@ def posted(board: Board, number: int, seconds_ago: float = LONG_AGO) -> list[Ent
 
 def packs(board: Board) -> list[EntryPack]:
     """The oldest first."""
-    return list(board.rig.other_store.packs_before(WORKSPACE, None, 1_000)[::-1])
+    return list(board.rig.other_store.memory.packs_before(WORKSPACE, None, 1_000)[::-1])
 
 
 def packed_ids(board: Board) -> list[list[str]]:
@@ -241,7 +241,7 @@ def test_packs_of_another_form_are_made_anew(board: Board) -> None:
     board.found()
     *_, last = packs(board)
     for each in (packs(board)[0], last):
-        store, read = board.rig.other_store, board.rig.other_store.pack_list(WORKSPACE)
+        store, read = board.rig.other_store, board.rig.other_store.memory.pack_list(WORKSPACE)
         after = replace(read, version=read.version + 1)
         store.commit(WORKSPACE, Save(after), Put(replace(each, form=FORM - 1, contents=b"?")))
 
@@ -253,7 +253,7 @@ def test_packs_of_a_newer_form_are_read_as_entries_and_left_to_the_newer_release
     posted(board, 12)
     board.found()
     newer = replace(packs(board)[0], form=FORM + 1, contents=b"?")
-    store, read = board.rig.other_store, board.rig.other_store.pack_list(WORKSPACE)
+    store, read = board.rig.other_store, board.rig.other_store.memory.pack_list(WORKSPACE)
     store.commit(WORKSPACE, Save(replace(read, version=read.version + 1)), Put(newer))
     assert answers_truly(board, board.process())
     assert sorted(each.form for each in packs(board)) == [FORM, FORM, FORM + 1]

@@ -303,6 +303,6 @@ def test_who_has_little_time_packs_nothing() -> None:
         board.post()
     board.clock.advance(3_600)
     board.search.find(WORKSPACE, QUEUE, board.clock.now() + timedelta(seconds=2))
-    assert board.rig.store.packs_before(WORKSPACE, None, 10) == ()
+    assert board.rig.store.memory.packs_before(WORKSPACE, None, 10) == ()
     board.found()
-    assert len(board.rig.store.packs_before(WORKSPACE, None, 10)) == 1
+    assert len(board.rig.store.memory.packs_before(WORKSPACE, None, 10)) == 1

@@ -47,7 +47,7 @@ def closes(world: NotionWorld, task_id: str, by: str | None = None) -> None:
 
 
 def reason_of(world: NotionWorld, task_id: str) -> str:
-    return str(world.store.events(WORKSPACE, task_id, 0, 100)[-1].data["reason"])
+    return str(world.store.trail.events(WORKSPACE, task_id, 0, 100)[-1].data["reason"])
 
 
 def is_clean(text: str) -> bool:
@@ -189,7 +189,7 @@ def test_what_an_import_tells_is_clean_json(world: NotionWorld) -> None:
     assert (answer["opened"], len(answer["skipped"])) == (1, 2)
     assert all(is_clean(text) for skipped in answer["skipped"] for text in skipped.values())
     assert json.loads(json.dumps(answer, ensure_ascii=False).encode()) == answer
-    (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items
+    (task,) = world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items
     assert is_clean(str(world.row(task.id).page_status))
 
 

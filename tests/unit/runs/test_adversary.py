@@ -322,7 +322,7 @@ def check_task(attacked: AttackedWorkspaces, task: Task, where: str) -> None:
     agent_runs = attacked.agent_runs
     assert task.is_ended or task.state == "needs", f"{where}: {task.state}"
     assert task.target_agent != "vault", where
-    events = agent_runs.world.store.events(WORKSPACE, task.id, 0, 10_000)
+    events = agent_runs.world.store.trail.events(WORKSPACE, task.id, 0, 10_000)
     assert as_told(replay(events)) == as_told(task), where
     assert all(one.fence <= next_.fence for one, next_ in pairwise(events)), where
     assert {event.type for event in events} <= TOLD, where
@@ -334,7 +334,7 @@ def check_task(attacked: AttackedWorkspaces, task: Task, where: str) -> None:
         tool = approved.data["standing_approval"]["tool"]
         maker = agent_runs.task(task.parent_id).target_agent or ""
         assert tool in set(GIVEN[maker]) - set(BUILT_IN), where
-        assert agent_runs.world.store.tools(WORKSPACE, [tool])[tool].target_agent == task.target_agent, where
+        assert agent_runs.world.store.tools.named(WORKSPACE, [tool])[tool].target_agent == task.target_agent, where
     else:
         assert task.created_by == human().key, where
     check_transcript(agent_runs, task, where)
@@ -365,7 +365,7 @@ def depth(value: Any) -> int:
 
 
 def each_checkpoint(agent_runs: AgentRuns, task: Task) -> Iterator[Any]:
-    found = agent_runs.world.store.checkpoints(WORKSPACE, task.workflow_id, 1000, None).items
+    found = agent_runs.world.store.workflows.checkpoints(WORKSPACE, task.workflow_id, 1000, None).items
     own = [each for each in found if each.task_id == task.id]
     assert len(own) == task.checkpoints
     yield from own

@@ -138,7 +138,7 @@ def test_the_source_documents_example() -> None:
 def test_what_a_tool_approves_names_it_in_the_trail() -> None:
     agent_runs = sales_floor(calls(("handoff_to_sdr", {"lead_id": "1"})))
     (child,) = agent_runs.children(agent_runs.start("sales"))
-    approved = next(e for e in agent_runs.world.store.events("acme", child.id, 0, 50) if e.type == "approved")
+    approved = next(e for e in agent_runs.world.store.trail.events("acme", child.id, 0, 50) if e.type == "approved")
     assert approved.data["standing_approval"] == {"tool": "handoff_to_sdr", "version": 1, "given_by": "human:alice"}
 
 
@@ -305,7 +305,7 @@ def test_a_workflows_budget_of_model_calls_holds() -> None:
     agent_runs = AgentRuns({"helper": {"tools": ("save_checkpoint",)}}, {"helper": [asking]}).open()
     root = agent_runs.start("helper", budget={"max_model_calls": 2})
     assert (root.state, len(agent_runs.model.requests)) == ("failed", 2)
-    mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
+    mine, all_ = agent_runs.world.store.runs.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, all_.model_calls, mine.tokens) == (2, 2, 40)
 
 
@@ -342,7 +342,7 @@ def test_an_outage_uses_up_no_budget() -> None:
     agent_runs = AgentRuns({"helper": {}}, {"helper": [*away, says("Hi.")]}).open()
     root = agent_runs.start("helper", budget={"max_model_calls": 1})
     assert (root.state, root.attempt, agent_runs.output(root.id)) == ("done", 1, {"message": "Hi."})
-    mine, all_ = agent_runs.world.store.usage(root.workspace, root.workflow_id, root.id)
+    mine, all_ = agent_runs.world.store.runs.usage(root.workspace, root.workflow_id, root.id)
     assert (mine.model_calls, all_.model_calls) == (1, 1)
 
 
@@ -354,7 +354,7 @@ def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
     agent_runs = AgentRuns({"helper": {}}, {"helper": [cancelled_meanwhile]}).open()
     root = agent_runs.start("helper")
     assert (root.state, [each.kind for each in agent_runs.entries(root.id)]) == ("cancelled", ["ask"])
-    mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
+    mine, all_ = agent_runs.world.store.runs.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
 
 
@@ -388,11 +388,11 @@ class Overtaken(HookedStore):
         self._store.commit(workspace, *writes)
 
     def overtake(self, task_id: str) -> None:
-        task, _ = self._store.load("acme", task_id)
-        seen = self._store.accounts("acme", task.workflow_id, task_id)
+        task, _ = self._store.tasks.load("acme", task_id)
+        seen = self._store.runs.accounts("acme", task.workflow_id, task_id)
         used = Usage(model_calls=1)
         later = Spending(workflow_id=task.workflow_id, task_id=task_id, fence=task.fence + 1, used=used)
-        self._store.count("acme", later, seen)
+        self._store.runs.count("acme", later, seen)
 
 
 def overtaken_run(store: Overtaken) -> tuple[AgentRuns, Any]:
@@ -409,7 +409,7 @@ def overtaken_run(store: Overtaken) -> tuple[AgentRuns, Any]:
 def test_a_reply_that_comes_after_a_later_run_has_counted_is_counted_beside_it(trouble: Exception | None) -> None:
     store = Overtaken(trouble)
     agent_runs, root = overtaken_run(store)
-    mine, all_ = store.usage("acme", root.workflow_id, root.id)
+    mine, all_ = store.runs.usage("acme", root.workflow_id, root.id)
     assert ([each.kind for each in agent_runs.entries(root.id)], store.troubles) == (["ask"], [])
     assert mine == all_ == Usage(2, mine.input_tokens, mine.output_tokens)
     assert mine.tokens == 20
@@ -421,7 +421,7 @@ def test_a_late_cost_that_arrives_after_it_was_sent_again_counts_once() -> None:
     first, _ = store.late
     with suppress(Conflict):
         store._store.commit("acme", *first)
-    mine, all_ = store.usage("acme", root.workflow_id, root.id)
+    mine, all_ = store.runs.usage("acme", root.workflow_id, root.id)
     assert (mine.tokens, all_.tokens) == (20, 20)
 
 
@@ -434,24 +434,24 @@ def test_a_cost_counts_once_though_its_counting_meets_trouble(trouble: Exception
         def count(self, workspace: str, spending: Spending, seen: Accounts) -> Accounts:
             if spending.used.tokens and troubles:
                 if is_applied:
-                    self._store.count(workspace, spending, seen)
+                    self._store.runs.count(workspace, spending, seen)
                 cancel_task(agent_runs.deps, human(), spending.task_id, None)
                 raise troubles.pop()
-            answer: Accounts = self._store.count(workspace, spending, seen)
+            answer: Accounts = self._store.runs.count(workspace, spending, seen)
             return answer
 
     troubles = [trouble]
     agent_runs = AgentRuns({"helper": {}}, {"helper": [says("Hi.")]}, world=World(store=Troubled())).open()
     root = agent_runs.start("helper")
-    mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
+    mine, all_ = agent_runs.world.store.runs.usage("acme", root.workflow_id, root.id)
     assert (root.state, troubles, mine.model_calls, mine.tokens, all_.tokens) == ("cancelled", [], 1, 20, 20)
 
 
 def test_a_run_that_was_paused_before_it_began_asks_no_model_once_a_later_one_has_the_transcript() -> None:
     class Paused(HookedStore):
         def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> Any:
-            self._store.take_transcript(workspace, task_id, fence + 1, after)
-            return self._store.take_transcript(workspace, task_id, fence, after)
+            self._store.runs.take_transcript(workspace, task_id, fence + 1, after)
+            return self._store.runs.take_transcript(workspace, task_id, fence, after)
 
     agent_runs = AgentRuns({"helper": {}}, {"helper": [says("Hi.")]}, world=World(store=Paused())).open()
     root = agent_runs.start("helper", until_quiet=False)
@@ -462,8 +462,8 @@ def test_a_run_that_was_paused_before_it_began_asks_no_model_once_a_later_one_ha
 
 def test_a_run_whose_transcript_is_taken_while_its_model_thinks_adds_nothing() -> None:
     def taken_meanwhile(request: Any) -> ModelReply:
-        task, _ = agent_runs.world.store.load("acme", request.task_id)
-        agent_runs.world.store.take_transcript("acme", task.id, task.fence + 1)
+        task, _ = agent_runs.world.store.tasks.load("acme", request.task_id)
+        agent_runs.world.store.runs.take_transcript("acme", task.id, task.fence + 1)
         return says("Hi.")
 
     agent_runs = AgentRuns({"helper": {}}, {"helper": [taken_meanwhile]}).open()
@@ -471,7 +471,7 @@ def test_a_run_whose_transcript_is_taken_while_its_model_thinks_adds_nothing() -
     agent_runs.world.clock.advance(3)
     assert agent_runs.notify("acme", "helper", root.id) is NoticeOutcome.LOST
     assert [each.kind for each in agent_runs.entries(root.id)] == ["ask"]
-    mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
+    mine, all_ = agent_runs.world.store.runs.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
 
 
@@ -484,7 +484,7 @@ def test_what_is_under_way_when_its_task_ends_is_told_to_all_readers_or_to_none(
             cancel_task(agent_runs.deps, human(), of_task.task_id, None)
             if is_read_before:
                 heard.append(agent_runs.told(conversation[0]))
-            self._store.keep_entry(workspace, of_task)
+            self._store.runs.keep_entry(workspace, of_task)
 
     heard: list[Any] = []
     conversation: list[str] = []
@@ -496,5 +496,5 @@ def test_what_is_under_way_when_its_task_ends_is_told_to_all_readers_or_to_none(
     said = [] if is_read_before else [("assistant_message", "Hi.")]
     told = [("user_message", "Hello"), *said, ("status_change", "The task is cancelled.")]
     assert heard == [told] * len(heard)
-    mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
+    mine, all_ = agent_runs.world.store.runs.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)

@@ -177,7 +177,9 @@ def test_a_parent_that_is_cancelled_while_a_child_thinks_gets_no_result() -> Non
 
 
 def root_of(agent_runs: AgentRuns) -> str:
-    task: Task = agent_runs.world.store.tasks_of_day(WORKSPACE, agent_runs.world.clock.now().date(), 1, None).items[0]
+    task: Task = agent_runs.world.store.lists.tasks_of_day(
+        WORKSPACE, agent_runs.world.clock.now().date(), 1, None
+    ).items[0]
     return task.workflow_id
 
 

@@ -80,7 +80,7 @@ def test_a_count_that_cannot_be_fails_no_run(said: Any) -> None:
     agent_runs = one(odd)
     task = agent_runs.start("anna")
     assert (task.state, agent_runs.output(task.id)) == ("done", {"message": "Hi."})
-    mine, all_ = agent_runs.deps.store.usage(WORKSPACE, task.workflow_id, task.id)
+    mine, all_ = agent_runs.deps.store.runs.usage(WORKSPACE, task.workflow_id, task.id)
     assert mine == all_
     assert mine.model_calls == 1
     assert 0 <= mine.input_tokens <= MAX_COUNT

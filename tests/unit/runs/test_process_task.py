@@ -58,7 +58,7 @@ def test_a_notice_claims_runs_and_completes(world: World) -> None:
     task_id = work_for_runner(world)
     runner = Recorder(RunSucceeded({"answer": 42}))
     assert notify(world, task_id, runner) is NoticeOutcome.RAN
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert (details.task.state, details.task.fence, details.output) == ("done", 1, {"answer": 42})
     (work,) = runner.works
     assert work.agent.slug == "runner"
@@ -208,7 +208,7 @@ def test_a_runners_failure_is_the_tasks(world: World) -> None:
     task_id = work_for_runner(world)
     failure = {"type": "blocker", "description": "no access"}
     assert notify(world, task_id, Recorder(RunFailed(failure))) is NoticeOutcome.RAN
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert (details.task.state, details.why) == ("failed", failure)
 
 
@@ -232,7 +232,7 @@ def test_a_retryable_failure_is_tried_again_after_its_backoff_by_its_own_notice(
 def test_a_runner_that_raises_has_failed_retryably_and_its_words_stay_inside(world: World, error: Exception) -> None:
     task_id = work_for_runner(world)
     assert notify(world, task_id, Recorder(raising(error))) is NoticeOutcome.RAN
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert details.task.state == "delegated"
     assert details.why == {"type": "error", "description": "The run broke off inside of Baton."}
     assert "secret" not in repr(world.logged)
@@ -243,7 +243,7 @@ def test_an_output_at_the_limit_is_kept_and_one_byte_more_fails_for_good(world: 
         task_id = work_for_runner(world, source=("scout", "auditor")[extra])
         notify(world, task_id, Recorder(RunSucceeded("é" * (MAX_OUTPUT_BYTES // 2 - 1) + "x" * extra)))
         assert world.task(task_id).state == state
-    failure = world.store.read(WORKSPACE, task_id).why
+    failure = world.store.tasks.read(WORKSPACE, task_id).why
     assert failure is not None
     assert failure["type"] == "validation"
 
@@ -268,7 +268,7 @@ def test_an_output_that_is_no_json_is_a_failure_not_a_lost_task(world: World, ou
 def test_a_failure_that_can_not_be_kept_is_a_failure_not_a_lost_task(world: World, answer: Any) -> None:
     task_id = work_for_runner(world)
     assert notify(world, task_id, Recorder(answer)) is NoticeOutcome.RAN
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert details.task.claim is None
     assert details.task.has_failure
     assert len(repr(details.failure)) < 1_000
@@ -279,7 +279,7 @@ def test_a_failure_whose_words_the_guardrails_refuse_is_a_failure_without_them(w
     task_id = work_for_runner(world)
     said = {"type": "error", "description": "no access with ghp_" + "a1B2" * 9}
     assert notify(world, task_id, Recorder(RunFailed(said, retryable=retryable))) is NoticeOutcome.RAN
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert (details.task.state, details.task.has_failure) == ("delegated" if retryable else "failed", True)
     assert "ghp_" not in repr(details)
 
@@ -290,7 +290,7 @@ def test_a_runner_cannot_choose_states_agents_or_limits(world: World) -> None:
     notify(world, task_id, Recorder(RunSucceeded(said)))
     task = world.task(task_id)
     assert (task.state, task.target_agent, task.max_attempts, task.fence) == ("done", "runner", 3, 1)
-    assert world.store.read(WORKSPACE, task_id).output == said
+    assert world.store.tasks.read(WORKSPACE, task_id).output == said
 
 
 # Time, heartbeats and lost claims
@@ -330,7 +330,7 @@ def test_a_claim_lost_while_working_changes_nothing_and_the_notice_may_go() -> N
         return RunSucceeded({"too": "late"})
 
     assert notify(world, task_id, Recorder(slow)) is NoticeOutcome.LOST
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert (details.task.state, details.output, details.task.fence) == ("delegated", None, 1)
     assert notify(world, task_id, Recorder()) is NoticeOutcome.RAN
     assert world.task(task_id).fence == 2
@@ -368,7 +368,7 @@ def test_when_the_functions_time_runs_out_the_task_is_given_back_to_be_tried_aga
     left = iter([HOUR, 10.0])
     assert notify(world, task_id, runner, at=time_budget(time_left=lambda: next(left))) is NoticeOutcome.RAN
     runner.finish.set()
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert (details.task.state, details.task.attempt) == ("delegated", 1)
     assert details.failure is not None
     assert details.why is not None

@@ -167,7 +167,9 @@ def test_parts_that_begin_together_are_counted_together(most: int, children: int
     agent_runs = asking(*[("ask", {})] * 3, max_handoffs_per_workflow=most)
     root = agent_runs.start("boss")
     assert (root.state, len(agent_runs.children(root))) == ("done", children)
-    counted = agent_runs.world.store.handoff_inputs(root.workspace, HandoffQuery(workflow_id=root.workflow_id)).handoffs
+    counted = agent_runs.world.store.handoffs.handoff_inputs(
+        root.workspace, HandoffQuery(workflow_id=root.workflow_id)
+    ).handoffs
     assert (counted or 1) == 1 + children
 
 

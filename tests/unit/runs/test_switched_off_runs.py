@@ -68,7 +68,7 @@ def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply
     assert [str(entry.kind) for entry in agent_runs.entries(task.id)] == ["ask", "reply"], (
         "kept, and nothing came of it"
     )
-    assert "switched off" in agent_runs.world.store.events("acme", task.id, 0, 100)[-1].data["reason"]
+    assert "switched off" in agent_runs.world.store.trail.events("acme", task.id, 0, 100)[-1].data["reason"]
     switch(agent_runs, on=True)
     agent_runs.run()
     after = agent_runs.task(task.id)
@@ -79,14 +79,14 @@ def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply
 def test_the_next_call_of_its_model_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     agent_runs = runs_of(calls(CHECKPOINT), says("Done."))
     task = agent_runs.start("anna", until_quiet=False)
-    keep = agent_runs.deps.store.keep_entry
+    keep = agent_runs.deps.store.runs.keep_entry
 
     def keep_entry(workspace: str, of_task: TaskEntry) -> None:
         keep(workspace, of_task)
         if of_task.entry.results:
             switch(agent_runs, on=False)
 
-    monkeypatch.setattr(agent_runs.deps.store, "keep_entry", keep_entry)
+    monkeypatch.setattr(agent_runs.deps.store.runs, "keep_entry", keep_entry)
     agent_runs.run()
     assert len(agent_runs.model.requests) == 1
     assert agent_runs.task(task.id).state == "delegated"
@@ -101,7 +101,7 @@ def test_a_provider_that_was_waited_for_is_not_asked_again() -> None:
     agent_runs = runs_of(throttled, says("On again."))
     task = agent_runs.start("anna")
     assert (task.state, task.attempt, len(agent_runs.model.requests)) == ("delegated", 0, 1)
-    mine, _ = agent_runs.world.store.usage("acme", task.workflow_id, task.id)
+    mine, _ = agent_runs.world.store.runs.usage("acme", task.workflow_id, task.id)
     assert mine.model_calls == 0, "there was no reply"
     switch(agent_runs, on=True)
     agent_runs.run()

@@ -153,7 +153,7 @@ def test_what_no_human_asked_for_waits_for_one(path: str) -> None:
     for task in newest:
         assert task.state == "needs", path
         assert [event.type for event in team.events(task.id)] == ["handoff_initiated"]
-    shown = {task.id for task in team.world.store.needs(WORKSPACE, 100, None).items}
+    shown = {task.id for task in team.world.store.queues.needs(WORKSPACE, 100, None).items}
     assert {task.id for task in newest} <= shown
 
 
@@ -236,7 +236,7 @@ def test_notes_and_duplicates_that_arrive_meanwhile_are_in_nobodys_way(world: Wo
     for number in range(5):
         answer = world.mark(agent("scout"), escalation_reason=f"again {number}")
         assert answer.duplicate_of == task_id
-    assert len(world.store.notes(WORKSPACE, task_id, 10)) == 5
+    assert len(world.store.tasks.notes(WORKSPACE, task_id, 10)) == 5
     defer_task(world.deps, HumanCall(human(), task_id, seen), world.clock.now().replace(year=2027))
     assert approve_task(world.deps, human(), task_id, seen).task.state == "delegated"
 

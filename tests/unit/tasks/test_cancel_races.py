@@ -110,7 +110,7 @@ def nobody_is_open(team: Team, children: dict[str, HeldTask]) -> Counter[str]:
         for _ in range(2):
             with pytest.raises(StaleClaim):
                 act(team.deps, leg)
-        late = team.world.store.late_results(WORKSPACE, leg.task.id)
+        late = team.world.store.trail.late_results(WORKSPACE, leg.task.id)
         assert [each.claim_fence for each in late] == ([1] if is_kept else [])
         refused[deed] += 1
     team.check()
@@ -135,7 +135,7 @@ def test_nobody_escapes_a_cancel_whatever_six_descendants_do_at_that_moment() ->
         assert problems <= {StaleClaim, HumanNeeded, Busy}
         quiet(team)
         refused += nobody_is_open(team, children)
-        retried += len(team.world.store.retry_of(WORKSPACE, gone.id) or "") > 0
+        retried += len(team.world.store.workflows.retry_of(WORKSPACE, gone.id) or "") > 0
     assert sum(refused.values()) > 0, "some must come too late"
     assert sum(refused.values()) < rounds * len(DEEDS), "and some before"
 
@@ -204,14 +204,14 @@ def test_three_levels_at_work_all_end_and_all_late_results_are_kept_beside_the_t
         for output in ({"v": 1}, {"v": 2}):
             with pytest.raises(StaleClaim):
                 complete_task(team.deps, WorkerCall(*leg.where, str(output)), CompletedWork(output=output))
-        (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
+        (late,) = team.world.store.trail.late_results(WORKSPACE, leg.task.id)
         assert (late.verb, late.agent, late.content["output"]) == ("complete", leg.by.id, {"v": 1})
         told = team.events(leg.task.id)[-1]
         assert (told.type, told.principal_kind, told.principal_id) == ("cancelled", "human", "alice")
         assert told.data.get("ancestor") == (None if leg is root else root.task.id)
     # The agents that handed off know of it.
     assert len(team.inbox(TOP)) == 2
-    assert team.world.store.held(WORKSPACE, TOP) == ()
+    assert team.world.store.claims.held(WORKSPACE, TOP) == ()
 
 
 @pytest.mark.parametrize("stranger", [agent("bert"), human(name="eve"), agent(TOP, "other")])
@@ -223,7 +223,7 @@ def test_a_strangers_late_word_is_not_kept(stranger: Principal) -> None:
         complete_task(
             team.deps, WorkerCall(stranger, root.task.id, root.claim_id, "h"), CompletedWork(output={"forged": 1})
         )
-    assert team.world.store.late_results(WORKSPACE, root.task.id) == ()
+    assert team.world.store.trail.late_results(WORKSPACE, root.task.id) == ()
 
 
 def test_the_creator_may_cancel_and_what_ended_before_stays_as_it_ended() -> None:

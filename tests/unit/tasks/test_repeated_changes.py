@@ -202,7 +202,7 @@ def test_a_verb_that_meets_its_own_repeat_is_done_once() -> None:
 def test_no_receipt_is_public() -> None:
     world, call = begun("approve")
     VERBS["approve"](world, call)
-    events = world.store.events(WORKSPACE, call.task_id, 0, 10)
+    events = world.store.trail.events(WORKSPACE, call.task_id, 0, 10)
     assert {name for each in events for name in each.public()} == {
         *("seq", "at", "type", "principal", "fence", "data", "prev_hash", "hash")
     }

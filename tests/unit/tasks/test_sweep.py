@@ -43,7 +43,7 @@ class HalfRead(HookedStore):
     """A part of what is due can't be read."""
 
     def due(self, now: datetime) -> Iterator[DueEntry]:
-        yield from self._store.due(now)
+        yield from self._store.queues.due(now)
         raise Busy
 
 
@@ -64,8 +64,10 @@ def with_deadline(world: World, seconds: float, *, fail: bool, state: str = "nee
     """A task with a deadline, which markers can't give one."""
     deadline = world.clock.now() + timedelta(seconds=seconds)
     new = a_new_task(deadline=deadline, fail_on_deadline=fail, created_at=world.clock.now())
-    change = create(new, CREATOR, world.clock.now(), Dispatch(world.store.roster(WORKSPACE).get("auditor"), SETTINGS))
-    direction = world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
+    change = create(
+        new, CREATOR, world.clock.now(), Dispatch(world.store.agents.roster(WORKSPACE).get("auditor"), SETTINGS)
+    )
+    direction = world.store.escalations.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
     assert direction is not None
     world.store.commit(WORKSPACE, with_body(change, {}), OpenEscalation(direction, new.id, new.created_at))
     if state != "needs":
@@ -91,11 +93,11 @@ def test_a_lease_that_is_over_gives_the_task_back_with_its_recovery(world: World
     assert run(world).looked_at == 0
     world.clock.advance(milliseconds=1)
     assert run(world).reasons == {"lease_over": 1}
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert (details.task.state, details.task.claim, details.task.recoveries) == ("delegated", None, 1)
     assert details.recoveries[0].action == "re-queued to delegated, attempt 2 of 3"
     assert world.trail(task_id)[-2:] == ["heartbeat_lost", "requeued"]
-    assert world.store.events(WORKSPACE, task_id, 0, 100)[-1].principal_id == "sweeper"
+    assert world.store.trail.events(WORKSPACE, task_id, 0, 100)[-1].principal_id == "sweeper"
     assert run(world).looked_at == 0, "once is enough"
 
 
@@ -107,7 +109,7 @@ def test_a_task_lost_three_times_waits_for_a_human_with_an_alert(world: World) -
         run(world)
     task = world.task(task_id)
     assert (task.state, task.flags, task.fence) == ("needs", frozenset({Flag.ATTEMPTS_EXHAUSTED}), 3)
-    assert [recovery.number for recovery in world.store.read(WORKSPACE, task_id).recoveries] == [1, 2, 3]
+    assert [recovery.number for recovery in world.store.tasks.read(WORKSPACE, task_id).recoveries] == [1, 2, 3]
     world.clock.advance(400 * DAY)
     assert run(world).looked_at == 0
 
@@ -329,7 +331,7 @@ def test_a_task_that_fails_on_its_deadline_fails_then_and_closes_its_direction(w
     assert run(world).looked_at == 0
     world.clock.advance(milliseconds=1)
     run(world)
-    details = world.store.read(WORKSPACE, task_id)
+    details = world.store.tasks.read(WORKSPACE, task_id)
     assert (details.task.state, details.task.claim) == ("failed", None)
     assert details.failure == {"type": "timeout", "description": "The deadline 2026-11-18T12:01:40.000Z passed."}
     assert world.trail(task_id)[-2:] == ["alert_raised", "handoff_failed"]
@@ -441,7 +443,7 @@ def test_a_run_begins_where_the_last_one_ended(world: World) -> None:
     for done in (3, 6, 9):
         allowed = iter([True, True, True, False])
         sweep(world.deps, partial(next, allowed))
-        assert [task_id for _, task_id, _ in world.store.due(world.clock.now())] == tasks[done:]
+        assert [task_id for _, task_id, _ in world.store.queues.due(world.clock.now())] == tasks[done:]
 
 
 def test_a_part_that_cannot_be_read_leaves_the_run_unfinished_and_the_rest_done(world: World) -> None:

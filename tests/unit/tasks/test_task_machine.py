@@ -325,7 +325,7 @@ class TaskMachine(RuleBasedStateMachine):
             assert (task.state == "claimed") == (task.claim is not None)
             assert task.fence == expected.claims
             assert (task.attempt, task.releases) == (expected.attempt, expected.releases)
-            events = self.deps.store.events(WORKSPACE, task_id, 0, 10_000)
+            events = self.deps.store.trail.events(WORKSPACE, task_id, 0, 10_000)
             assert all(before.fence <= after.fence for before, after in pairwise(events))
             assert as_told(replay(events)) == as_told(task)
 
@@ -340,7 +340,7 @@ class TaskMachine(RuleBasedStateMachine):
     def directions_know_what_is_closed(self) -> None:
         for source, target in {task.pair for task in self.tasks.values()}:
             direction = direction_now(self.deps, WORKSPACE, source, target)
-            window = self.deps.store.settings(WORKSPACE).window
+            window = self.deps.store.settings.of(WORKSPACE).window
             for escalation in direction.escalations:
                 is_over = self.tasks[escalation.task_id].state in ENDS
                 is_looked_at = self.now - escalation.created_at < window

@@ -162,21 +162,21 @@ def test_canonical_json_is_the_same_for_the_same_value() -> None:
 
 def test_a_stored_trail_is_read_from_a_cursor(world: World) -> None:
     task_id = world.claimed().details.task.id
-    whole = world.store.events(WORKSPACE, task_id, 0, 100)
+    whole = world.store.trail.events(WORKSPACE, task_id, 0, 100)
     assert [event.seq for event in whole] == [1, 2, 3]
-    assert world.store.events(WORKSPACE, task_id, 1, 1) == whole[1:2]
-    assert world.store.events(WORKSPACE, task_id, 3, 100) == ()
-    assert world.store.events("other", task_id, 0, 100) == ()
+    assert world.store.trail.events(WORKSPACE, task_id, 1, 1) == whole[1:2]
+    assert world.store.trail.events(WORKSPACE, task_id, 3, 100) == ()
+    assert world.store.trail.events("other", task_id, 0, 100) == ()
 
 
 def test_what_a_reader_does_to_an_entry_does_not_reach_the_store(world: World) -> None:
     task_id = world.needing()
-    world.store.events(WORKSPACE, task_id, 0, 1)[0].data["changes"]["state"] = "done"
-    replay(world.store.events(WORKSPACE, task_id, 0, 100))
-    body = world.store.read(WORKSPACE, task_id, with_body=True).body
+    world.store.trail.events(WORKSPACE, task_id, 0, 1)[0].data["changes"]["state"] = "done"
+    replay(world.store.trail.events(WORKSPACE, task_id, 0, 100))
+    body = world.store.tasks.read(WORKSPACE, task_id, with_body=True).body
     assert body is not None
     body["text"] = "forged"
-    again = world.store.read(WORKSPACE, task_id, with_body=True).body
+    again = world.store.tasks.read(WORKSPACE, task_id, with_body=True).body
     assert again is not None
     assert again["text"] != "forged"
 

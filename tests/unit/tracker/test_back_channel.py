@@ -52,7 +52,7 @@ def say(world: NotionWorld, task_id: str, **changes: Any) -> None:
 
 
 def ended_by(world: NotionWorld, task_id: str) -> tuple[str, str, str]:
-    last = world.store.events(WORKSPACE, task_id, 0, 100)[-1]
+    last = world.store.trail.events(WORKSPACE, task_id, 0, 100)[-1]
     return last.type, last.principal_kind, last.principal_id
 
 
@@ -152,7 +152,7 @@ def test_a_worker_whose_task_was_closed_in_notion_is_refused(world: NotionWorld,
 
 def test_a_closing_that_was_never_reported_is_learnt_before_anything_is_written_over_it(world: NotionWorld) -> None:
     world.ready()
-    (task_id,) = [task.id for task in world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items]
+    (task_id,) = [task.id for task in world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items]
     world.clock.advance(60)
     world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Done")
     world.claim()
@@ -189,7 +189,7 @@ def test_a_reopened_page_reopens_nothing_and_is_answered_once(world: NotionWorld
     assert world.page(task_id).status == "In progress"
     (comment,) = world.page(task_id).comment_texts
     assert "stays ended" in comment
-    notes = world.store.notes(WORKSPACE, task_id, 10)
+    notes = world.store.tasks.notes(WORKSPACE, task_id, 10)
     assert [note.content for note in notes] == [{"reopened_in_tracker": "In progress"}] * 2
     assert notes[0].by == f"human:notion:{world.notion.person}"
 
@@ -400,7 +400,7 @@ def test_pages_that_are_no_tasks_of_the_workspace_are_ignored(world: NotionWorld
         world.notion.edit(page, by=world.notion.person, status="Done")
         assert hook.received[-1] is Received.UNKNOWN_PAGE
     world.sync()
-    (task,) = world.store.tasks_of_agent("other", "auditor", 10, None).items
+    (task,) = world.store.lists.tasks_of_agent("other", "auditor", 10, None).items
     assert task.state is State.NEEDS
 
 
@@ -423,7 +423,7 @@ def test_while_nobody_can_tell_who_closed_a_page_it_is_left_alone_and_says_why(w
     world.sync()
     assert (world.row(task_id).status, world.page(task_id).status) == (Sync.DENIED, "Done")
     assert "users" in world.row(task_id).message
-    assert world.store.circuit(WORKSPACE).failures == 0  # nothing else is kept back
+    assert world.store.tracker.circuit(WORKSPACE).failures == 0  # nothing else is kept back
     world.notion.fault = None
     world.minutes(20)
     assert world.task(task_id).state is State.DONE
@@ -447,7 +447,7 @@ def test_a_change_that_came_while_its_page_was_being_made_is_shown_at_once(world
 
     def meanwhile(method: str, path: str) -> Fault | None:
         if (method, path) == ("POST", "/v1/pages") and not cancelled:
-            (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
+            (task,) = world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
             cancelled.append(task.id)
             cancel_task(world.deps, human(), task.id, None)
             world.sync()  # its notice finds the row held

@@ -94,7 +94,7 @@ def test_a_page_whose_maker_died_is_made_within_ten_minutes(world: NotionWorld) 
         world.mark(agent("scout"))
     lost(world)
     world.minutes(WITHIN + 4)
-    (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items
+    (task,) = world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items
     assert world.page(task.id).status == "Not started"
     assert world.row(task.id).status is Sync.OK
 
@@ -187,7 +187,7 @@ def test_a_change_during_a_sending_is_sent_by_the_next_sender_at_once(world: Not
     while_sending(world, changed)
     assert send_page(world.deps, world.tracker_settings, WORKSPACE, task_id)
     assert world.page(task_id).status == "In progress"
-    assert list(world.store.page_syncs_due(WORKSPACE, world.clock.now())) == [task_id]
+    assert list(world.store.tracker.page_syncs_due(WORKSPACE, world.clock.now())) == [task_id]
     world.sync()
     assert (world.page(task_id).status, world.row(task_id).is_settled) == ("Done", True)
 
@@ -205,7 +205,7 @@ def test_a_change_during_a_sending_whose_sender_dies_is_sent_after_its_lease(wor
     with pytest.raises(Crash):
         send_page(world.deps, world.tracker_settings, WORKSPACE, task_id)
     lost(world)
-    assert world.store.count_waiting_page_syncs(WORKSPACE, 10) == 1
+    assert world.store.tracker.count_waiting_page_syncs(WORKSPACE, 10) == 1
     world.minutes(2)
     world.tracker_queue.notify(WORKSPACE)
     world.sync()
@@ -236,12 +236,12 @@ def test_a_notice_that_comes_again_after_its_sender_died_is_kept_until_the_lease
 def test_a_change_during_an_outage_is_counted_as_waiting_and_sent_when_that_is_over(world: NotionWorld) -> None:
     task_id = shown(world).claimed().details.task.id
     open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=120))
-    assert world.store.count_waiting_page_syncs(WORKSPACE, 10) == 0
+    assert world.store.tracker.count_waiting_page_syncs(WORKSPACE, 10) == 0
     world.sync()
-    assert world.store.count_waiting_page_syncs(WORKSPACE, 10) == 1
+    assert world.store.tracker.count_waiting_page_syncs(WORKSPACE, 10) == 1
     world.minutes(3)
     assert world.page(task_id).status == "In progress"
-    assert world.store.count_waiting_page_syncs(WORKSPACE, 10) == 0
+    assert world.store.tracker.count_waiting_page_syncs(WORKSPACE, 10) == 0
 
 
 def test_a_notice_that_nobody_has_time_for_is_sent_again(world: NotionWorld) -> None:
@@ -259,7 +259,7 @@ def test_who_loses_the_row_to_a_sender_that_knew_less_leaves_word(
 ) -> None:
     """Both have read the free row; the other one holds it for what the task was before its claim."""
     task_id = shown(world).claimed().details.task.id
-    read, others = world.store.read, list[PageSync]()
+    read, others = world.store.tasks.read, list[PageSync]()
 
     def beaten(workspace: str, task: str, *, with_body: bool = False) -> TaskDetails:
         found = read(workspace, task, with_body=with_body)
@@ -269,7 +269,7 @@ def test_who_loses_the_row_to_a_sender_that_knew_less_leaves_word(
             world.store.commit(WORKSPACE, Save(others[0]))
         return found
 
-    monkeypatch.setattr(world.store, "read", beaten)
+    monkeypatch.setattr(world.store.tasks, "read", beaten)
     assert send_page(world.deps, world.tracker_settings, WORKSPACE, task_id) is None
     row, seq = world.row(task_id), world.task(task_id).meta.seq
     assert (row.sender, row.held_until, row.wanted) == ("send_other", others[0].held_until, seq)
@@ -282,16 +282,16 @@ def test_a_task_that_was_read_before_a_later_sender_finished_is_read_again(
 ) -> None:
     """A query is no snapshot: HEAD may be older than the row."""
     task_id = shown(world).needing()
-    before = world.store.read(WORKSPACE, task_id, with_body=True).task
+    before = world.store.tasks.read(WORKSPACE, task_id, with_body=True).task
     cancel_task(world.deps, human(), task_id, None)
     world.sync()
-    read, torn = world.store.read, [before]
+    read, torn = world.store.tasks.read, [before]
 
     def reading(workspace: str, task: str, *, with_body: bool = False) -> TaskDetails:
         found = read(workspace, task, with_body=with_body)
         return replace(found, task=torn.pop()) if torn else found
 
-    monkeypatch.setattr(world.store, "read", reading)
+    monkeypatch.setattr(world.store.tasks, "read", reading)
     settled = world.row(task_id)
     assert send_page(world.deps, world.tracker_settings, WORKSPACE, task_id) is None
     assert torn == []

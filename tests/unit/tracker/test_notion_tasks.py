@@ -115,7 +115,7 @@ def test_a_connection_that_may_not_comment_keeps_nothing_else_back(world: Notion
     cancel_task(world.deps, human(), task_id, None)
     world.sync()
     assert world.page(task_id).status == "Cancelled"
-    assert (world.row(task_id).status, world.store.circuit(WORKSPACE).failures) == (Sync.OK, 0)
+    assert (world.row(task_id).status, world.store.tracker.circuit(WORKSPACE).failures) == (Sync.OK, 0)
     assert "comment" in world.row(task_id).message
 
 
@@ -216,7 +216,7 @@ def test_a_page_that_notion_refuses_is_given_up_visibly_until_somebody_retries(w
     assert answer.task_id
     assert answer.degraded_capabilities[0]["status"] == "error"
     world.minutes(5)
-    (dead,) = world.store.dead_page_syncs(WORKSPACE, 10, None).items
+    (dead,) = world.store.tracker.dead_page_syncs(WORKSPACE, 10, None).items
     assert (dead.task_id, dead.status) == (answer.task_id, Sync.DEAD)
     assert dead.message
     world.notion.fault = None
@@ -225,7 +225,7 @@ def test_a_page_that_notion_refuses_is_given_up_visibly_until_somebody_retries(w
     assert retry_tracker(world.deps, human(), None).revived == 1
     world.sync()
     assert world.page(answer.task_id).status == "Not started"
-    assert world.store.dead_page_syncs(WORKSPACE, 10, None).items == ()
+    assert world.store.tracker.dead_page_syncs(WORKSPACE, 10, None).items == ()
 
 
 def test_a_page_is_never_taken_from_another_task_of_the_same_title_and_minute() -> None:
@@ -255,11 +255,11 @@ def test_two_workspaces_keep_their_tasks_apart(world: NotionWorld) -> None:
     assert len(world.notion.pages) == 2
     pages = [page.id for task_id in _tasks(world) if (page := world.row(task_id).page)]
     assert len(pages) == len(_tasks(world))
-    assert world.store.page_holders("other", pages) == {}
+    assert world.store.tracker.page_holders("other", pages) == {}
 
 
 def _tasks(world: NotionWorld) -> list[str]:
-    return [task.id for task in world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items]
+    return [task.id for task in world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items]
 
 
 def test_a_workspace_without_a_tracker_asks_nobody_and_has_no_rows() -> None:
@@ -271,7 +271,7 @@ def test_a_workspace_without_a_tracker_asks_nobody_and_has_no_rows() -> None:
     assert answer.task_id
     assert answer.degraded_capabilities == []
     world.sync()
-    assert world.store.page_sync("plain", answer.task_id) is None
+    assert world.store.tracker.page_sync("plain", answer.task_id) is None
     assert [call for call in world.notion.requests[before:] if call.path == "/v1/pages"] == []
 
 

@@ -46,7 +46,7 @@ def run(
 
 
 def tasks(world: NotionWorld) -> list[Any]:
-    return list(world.store.tasks_of_agent(WORKSPACE, "auditor", 100, None).items)
+    return list(world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 100, None).items)
 
 
 def test_an_open_handoff_becomes_a_task_that_prevents_duplicates(world: NotionWorld) -> None:

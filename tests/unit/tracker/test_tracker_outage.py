@@ -215,8 +215,8 @@ def test_after_three_days_of_outages_every_task_has_one_page_that_shows_its_last
         pages.setdefault(named, []).append(page.id)
     assert {task_id for task_id, found in pages.items() if len(found) != 1} == set()
     assert set(pages) == set(drama.tasks)
-    assert world.store.count_waiting_page_syncs(WORKSPACE, 10) == 0
-    assert world.store.dead_page_syncs(WORKSPACE, 10, None).items == ()
+    assert world.store.tracker.count_waiting_page_syncs(WORKSPACE, 10) == 0
+    assert world.store.tracker.dead_page_syncs(WORKSPACE, 10, None).items == ()
     for task_id in drama.tasks:
         task, page = world.task(task_id), world.notion.pages[pages[task_id][0]]
         row = world.row(task_id)
@@ -226,4 +226,4 @@ def test_after_three_days_of_outages_every_task_has_one_page_that_shows_its_last
         assert task.recoveries or in_order(transport.written.get(page.id, []))
         if task.state in {State.DONE, State.FAILED}:
             assert task_id in page.comment_texts[0]
-        assert replay(world.store.events(WORKSPACE, task_id, 0, 100)).state is task.state
+        assert replay(world.store.trail.events(WORKSPACE, task_id, 0, 100)).state is task.state

@@ -128,7 +128,7 @@ def test_16_senders_of_one_row_make_one_page(world: NotionWorld, first: Fault) -
     assert [each.status for each in sent] == [Sync.OK]
     assert len(created) == 1 - was_made
     (page,) = world.notion.pages
-    assert world.store.page_holders(WORKSPACE, [page]) == {page: task_id}
+    assert world.store.tracker.page_holders(WORKSPACE, [page]) == {page: task_id}
 
 
 def test_64_markers_in_one_direction_make_one_task_and_one_page_and_63_do_not_wait_for_it(world: NotionWorld) -> None:
@@ -180,7 +180,7 @@ def test_whatever_senders_and_workers_do_at_once_one_page_ends_with_the_last_sta
         assert task.is_ended
         assert (page.status, len(page.comment_texts)) == (SHOWN[task.state], 1)
         assert (row.status, row.shown, row.sender, row.due_at) == (Sync.OK, task.meta.seq, None, None)
-        assert world.store.page_holders(WORKSPACE, [page.id]) == {page.id: task.id}
+        assert world.store.tracker.page_holders(WORKSPACE, [page.id]) == {page.id: task.id}
 
 
 def test_of_32_handshakes_at_once_one_is_taken(world: NotionWorld) -> None:
@@ -210,10 +210,10 @@ def test_16_imports_at_once_bring_each_page_over_once(world: NotionWorld) -> Non
     done = [answer for answer in answers if isinstance(answer, Imported)]
     rest = import_tracker(world.deps, human(), lambda: True)
     assert sum(each.opened for each in done) + rest.opened == len(pairs) * 3
-    holders = world.store.page_holders(WORKSPACE, list(world.notion.pages))
+    holders = world.store.tracker.page_holders(WORKSPACE, list(world.notion.pages))
     assert len(set(holders.values())) == len(holders) == len(pairs) * 3
     slugs = ("scout", "auditor", "runner")
-    made = [task for slug in slugs for task in world.store.tasks_of_agent(WORKSPACE, slug, 100, None).items]
+    made = [task for slug in slugs for task in world.store.lists.tasks_of_agent(WORKSPACE, slug, 100, None).items]
     assert {task.id for task in made} == set(holders.values())
 
 

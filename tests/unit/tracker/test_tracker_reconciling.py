@@ -35,7 +35,7 @@ def either(request: pytest.FixtureRequest) -> NotionWorld:
 
 
 def reconciled_at(world: NotionWorld) -> datetime:
-    at = world.store.circuit(WORKSPACE).reconciled_at
+    at = world.store.tracker.circuit(WORKSPACE).reconciled_at
     assert at is not None
     return at
 
@@ -64,7 +64,7 @@ def no_creation(world: NotionWorld, fault: Fault) -> None:
 
 
 def tasks_in(world: NotionWorld, workspace: str = WORKSPACE) -> list[str]:
-    return [task.id for task in world.store.tasks_of_agent(workspace, "auditor", 100, None).items]
+    return [task.id for task in world.store.lists.tasks_of_agent(workspace, "auditor", 100, None).items]
 
 
 # Reconciling
@@ -85,7 +85,7 @@ def test_reconciling_goes_on_where_its_time_ran_out(world: NotionWorld) -> None:
         world.minutes()
         assert reconciled_at(world) >= before
     assert world.task(task_id).state is State.DONE
-    assert world.store.circuit(WORKSPACE).failures == 0
+    assert world.store.tracker.circuit(WORKSPACE).failures == 0
     assert world.clock.now() - reconciled_at(world) < timedelta(minutes=30)
 
 
@@ -113,11 +113,11 @@ def test_a_reconciliation_that_succeeds_ends_the_trouble(world: NotionWorld) -> 
     world.minutes(12)
     world.notion.fault = lambda _method, _path: Fault(status=503)
     world.minutes(12)
-    circuit = world.store.circuit(WORKSPACE)
+    circuit = world.store.tracker.circuit(WORKSPACE)
     assert (circuit.failures > 0, circuit.status) == (True, Sync.PENDING)
     world.notion.fault = None
     world.minutes(30)
-    circuit = world.store.circuit(WORKSPACE)
+    circuit = world.store.tracker.circuit(WORKSPACE)
     assert (circuit.failures, circuit.status, circuit.message) == (0, Sync.OK, "")
 
 
@@ -168,7 +168,7 @@ def test_another_workspaces_pages_in_the_same_database_are_imported_by_nobody(ei
 def switched_off(world: NotionWorld) -> NotionWorld:
     """Put to sleep, as far as one more run, which found no tracker, hasn't done so yet."""
     change_settings(world.deps, human(), {"tracker": None})
-    assert world.store.circuit(WORKSPACE).wake_at is not None
+    assert world.store.tracker.circuit(WORKSPACE).wake_at is not None
     return world
 
 
@@ -191,7 +191,7 @@ def once_before(world: NotionWorld, method: str, act: Callable[[], object], call
 
 
 def assert_it_wakes(world: NotionWorld) -> None:
-    circuit = world.store.circuit(WORKSPACE)
+    circuit = world.store.tracker.circuit(WORKSPACE)
     assert circuit.wake_at is not None
     task_id = world.needing()
     world.tracker_queue.notices.clear()

@@ -69,7 +69,7 @@ def no_creation(world: NotionWorld) -> None:
 
 
 def circuit_failures(world: NotionWorld) -> int:
-    return world.store.circuit(WORKSPACE).failures
+    return world.store.tracker.circuit(WORKSPACE).failures
 
 
 def closed_handoff(world: NotionWorld) -> str:
@@ -85,7 +85,7 @@ def test_a_task_that_changes_while_its_page_is_made_keeps_that_very_page(world: 
     tasks: list[str] = []
 
     def approve() -> None:
-        (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items
+        (task,) = world.store.lists.tasks_of_agent(WORKSPACE, "auditor", 10, None).items
         tasks.append(task.id)
         approve_task(world.deps, human(), task.id, None)
 
@@ -95,7 +95,7 @@ def test_a_task_that_changes_while_its_page_is_made_keeps_that_very_page(world: 
     row = world.row(tasks[0])
     assert row.page is not None
     assert row.page.id == answer.tracker_page_id
-    assert world.store.page_holders(WORKSPACE, [row.page.id]) == {row.page.id: tasks[0]}
+    assert world.store.tracker.page_holders(WORKSPACE, [row.page.id]) == {row.page.id: tasks[0]}
     before = len(world.notion.requests)
     world.sync()
     assert world.row(tasks[0]).status is Sync.OK
@@ -122,7 +122,7 @@ def test_a_sender_that_is_throttled_after_its_row_was_taken_over_leaves_it(world
     world.notion.fault = fault
     world.sync()
     assert world.row(task_id).sender == "send_other"
-    assert world.store.circuit(WORKSPACE).is_open(world.clock.now())
+    assert world.store.tracker.circuit(WORKSPACE).is_open(world.clock.now())
 
 
 def test_a_sender_whose_row_was_taken_over_lets_nobody_elses_go(world: NotionWorld) -> None:
@@ -151,7 +151,7 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
     world.clock.advance(400)
     world.notion.fault = None
     nobodys = world.notion.add_page(world.tasks.data_source_id, title=world.task(first).title)
-    settings, holders = world.tracker_settings, world.store.page_holders
+    settings, holders = world.tracker_settings, world.store.tracker.page_holders
     called: list[Sequence[str]] = []
 
     def overtaken(workspace: str, page_ids: Sequence[str]) -> dict[str, str]:
@@ -161,7 +161,7 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
             send_page(world.deps, settings, WORKSPACE, second)
         return found
 
-    monkeypatch.setattr(world.store, "page_holders", overtaken)
+    monkeypatch.setattr(world.store.tracker, "page_holders", overtaken)
     send_page(world.deps, settings, WORKSPACE, first)
     world.minutes(5)
     assert called == [[nobodys]]
@@ -169,7 +169,7 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
     ids = {task_id: page.id for task_id, page in pages.items() if page}
     assert ids[second] == nobodys
     assert len(set(ids.values())) == len(world.notion.pages) == 2
-    assert world.store.page_holders(WORKSPACE, list(ids.values())) == {page: task for task, page in ids.items()}
+    assert world.store.tracker.page_holders(WORKSPACE, list(ids.values())) == {page: task for task, page in ids.items()}
 
 
 # What people do to a page of an ended task
@@ -187,7 +187,7 @@ def test_an_ended_page_that_never_showed_a_closing_status_was_not_reopened(world
     world.sync()
     assert world.page(task_id).status == "Blocked"
     assert len(world.page(task_id).comment_texts) == 1  # how it ended
-    assert world.store.notes(WORKSPACE, task_id, 10) == ()
+    assert world.store.tasks.notes(WORKSPACE, task_id, 10) == ()
 
 
 def test_what_was_closed_before_it_was_imported_is_never_written_to(world: NotionWorld) -> None:
@@ -298,7 +298,7 @@ def test_once_the_tracker_answers_its_next_trouble_is_a_new_one(world: NotionWor
     world.notion.fault = None
     world.minutes(10)
     assert world.row(task_id).status is Sync.OK
-    circuit = world.store.circuit(WORKSPACE)
+    circuit = world.store.tracker.circuit(WORKSPACE)
     assert (circuit.failures, circuit.status, circuit.message, circuit.open_until) == (0, Sync.OK, "", None)
 
 
@@ -321,7 +321,7 @@ def test_the_sweeper_rings_in_a_minute_while_something_is_left_else_for_the_next
 ) -> None:
     def rests_for() -> timedelta:
         sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0)
-        wake_at = world.store.circuit(WORKSPACE).wake_at
+        wake_at = world.store.tracker.circuit(WORKSPACE).wake_at
         assert wake_at is not None
         return wake_at - world.clock.now()
 
@@ -339,10 +339,10 @@ def test_nobody_is_woken_for_a_workspace_without_a_tracker(world: NotionWorld) -
     world.minutes(1)
     change_settings(world.deps, human(), {"tracker": None})
     world.minutes(12)
-    assert world.store.circuit(WORKSPACE).wake_at is None
+    assert world.store.tracker.circuit(WORKSPACE).wake_at is None
     assert sweep(world.deps).reasons["tracker_due"] == 0
     world.clock.advance(3_600)
-    assert list(world.store.tracker_circuits_due(world.clock.now())) == []
+    assert list(world.store.tracker.tracker_circuits_due(world.clock.now())) == []
 
 
 def test_who_rests_does_not_wake_a_circuit_that_another_sender_has_opened_meanwhile(world: NotionWorld) -> None:
@@ -357,7 +357,7 @@ def test_who_rests_does_not_wake_a_circuit_that_another_sender_has_opened_meanwh
     called = at_call(world, "POST", "/v1/data_sources/", trouble)
     sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0)
     assert called
-    circuit = world.store.circuit(WORKSPACE)
+    circuit = world.store.tracker.circuit(WORKSPACE)
     assert (circuit.open_until, circuit.wake_at) == (until[0], until[0])
 
 
@@ -374,7 +374,7 @@ def test_trouble_while_reconciling_opens_the_circuit_like_any_other(world: Notio
     world.clock.advance(700)
     world.notion.fault = lambda _method, path: Fault(status=503) if path.endswith("/query") else None
     assert sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0).circuit_open is True
-    circuit = world.store.circuit(WORKSPACE)
+    circuit = world.store.tracker.circuit(WORKSPACE)
     assert circuit.is_open(world.clock.now())
     assert circuit.status is Sync.PENDING
 
@@ -388,7 +388,7 @@ def test_a_notices_own_row_is_sent_though_the_index_does_not_show_it_yet(
     open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=1))
     task_id = world.needing()
     world.clock.advance(2)
-    monkeypatch.setattr(world.store, "page_syncs_due", lambda *_: iter(()))
+    monkeypatch.setattr(world.store.tracker, "page_syncs_due", lambda *_: iter(()))
     assert sync_tracker(world.deps, WORKSPACE, task_id, lambda: 120.0).sent == 1
     assert world.page(task_id).status == "Not started"
 
@@ -432,7 +432,7 @@ def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_noth
     world: NotionWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, address = open_webhook(world.deps, human())
-    read, again = world.store.webhook, iter([True])
+    read, again = world.store.tracker.webhook, iter([True])
 
     def replaced(workspace: str) -> Webhook | None:
         found = read(workspace)
@@ -440,7 +440,7 @@ def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_noth
             open_webhook(world.deps, human())
         return found
 
-    monkeypatch.setattr(world.store, "webhook", replaced)
+    monkeypatch.setattr(world.store.tracker, "webhook", replaced)
     content = {"verification_token": "secret_late"}
     with pytest.raises(Unknown):
         receive_webhook(world.deps, address, NotionEvent(b"", content, None))
@@ -463,7 +463,7 @@ def test_an_import_that_died_before_it_ended_what_was_closed_is_made_up_for_by_t
     monkeypatch.setattr(world.store, "commit", dies)
     assert import_tracker(world.deps, human(), lambda: True).complete is False
     monkeypatch.setattr(world.store, "commit", commit)
-    (task_id,) = world.store.page_holders(WORKSPACE, [page_id]).values()
+    (task_id,) = world.store.tracker.page_holders(WORKSPACE, [page_id]).values()
     assert not world.task(task_id).is_ended
     again = import_tracker(world.deps, human(), lambda: True)
     assert (again.known, again.opened, again.closed, again.complete) == (1, 0, 0, True)
@@ -474,7 +474,7 @@ def test_an_import_that_ran_out_of_time_goes_on_under_the_same_key(world: Notion
     page_id, idempotency_key = closed_handoff(world), IdempotencyKey(human(), "POST /tracker/import", "k1", "h1")
     assert import_tracker(world.deps, human(), lambda: False, idempotency_key).complete is False
     assert import_tracker(world.deps, human(), lambda: True, idempotency_key).closed == 1
-    assert list(world.store.page_holders(WORKSPACE, [page_id])) == [page_id]
+    assert list(world.store.tracker.page_holders(WORKSPACE, [page_id])) == [page_id]
 
 
 def test_importing_ends_nothing_in_its_own_name_that_a_person_has_closed(world: NotionWorld) -> None:
@@ -483,7 +483,7 @@ def test_importing_ends_nothing_in_its_own_name_that_a_person_has_closed(world: 
     assert import_tracker(world.deps, human(), lambda: True).known == 1
     assert not world.task(task_id).is_ended
     world.minutes(12)
-    assert world.store.events(WORKSPACE, task_id, 0, 100)[-1].principal_id == f"notion:{world.notion.person}"
+    assert world.store.trail.events(WORKSPACE, task_id, 0, 100)[-1].principal_id == f"notion:{world.notion.person}"
 
 
 # What a human mends
@@ -493,11 +493,11 @@ def test_a_new_token_is_tried_at_once(world: NotionWorld) -> None:
     world.notion.fault = lambda _method, _path: Fault(status=401, code="unauthorized")
     task_id = world.needing()
     world.minutes(40)
-    assert world.store.circuit(WORKSPACE).status is Sync.DENIED
+    assert world.store.tracker.circuit(WORKSPACE).status is Sync.DENIED
     world.notion.fault = None
     world.tracker_queue.notices.clear()
     set_tracker_token(world.deps, human(), TOKEN)
-    assert not world.store.circuit(WORKSPACE).is_open(world.clock.now())
+    assert not world.store.tracker.circuit(WORKSPACE).is_open(world.clock.now())
     assert world.tracker_queue.notices == [(WORKSPACE, None, 0)]
     world.minutes(16)  # its own pause
     assert world.row(task_id).status is Sync.OK

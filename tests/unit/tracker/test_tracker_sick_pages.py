@@ -83,9 +83,9 @@ def test_sick_pages_keep_the_circuit_open_for_no_others(
     shut = 0
     for _ in range(120):
         world.minutes()
-        shut += world.store.circuit(WORKSPACE).is_open(world.clock.now())
+        shut += world.store.tracker.circuit(WORKSPACE).is_open(world.clock.now())
     assert shut <= 2
-    reconciled_at = world.store.circuit(WORKSPACE).reconciled_at
+    reconciled_at = world.store.tracker.circuit(WORKSPACE).reconciled_at
     assert reconciled_at is not None
     assert world.clock.now() - reconciled_at <= timedelta(minutes=15)
     assert {world.row(task_id).status for task_id in sick} <= {Sync.DENIED, Sync.PENDING}
@@ -112,7 +112,7 @@ def test_no_tracker_at_all_is_no_pages_own_trouble(world: NotionWorld) -> None:
     world.minutes(60)
     before = len(world.notion.requests)
     world.minutes(60)
-    circuit = world.store.circuit(WORKSPACE)
+    circuit = world.store.tracker.circuit(WORKSPACE)
     assert circuit.failures > 5
     assert len(world.notion.requests) - before < 100  # a few every five minutes, however many wait
 
@@ -250,7 +250,7 @@ def test_an_open_circuit_stays_open_for_the_longest_that_was_asked_for(
 ) -> None:
     open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("slower", retry_after=60))
     open_tracker_circuit(world.deps, WORKSPACE, TrackerAway("slower still", retry_after=asked))
-    circuit = world.store.circuit(WORKSPACE)
+    circuit = world.store.tracker.circuit(WORKSPACE)
     until = world.clock.now() + timedelta(seconds=waited)
     assert (circuit.open_until, circuit.wake_at, circuit.failures) == (until, until, 1)
 
@@ -276,7 +276,7 @@ def test_tasks_are_swept_whatever_becomes_of_ringing_for_trackers(
     def tracker_circuits_due(now: datetime) -> Any:
         raise KeyError("a circuit that can't be read")
 
-    monkeypatch.setattr(world.store, "tracker_circuits_due", tracker_circuits_due)
+    monkeypatch.setattr(world.store.tracker, "tracker_circuits_due", tracker_circuits_due)
     this = sweep(world.deps)
     assert (this.looked_at, this.failed) == (1, 1)
     assert world.task(task_id).state is not State.CLAIMED

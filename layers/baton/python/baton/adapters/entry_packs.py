@@ -40,7 +40,7 @@ class EntryPacks:
         """Returns the latest packs, with as many entries as are wanted. Their list is read first: a pack may be newer
         than it says, and is never older. ``may_go_on`` raises ``Busy`` if there is no time for one pack more."""
         try:
-            packs = self._store.pack_list(self._workspace)
+            packs = self._store.memory.pack_list(self._workspace)
             return self._contents(packs, most, may_go_on) if packs.until else ReadPacks(packs)
         except errors.WrittenByNewer:
             return ReadPacks(PackList(workspace=self._workspace))
@@ -87,11 +87,11 @@ class EntryPacks:
             self._try(now, lambda: self._append(now))
 
     def _append(self, now: datetime) -> None:
-        packs = self._store.pack_list(self._workspace)
+        packs = self._store.memory.pack_list(self._workspace)
         if packs.until != self.until:
             self.until = packs.until  # somebody else was first
             return
-        page = self._store.entries_after(self._workspace, self.until or None, PACKS_AT_ONCE * self.size)
+        page = self._store.memory.entries_after(self._workspace, self.until or None, PACKS_AT_ONCE * self.size)
         self._add(packs, [words_of(each) for each in page.items if each.is_shown], now)
 
     def _add(self, packs: PackList, following: Sequence[EntryWords], now: datetime) -> None:
@@ -116,10 +116,10 @@ class EntryPacks:
 
     def _latest(self) -> Iterator[EntryPack]:
         """Yields the packs, the latest first."""
-        found = self._store.packs_before(self._workspace, None, PACKS_READ)
+        found = self._store.memory.packs_before(self._workspace, None, PACKS_READ)
         yield from found
         while len(found) == PACKS_READ:
-            found = self._store.packs_before(self._workspace, found[-1].last_id, PACKS_READ)
+            found = self._store.memory.packs_before(self._workspace, found[-1].last_id, PACKS_READ)
             yield from found
 
 

@@ -82,8 +82,8 @@ class LexicalSearch:
         return self._fresh(workspace).ask(lambda index: index.answer(index.about(path, entry_types)))
 
     def forgetting(self, workspace: str, entry_id: str) -> list[Write]:
-        packs = self._store.pack_list(workspace)
-        last_id = self._store.pack_of(workspace, entry_id) if entry_id <= packs.until else None
+        packs = self._store.memory.pack_list(workspace)
+        last_id = self._store.memory.pack_of(workspace, entry_id) if entry_id <= packs.until else None
         void = [] if last_id is None else [Put(EntryPack(workspace, last_id))]
         return [Save(replace(packs, version=packs.version + 1)), *void]
 
@@ -206,7 +206,7 @@ class _Board:
         """Yields pages until they show as many entries as are searched."""
         since, cursor, left = ids.made_at(after_id), None, self._most
         while left > 0:
-            page = self._store.newest_entries(self._workspace, since, None, min(PAGE, self._most), cursor)
+            page = self._store.memory.newest_entries(self._workspace, since, None, min(PAGE, self._most), cursor)
             yield page
             left, cursor = left - sum(each.is_shown for each in page.items), page.cursor
             if cursor is None:
@@ -216,22 +216,22 @@ class _Board:
         return self._entries_between(ids.beginning_at(ENTRY, begin), None)
 
     def _entries_between(self, after_id: str, until_id: str | None) -> list[Entry]:
-        page = self._store.entries_after(self._workspace, after_id or None, PAGE, until_id)
+        page = self._store.memory.entries_after(self._workspace, after_id or None, PAGE, until_id)
         found = list(page.items)
         while page.cursor is not None:
-            page = self._store.entries_after(self._workspace, page.cursor, PAGE, until_id)
+            page = self._store.memory.entries_after(self._workspace, page.cursor, PAGE, until_id)
             found += page.items
         return found
 
     def _changes_from(self, begin: datetime) -> dict[str, Entry]:
         """Returns the entries that were changed, by the marks of the changes."""
         mark, found = ids.beginning_at(CHANGE, begin), list[ChangedEntry]()
-        while marks := self._store.changed_after(self._workspace, mark, PAGE):
+        while marks := self._store.memory.changed_after(self._workspace, mark, PAGE):
             found += (each for each in marks if each.id not in self._applied)
             mark = marks[-1].id
             if len(marks) < PAGE:
                 break
-        entries = self._store.entries(self._workspace, list({each.entry_id for each in found})) if found else {}
+        entries = self._store.memory.entries(self._workspace, list({each.entry_id for each in found})) if found else {}
         return {each.id: entries[each.entry_id] for each in found if each.entry_id in entries}
 
     def _apply(self, entries: Iterable[EntryWords], changes: Mapping[str, Entry]) -> None:

@@ -16,7 +16,7 @@ def admit(deps: Deps, header: str) -> tuple[Deps, Principal]:
     Raises ``TokenRefused`` unless the token was issued, has the shown secret, hasn't expired and wasn't revoked;
     ``Busy`` if it can't be read."""
     deps, shown = deps.at_one_version(), credentials_from(header)
-    token = None if shown is None else deps.store.present_token(shown, deps.clock.now())
+    token = None if shown is None else deps.store.tokens.present_token(shown, deps.clock.now())
     if shown is None or token is None or not token.admits(shown, deps.clock.now()):
         raise errors.TokenRefused
     return deps, token.principal

@@ -18,7 +18,7 @@ def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_
     by.must_be_human("change the workspace's settings")
 
     def attempt() -> Settings:
-        before = deps.store.settings(by.workspace)
+        before = deps.store.settings.of(by.workspace)
         if expected_version is not None and expected_version != before.version:
             raise errors.VersionConflict("settings", before.version)
         after = before.changed(**values, version=before.version + 1)
@@ -26,7 +26,7 @@ def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_
         if opens:
             # Before the settings: a wake-up without a tracker is harmless, a tracker that is never woken isn't.
             change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(deps.clock.now()))
-        deps.store.save_settings(by.workspace, after, by, deps.clock.now())
+        deps.store.settings.save_settings(by.workspace, after, by, deps.clock.now())
         if opens:
             # And after them: a process that looked in between saw no tracker, and is about to clear the wake-up.
             change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(deps.clock.now()))

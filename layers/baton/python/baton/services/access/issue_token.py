@@ -39,7 +39,7 @@ def issue_token(
 
     def decide(_: None) -> tuple[Token, str]:
         token, secret = _new_token(deps, by, request)
-        deps.store.add_token(token, idempotency_key)
+        deps.store.tokens.add_token(token, idempotency_key)
         return token, spell(token.id, secret)
 
     return idempotency.run_idempotently(
@@ -50,7 +50,7 @@ def issue_token(
 def read_tokens(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
     """Returns the workspace's tokens, newest first."""
     by.must_be_human("list tokens")
-    return deps.store.tokens(by.workspace, limit, cursor)
+    return deps.store.tokens.listed(by.workspace, limit, cursor)
 
 
 def _new_token(deps: Deps, by: Principal, request: TokenRequest) -> tuple[Token, str]:
@@ -76,12 +76,12 @@ def revoke_token(deps: Deps, by: Principal, token_id: str) -> Token:
     by.must_be_human("revoke a token")
 
     def attempt() -> Token:
-        token = deps.store.token(token_id)
+        token = deps.store.tokens.token(token_id)
         if token is None or token.workspace != by.workspace:
             raise errors.Unknown("token")
         revoked = token.revoked(by, deps.clock.now())
         if revoked is not token:
-            deps.store.save_revocation(revoked)
+            deps.store.tokens.save_revocation(revoked)
         return revoked
 
     return retry_on_conflict(deps, attempt)
@@ -102,7 +102,7 @@ def _check(deps: Deps, by: Principal, request: TokenRequest, now: datetime) -> N
             raise errors.InvalidInput(
                 "scopes", f"an agent acts only as itself: its tokens take no scope but {CONVERSE!r}"
             )
-        if deps.store.agent(by.workspace, request.subject) is None:
+        if deps.store.agents.agent(by.workspace, request.subject) is None:
             raise errors.InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
     if request.kind is PrincipalKind.HUMAN:
         by.must_be_let_name(request.subject)

@@ -41,7 +41,7 @@ def _limits(deps: Deps, by: Principal, now: datetime) -> CallerLimits:
     """The workspace's limits, at most a minute old."""
     known = deps.meter.settings.get(by.workspace)
     if known is None or not now - SETTINGS_ARE_GOOD_FOR < known[0] <= now:
-        known = now, deps.store.settings(by.workspace)
+        known = now, deps.store.settings.of(by.workspace)
         deps.meter.settings[by.workspace] = known
     return limits_of(by, known[1])
 
@@ -54,7 +54,7 @@ def _counted(deps: Deps, by: Principal, size: int, now: datetime) -> tuple[int, 
     if not number:
         return None
     try:
-        requests, in_all = deps.store.count_use(by, minute_of(now), number, number * size)
+        requests, in_all = deps.store.uses.count_use(by, minute_of(now), number, number * size)
     except Exception as exc:  # noqa: BLE001 - any error of a store; this process has its own buckets
         deps.log("use could not be counted", action="use_not_counted", error=type(exc).__name__)
         return None

@@ -33,17 +33,17 @@ def make_session_code(deps: Deps, by: Principal) -> tuple[SessionCode, str]:
         token_id=parent.id,
         expires_at=deps.clock.now() + timedelta(seconds=CODE_SECONDS),
     )
-    deps.store.add_session_code(code)
+    deps.store.sessions.add_session_code(code)
     return code, text
 
 
 def look_at_session_code(deps: Deps, text: str) -> tuple[SessionCode, Token]:
     """Returns the code and the token that a session of it would be opened with. Nothing is written. Raises
     ``CodeRefused``, which doesn't tell why."""
-    now, code = deps.clock.now(), deps.store.session_code(digest(text))
+    now, code = deps.clock.now(), deps.store.sessions.session_code(digest(text))
     if code is None or not code.is_good(now):
         raise errors.CodeRefused
-    parent = deps.store.token(code.token_id)
+    parent = deps.store.tokens.token(code.token_id)
     if parent is None or not parent.is_active(now):
         raise errors.CodeRefused
     return code, parent
@@ -62,7 +62,7 @@ def redeem_session_code(deps: Deps, text: str) -> tuple[Token, str]:
 
 def _parent(deps: Deps, by: Principal, action: str) -> Token:
     by.must_be_human(action)
-    token = deps.store.token(by.token_id)
+    token = deps.store.tokens.token(by.token_id)
     if token is None:
         raise errors.TokenRefused
     if token.is_session:

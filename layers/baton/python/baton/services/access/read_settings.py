@@ -10,4 +10,4 @@ from baton.ports.deps import Deps
 
 def read_settings(deps: Deps, by: Principal) -> tuple[Settings, bool]:
     """Returns the settings, and whether the caller may see the guardrails among them."""
-    return deps.store.settings(by.workspace), may_see_guardrails(by)
+    return deps.store.settings.of(by.workspace), may_see_guardrails(by)

@@ -13,9 +13,9 @@ def renew_session(deps: Deps, by: Principal) -> Token:
     """Returns the caller's session with its later end. Raises ``HumanNeeded``, ``NotASession`` for another token, and
     ``TokenRefused`` if it was revoked meanwhile."""
     by.must_be_human("renew a session")
-    session = deps.store.token(by.token_id)
+    session = deps.store.tokens.token(by.token_id)
     if session is None:
         raise errors.TokenRefused
     if not session.is_session:
         raise errors.NotASession
-    return deps.store.renew_session(renewed(session, deps.clock.now()))
+    return deps.store.sessions.renew_session(renewed(session, deps.clock.now()))

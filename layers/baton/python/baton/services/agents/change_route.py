@@ -22,7 +22,7 @@ def change_route(
 
     def attempt() -> tuple[Route, bool]:
         _must_be_active(deps, by.workspace, values["agent"])
-        table, now = deps.store.routes(by.workspace), deps.clock.now()
+        table, now = deps.store.routes.table(by.workspace), deps.clock.now()
         before = table.last(work_type)
         if before is None or before.removed:
             before = _blank(by, work_type, before, now)
@@ -32,7 +32,7 @@ def change_route(
         if before.removed and len(table) >= MAX_ROUTES:
             raise errors.LimitReached("routes", MAX_ROUTES)
         after = before.changed(by, now, **values, removed=False)
-        deps.store.save_route(after, table)
+        deps.store.routes.save_route(after, table)
         return after, before.removed
 
     return retry_on_conflict(deps, attempt)
@@ -43,23 +43,23 @@ def remove_route(deps: Deps, by: Principal, work_type: str) -> None:
     by.must_be_human("change a route")
 
     def attempt() -> None:
-        table = deps.store.routes(by.workspace)
+        table = deps.store.routes.table(by.workspace)
         route = table.last(work_type)
         if route is None or route.removed:
             raise errors.Unknown("route for this type of work")
-        deps.store.save_route(route.changed(by, deps.clock.now(), removed=True), table)
+        deps.store.routes.save_route(route.changed(by, deps.clock.now(), removed=True), table)
 
     return retry_on_conflict(deps, attempt)
 
 
 def read_routes(deps: Deps, by: Principal) -> RoutingTable:
     """Returns the workspace's routes. One read."""
-    return deps.store.routes(by.workspace)
+    return deps.store.routes.table(by.workspace)
 
 
 def read_route(deps: Deps, by: Principal, work_type: str) -> Route:
     """Returns the route for this type of work. Raises ``Unknown``."""
-    route = deps.store.route(by.workspace, work_type)
+    route = deps.store.routes.route(by.workspace, work_type)
     if route is None:
         raise errors.Unknown("route for this type of work")
     return route
@@ -79,7 +79,7 @@ def _blank(by: Principal, work_type: str, removed: Route | None, now: datetime) 
 
 
 def _must_be_active(deps: Deps, workspace: str, slug: str) -> None:
-    agent = deps.store.agent(workspace, slug)
+    agent = deps.store.agents.agent(workspace, slug)
     if agent is None:
         raise errors.UnknownAgent(slug)
     if not agent.active:

@@ -46,7 +46,7 @@ def define_tool(
 
     def attempt() -> tuple[Tool, bool]:
         after, toolbox = _defined(deps, by, name, values, seen or SeenVersions())
-        deps.store.save_tool(after, toolbox)
+        deps.store.tools.save_tool(after, toolbox)
         return after, toolbox.get(name) is None
 
     return retry_on_conflict(deps, attempt)
@@ -63,7 +63,7 @@ def _defined(deps: Deps, by: Principal, name: str, values: dict[str, Any], seen:
     """Returns the tool in its next version, and the toolbox that it was made from."""
     by.must_be_human("define a handoff tool")
     check_tool(name, values)
-    toolbox, now = deps.store.toolbox(by.workspace), deps.clock.now()
+    toolbox, now = deps.store.tools.toolbox(by.workspace), deps.clock.now()
     before = toolbox.get(name) or undefined(name, by, now)
     if seen.tool not in {None, before.version}:
         raise errors.VersionConflict("tool", before.version)
@@ -85,7 +85,9 @@ def _target(deps: Deps, workspace: str, before: Tool, values: dict[str, Any]) ->
         raise errors.InvalidInput("config.target_agent", "is required")
     if "target_agent" not in values and not values.get("active", before.active):
         return None
-    known = deps.store.handoff_inputs(workspace, HandoffQuery(agents=resolve_agents.slugs_among(wanted))).agents
+    known = deps.store.handoffs.handoff_inputs(
+        workspace, HandoffQuery(agents=resolve_agents.slugs_among(wanted))
+    ).agents
     return resolve_agents.active_agent(deps, workspace, known, wanted, "config.target_agent")
 
 
@@ -120,21 +122,21 @@ def suspensions(deps: Deps, workspace: str, tools: Iterable[Tool]) -> dict[str, 
     agents: dict[str, Agent] = {}
     for start in range(0, len(targets), TARGETS_AT_ONCE):
         wanted = HandoffQuery(agents=frozenset(targets[start : start + TARGETS_AT_ONCE]))
-        agents |= deps.store.handoff_inputs(workspace, wanted).agents
+        agents |= deps.store.handoffs.handoff_inputs(workspace, wanted).agents
     found = ((tool.name, tool.suspended_by(agents.get(tool.target_agent))) for tool in shown)
     return {name: suspension for name, suspension in found if suspension is not None}
 
 
 def find_tool(deps: Deps, by: Principal, name: str) -> Tool:
     """Returns the tool. Raises ``Unknown``."""
-    found = deps.store.tools(by.workspace, [name])
+    found = deps.store.tools.named(by.workspace, [name])
     if name not in found or not ReadRights(deps, by).may_read_tool(name):
         raise errors.Unknown("tool")
     return found[name]
 
 
 def _readable_tools(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
-    rights, page = ReadRights(deps, by), deps.store.listed_tools(by.workspace, limit, cursor)
+    rights, page = ReadRights(deps, by), deps.store.tools.listed_tools(by.workspace, limit, cursor)
     return Page(tuple(tool for tool in page.items if rights.may_read_tool(tool.name)), page.cursor)
 
 
@@ -142,7 +144,7 @@ def dry_run(deps: Deps, by: Principal, name: str, arguments: Any) -> dict[str, A
     """Returns the outcome that a call of the tool with these arguments would have now. Changes nothing. Raises
     ``Unknown``."""
     tool = find_tool(deps, by, name)
-    inputs = deps.store.handoff_inputs(by.workspace, HandoffQuery(agents=frozenset({tool.target_agent})))
+    inputs = deps.store.handoffs.handoff_inputs(by.workspace, HandoffQuery(agents=frozenset({tool.target_agent})))
     target = inputs.agents.get(tool.target_agent)
     problems = [{"field": each.field, "message": each.message} for each in tool.problems(arguments)]
     if not tool.active:

@@ -38,10 +38,10 @@ class MatchingAgent(SeenAgent):
 
 def seen_agent(deps: Deps, workspace: str, slug: str) -> SeenAgent:
     """Returns the agent with its liveness. Raises ``Unknown``."""
-    agent = deps.store.agent(workspace, slug)
+    agent = deps.store.agents.agent(workspace, slug)
     if agent is None:
         raise errors.Unknown("agent")
-    last_contact_at = deps.store.last_contact(workspace, slug)
+    last_contact_at = deps.store.contacts.last_contact(workspace, slug)
     contacts = {slug: last_contact_at} if last_contact_at else {}
     return SeenAgent(agent, _livenesses(deps, workspace, [slug], contacts)[slug])
 
@@ -52,15 +52,15 @@ def whole_agent(deps: Deps, by: Principal, slug: str) -> tuple[SeenAgent, RunPro
 
 
 def profile_for(deps: Deps, by: Principal, slug: str) -> RunProfile | None:
-    return deps.store.profile(by.workspace, slug) if may_see_profile(by, slug) else None
+    return deps.store.runs.profile(by.workspace, slug) if may_see_profile(by, slug) else None
 
 
 def seen_agents(deps: Deps, workspace: str, *, after: str | None = None, most: int | None = None) -> list[SeenAgent]:
     """Returns all agents by slug, inactive ones too; or the first ``most`` after a slug, without reading the liveness
     of others."""
-    ordered = sorted(deps.store.roster(workspace), key=lambda agent: agent.slug)
+    ordered = sorted(deps.store.agents.roster(workspace), key=lambda agent: agent.slug)
     agents = [agent for agent in ordered if after is None or agent.slug > after][:most]
-    contacts = deps.store.last_contacts(workspace)
+    contacts = deps.store.contacts.last_contacts(workspace)
     seen = _livenesses(deps, workspace, [agent.slug for agent in agents], contacts)
     return [SeenAgent(agent, seen[agent.slug]) for agent in agents]
 
@@ -69,9 +69,9 @@ def agents_for(deps: Deps, workspace: str, requires: Iterable[str]) -> list[Matc
     """Returns the active agents that declare some of ``requires`` (in the spelling of ``requirements``) or declare
     nothing, best first: by match and liveness, then by slug."""
     criteria = tuple(requires)
-    rated = [(agent.match(criteria), agent) for agent in deps.store.roster(workspace) if agent.active]
+    rated = [(agent.match(criteria), agent) for agent in deps.store.agents.roster(workspace) if agent.active]
     likely = sorted(((match, agent) for match, agent in rated if match), key=lambda each: (-each[0], each[1].slug))
-    contacts = deps.store.last_contacts(workspace)
+    contacts = deps.store.contacts.last_contacts(workspace)
     seen = _livenesses(deps, workspace, [agent.slug for _, agent in likely], contacts)
     found = [MatchingAgent(agent, seen[agent.slug], match) for match, agent in likely]
     return sorted(found, key=lambda each: (-each.score, each.agent.slug))
@@ -84,7 +84,7 @@ def _livenesses(deps: Deps, workspace: str, slugs: list[str], contacts: Mapping[
     seen = {slug: liveness(contacts.get(slug), now) for slug in slugs}
     quiet = [slug for slug in slugs if seen[slug].status is not Presence.ACTIVE]
     for slug in quiet[:MAX_LOOKS_FOR_CLAIMS]:
-        held = deps.store.held(workspace, slug)
+        held = deps.store.claims.held(workspace, slug)
         seen[slug] = liveness(_latest(contacts.get(slug), held), now, holds_claim=bool(held))
     return seen
 

@@ -57,9 +57,9 @@ def import_agents(
         return [_from_answer(each) for each in response["agents"]]
 
     def decide(_: None) -> list[ImportedAgent]:
-        roster = deps.store.roster(by.workspace)
+        roster = deps.store.agents.roster(by.workspace)
         for agent in _changed_agents(roster, by, declared, deps.clock.now()):
-            deps.store.save_agent(agent, roster)
+            deps.store.agents.save_agent(agent, roster)
             roster = roster.saved(agent)
             written[agent.slug] = ImportedAgent(agent.slug, _outcome(agent), agent.version)
         imported = [written.get(slug) or _unchanged(roster.get(slug)) for slug in declared]

@@ -30,7 +30,7 @@ def register_agent(
     check_profile(run_values)
 
     def attempt() -> tuple[Agent, bool]:
-        roster = deps.store.roster(by.workspace)
+        roster = deps.store.agents.roster(by.workspace)
         now = deps.clock.now()
         try:
             before = roster.get(slug)
@@ -44,7 +44,7 @@ def register_agent(
         after = before.changed(by, now, changes, **own)
         roster.must_not_clash(after)
         _must_not_begin_to_run(deps, by, before, after)
-        deps.store.save_agent(after, roster, profile)
+        deps.store.agents.save_agent(after, roster, profile)
         if after.is_run and after.active and not (before.is_run and before.active):
             _notify_backlog(deps, after)
         return after, before.version == 0
@@ -57,7 +57,7 @@ def _must_not_begin_to_run(deps: Deps, by: Principal, before: Agent, after: Agen
     if (
         not by.is_human
         and after.runtime is not before.runtime
-        and deps.store.profile(by.workspace, after.slug).hands_on
+        and deps.store.runs.profile(by.workspace, after.slug).hands_on
     ):
         raise errors.HumanNeeded("change the runtime of an agent that may hand work on")
 
@@ -65,10 +65,10 @@ def _must_not_begin_to_run(deps: Deps, by: Principal, before: Agent, after: Agen
 def _profile(deps: Deps, by: Principal, slug: str, values: dict[str, Any]) -> tuple[RunProfile, tuple[str, ...]]:
     """The new profile, and the names of its changes. Raises ``HumanNeeded``, and ``InvalidInput`` for a tool that
     doesn't exist."""
-    before = deps.store.profile(by.workspace, slug)
+    before = deps.store.runs.profile(by.workspace, slug)
     after = before.changed(by, **values)
     tool_names = [name for name in after.tools if name not in BUILT_IN]
-    unknown = sorted(set(tool_names) - set(deps.store.tools(by.workspace, tool_names))) if tool_names else []
+    unknown = sorted(set(tool_names) - set(deps.store.tools.named(by.workspace, tool_names))) if tool_names else []
     if unknown:
         raise errors.InvalidInput("tools", f"has no tool named {unknown[0]}: define it with PUT /tools/{unknown[0]}")
     return after, before.differs(after)
@@ -78,7 +78,7 @@ def _notify_backlog(deps: Deps, agent: Agent) -> None:
     """Sends notices for the tasks that waited for the agent to be switched on; process-task continues from there. The
     agent is saved: an error here only costs time."""
     try:
-        _, ready = deps.store.ready(agent.workspace, agent.slug, deps.clock.now())
+        _, ready = deps.store.queues.ready(agent.workspace, agent.slug, deps.clock.now())
         waiting = list(islice(ready, MAX_NOTICES))
     except errors.Busy:
         waiting = []

@@ -50,7 +50,7 @@ def _changed(
         return idempotency.response_alone(deps, idempotency_key)
 
     def decide(_: None) -> Alert:
-        before = deps.store.alert(by.workspace, alert_id)
+        before = deps.store.alerts.alert(by.workspace, alert_id)
         after = change(before, deps.clock.now())
         writes: list[Write] = [*idempotency.save_response(idempotency_key, snapshot(after))]
         if after is not before:

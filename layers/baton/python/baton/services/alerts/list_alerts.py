@@ -15,7 +15,7 @@ from baton.steps.filtering import filtered
 
 def find_alert(deps: Deps, by: Principal, alert_id: str) -> Alert:
     """Returns the alert. Raises ``Unknown``."""
-    alert = deps.store.alert(by.workspace, alert_id)
+    alert = deps.store.alerts.alert(by.workspace, alert_id)
     if not ReadRights(deps, by).readable_alerts([alert]):
         raise errors.Unknown("alert")
     return alert
@@ -36,15 +36,15 @@ def list_alerts(deps: Deps, by: Principal, filters: AlertFilter, limit: int, cur
     store, workspace, rights = deps.store, by.workspace, ReadRights(deps, by)
     unresolved = state if task_id is None and state in {AlertState.OPEN, AlertState.ACKNOWLEDGED} else None
     if unresolved is not None and rights.reads_all:
-        return store.unresolved_alerts(workspace, unresolved, limit, cursor)
+        return store.alerts.unresolved_alerts(workspace, unresolved, limit, cursor)
 
     def read(size: int, at: str | None) -> Page:
         if task_id is not None:
-            page = store.alerts_of_task(workspace, task_id, size, at)
+            page = store.alerts.alerts_of_task(workspace, task_id, size, at)
         elif unresolved is not None:
-            page = store.unresolved_alerts(workspace, unresolved, size, at)
+            page = store.alerts.unresolved_alerts(workspace, unresolved, size, at)
         else:
-            page = store.alerts(workspace, size, at)
+            page = store.alerts.newest(workspace, size, at)
         return Page(rights.readable_alerts(page.items), page.cursor)
 
     return filtered(read, lambda alert: state is None or alert.state is state, limit, cursor)

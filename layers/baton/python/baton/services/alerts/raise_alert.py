@@ -50,7 +50,7 @@ def _saved_response(
     """The response saved under the key. Raises ``Unknown`` for a task that doesn't exist or that the caller may not
     read."""
     if request.task_id is not None:
-        task, saved_response = deps.store.load(by.workspace, request.task_id, idempotency_key)
+        task, saved_response = deps.store.tasks.load(by.workspace, request.task_id, idempotency_key)
         ReadRights(deps, by).must_read(task)
         return saved_response
     return deps.store.saved_response(idempotency_key) if idempotency_key else None

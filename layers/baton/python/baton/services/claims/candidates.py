@@ -63,7 +63,7 @@ def _once_more(look: Look) -> Iterator[ReadyTask]:
 
 def _in_order(deps: Deps, claimer: Claimer, look: Look) -> Iterator[ReadyTask]:
     workspace, now, marks_left = claimer.by.workspace, deps.clock.now(), MAX_MARKS
-    skills, own = deps.store.ready(workspace, claimer.agent, now + times.seconds(look.ahead_seconds))
+    skills, own = deps.store.queues.ready(workspace, claimer.agent, now + times.seconds(look.ahead_seconds))
     for ready in _spread((ready for ready in own if _is_due(ready, now, look)), look):
         if ready.lapsed_claim is not None:
             marks_left -= 1
@@ -73,7 +73,7 @@ def _in_order(deps: Deps, claimer: Claimer, look: Look) -> Iterator[ReadyTask]:
     if skills is None or not look.sees_open_work:
         return
     offers = frozenset(requirements(skills.accepts, skills.produces))
-    for ready in _spread(deps.store.open_work(workspace, now), look):
+    for ready in _spread(deps.store.queues.open_work(workspace, now), look):
         if ready.source != claimer.agent and not lacking(offers, ready.requires):
             yield ready
 
@@ -95,7 +95,7 @@ def _is_lapsed(deps: Deps, claimer: Claimer, ready: ReadyTask) -> bool:
     """False if a claim holds the task whose lease isn't over after all: then its mark is moved on, so that it is looked
     at once per lease."""
     try:
-        task, _ = deps.store.load(claimer.by.workspace, ready.task_id)
+        task, _ = deps.store.tasks.load(claimer.by.workspace, ready.task_id)
     except errors.Unknown:
         return False
     except errors.WrittenByNewer:
@@ -105,7 +105,7 @@ def _is_lapsed(deps: Deps, claimer: Claimer, ready: ReadyTask) -> bool:
         return True
     if task.claim is not None and task.claim.claim_id == ready.lapsed_claim:
         with suppress(errors.Busy):  # the next one who looks moves it
-            deps.store.move_mark(task)
+            deps.store.claims.move_mark(task)
     return False
 
 

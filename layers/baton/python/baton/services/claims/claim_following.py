@@ -44,7 +44,7 @@ def _claimer(deps: Deps, by: Principal, ended: TaskDetails) -> Claimer:
     task, claim = ended.task, ended.ended_claim
     if claim is not None:
         return Claimer(by=by, agent=claim.agent, worker=claim.worker, lease_seconds=claim.lease_seconds)
-    events = deps.store.events(task.workspace, task.id, max(0, task.meta.seq - LOOKS_BACK), LOOKS_BACK)
+    events = deps.store.trail.events(task.workspace, task.id, max(0, task.meta.seq - LOOKS_BACK), LOOKS_BACK)
     claims = (event.data["changes"].get("claim") for event in events if event.fence == task.fence)
     found: dict[str, Any] = next((each for each in claims if each), {})
     return Claimer(

@@ -52,7 +52,7 @@ def agent_to_claim_for(deps: Deps, by: Principal, task_id: str) -> str:
     target. Raises ``Unknown``, and ``InvalidInput`` for open work, which has no target."""
     if by.kind is PrincipalKind.AGENT:
         return by.id
-    task, _ = deps.store.load(by.workspace, task_id)
+    task, _ = deps.store.tasks.load(by.workspace, task_id)
     if task.target_agent is None:
         raise errors.InvalidInput("agent", "is required for open work")
     return task.target_agent
@@ -75,7 +75,7 @@ def _must_be_eligible(deps: Deps, claimer: Claimer) -> None:
 
 
 def _must_be_active(deps: Deps, claimer: Claimer) -> None:
-    agent = deps.store.agent(claimer.by.workspace, claimer.agent)
+    agent = deps.store.agents.agent(claimer.by.workspace, claimer.agent)
     if agent is None:
         raise errors.Unknown("agent")
     agent.must_be_active()
@@ -147,7 +147,7 @@ def _earlier_claim(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey
 
 
 def _replayed(deps: Deps, claimer: Claimer, answer: dict[str, Any]) -> Claimed:
-    details = deps.store.read(claimer.by.workspace, answer["task_id"], with_body=True)
+    details = deps.store.tasks.read(claimer.by.workspace, answer["task_id"], with_body=True)
     claim = details.task.claim
     if claim is None or claim.claim_id != answer["claim_id"]:
         raise errors.ClaimOver(details.task.id)

@@ -30,7 +30,7 @@ def join_branches(deps: Deps, workspace: str, task_id: str) -> bool:
     branch that ends meanwhile leaves another job."""
 
     def attempt() -> bool:
-        job = deps.store.job(workspace, JobKind.JOIN, task_id)
+        job = deps.store.queues.job(workspace, JobKind.JOIN, task_id)
         joined = _join(deps, workspace, task_id)
         if job is not None:
             deps.store.commit(workspace, FinishJob(job))
@@ -41,7 +41,7 @@ def join_branches(deps: Deps, workspace: str, task_id: str) -> bool:
 
 def _join(deps: Deps, workspace: str, task_id: str) -> bool:
     try:
-        task, _ = deps.store.load(workspace, task_id)
+        task, _ = deps.store.tasks.load(workspace, task_id)
     except errors.Unknown:
         return False
     wait = task.wait
@@ -69,7 +69,7 @@ def _results(
     """The results of the branches in the order of their calls, with the state of those that still run. ``closed``:
     those that are cancelled as the task goes on without them."""
     ids = [task.id for branch in leaves.values() for task in branch]
-    details = deps.store.outcomes(workspace, ids)
+    details = deps.store.tasks.outcomes(workspace, ids)
     most = MAX_RESULTS_BYTES // max(len(ids), 1)
     return [
         {**_within(most, _result(call_id, details[task.id])), **(_CLOSED if task.id in closed else {})}

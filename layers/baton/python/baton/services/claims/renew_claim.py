@@ -16,6 +16,6 @@ def renew_claim(deps: Deps, by: Principal, task_id: str, claim_id: str, lease_se
     ``Unknown``."""
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
         if by.kind is not PrincipalKind.AGENT and not by.is_own_part:
-            task, _ = deps.store.load(by.workspace, task_id)
+            task, _ = deps.store.tasks.load(by.workspace, task_id)
             must_be_let_act(deps, by, task.current_claim(claim_id, by).agent)
-        return deps.store.renew(WorkerCall(by, task_id, claim_id), deps.clock.now(), lease_seconds)
+        return deps.store.claims.renew(WorkerCall(by, task_id, claim_id), deps.clock.now(), lease_seconds)

@@ -33,7 +33,7 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
         query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        return idempotency.with_response(deps.store.handoff_inputs(by.workspace, query))
+        return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
 
     def decide(inputs: HandoffInputs) -> tuple[Task, str]:
         if inputs.parent is None:

@@ -67,7 +67,7 @@ def answer_callback(deps: Deps, token: str, content: Any) -> None:
     callback = _callback_at(deps, token)
 
     def attempt() -> None:
-        task, _ = deps.store.load(callback.workspace, callback.task_id)
+        task, _ = deps.store.tasks.load(callback.workspace, callback.task_id)
         if task.state is not State.WAITING or task.wait is None or task.wait.number != callback.wait:
             return _must_be_a_repeat(deps, callback, content)
         now = deps.clock.now()
@@ -103,6 +103,6 @@ def _callback_at(deps: Deps, token: str) -> Callback:
 
 
 def _must_be_a_repeat(deps: Deps, callback: Callback, content: Any) -> None:
-    resume_payload = deps.store.read(callback.workspace, callback.task_id).resume_payload or {}
+    resume_payload = deps.store.tasks.read(callback.workspace, callback.task_id).resume_payload or {}
     if resume_payload.get("wait") != callback.wait or resume_payload.get("body_hash") != fingerprint(content):
         raise errors.CallbackUsed

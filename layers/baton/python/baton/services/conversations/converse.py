@@ -124,7 +124,7 @@ def say(
         if heard(deps, by, found) != found.tasks:
             raise errors.Unknown("conversation")
         holder = found.holder
-        inputs = deps.store.handoff_inputs(workspace, _wanted(by, holder))
+        inputs = deps.store.handoffs.handoff_inputs(workspace, _wanted(by, holder))
         _must_be_a_conversation(deps, found, inputs)
         if by.kind is Who.AGENT and holds_claims(deps, workspace, by.id):
             raise errors.ClaimRequired(by.id)
@@ -191,7 +191,7 @@ def as_said_now(deps: Deps, found: FoundConversation, draft: HandoffDraft) -> Ha
     holder, held_back = found.holder, history.conversation_in(draft.message)
     if not holder.is_ended or holder.agent is None or held_back is None:
         raise errors.ConversationBusy(holder.workflow_id, holder.id, str(holder.state))
-    inputs = deps.store.handoff_inputs(holder.workspace, HandoffQuery(parent_id=holder.id))
+    inputs = deps.store.handoffs.handoff_inputs(holder.workspace, HandoffQuery(parent_id=holder.id))
     said = _draft(found, inputs, draft.source, holder.agent, held_back.message)
     return _with_snapshot(deps, holder.workspace, said)
 
@@ -261,8 +261,8 @@ def _readable_tasks(deps: Deps, by: Principal, conversation_id: str) -> list[Tas
     """Returns what ``heard`` does, by the conversation's id. A caller that reads all needs no search for the holder."""
     if not ReadRights(deps, by).reads_all:
         return list(heard(deps, by, find_conversation(deps, by.workspace, conversation_id)))
-    ids = [each.task_id for each in deps.store.workflow(by.workspace, conversation_id)]
-    found = deps.store.tasks(by.workspace, ids) if ids else {}
+    ids = [each.task_id for each in deps.store.workflows.members(by.workspace, conversation_id)]
+    found = deps.store.tasks.many(by.workspace, ids) if ids else {}
     if not found:
         raise errors.Unknown("conversation")
     return [found[each] for each in sorted(found)]
@@ -277,7 +277,7 @@ def read_messages(
     cursor."""
     workspace = by.workspace
     tasks = _readable_tasks(deps, by, conversation_id)
-    is_open = deps.store.settings(workspace).guardrails.secrets == OFF
+    is_open = deps.store.settings.of(workspace).guardrails.secrets == OFF
     shelf = CursorStore(deps, workspace, conversation_id)
     before = shelf.told_by(cursor)
     reader = ConversationReader(deps, parse_read_cursor(before), tasks, is_open=is_open)

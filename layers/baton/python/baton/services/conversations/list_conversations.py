@@ -64,11 +64,11 @@ def list_conversations(deps: Deps, by: Principal, criteria: ConversationFilter, 
 
 
 def _page(deps: Deps, workspace: str, criteria: ConversationFilter, limit: int, cursor: str | None) -> Page:
-    begun = deps.store.conversations(workspace, limit, cursor, criteria.begun_by)
+    begun = deps.store.conversations.begun(workspace, limit, cursor, criteria.begun_by)
     if not begun.items:
         return begun
-    talks = deps.store.talks(workspace, [each.id for each in begun.items])
-    roster = deps.store.roster(workspace)
+    talks = deps.store.conversations.talks(workspace, [each.id for each in begun.items])
+    roster = deps.store.agents.roster(workspace)
     read = [each for each in begun.items if each.id in talks]
     found = (_listed(each, talks[each.id], roster) for each in read)
     is_all = len(read) == len(begun.items)

@@ -42,13 +42,13 @@ def see_conversation(deps: Deps, by: Principal, conversation_id: str) -> Overvie
     root, holder, shown = found.root, found.holder, heard(deps, by, found)
     record = root_record(deps, found)
     conversation = history.conversation_in(record)
-    _, usage = deps.store.usage(workspace, conversation_id, root.id)
+    _, usage = deps.store.runs.usage(workspace, conversation_id, root.id)
     message = conversation.message if conversation else ask_in(record)
     return Overview(
         tasks=shown,
         root=root,
         holder=holder,
-        agent=deps.store.agent(workspace, holder.agent) if holder.agent else None,
+        agent=deps.store.agents.agent(workspace, holder.agent) if holder.agent else None,
         message=message if root in shown else "",
         usage=usage,
     )
@@ -56,5 +56,5 @@ def see_conversation(deps: Deps, by: Principal, conversation_id: str) -> Overvie
 
 def spending(deps: Deps, workspace: str, workflow_id: str, root_id: str) -> tuple[Usage, Budget]:
     """Returns the workflow's usage so far, and its root's budget. Two reads."""
-    _, usage = deps.store.usage(workspace, workflow_id, root_id)
-    return usage, handoff_message.message_from(deps.store.bodies(workspace, [root_id]).get(root_id)).budget.limits
+    _, usage = deps.store.runs.usage(workspace, workflow_id, root_id)
+    return usage, handoff_message.message_from(deps.store.tasks.bodies(workspace, [root_id]).get(root_id)).budget.limits

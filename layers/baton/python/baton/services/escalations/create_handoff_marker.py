@@ -58,7 +58,7 @@ def create_handoff_marker(
     settings: Settings | None = None
 
     def replay(saved: dict[str, Any]) -> MarkerAnswer:
-        known = settings or deps.store.settings(by.workspace)
+        known = settings or deps.store.settings.of(by.workspace)
         return _with_present_page(deps, known, by.workspace, MarkerAnswer(**saved))
 
     def read() -> tuple[tuple[Marker | errors.InvalidMarker, MarkerInputs], SavedResponse | None]:
@@ -85,9 +85,9 @@ def _parse_with_inputs(
 ) -> tuple[Marker | errors.InvalidMarker, MarkerInputs]:
     """Returns the marker, or why it is invalid: not raised yet, as a repeat gets its first answer whatever has become
     of the agents since."""
-    marker = _parse(body, deps.store.roster(workspace))
+    marker = _parse(body, deps.store.agents.roster(workspace))
     pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
-    return marker, deps.store.marker_inputs(workspace, pair, idempotency_key)
+    return marker, deps.store.escalations.marker_inputs(workspace, pair, idempotency_key)
 
 
 def _parse(body: dict[str, Any], roster: Roster) -> Marker | errors.InvalidMarker:
@@ -148,7 +148,7 @@ def _prevented(
     """Returns the answer, and the writes that show humans what was asked."""
     now = deps.clock.now()
     if isinstance(decision, Duplicate):
-        page = page_of(deps, deps.store.settings(by.workspace), by.workspace, decision.task_id)
+        page = page_of(deps, deps.store.settings.of(by.workspace), by.workspace, decision.task_id)
         url = page.url if page else None
         answer = MarkerAnswer(handoff_block=marker.block, duplicate_of=decision.task_id, existing_task_url=url)
         return answer, [Insert(_note(deps, by, marker, decision.task_id, now))]
@@ -180,7 +180,7 @@ def _with_page(answer: MarkerAnswer, sent: PageResult) -> MarkerAnswer:
 def _asked_again(deps: Deps, by: Principal, marker: Marker, review_id: str) -> Review:
     """The first capped request in a direction opens a review, the next ones count on it. Raises ``Conflict`` if the
     review was released since the direction was read: an addition would go unseen."""
-    review = deps.store.review(by.workspace, review_id)
+    review = deps.store.escalations.review(by.workspace, review_id)
     if not review.is_open:
         raise errors.Conflict("manual review")
     return review.asked_again(marker.request, by, deps.clock.now())

@@ -26,10 +26,10 @@ class ReviewDetails:
 
 def find_review(deps: Deps, by: Principal, review_id: str, limit: int, cursor: str | None) -> ReviewDetails:
     """Returns the review with a page of its notes. Raises ``Unknown``."""
-    review = deps.store.review(by.workspace, review_id)
+    review = deps.store.escalations.review(by.workspace, review_id)
     if not ReadRights(deps, by).may_read_review(review):
         raise errors.Unknown("manual review")
-    draft = deps.store.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
+    draft = deps.store.escalations.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
     notes = list_notes(deps, by.workspace, review.id, limit, cursor)
     return ReviewDetails(review=review, draft=draft, notes=notes)
 
@@ -39,7 +39,7 @@ def list_reviews(deps: Deps, by: Principal, state: ReviewState | None, limit: in
     than ``limit``."""
     rights = ReadRights(deps, by)
     return filtered(
-        lambda size, at: deps.store.reviews(by.workspace, size, at),
+        lambda size, at: deps.store.escalations.reviews(by.workspace, size, at),
         lambda review: state in {None, review.state} and rights.may_read_review(review),
         limit,
         cursor,

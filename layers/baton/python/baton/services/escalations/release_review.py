@@ -72,7 +72,7 @@ def _release(
 ) -> tuple[Review, TaskDetails]:
     now = deps.clock.now()
     request = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
-    marker = parse_marker(request, deps.store.roster(by.workspace))
+    marker = parse_marker(request, deps.store.agents.roster(by.workspace))
     escalation = open_escalation(deps, by, marker, inputs.settings, released=review)
     task = escalation.change.task
     released = review.released(by, now, task.id)
@@ -86,7 +86,7 @@ def _release_handoff(
 ) -> tuple[Review, TaskDetails]:
     """Releases the latest request, in its workflow as it is now, without the loop guard. Raises ``AlreadyRetried`` if
     the handoff is a retry and another retry is still open."""
-    plain_draft = deps.store.review_request(by.workspace, review.id)
+    plain_draft = deps.store.escalations.review_request(by.workspace, review.id)
     if plain_draft is None:
         raise errors.Unknown("manual review")
     now = deps.clock.now()
@@ -117,7 +117,7 @@ def _release_handoff(
     elif _is_message(draft):
         extras.append(asked_in(begun.only, review.requested_by))
     if draft.retry_of is not None:
-        extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0])(task.id))
+        extras.append(retry_opened(deps, deps.store.tasks.load(by.workspace, draft.retry_of)[0])(task.id))
     extras += idempotency.save_response(idempotency_key, _response(released, task))
     return released, commit_handoff(deps, begun, *extras)
 

@@ -51,7 +51,7 @@ def publish_records(
 ) -> PublishReport:
     """Publishes the events in a batch of the table's stream. Who looks at lists of tasks is told first: whoever hears
     of an event and looks finds it. Raises ``Busy``."""
-    outbox_events = deps.store.fresh_events(records)
+    outbox_events = deps.store.outbox.fresh_events(records)
     tell_watches(deps, {each.workspace for each in outbox_events}, records, workers)
     return publish_fresh(deps, bus, outbox_events, workers)
 
@@ -83,7 +83,7 @@ def _pages(
     deps: Deps, result: PublishReport, now: datetime, may_go_on: Callable[[], bool]
 ) -> Iterator[Sequence[PendingTask]]:
     """Yields pages while there is time, and the bus is in reach."""
-    pages = iter(deps.store.pending_tasks(now - OVERDUE_AFTER))
+    pages = iter(deps.store.outbox.pending_tasks(now - OVERDUE_AFTER))
     while result.complete:
         page = next(pages, None)
         if page is None:
@@ -112,7 +112,7 @@ def _publish_page(deps: Deps, bus: Bus, page: Sequence[PendingTask], result: Pub
 
 
 def _tasks_of(deps: Deps, outbox_events: Iterable[OutboxEvent]) -> Tasks:
-    return deps.store.heads([(each.workspace, each.task_id) for each in outbox_events])
+    return deps.store.outbox.heads([(each.workspace, each.task_id) for each in outbox_events])
 
 
 def _publish(
@@ -143,7 +143,7 @@ def _note(deps: Deps, events: Sequence[OutboxEvent], told: Sequence[OutboxEvent]
             _mark(deps, told, is_over=len(told) == len(events) and told[-1].state in ENDED)
         if len(told) < len(events):
             late = events[len(told)]
-            deps.store.look_sooner(late.workspace, late.task_id, late.event.at)
+            deps.store.outbox.look_sooner(late.workspace, late.task_id, late.event.at)
     except errors.Busy:
         deps.log("an event will be published twice", action="event_unmarked", event_id=_id(events[0]))
 
@@ -159,22 +159,22 @@ def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, now: date
     if told:
         _mark(deps, told, is_over=is_over)
     elif is_over:
-        deps.store.leave_outbox(waiting.workspace, waiting.task_id)
+        deps.store.outbox.leave_outbox(waiting.workspace, waiting.task_id)
     if late and _id(late[0]) not in delivery.refused:
         return  # the bus was out of reach: the next run begins here
     if not is_over:
         since = late[0].event.at if late else None
         pause = _pause(waiting, since, now) if late or not told else OVERDUE_AFTER
-        deps.store.look_again(waiting.workspace, waiting.task_id, now - OVERDUE_AFTER + pause)
+        deps.store.outbox.look_again(waiting.workspace, waiting.task_id, now - OVERDUE_AFTER + pause)
 
 
 def _settle_absent(deps: Deps, waiting: PendingTask, put_at: datetime, now: datetime) -> None:
     """What a refused creation, or one that died, has left is given up. A task that comes to be is told by the stream,
     and by its place."""
     if now - put_at >= GIVEN_UP_AFTER:
-        deps.store.leave_outbox(waiting.workspace, waiting.task_id)
+        deps.store.outbox.leave_outbox(waiting.workspace, waiting.task_id)
     else:
-        deps.store.look_again(waiting.workspace, waiting.task_id, now - OVERDUE_AFTER + rest(now - put_at))
+        deps.store.outbox.look_again(waiting.workspace, waiting.task_id, now - OVERDUE_AFTER + rest(now - put_at))
 
 
 def _pause(waiting: PendingTask, refused_since: datetime | None, now: datetime) -> timedelta:
@@ -200,7 +200,7 @@ def _told(events: Sequence[OutboxEvent], delivery: PublishResult) -> list[Outbox
 
 def _mark(deps: Deps, told: Sequence[OutboxEvent], *, is_over: bool) -> None:
     first, last = told[0], told[-1]
-    deps.store.mark_told(first.workspace, first.task_id, first.event.seq, last.event.seq, is_over=is_over)
+    deps.store.outbox.mark_told(first.workspace, first.task_id, first.event.seq, last.event.seq, is_over=is_over)
 
 
 def _id(outbox_event: OutboxEvent) -> str:

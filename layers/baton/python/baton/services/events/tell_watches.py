@@ -18,8 +18,8 @@ def tell_watches(
     the table's stream. Never raises: a workspace for which it fails isn't brought back, so its lists are soon made
     anew each time."""
     try:
-        asked_at, now = deps.store.asked_watches(records), deps.clock.now()
-        watches = deps.store.watches(sorted(changed)) if changed else {}
+        asked_at, now = deps.store.watches.asked_watches(records), deps.clock.now()
+        watches = deps.store.watches.of_workspaces(sorted(changed)) if changed else {}
         watched = {workspace for workspace, watch in watches.items() if watch.is_watched(now)}
         workers(
             sorted(watched | asked_at.keys()),
@@ -33,9 +33,9 @@ def _tell(deps: Deps, workspace: str, changed_at: datetime | None, asked_at: dat
     """What came before the watch is noted before it."""
     try:
         if changed_at is not None:
-            deps.store.note_change(workspace, changed_at)
+            deps.store.watches.note_change(workspace, changed_at)
         if asked_at is not None:
-            deps.store.note_brought(workspace, asked_at)
+            deps.store.watches.note_brought(workspace, asked_at)
     except Exception as exc:  # noqa: BLE001 - the same
         _log(deps, exc)
 

@@ -88,7 +88,7 @@ def create_handoff(
         source = resolve_agents.source_of(deps, by, asked.source)
         claim = None if asked.claim_id is None else find_claim(deps, by.workspace, source, asked.claim_id)
         is_holder = _must_name_one(by, asked) and holds_claims(deps, by.workspace, source, asked.worker)
-        inputs = deps.store.handoff_inputs(by.workspace, _wanted(asked, source, claim, idempotency_key))
+        inputs = deps.store.handoffs.handoff_inputs(by.workspace, _wanted(asked, source, claim, idempotency_key))
         return _Read(source, claim, is_holder, inputs), inputs.saved_response
 
     def decide(read: _Read) -> TaskDetails:
@@ -107,7 +107,9 @@ def _routed(deps: Deps, workspace: str, request: CreateHandoff, source: str, inp
     if request.target is not None or inputs.route is None:
         return inputs
     target = inputs.route.agent
-    more = deps.store.handoff_inputs(workspace, HandoffQuery(agents=frozenset({target}), roots=(source, target)))
+    more = deps.store.handoffs.handoff_inputs(
+        workspace, HandoffQuery(agents=frozenset({target}), roots=(source, target))
+    )
     return replace(inputs, agents={**inputs.agents, **more.agents}, roots=more.roots)
 
 
@@ -245,7 +247,7 @@ def _so_far(deps: Deps, by: Principal, request: CreateHandoff, parent: Task | No
         return inputs.handoffs or 1
     if request.workflow_id is None:
         return 0
-    members = deps.store.workflow(by.workspace, request.workflow_id)
+    members = deps.store.workflows.members(by.workspace, request.workflow_id)
     if members and not by.is_human:
         _must_have_begun(deps, by, [each.task_id for each in members if each.parent_id is None])
     return inputs.handoffs or len(members)
@@ -255,7 +257,7 @@ def _must_have_begun(deps: Deps, by: Principal, ids: list[str]) -> None:
     """Raises ``InvalidInput`` unless the caller began the workflow. Otherwise a stranger that learns its name could
     fill it, spend its budget, and appear in its conversation. Later roots are humans' or the first principal's own, so
     any root of the caller proves it."""
-    found = deps.store.tasks(by.workspace, ids).values()
+    found = deps.store.tasks.many(by.workspace, ids).values()
     if not any(task.is_root and task.created_by == by.key for task in found):
         message = "is of a workflow that somebody else began: leave it out, or name the claim that you hold in it"
         raise errors.InvalidInput("metadata.workflow_id", message)
@@ -265,11 +267,11 @@ def _roots(deps: Deps, workspace: str, draft: HandoffDraft, inputs: HandoffInput
     target = draft.target or ANY_AGENT
     if inputs.roots is not None and inputs.roots.target == target:
         return inputs.roots
-    found = deps.store.handoff_inputs(workspace, HandoffQuery(roots=(draft.source, target))).roots
+    found = deps.store.handoffs.handoff_inputs(workspace, HandoffQuery(roots=(draft.source, target))).roots
     return found or RootHandoffs(draft.source, target)
 
 
 def _replayed(deps: Deps, workspace: str, first: dict[str, Any]) -> TaskDetails:
     task = trail.from_snapshot(first)
-    body = deps.store.bodies(workspace, [task.id])[task.id]
+    body = deps.store.tasks.bodies(workspace, [task.id])[task.id]
     return TaskDetails(task=task, body=body, page_sync=page_sync_of(deps, task))

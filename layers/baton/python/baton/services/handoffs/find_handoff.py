@@ -14,7 +14,7 @@ def find_handoff(deps: Deps, by: Principal, handoff_id: str) -> TaskDetails:
     """Returns the handoff's record as the body, and its task with its outcome. Raises ``Unknown``."""
     task_id = task_of(handoff_id)
     try:
-        found = deps.store.read(by.workspace, task_id, with_body=True)
+        found = deps.store.tasks.read(by.workspace, task_id, with_body=True)
     except errors.Unknown as exc:
         raise errors.Unknown("handoff") from exc
     ReadRights(deps, by).must_read(found.task, "handoff")

@@ -27,7 +27,7 @@ MAX_READS = 10
 def checkpoints_of_workflow(deps: Deps, by: Principal, workflow_id: str, limit: int, cursor: str | None) -> Page:
     """Returns the checkpoints of the tasks that the caller may read. A page may be shorter than ``limit``. Raises
     ``Unknown``."""
-    ids = [each.task_id for each in deps.store.workflow(by.workspace, workflow_id)]
+    ids = [each.task_id for each in deps.store.workflows.members(by.workspace, workflow_id)]
     readable = ReadRights(deps, by).readable_among(ids)
     if not readable:
         raise errors.Unknown("workflow")
@@ -59,7 +59,7 @@ class _Listing:
 
     def _next_items(self, most: int, before: str | None) -> tuple[list[Checkpoint], str | None]:
         """The next items, and the id before which the list continues."""
-        page = self._store.checkpoints(self._workspace, self._workflow_id, most, before)
+        page = self._store.workflows.checkpoints(self._workspace, self._workflow_id, most, before)
         saved: dict[str, Checkpoint] = {each.id: each for each in page.items if each.task_id in self._tasks}
         # An initial state that is older than the last item read may come after items that weren't read.
         floor = page.cursor or ""
@@ -75,8 +75,8 @@ class _Listing:
         """The states in the handoffs' records; empty for a marker."""
         if not task_ids:
             return {}
-        tasks = self._store.tasks(self._workspace, task_ids)
-        bodies = self._store.bodies(self._workspace, task_ids)
+        tasks = self._store.tasks.many(self._workspace, task_ids)
+        bodies = self._store.tasks.bodies(self._workspace, task_ids)
         made = [
             _first(tasks[each], handoff_message.message_from(bodies.get(each))) for each in task_ids if each in tasks
         ]

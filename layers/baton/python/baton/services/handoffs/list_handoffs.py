@@ -56,13 +56,13 @@ def list_handoffs(deps: Deps, by: Principal, criteria: Filter, limit: int, curso
         return criteria.takes(task) and rights.may_read(task)
 
     if criteria.workflow_id is not None:
-        ids = [each.task_id for each in deps.store.workflow(workspace, criteria.workflow_id)]
+        ids = [each.task_id for each in deps.store.workflows.members(workspace, criteria.workflow_id)]
         left = [each for each in sorted(ids, reverse=True) if cursor is None or each < cursor]
         return _of_workflow(deps, workspace, left, takes, limit)
     if criteria.target is not None:
         target = criteria.target
         return filtered(
-            lambda size, at: deps.store.tasks_of_agent(workspace, target, size, at),
+            lambda size, at: deps.store.lists.tasks_of_agent(workspace, target, size, at),
             takes,
             limit,
             cursor,
@@ -84,7 +84,7 @@ def _of_workflow(deps: Deps, workspace: str, left: list[str], takes: Takes, limi
     found: list[Task] = []
     for start in range(0, len(left), AT_ONCE):
         chunk = left[start : start + AT_ONCE]
-        tasks = deps.store.tasks(workspace, chunk)
+        tasks = deps.store.tasks.many(workspace, chunk)
         for number, task_id in enumerate(chunk, start + 1):
             if task_id in tasks and takes(tasks[task_id]):
                 found.append(tasks[task_id])
@@ -107,7 +107,7 @@ def _by_day(deps: Deps, criteria: Filter, readable: _Readable, limit: int, curso
     for _ in range(MAX_READS):
         if day < since.date():
             return Page(tuple(found))
-        page = deps.store.tasks_of_day(workspace, day, limit - len(found), at)
+        page = deps.store.lists.tasks_of_day(workspace, day, limit - len(found), at)
         found += [task for task in page.items if takes(task) and task.created_at >= since]
         day, at = (day, page.cursor) if page.cursor is not None else (day - timedelta(days=1), None)
         if len(found) >= limit:

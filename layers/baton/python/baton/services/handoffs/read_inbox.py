@@ -18,7 +18,7 @@ def read_inbox(deps: Deps, by: Principal, slug: str, limit: int, cursor: str | N
     if not by.is_human:
         by.acting_for(slug)
     must_exist(deps, by.workspace, slug)
-    return deps.store.inbox(by.workspace, slug, limit, cursor)
+    return deps.store.inboxes.inbox(by.workspace, slug, limit, cursor)
 
 
 def acknowledge(deps: Deps, by: Principal, slug: str, ids: Sequence[str]) -> int:
@@ -35,14 +35,14 @@ def acknowledge(deps: Deps, by: Principal, slug: str, ids: Sequence[str]) -> int
 def _remove(deps: Deps, workspace: str, slug: str, ids: Sequence[str]) -> None:
     """The inbox lags, and one look may show less than the look before. What it doesn't show and what is younger than
     ``SETTLED_SECONDS`` is looked for until it is that old."""
-    left, pause = deps.store.acknowledge(workspace, slug, ids), FIRST_PAUSE_SECONDS
+    left, pause = deps.store.inboxes.acknowledge(workspace, slug, ids), FIRST_PAUSE_SECONDS
     while young := [each for each in left if unsettled(deps, each) > times.seconds(0)]:
         longest = max(unsettled(deps, each) for each in young).total_seconds()
         deps.clock.sleep(min(pause, longest))
-        left, pause = deps.store.acknowledge(workspace, slug, young), pause * 2
+        left, pause = deps.store.inboxes.acknowledge(workspace, slug, young), pause * 2
 
 
 def must_exist(deps: Deps, workspace: str, slug: str) -> None:
     """Raises ``Unknown``."""
-    if deps.store.agent(workspace, slug) is None:
+    if deps.store.agents.agent(workspace, slug) is None:
         raise errors.Unknown("agent")

@@ -45,12 +45,12 @@ def retry_handoff(
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
         retry = trail.from_snapshot(saved)
-        body = deps.store.bodies(by.workspace, [retry.id])[retry.id]
+        body = deps.store.tasks.bodies(by.workspace, [retry.id])[retry.id]
         return TaskDetails(task=retry, body=body, page_sync=page_sync_of(deps, retry))
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
         query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        return idempotency.with_response(deps.store.handoff_inputs(by.workspace, query))
+        return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
 
     def decide(inputs: HandoffInputs) -> TaskDetails:
         if inputs.parent is None:
@@ -62,7 +62,7 @@ def retry_handoff(
             raise errors.HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
         above: list[Require] = [] if by.is_human else _not_cancelled_above(deps, first)
         opened = retry_opened(deps, first)
-        whole = deps.store.read(by.workspace, first.id, with_body=True)
+        whole = deps.store.tasks.read(by.workspace, first.id, with_body=True)
         return _retry(deps, by, whole, lambda retry_id: [opened(retry_id), *above], idempotency_key)
 
     with refused_as_unknown(deps, by, task_id, "handoff"):
@@ -92,15 +92,15 @@ def _origin(deps: Deps, first: Task) -> str:
     them."""
     task = first
     while task.retry_of is not None:
-        task = deps.store.tasks(first.workspace, [task.retry_of])[task.retry_of]
+        task = deps.store.tasks.many(first.workspace, [task.retry_of])[task.retry_of]
     return task.id
 
 
 def _latest(deps: Deps, first: Task, origin: str) -> str | None:
     """The retry before this one. Raises ``AlreadyRetried`` if that is still open."""
-    seen = deps.store.retry_of(first.workspace, origin)
+    seen = deps.store.workflows.retry_of(first.workspace, origin)
     if seen is not None:
-        latest = deps.store.tasks(first.workspace, [seen]).get(seen)
+        latest = deps.store.tasks.many(first.workspace, [seen]).get(seen)
         if latest is not None and not latest.is_ended:
             raise errors.AlreadyRetried(first.handoff_id, latest.id)
     return seen
@@ -109,13 +109,13 @@ def _latest(deps: Deps, first: Task, origin: str) -> str | None:
 def _not_cancelled_above(deps: Deps, task: Task) -> list[Require]:
     """The ancestors, which must not be cancelled before the retry is written: a later cancel finds the retry. Raises
     ``HumanNeeded`` if one is cancelled now."""
-    parents = {each.task_id: each.parent_id for each in deps.store.workflow(task.workspace, task.workflow_id)}
+    parents = {each.task_id: each.parent_id for each in deps.store.workflows.members(task.workspace, task.workflow_id)}
     above: list[str] = []
     ancestor = parents.get(task.id)
     while ancestor is not None and len(above) < MOST_ABOVE:
         above.append(ancestor)
         ancestor = parents.get(ancestor)
-    found = deps.store.tasks(task.workspace, above) if above else {}
+    found = deps.store.tasks.many(task.workspace, above) if above else {}
     if any(each.state is State.CANCELLED for each in found.values()):
         raise errors.HumanNeeded("retry what lies under a cancelled task")
     return [Require(NotCancelled(each)) for each in above]
@@ -132,7 +132,7 @@ def _retry(
     ancestors that must not be cancelled."""
     first = whole.task
     names = resolve_agents.slugs_among(first.target_agent)
-    inputs = deps.store.handoff_inputs(by.workspace, HandoffQuery(agents=names, workflow_id=first.workflow_id))
+    inputs = deps.store.handoffs.handoff_inputs(by.workspace, HandoffQuery(agents=names, workflow_id=first.workflow_id))
     agent = (
         resolve_agents.active_agent(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
         if first.target_agent is not None

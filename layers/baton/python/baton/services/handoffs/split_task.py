@@ -41,7 +41,7 @@ def split_task(
     query = HandoffQuery(agents=names, parent_id=call.task_id)
 
     def attempt() -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
-        inputs = deps.store.handoff_inputs(by.workspace, query)
+        inputs = deps.store.handoffs.handoff_inputs(by.workspace, query)
         if inputs.parent is None:
             raise errors.Unknown("task")
         receipt = trail_answers.first_receipt(deps, inputs.parent.task, call.idempotency_key)
@@ -106,8 +106,8 @@ def _part(
 def _replayed(deps: Deps, whole: Task) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
     """Each part as it began: a split leaves it to a human, so that is its first event alone."""
     workspace, ids = whole.workspace, whole.successors
-    now, bodies = deps.store.tasks(workspace, ids), deps.store.bodies(workspace, ids)
-    begun = {each: trail.replay(deps.store.events(workspace, each, 0, 1)) for each in ids}
+    now, bodies = deps.store.tasks.many(workspace, ids), deps.store.tasks.bodies(workspace, ids)
+    begun = {each: trail.replay(deps.store.trail.events(workspace, each, 0, 1)) for each in ids}
     tasks = [begun[each].changed(version=1, mirrored=now[each].meta.mirrored) for each in ids]
     parts = tuple(TaskDetails(task=task, body=bodies[task.id], page_sync=page_sync_of(deps, task)) for task in tasks)
     return TaskDetails(task=whole, page_sync=page_sync_of(deps, whole)), parts

@@ -35,8 +35,8 @@ def workflow_chain(deps: Deps, by: Principal, workflow_id: str) -> tuple[Step, .
     """Returns the roots with their descendants; tasks that the caller may not read come without their texts. Two reads
     for the usual workflow, and one more per about thirty tasks of a larger one: bodies aren't read. Raises
     ``Unknown``."""
-    ids = [each.task_id for each in deps.store.workflow(by.workspace, workflow_id)]
-    found = list(deps.store.outcomes(by.workspace, ids).values()) if ids else []
+    ids = [each.task_id for each in deps.store.workflows.members(by.workspace, workflow_id)]
+    found = list(deps.store.tasks.outcomes(by.workspace, ids).values()) if ids else []
     rights = ReadRights(deps, by)
     if not found or not rights.may_read_any(each.task for each in found):
         raise errors.Unknown("workflow")

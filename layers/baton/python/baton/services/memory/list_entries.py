@@ -48,7 +48,7 @@ def list_entries(deps: Deps, by: Principal, wanted: EntryFilter, limit: int, cur
     found: list[Entry] = []
     for _ in range(MAX_READS):
         size = READ_AT_ONCE if asked.is_narrow else limit - len(found)
-        page = deps.store.newest_entries(by.workspace, asked.since, asked.until, size, cursor)
+        page = deps.store.memory.newest_entries(by.workspace, asked.since, asked.until, size, cursor)
         found += [entry for entry in page.items if asked.takes(entry) and may_read_entry(by, entry)]
         cursor = found[limit - 1].id if len(found) > limit else page.cursor
         if cursor is None or len(found) >= limit:

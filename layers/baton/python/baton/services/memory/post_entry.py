@@ -33,7 +33,7 @@ def post_entry(deps: Deps, by: Principal, draft: EntryDraft, idempotency_key: Id
         return entry
 
     def replay(saved: dict[str, Any]) -> Entry:
-        return _as_posted(deps.store.entry(by.workspace, saved["id"]), saved)
+        return _as_posted(deps.store.memory.entry(by.workspace, saved["id"]), saved)
 
     return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
 
@@ -41,7 +41,7 @@ def post_entry(deps: Deps, by: Principal, draft: EntryDraft, idempotency_key: Id
 def _end_of_replaced(deps: Deps, by: Principal, decision: Entry) -> list[Write]:
     if decision.supersedes is None:
         return []
-    before = deps.store.entries(by.workspace, [decision.supersedes]).get(decision.supersedes)
+    before = deps.store.memory.entries(by.workspace, [decision.supersedes]).get(decision.supersedes)
     if before is None:
         raise errors.InvalidInput("supersedes", "names no entry of this workspace")
     return changed(deps, before.replaced_by(decision, by), decision.posted_at)

@@ -91,7 +91,7 @@ def _of_day(deps: Deps, workspace: str, day: date, most: int) -> list[Task]:
     found: list[Task] = []
     cursor: str | None = None
     while len(found) < most:
-        page = deps.store.tasks_of_day(workspace, day, min(_PAGE, most - len(found)), cursor)
+        page = deps.store.lists.tasks_of_day(workspace, day, min(_PAGE, most - len(found)), cursor)
         found += page.items
         cursor = page.cursor
         if cursor is None:
@@ -102,7 +102,7 @@ def _of_day(deps: Deps, workspace: str, day: date, most: int) -> list[Task]:
 def _with_files(deps: Deps, workspace: str, tasks: list[Task]) -> tuple[list[GraphHandoff], bool]:
     """Returns the handoffs, newest first, and whether the files of all were looked at: those of large messages are
     looked at up to ``MAX_BYTES``."""
-    papers = deps.store.papers(workspace, tasks, MAX_BYTES)
+    papers = deps.store.tasks.papers(workspace, tasks, MAX_BYTES)
     seen = {each.task.id: graph_handoff(each.task, message_from(each.body), each.completion) for each in papers}
     return [seen.get(task.id) or GraphHandoff(task) for task in tasks], len(seen) == len(tasks)
 
@@ -112,7 +112,7 @@ def _decisions(deps: Deps, by: Principal) -> tuple[list[Entry], bool]:
     found: list[Entry] = []
     cursor: str | None = None
     for _ in range(MAX_ENTRIES // _PAGE):
-        page = deps.store.newest_entries(by.workspace, None, None, _PAGE, cursor)
+        page = deps.store.memory.newest_entries(by.workspace, None, None, _PAGE, cursor)
         found += (entry for entry in page.items if is_decision(entry) and may_read_entry(by, entry))
         cursor = page.cursor
         if cursor is None:

@@ -78,7 +78,7 @@ def _found(deps: Deps, workspace: str, asked: Posted) -> tuple[list[Entry], str 
     """Returns as many of the entries as one commit may change, and where to go on."""
     found, items, cursor = list[Entry](), 0, asked.cursor
     for _ in range(MAX_READS):
-        page = deps.store.newest_entries(workspace, asked.since, asked.until, READ_AT_ONCE, cursor)
+        page = deps.store.memory.newest_entries(workspace, asked.since, asked.until, READ_AT_ONCE, cursor)
         for entry in page.items:
             if entry.posted_by == asked.posted_by and entry.is_shown:
                 items += _items_of(entry)

@@ -93,7 +93,7 @@ def process_task(
 
 def _begin(deps: Deps, notice: DispatchNotice, time_budget: TimeBudget) -> runs.RunInput | NoticeOutcome:
     """Reads the notice's task once, and claims."""
-    agent, details = deps.store.agent(notice.workspace, notice.agent), _task_of(deps, notice)
+    agent, details = deps.store.agents.agent(notice.workspace, notice.agent), _task_of(deps, notice)
     if details is not None and details.task.state is State.WAITING:
         return NoticeOutcome.JOINED if join_branches(deps, notice.workspace, notice.task_id) else NoticeOutcome.NOTHING
     if agent is None or not (agent.is_run and agent.active):
@@ -110,7 +110,7 @@ def _begin(deps: Deps, notice: DispatchNotice, time_budget: TimeBudget) -> runs.
 
 def _task_of(deps: Deps, notice: DispatchNotice) -> TaskDetails | None:
     try:
-        return deps.store.read_for_claim(notice.workspace, notice.task_id)
+        return deps.store.tasks.read_for_claim(notice.workspace, notice.task_id)
     except errors.Unknown:
         return None
 
@@ -255,7 +255,7 @@ def _notify_forgotten(deps: Deps, agent: Agent) -> None:
     """Sends a notice for a ready task whose own notice must have been lost, so that a backlog drains without the
     sweeper. A handled notice sends at most one other, and the last one finds no task."""
     now = deps.clock.now()
-    _, waiting = deps.store.ready(agent.workspace, agent.slug, now)
+    _, waiting = deps.store.queues.ready(agent.workspace, agent.slug, now)
     for ready in islice(waiting, 10):
         if ready.lapsed_claim is None and now - ready.ready_at > times.seconds(FORGOTTEN_SECONDS):
             deps.dispatch_queue.notify(agent.workspace, agent.slug, ready.task_id)

@@ -76,13 +76,13 @@ class AgentLoop:
     def _begun(self, work: runs.RunInput) -> _AgentRun:
         """Returns the run, where earlier runs of the task have left off."""
         task, record = work.details.task, work.details.message
-        profile = self.deps.store.profile(task.workspace, work.agent.slug)
+        profile = self.deps.store.runs.profile(task.workspace, work.agent.slug)
         conversation = history.conversation_in(record)
         if conversation is None:
             conversation = history.Conversation(ask_in(record), History.NONE, source=_source(task))
         run = RunContext(self.deps, work, task, record, conversation, profile)
         handoffs = offered(run)
-        transcript = Transcript(self.deps.store.take_transcript(task.workspace, task.id, task.fence))
+        transcript = Transcript(self.deps.store.runs.take_transcript(task.workspace, task.id, task.fence))
         writer = TranscriptWriter(run, transcript, RunAccount(run))
         tools = RunTools(run, handoffs, writer)
         return _AgentRun(run, tools, writer, ModelClient(run, self.models, writer, tools.specs))

@@ -34,8 +34,8 @@ def offered(run: RunContext) -> dict[str, Tool]:
     (docs/spec/tools.md §1)."""
     store, workspace = run.deps.store, run.task.workspace
     names = [name for name in run.profile.tools if name not in BUILT_IN]
-    found = store.tools(workspace, names)
-    roster = store.roster(workspace) if found else Roster()
+    found = store.tools.named(workspace, names)
+    roster = store.agents.roster(workspace) if found else Roster()
     return {name: found[name] for name in names if name in found and _is_offered(found[name], roster)}
 
 
@@ -146,8 +146,8 @@ class RunTools:
         if not called:
             return self.handoffs
         store, workspace = self.run.deps.store, self.run.task.workspace
-        given = store.profile(workspace, self.run.work.agent.slug).tools
-        now = store.tools(workspace, called)
+        given = store.runs.profile(workspace, self.run.work.agent.slug).tools
+        now = store.tools.named(workspace, called)
         return {
             name: now.get(name, tool)
             for name, tool in self.handoffs.items()

@@ -27,7 +27,7 @@ def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
         query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        return idempotency.with_response(deps.store.handoff_inputs(by.workspace, query))
+        return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
 
     def decide(inputs: HandoffInputs) -> Note:
         if inputs.parent is None:

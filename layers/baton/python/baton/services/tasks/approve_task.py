@@ -20,7 +20,7 @@ def approve_task(
     by.must_be_human("approve a task")
 
     def command(task: Task) -> commands.Approve:
-        agent, settings = deps.store.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
+        agent, settings = deps.store.agents.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
         return commands.Approve(by=by, seen=seen, agent=agent, settings=settings)
 
     return change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), command)

@@ -31,12 +31,12 @@ def await_task(deps: Deps, by: Principal, task_id: str, state: str, timeout_seco
         return task.is_ended if state == ENDED else task.state == state
 
     def load() -> Task:
-        return deps.store.load(by.workspace, task_id)[0]
+        return deps.store.tasks.load(by.workspace, task_id)[0]
 
     first = load()
     ReadRights(deps, by).must_read(first)
     task = poll_until(deps, by, first, Poll(load, lambda task: holds(task) or task.is_ended, timeout_seconds))
-    return Awaited(deps.store.read(by.workspace, task_id), timed_out=not holds(task))
+    return Awaited(deps.store.tasks.read(by.workspace, task_id), timed_out=not holds(task))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,6 @@ def wait_for_events(
     readable_task(deps, by, task_id)
 
     def read() -> tuple[trail.Event, ...]:
-        return deps.store.events(by.workspace, task_id, events.after, events.limit)
+        return deps.store.trail.events(by.workspace, task_id, events.after, events.limit)
 
     return poll_until(deps, by, read(), Poll(read, bool, timeout_seconds))

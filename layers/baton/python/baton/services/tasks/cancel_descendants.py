@@ -23,14 +23,14 @@ HEADS_AT_ONCE = 100
 def cancel_descendants(deps: Deps, workspace: str, task_id: str, may_go_on: Callable[[], bool] = lambda: True) -> bool:
     """True if no descendant is open any more. An open one is ended under its own version: if it hands off at that
     moment, either its child is found in the next round, or the handoff fails."""
-    job = deps.store.job(workspace, JobKind.CASCADE, task_id)
+    job = deps.store.queues.job(workspace, JobKind.CASCADE, task_id)
     if job is None:
         return True
     seen: frozenset[str] | None = None
     for _ in range(MAX_ROUNDS):
         if not may_go_on():
             return False
-        below = _descendants(deps.store.workflow(workspace, _workflow_of(deps, workspace, task_id)), task_id)
+        below = _descendants(deps.store.workflows.members(workspace, _workflow_of(deps, workspace, task_id)), task_id)
         found = _open_among(deps, workspace, sorted(below))
         if not found and below == seen:
             # Found the same descendants twice, all ended in between: an ended task makes no children.
@@ -45,7 +45,7 @@ def cancel_descendants(deps: Deps, workspace: str, task_id: str, may_go_on: Call
 
 
 def _workflow_of(deps: Deps, workspace: str, task_id: str) -> str:
-    return deps.store.load(workspace, task_id)[0].workflow_id
+    return deps.store.tasks.load(workspace, task_id)[0].workflow_id
 
 
 def _descendants(members: tuple[WorkflowMember, ...], task_id: str) -> frozenset[str]:
@@ -65,7 +65,7 @@ def _descendants(members: tuple[WorkflowMember, ...], task_id: str) -> frozenset
 def _open_among(deps: Deps, workspace: str, ids: list[str]) -> list[Task]:
     tasks: list[Task] = []
     for start in range(0, len(ids), HEADS_AT_ONCE):
-        tasks += deps.store.tasks(workspace, ids[start : start + HEADS_AT_ONCE]).values()
+        tasks += deps.store.tasks.many(workspace, ids[start : start + HEADS_AT_ONCE]).values()
     return [task for task in tasks if not task.is_ended]
 
 

@@ -25,7 +25,7 @@ def late_results_of_task(deps: Deps, by: Principal, task_id: str, limit: int, cu
 
 def list_notes(deps: Deps, workspace: str, about: str, limit: int, cursor: str | None) -> Page:
     """Returns the notes, newest first."""
-    found = deps.store.notes(workspace, about, limit + 1, cursor)
+    found = deps.store.tasks.notes(workspace, about, limit + 1, cursor)
     page = found[:limit]
     return Page(page, page[-1].id if len(found) > limit else None)
 
@@ -35,6 +35,6 @@ def late_results(deps: Deps, workspace: str, task_id: str, limit: int, cursor: s
     fence."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) <= _MOST_DIGITS):
         raise errors.InvalidInput("cursor", "is not one that was given out")
-    found = deps.store.late_results(workspace, task_id, limit + 1, int(cursor or 0))
+    found = deps.store.trail.late_results(workspace, task_id, limit + 1, int(cursor or 0))
     page = found[:limit]
     return Page(page, str(page[-1].claim_fence) if len(found) > limit else None)

@@ -56,8 +56,10 @@ def list_held_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: s
     """Returns the details of the tasks that the agent's live claims hold, by id: the oldest task first, as
     ``find_tasks`` does. Raises ``Unknown`` for an unknown agent."""
     must_exist(deps, by.workspace, agent)
-    held = sorted({each.task_id for each in deps.store.held(by.workspace, agent) if each.task_id > (cursor or "")})
-    tasks = deps.store.tasks(by.workspace, held[:limit])
+    held = sorted(
+        {each.task_id for each in deps.store.claims.held(by.workspace, agent) if each.task_id > (cursor or "")}
+    )
+    tasks = deps.store.tasks.many(by.workspace, held[:limit])
     rights = ReadRights(deps, by)
     shown = (tasks[each] for each in held[:limit] if each in tasks)
     mine = tuple(task for task in shown if task.claim and task.claim.agent == agent and rights.may_read(task))
@@ -66,28 +68,30 @@ def list_held_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: s
 
 def _with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
     mirrored = [task.id for task in page.items if task.meta.mirrored]
-    syncs = deps.store.page_syncs(workspace, mirrored) if mirrored else {}
+    syncs = deps.store.tracker.page_syncs(workspace, mirrored) if mirrored else {}
     details = (TaskDetails(task=task, page_sync=syncs.get(task.id)) for task in page.items)
     return Page(tuple(details), page.cursor)
 
 
 def tasks_of_agent(deps: Deps, by: Principal, filters: TaskFilter, limit: int, cursor: str | None) -> Page:
     agent, takes = filters.agent or "", _takes(ReadRights(deps, by), filters.states)
-    return filtered(lambda size, at: deps.store.tasks_of_agent(by.workspace, agent, size, at), takes, limit, cursor)
+    return filtered(
+        lambda size, at: deps.store.lists.tasks_of_agent(by.workspace, agent, size, at), takes, limit, cursor
+    )
 
 
 def tasks_of_day(deps: Deps, by: Principal, filters: TaskFilter, limit: int, cursor: str | None) -> Page:
     """Returns the tasks created on a day (UTC), by default today, newest first."""
     day, takes = filters.day or deps.clock.now().date(), _takes(ReadRights(deps, by), filters.states)
-    return filtered(lambda size, at: deps.store.tasks_of_day(by.workspace, day, size, at), takes, limit, cursor)
+    return filtered(lambda size, at: deps.store.lists.tasks_of_day(by.workspace, day, size, at), takes, limit, cursor)
 
 
 def tasks_that_need_a_human(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
     """The approval queue: most urgent first, then oldest, of any day and agent."""
     rights = ReadRights(deps, by)
     if rights.reads_all:
-        return deps.store.needs(by.workspace, limit, cursor)
-    return filtered(lambda size, at: deps.store.needs(by.workspace, size, at), rights.may_read, limit, cursor)
+        return deps.store.queues.needs(by.workspace, limit, cursor)
+    return filtered(lambda size, at: deps.store.queues.needs(by.workspace, size, at), rights.may_read, limit, cursor)
 
 
 def _takes(rights: ReadRights, states: frozenset[State]) -> Callable[[Task], bool]:

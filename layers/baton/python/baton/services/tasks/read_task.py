@@ -13,19 +13,19 @@ from baton.steps.access.read_rights import ReadRights
 
 def read_task(deps: Deps, by: Principal, task_id: str) -> tuple[TaskDetails, Usage]:
     """Returns the task with its body, and its usage. Two reads. Raises ``Unknown``."""
-    details = deps.store.read(by.workspace, task_id, with_body=True)
+    details = deps.store.tasks.read(by.workspace, task_id, with_body=True)
     ReadRights(deps, by).must_read(details.task)
-    usage, _ = deps.store.usage(by.workspace, details.task.workflow_id, task_id)
+    usage, _ = deps.store.runs.usage(by.workspace, details.task.workflow_id, task_id)
     return details, usage
 
 
 def read_stamp(deps: Deps, by: Principal, task_id: str) -> str:
     """Returns the task's stamp, whatever the task holds: one small read, with one for its usage if it was ever claimed,
     and one for its page if it has one in the tracker. Raises ``Unknown``."""
-    task, _ = deps.store.load(by.workspace, task_id)
+    task, _ = deps.store.tasks.load(by.workspace, task_id)
     ReadRights(deps, by).must_read(task)
-    page_sync = deps.store.page_syncs(by.workspace, [task_id]).get(task_id) if task.meta.mirrored else None
-    usage = deps.store.usage(by.workspace, task.workflow_id, task_id)[0] if task.fence else Usage()
+    page_sync = deps.store.tracker.page_syncs(by.workspace, [task_id]).get(task_id) if task.meta.mirrored else None
+    usage = deps.store.runs.usage(by.workspace, task.workflow_id, task_id)[0] if task.fence else Usage()
     return stamp_of(task, page_sync, usage)
 
 

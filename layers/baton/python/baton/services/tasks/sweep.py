@@ -71,7 +71,7 @@ def sweep(deps: Deps, may_go_on: Callable[[], bool] = lambda: True, workers: Wor
 def _due(round_: _Round, report: SweepReport) -> Iterator[DueEntry]:
     """Yields what is due while there is time. What can't be read is a failure of the run, and stops nothing else."""
     try:
-        for entry in round_.deps.store.due(round_.deps.clock.now()):
+        for entry in round_.deps.store.queues.due(round_.deps.clock.now()):
             if not round_.may_go_on():
                 report.complete = False
                 return
@@ -123,7 +123,7 @@ def _notify_trackers(deps: Deps, report: SweepReport) -> None:
     """Runs first, as it sends one notice per workspace however much is due. A workspace is due until sync-tracker has
     handled it."""
     try:
-        for workspace in deps.store.tracker_circuits_due(deps.clock.now()):
+        for workspace in deps.store.tracker.tracker_circuits_due(deps.clock.now()):
             deps.tracker_queue.notify(workspace)
             report.reasons["tracker_due"] += 1
     except Exception as exc:  # noqa: BLE001 - trackers never stop the tasks
@@ -133,7 +133,7 @@ def _notify_trackers(deps: Deps, report: SweepReport) -> None:
 
 def _sweep_task(round_: _Round, look: SweepReport, workspace: str, task_id: str) -> None:
     deps = round_.deps
-    task, _ = deps.store.load(workspace, task_id)
+    task, _ = deps.store.tasks.load(workspace, task_id)
     now = deps.clock.now()
     if task.meta.wake_at is None or task.meta.wake_at > now:
         return  # the index lags: the task was handled since
@@ -156,13 +156,13 @@ def _agent(round_: _Round, task: Task) -> Agent | None:
         return None
     key = (task.workspace, slug)
     if key not in round_.agents:
-        round_.agents[key] = round_.deps.store.agent(*key)
+        round_.agents[key] = round_.deps.store.agents.agent(*key)
     return round_.agents[key]
 
 
 def _is_takeable(round_: _Round, task: Task) -> bool:
     if task.workspace not in round_.rosters:
-        round_.rosters[task.workspace] = round_.deps.store.roster(task.workspace)
+        round_.rosters[task.workspace] = round_.deps.store.agents.roster(task.workspace)
     return bool(round_.rosters[task.workspace].able(task.requires, task.source_agent))
 
 

@@ -75,7 +75,7 @@ def _altered(deps: Deps, reading: TrailCheck, task: Task) -> tuple[str, ...]:
     """Returns what of the task's content isn't as its trail has the digest of. The content is read after the task: what
     an end brought meanwhile is in no entry that was read, and isn't compared."""
     try:
-        stored = deps.store.read(task.workspace, task.id, with_body=True)
+        stored = deps.store.tasks.read(task.workspace, task.id, with_body=True)
     except UNREADABLE:
         return ("content",)
     return reading.content_differences(task, Content(stored.body, stored.output, stored.completion))
@@ -89,11 +89,11 @@ def _read(deps: Deps, workspace: str, task_id: str, so_far: TrailCheck) -> tuple
         if reading.broken_at is None and reading.entries - so_far.entries >= MAX_ENTRIES:
             return reading, None
         try:
-            page = deps.store.events(workspace, task_id, after, limit)
+            page = deps.store.trail.events(workspace, task_id, after, limit)
         except UNREADABLE:
             # The page has an entry that Baton can't have written: read one by one up to it, then continue. A HEAD that
             # can't be read ends it.
-            deps.store.load(workspace, task_id)
+            deps.store.tasks.load(workspace, task_id)
             if limit == 1:
                 reading, after = reading.past_unreadable(), after + 1
             limit = 1 if limit > 1 else EVENTS_PER_PAGE
@@ -104,6 +104,6 @@ def _read(deps: Deps, workspace: str, task_id: str, so_far: TrailCheck) -> tuple
         after = max([after + len(page), *(event.seq for event in page[-1:])])
         if len(page) == limit:
             continue
-        task, _ = deps.store.load(workspace, task_id)
+        task, _ = deps.store.tasks.load(workspace, task_id)
         if not page or reading.entries >= task.meta.seq:
             return reading.ended_as(task), task

@@ -10,11 +10,11 @@ from baton.ports.deps import Deps
 def watch_tasks(deps: Deps, workspace: str) -> Watch | None:
     """Returns the watch as it is, and asks for it if that wasn't done lately: one read, and one write in half a minute.
     A write that fails hinders nobody: the next look asks again."""
-    watch = deps.store.watch(workspace)
+    watch = deps.store.watches.watch(workspace)
     wanted = asked(watch, deps.clock.now())
     if wanted is not None:
         try:
-            deps.store.ask_for_watch(workspace, wanted)
+            deps.store.watches.ask_for_watch(workspace, wanted)
         except errors.Busy:
             deps.log("a watch wasn't asked for", action="watch_not_asked")
     return watch

@@ -66,12 +66,12 @@ def import_tracker(
     saved = idempotency.saved_so_far(deps, idempotency_key)
     if saved is not None:
         return Imported(**saved)
-    settings = deps.store.settings(by.workspace)
+    settings = deps.store.settings.of(by.workspace)
     if settings.tracker is None:
         raise errors.NoTracker
     tracker = deps.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
     pages = tracker.created_since(deps.clock.now() - settings.window, PREFIX)
-    importer = Importer(deps, by, settings.tracker, deps.store.roster(by.workspace), tracker)
+    importer = Importer(deps, by, settings.tracker, deps.store.agents.roster(by.workspace), tracker)
     try:
         while importer.tally.complete and (batch := list(islice(pages, BATCH))):
             importer.take(batch, may_go_on)
@@ -95,7 +95,7 @@ class Importer:
     tally: Imported = field(default_factory=Imported)
 
     def take(self, batch: list[page_changes.PageSnapshot], may_go_on: Callable[[], bool]) -> None:
-        holders = self.deps.store.page_holders(self.by.workspace, [seen.page_id for seen in batch])
+        holders = self.deps.store.tracker.page_holders(self.by.workspace, [seen.page_id for seen in batch])
         for seen in batch:
             if not may_go_on():
                 self.tally.complete = False
@@ -144,7 +144,7 @@ class Importer:
         """Writes task, direction and page in one transaction. The task waits for a human: nobody approved it here."""
         source, target, due = agents
         deps, workspace, now = self.deps, self.by.workspace, self.deps.clock.now()
-        direction = deps.store.marker_inputs(workspace, (source.slug, target.slug), None).direction
+        direction = deps.store.escalations.marker_inputs(workspace, (source.slug, target.slug), None).direction
         task_id, handoff_id = deps.ids.new("task", now), deps.ids.new("ho", now)
         new = Task(
             workspace=workspace,
@@ -176,7 +176,7 @@ class Importer:
         """Ends the task of a closed page, in a transaction of its own, as one transaction can't write a direction
         twice. If it is lost, the next import does it."""
         meaning = self.settings.meaning(seen.status)
-        sync = self.deps.store.page_sync(self.by.workspace, task_id) if meaning else None
+        sync = self.deps.store.tracker.page_sync(self.by.workspace, task_id) if meaning else None
         if meaning is None or sync is None or not sync.is_settled:
             return
         reason = f"was {seen.status!r} in {self.deps.trackers.name} when it was imported"

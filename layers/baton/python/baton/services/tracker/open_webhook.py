@@ -14,12 +14,12 @@ def open_webhook(deps: Deps, by: Principal) -> tuple[Webhook, str]:
     """Returns the webhook and the secret of its address, which is never shown again. For ten minutes the tracker may
     shake hands at that address; opening again makes a new one. Raises ``NoTracker`` and ``WebhookInstalled``."""
     by.must_be_human("open the webhook's handshake")
-    if deps.store.settings(by.workspace).tracker is None:
+    if deps.store.settings.of(by.workspace).tracker is None:
         raise errors.NoTracker
 
     def attempt() -> tuple[Webhook, str]:
         secret = deps.ids.secret()
-        webhook = opened(deps.store.webhook(by.workspace), by.workspace, secret, by, deps.clock.now())
+        webhook = opened(deps.store.tracker.webhook(by.workspace), by.workspace, secret, by, deps.clock.now())
         deps.store.commit(by.workspace, Save(webhook))
         return webhook, f"{by.workspace}.{secret}"
 
@@ -29,7 +29,7 @@ def open_webhook(deps: Deps, by: Principal) -> tuple[Webhook, str]:
 def webhook_of(deps: Deps, by: Principal) -> Webhook:
     """Returns the webhook. Raises ``Unknown`` if there is none."""
     by.must_be_human("look at the webhook")
-    webhook = deps.store.webhook(by.workspace)
+    webhook = deps.store.tracker.webhook(by.workspace)
     if webhook is None or webhook.removed:
         raise errors.Unknown("webhook")
     return webhook

@@ -76,7 +76,7 @@ def receive_webhook(deps: Deps, address: str, delivery: WebhookDelivery) -> Rece
 
 def _webhook_at(deps: Deps, address: str) -> Webhook:
     workspace, _, secret = address.partition(".")
-    webhook = deps.store.webhook(workspace) if is_slug(workspace) else None
+    webhook = deps.store.tracker.webhook(workspace) if is_slug(workspace) else None
     if webhook is None or not webhook.knows(secret):
         raise errors.Unknown("webhook")
     return webhook
@@ -87,7 +87,7 @@ def _shake_hands(deps: Deps, webhook: Webhook, token: object) -> Received:
         raise errors.InvalidInput("verification_token", f"must be 1 to {MAX_TOKEN} printable characters")
 
     def attempt() -> Received:
-        before = deps.store.webhook(webhook.workspace)
+        before = deps.store.tracker.webhook(webhook.workspace)
         if before is None or before.digest != webhook.digest:
             raise errors.Unknown("webhook")
         after = before.installed(token, deps.clock.now())
@@ -100,7 +100,7 @@ def _shake_hands(deps: Deps, webhook: Webhook, token: object) -> Received:
 
 def _note_first_delivery(deps: Deps, webhook: Webhook) -> None:
     def attempt() -> None:
-        before = deps.store.webhook(webhook.workspace)
+        before = deps.store.tracker.webhook(webhook.workspace)
         if before is not None and before.is_installed and before.verified_at is None:
             deps.store.commit(webhook.workspace, Save(before.verified(deps.clock.now())))
 
@@ -115,7 +115,7 @@ def _report(deps: Deps, workspace: str, change: ReportedChange) -> Received:
         return Received.NOT_A_PERSON
     if change.page_id is None:
         return Received.NOT_A_PAGE
-    task_id = deps.store.page_holders(workspace, [change.page_id]).get(change.page_id)
+    task_id = deps.store.tracker.page_holders(workspace, [change.page_id]).get(change.page_id)
     if task_id is None:
         return Received.UNKNOWN_PAGE
     idempotency_key = IdempotencyKey(system(workspace, SYNC_TRACKER), "deliveries", change.event_id, "")

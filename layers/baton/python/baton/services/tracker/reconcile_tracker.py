@@ -32,7 +32,7 @@ def reconcile(deps: Deps, settings: TrackerSettings, workspace: str, circuit: Tr
     try:
         while batch := list(islice(pages, BATCH)):
             theirs = [seen for seen in batch if not seen.by_us]
-            holders = deps.store.page_holders(workspace, [seen.page_id for seen in theirs])
+            holders = deps.store.tracker.page_holders(workspace, [seen.page_id for seen in theirs])
             found += sum(
                 report(deps, workspace, seen, holders[seen.page_id]) for seen in theirs if seen.page_id in holders
             )

@@ -48,7 +48,7 @@ def retry_tracker(
     saved = idempotency.saved_so_far(deps, idempotency_key)
     if saved is not None:
         return Retried(**saved)
-    if deps.store.settings(by.workspace).tracker is None:
+    if deps.store.settings.of(by.workspace).tracker is None:
         raise errors.NoTracker
     if task_id is not None and not ReadRights(deps, by).readable_among([task_id]):
         raise errors.Unknown("task with a page")
@@ -64,7 +64,7 @@ def retry_tracker(
 
 
 def _retry_one(deps: Deps, workspace: str, task_id: str) -> Retried:
-    sync = deps.store.page_sync(workspace, task_id)
+    sync = deps.store.tracker.page_sync(workspace, task_id)
     if sync is None:
         raise errors.Unknown("task with a page")
     return Retried().counting(_revive(deps, sync))
@@ -73,7 +73,7 @@ def _retry_one(deps: Deps, workspace: str, task_id: str) -> Retried:
 def _retry_all(deps: Deps, workspace: str) -> Retried:
     retried, cursor = Retried(), None
     for _ in range(MOST_AT_ONCE // PAGE):
-        page = deps.store.dead_page_syncs(workspace, PAGE, cursor)
+        page = deps.store.tracker.dead_page_syncs(workspace, PAGE, cursor)
         for sync in page.items:
             retried = retried.counting(_revive(deps, sync))
         cursor = page.cursor
@@ -90,10 +90,10 @@ def hurry(deps: Deps, workspace: str) -> None:
 def _hurry(deps: Deps, workspace: str, retried: Retried) -> Retried:
     """Tries pages now that wait for a later moment."""
     latest = deps.clock.now() + times.seconds(LAST_PAUSE_SECONDS + MAX_RETRY_AFTER_SECONDS)
-    for number, task_id in enumerate(deps.store.page_syncs_due(workspace, latest)):
+    for number, task_id in enumerate(deps.store.tracker.page_syncs_due(workspace, latest)):
         if number >= MOST_AT_ONCE:
             return replace(retried, complete=False)
-        sync = deps.store.page_sync(workspace, task_id)
+        sync = deps.store.tracker.page_sync(workspace, task_id)
         if sync is not None:
             retried = retried.counting(_revive(deps, sync))
     return retried

@@ -17,7 +17,7 @@ def set_tracker_token(deps: Deps, by: Principal, token: str) -> None:
     if not 0 < len(token) <= MAX_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise errors.InvalidInput("token", f"must be 1 to {MAX_TOKEN} printable characters without spaces")
     deps.secrets.put(by.workspace, token)
-    if deps.store.settings(by.workspace).tracker is not None:
+    if deps.store.settings.of(by.workspace).tracker is not None:
         change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(deps.clock.now()))
         hurry(deps, by.workspace)
         deps.tracker_queue.notify(by.workspace)

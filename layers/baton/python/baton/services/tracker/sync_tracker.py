@@ -38,7 +38,11 @@ def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Cal
     """Handles one notice. ``task_id``: its task, which no index may show; without one, the pages of all open tasks are
     looked at. Safe to run twice at once, and to stop anywhere. Raises ``Busy``."""
     synced = SyncReport()
-    settings, circuit, now = deps.store.settings(workspace).tracker, deps.store.circuit(workspace), deps.clock.now()
+    settings, circuit, now = (
+        deps.store.settings.of(workspace).tracker,
+        deps.store.tracker.circuit(workspace),
+        deps.clock.now(),
+    )
     if settings is None:
         if circuit.wake_at is not None:
             change_tracker_circuit(
@@ -52,7 +56,7 @@ def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Cal
         return synced
     try:
         others = [] if task_id else _overtaken(deps, workspace, now)
-        task_ids = chain([task_id] if task_id else [], deps.store.page_syncs_due(workspace, now), others)
+        task_ids = chain([task_id] if task_id else [], deps.store.tracker.page_syncs_due(workspace, now), others)
         _send(deps, (settings, circuit), task_ids, synced, time_left)
         if (
             synced.complete
@@ -70,13 +74,13 @@ def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Cal
 
 
 def _has_tracker(deps: Deps, workspace: str) -> bool:
-    return deps.store.settings(workspace).tracker is not None
+    return deps.store.settings.of(workspace).tracker is not None
 
 
 def _overtaken(deps: Deps, workspace: str, now: datetime) -> Iterator[str]:
     """Yields tasks that have changed without a notice that arrived, and tasks whose sender died: a change writes
     nothing of its page, so the open ones are compared. The page of a task that rests is put off for its next look."""
-    for page in deps.store.open_pages(workspace, now):
+    for page in deps.store.tracker.open_pages(workspace, now):
         for task, sync in page:
             if sync.is_due(task, now):
                 yield task.id
@@ -120,7 +124,7 @@ def _schedule_next(deps: Deps, workspace: str, circuit: TrackerCircuit, now: dat
     """Sets when the sweeper sends the next notice: soon if pages wait, else for the next reconciliation."""
     if circuit.wake_at is not None and circuit.wake_at > now:
         return
-    waiting = deps.store.count_waiting_page_syncs(workspace, 1)
+    waiting = deps.store.tracker.count_waiting_page_syncs(workspace, 1)
     wake_at = deps.clock.now() + times.seconds(BACKLOG_SECONDS if waiting else RECONCILE_SECONDS)
     # Unless another process met trouble meanwhile.
     change_tracker_circuit(

@@ -36,14 +36,14 @@ def tracker_health(deps: Deps, by: Principal) -> TrackerReport:
     """Returns what Baton knows; the tracker isn't asked. Pages that were given up are listed only for tasks that the
     caller may read."""
     workspace = by.workspace
-    dead = deps.store.dead_page_syncs(workspace, MOST_DEAD, None).items
+    dead = deps.store.tracker.dead_page_syncs(workspace, MOST_DEAD, None).items
     readable = ReadRights(deps, by).readable_among([sync.task_id for sync in dead])
-    circuit, webhook = deps.store.circuit(workspace), deps.store.webhook(workspace)
+    circuit, webhook = deps.store.tracker.circuit(workspace), deps.store.tracker.webhook(workspace)
     return TrackerReport(
-        is_configured=deps.store.settings(workspace).tracker is not None,
+        is_configured=deps.store.settings.of(workspace).tracker is not None,
         circuit=circuit,
         is_open=circuit.is_open(deps.clock.now()),
-        waiting=deps.store.count_waiting_page_syncs(workspace, MOST_WAITING),
+        waiting=deps.store.tracker.count_waiting_page_syncs(workspace, MOST_WAITING),
         dead=tuple(sync for sync in dead if sync.task_id in readable),
         webhook=None if webhook is None or webhook.removed else webhook,
     )
@@ -52,7 +52,7 @@ def tracker_health(deps: Deps, by: Principal) -> TrackerReport:
 def check_tracker(deps: Deps, workspace: str, values: Mapping[str, Any] | None) -> tuple[TrackerProblem, ...]:
     """Returns every problem of the configured database, or of a possible one: ``values`` are settings as ``PUT`` takes
     them. Raises ``NoTracker`` and ``InvalidInput``."""
-    settings = deps.store.settings(workspace)
+    settings = deps.store.settings.of(workspace)
     if values is not None:
         settings = settings.changed(tracker=values)
     if settings.tracker is None:

@@ -11,17 +11,17 @@ from baton.ports.deps import Deps
 def begin_session(deps: Deps, parent: Token, code: SessionCode | None = None) -> tuple[Token, str]:
     """Returns the session and its text, which is never shown again. ``code``: what it is opened with, and uses up.
     Raises ``TooManySessions``, and ``Conflict`` if another one began at the same time."""
-    sessions = _with_room(deps, deps.store.open_sessions(parent.workspace, parent.id))
+    sessions = _with_room(deps, deps.store.sessions.open_sessions(parent.workspace, parent.id))
     now, secret = deps.clock.now(), deps.ids.secret()
     session = session_of(parent, deps.ids.new("t", now).removeprefix("t_"), digest(secret), now)
-    deps.store.add_session(session, sessions.and_one(session.id), code)
+    deps.store.sessions.add_session(session, sessions.and_one(session.id), code)
     return session, spell(session.id, secret)
 
 
 def _with_room(deps: Deps, sessions: OpenSessions) -> OpenSessions:
     """Only a full list is compared with what is still open."""
     if sessions.is_full:
-        now, found = deps.clock.now(), deps.store.tokens_of(sessions.ids)
+        now, found = deps.clock.now(), deps.store.tokens.tokens_of(sessions.ids)
         sessions = sessions.only({each.id for each in found.values() if each.is_active(now)})
     if sessions.is_full:
         raise errors.TooManySessions(MAX_SESSIONS)

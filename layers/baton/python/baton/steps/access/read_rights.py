@@ -39,7 +39,7 @@ class ReadRights:
         if self.reads_all:
             return True
         if self._shared is None:
-            settings = self._baton.store.settings(self.workspace) if may_share(self._by) else None
+            settings = self._baton.store.settings.of(self.workspace) if may_share(self._by) else None
             self._shared = settings is not None and settings.agents_read is AgentsRead.WORKSPACE
         return self._shared
 
@@ -55,7 +55,7 @@ class ReadRights:
         all: one read per hundred."""
         if self.reads_all:
             return list(task_ids)
-        tasks = self._baton.store.tasks(self.workspace, task_ids) if task_ids else {}
+        tasks = self._baton.store.tasks.many(self.workspace, task_ids) if task_ids else {}
         return [task_id for task_id, task in tasks.items() if self.may_read(task)]
 
     def must_read(self, task: Task, what: str = "task") -> None:
@@ -72,7 +72,7 @@ class ReadRights:
             return True
         if self._tools is None:
             is_agent = self._by.kind is PrincipalKind.AGENT
-            self._tools = self._baton.store.profile(self.workspace, self._by.id).tools if is_agent else ()
+            self._tools = self._baton.store.runs.profile(self.workspace, self._by.id).tools if is_agent else ()
         return name in self._tools or self.is_let
 
     def readable_alerts(self, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
@@ -81,14 +81,14 @@ class ReadRights:
         if self.reads_all:
             return found
         about = {each.task_id for each in found if each.task_id is not None and not has_raised(self._by, each)}
-        tasks = self._baton.store.tasks(self.workspace, sorted(about)) if about else {}
+        tasks = self._baton.store.tasks.many(self.workspace, sorted(about)) if about else {}
         readable = {task_id for task_id, task in tasks.items() if has_part_in(self._by, task)}
         return tuple(each for each in found if has_raised(self._by, each) or each.task_id in readable or self.is_let)
 
 
 def readable_task(deps: Deps, by: Principal, task_id: str) -> Task:
     """Returns the task. One read. Raises ``Unknown``."""
-    task, _ = deps.store.load(by.workspace, task_id)
+    task, _ = deps.store.tasks.load(by.workspace, task_id)
     ReadRights(deps, by).must_read(task)
     return task
 
@@ -114,7 +114,7 @@ def refused_as_unknown(
         yield
     except (errors.Refused, errors.Forbidden, errors.InvalidInput):
         if not reads_all(by):
-            task, _ = deps.store.load(by.workspace, task_id)
+            task, _ = deps.store.tasks.load(by.workspace, task_id)
             if not unless(task):
                 ReadRights(deps, by).must_read(task, what)
         raise

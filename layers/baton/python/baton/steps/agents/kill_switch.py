@@ -33,5 +33,5 @@ def must_be_let_act(deps: Deps, by: Principal, agent: str, known: Mapping[str, A
 
 
 def is_off(deps: Deps, workspace: str, agent: str) -> bool:
-    found = deps.store.agent(workspace, agent)
+    found = deps.store.agents.agent(workspace, agent)
     return found is not None and not found.active

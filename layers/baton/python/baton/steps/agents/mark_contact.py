@@ -14,6 +14,6 @@ def mark_contact(deps: Deps, by: Principal, agent: str, *, has_work: bool = Fals
         return
     try:
         every = CLAIM_MARKED_EVERY if has_work else MARKED_EVERY
-        deps.store.mark_contact(by.workspace, agent, deps.clock.now(), every)
+        deps.store.contacts.mark_contact(by.workspace, agent, deps.clock.now(), every)
     except Exception as exc:  # noqa: BLE001 - any error of a store; the claim before it stands
         deps.log("contact not marked", action="contact_not_marked", agent=agent, error=type(exc).__name__)

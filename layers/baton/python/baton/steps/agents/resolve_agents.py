@@ -51,7 +51,7 @@ def active_agent(deps: Deps, workspace: str, known: Mapping[str, Agent], name: s
     name = canonical(name)
     agent = known.get(name)
     if agent is None or not agent.active:
-        roster = deps.store.roster(workspace)
+        roster = deps.store.agents.roster(workspace)
         found = roster.active_named(name)
         if found is not None:
             return found
@@ -68,7 +68,7 @@ def must_be_able(deps: Deps, workspace: str, agent: Agent | None, requires: tupl
     than its source must be able to do. Raises ``CapabilityMismatch``, which names the able agents."""
     if agent is not None and not agent.lacks(requires):
         return
-    able = deps.store.roster(workspace).able(requires, source)
+    able = deps.store.agents.roster(workspace).able(requires, source)
     if agent is not None:
         raise errors.CapabilityMismatch(agent.slug, agent.lacks(requires), tuple(each.slug for each in able))
     if not able:
@@ -77,5 +77,5 @@ def must_be_able(deps: Deps, workspace: str, agent: Agent | None, requires: tupl
 
 def _slugs_named(deps: Deps, workspace: str, name: str) -> list[str]:
     """The slugs of the agents of that name, active ones first."""
-    roster = deps.store.roster(workspace)
+    roster = deps.store.agents.roster(workspace)
     return [each.slug for each in sorted(roster, key=lambda each: not each.active) if name in each.names]

@@ -30,4 +30,4 @@ def sender(deps: Deps, workspace: str, inputs: HandoffInputs, envelope: dict[str
 
 
 def _is_called(deps: Deps, workspace: str, slug: str, name: str) -> bool:
-    return any(each.slug == slug and canonical(name) in each.names for each in deps.store.roster(workspace))
+    return any(each.slug == slug and canonical(name) in each.names for each in deps.store.agents.roster(workspace))

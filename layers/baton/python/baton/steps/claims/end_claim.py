@@ -91,7 +91,7 @@ def end_claim(
         try:
             for attempt in attempts(deps):
                 with attempt:
-                    inputs = deps.store.handoff_inputs(by.workspace, wanted)
+                    inputs = deps.store.handoffs.handoff_inputs(by.workspace, wanted)
                     idempotency.was_answered(key, inputs.saved_response)
                     return _decided(deps, request, inputs, decide)
             raise too_many_changes()
@@ -161,14 +161,14 @@ def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any
 def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
     """The failure of an earlier attempt. Read from the store, as it is rare."""
     is_shown = task.has_failure and not task.is_done
-    return deps.store.read(task.workspace, task.id).failure if is_shown else None
+    return deps.store.tasks.read(task.workspace, task.id).failure if is_shown else None
 
 
 def _replay_or_stale(deps: Deps, request: EndClaimRequest) -> TaskDetails:
     """Returns the first answer for the exact repeat of the request that ended the claim. Raises ``StaleClaim``
     otherwise."""
-    task, _ = deps.store.load(request.by.workspace, request.task_id)
-    receipt = deps.store.receipt(task, request.claim_id)
+    task, _ = deps.store.tasks.load(request.by.workspace, request.task_id)
+    receipt = deps.store.trail.receipt(task, request.claim_id)
     ended = None if receipt is None else receipt.ended
     if receipt is None or ended is None or ended.claim_id != request.claim_id or ended.principal != request.by.key:
         raise errors.StaleClaim(request.task_id)
@@ -201,7 +201,7 @@ def _replayed(deps: Deps, request: EndClaimRequest, now: Task, receipt: Receipt)
     that isn't ended, the failure is taken from this repeat."""
     task, computed = trail_answers.task_after(deps, now, receipt), receipt.computed
     if task.is_ended:
-        items = deps.store.read(task.workspace, task.id)
+        items = deps.store.tasks.read(task.workspace, task.id)
         return TaskDetails(
             task=task,
             output=items.output,

@@ -19,18 +19,20 @@ FIRST_PAUSE_SECONDS = 0.05
 def holds_claims(deps: Deps, workspace: str, agent: str, worker: str | None = None) -> bool:
     """True if the agent holds a claim; with ``worker``, one of that worker's. A claim that has ended doesn't count,
     however late the index is. A claim that began within the index's lag may be missed."""
-    return any(_is_live(deps, workspace, each, worker) for each in deps.store.held(workspace, agent))
+    return any(_is_live(deps, workspace, each, worker) for each in deps.store.claims.held(workspace, agent))
 
 
 def count_claims_besides(deps: Deps, workspace: str, agent: str, known: Collection[str | None]) -> int:
     """Returns how many claims the agent holds besides the known ones, as ``holds_claims`` looks."""
-    others = (each for each in deps.store.held(workspace, agent) if each.claim_id not in known)
+    others = (each for each in deps.store.claims.held(workspace, agent) if each.claim_id not in known)
     return sum(_is_live(deps, workspace, each) for each in others)
 
 
 def only_claim(deps: Deps, workspace: str, agent: str, worker: str | None = None) -> str | None:
     """Returns the id of the one claim that the agent holds, or its worker; None if there is none, or several."""
-    live = [each.claim_id for each in deps.store.held(workspace, agent) if _is_live(deps, workspace, each, worker)]
+    live = [
+        each.claim_id for each in deps.store.claims.held(workspace, agent) if _is_live(deps, workspace, each, worker)
+    ]
     return live[0] if len(live) == 1 else None
 
 
@@ -39,7 +41,7 @@ def find_claim(deps: Deps, workspace: str, agent: str, claim_id: str) -> HeldCla
     younger than ``SETTLED_SECONDS`` and not shown is looked for until it is that old."""
     pause = FIRST_PAUSE_SECONDS
     while True:
-        held = deps.store.held(workspace, agent)
+        held = deps.store.claims.held(workspace, agent)
         found = next((each for each in held if each.claim_id == claim_id), None)
         seconds_left = unsettled(deps, claim_id).total_seconds()
         if found is not None or seconds_left <= 0:
@@ -58,7 +60,7 @@ def unsettled(deps: Deps, id_: str) -> timedelta:
 
 def _is_live(deps: Deps, workspace: str, held: HeldClaim, worker: str | None = None) -> bool:
     try:
-        task, _ = deps.store.load(workspace, held.task_id)
+        task, _ = deps.store.tasks.load(workspace, held.task_id)
     except errors.Unknown:
         return False
     claim = task.claim

@@ -77,11 +77,11 @@ def polls(clock: Clock, poll: Poll[Value]) -> Iterator[None]:
 def _permit(deps: Deps, by: Principal, timeout_seconds: float) -> Iterator[None]:
     now = deps.clock.now()
     until = now + times.seconds(timeout_seconds + PERMIT_MARGIN_SECONDS)
-    permit = deps.store.begin_poll(by, deps.ids.new("poll", now), now, until)
+    permit = deps.store.uses.begin_poll(by, deps.ids.new("poll", now), now, until)
     try:
         yield
     finally:
         try:
-            deps.store.end_poll(permit)
+            deps.store.uses.end_poll(permit)
         except Exception as exc:  # noqa: BLE001 - any error of a store; the result of the poll stands
             deps.log("permit could not be freed", action="permit_not_given_back", error=type(exc).__name__)

@@ -114,8 +114,8 @@ def take_task(
 def _read(deps: Deps, claimer: Claimer, task_id: str, known: TaskDetails | None) -> _Candidate:
     workspace = claimer.by.workspace
     if known is None or known.task.id != task_id:
-        known = deps.store.read_for_claim(workspace, task_id)
-    details, agent = known, deps.store.agent(workspace, claimer.agent)
+        known = deps.store.tasks.read_for_claim(workspace, task_id)
+    details, agent = known, deps.store.agents.agent(workspace, claimer.agent)
     task, now, sweeper = details.task, deps.clock.now(), system(workspace, SWEEPER)
     swept: Change | None = None
     if claimer.resumes is None and task.is_lapsed(claimer.agent, now):
@@ -154,7 +154,7 @@ def _free_slot(deps: Deps, agent: Agent, lost: Claim | None) -> int:
     """A slot that no live claim holds. Raises ``AtCapacity``. The claim that was lost gives its slot back with the
     commit that takes one."""
     limit, gone = agent.max_concurrent or 0, None if lost is None else lost.claim_id
-    taken = deps.store.taken_slots(agent.workspace, agent.slug)
+    taken = deps.store.claims.taken_slots(agent.workspace, agent.slug)
     live = [slot for slot, claim_id in taken.items() if claim_id != gone]
     without_slot = 0
     if agent.limit_was_lowered:

@@ -136,8 +136,8 @@ class ConversationReader:
         way when the task ended adds nothing after somebody has read to the end."""
         store = self.deps.store
         if not (task.is_run and task.is_ended and task.fence):
-            return store.transcript(task.workspace, task.id, after)
-        return store.take_transcript(task.workspace, task.id, task.fence + 1, after)
+            return store.runs.transcript(task.workspace, task.id, after)
+        return store.runs.take_transcript(task.workspace, task.id, task.fence + 1, after)
 
     def _parts(self, parts: Sequence[Task]) -> Iterator[ReadMessage]:
         for part in parts:
@@ -164,7 +164,7 @@ def _begun_by(entry: TranscriptEntry) -> frozenset[str]:
 
 def _answer_of(deps: Deps, task: Task) -> TranscriptMessage:
     """The answer of an agent that Baton doesn't run: its output, which the guardrails have checked."""
-    output = deps.store.read(task.workspace, task.id).output
+    output = deps.store.tasks.read(task.workspace, task.id).output
     text = output.get("message") if isinstance(output, dict) else output
     return TranscriptMessage(
         MessageType.ASSISTANT, text if isinstance(text, str) else trail.canonical_json(output), {"output": output}

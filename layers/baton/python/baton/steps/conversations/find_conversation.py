@@ -29,8 +29,8 @@ class FoundConversation:
 def find_conversation(deps: Deps, workspace: str, conversation_id: str) -> FoundConversation:
     """Returns the tasks of any workflow, for its readers. Two reads, and one more if it has several roots. Raises
     ``Unknown``."""
-    ids = [each.task_id for each in deps.store.workflow(workspace, conversation_id)]
-    tasks, followed = deps.store.talk(workspace, ids) if ids else ({}, {})
+    ids = [each.task_id for each in deps.store.workflows.members(workspace, conversation_id)]
+    tasks, followed = deps.store.tasks.talk(workspace, ids) if ids else ({}, {})
     if not tasks:
         raise errors.Unknown("conversation")
     in_order = tuple(tasks[each] for each in sorted(tasks))
@@ -41,7 +41,9 @@ def find_conversation(deps: Deps, workspace: str, conversation_id: str) -> Found
 def root_record(deps: Deps, found: FoundConversation) -> handoff_message.HandoffMessage:
     """Returns the root's record. One read, unless it was read before."""
     root = found.root
-    return found.root_record or handoff_message.message_from(deps.store.bodies(root.workspace, [root.id]).get(root.id))
+    return found.root_record or handoff_message.message_from(
+        deps.store.tasks.bodies(root.workspace, [root.id]).get(root.id)
+    )
 
 
 def _root(deps: Deps, tasks: tuple[Task, ...]) -> tuple[Task, handoff_message.HandoffMessage | None]:
@@ -49,7 +51,7 @@ def _root(deps: Deps, tasks: tuple[Task, ...]) -> tuple[Task, handoff_message.Ha
     roots = sorted((task for task in tasks if task.is_root), key=lambda task: (task.created_at, task.id)) or [tasks[0]]
     if len(roots) == 1:
         return roots[0], None
-    bodies = deps.store.bodies(roots[0].workspace, [each.id for each in roots])
+    bodies = deps.store.tasks.bodies(roots[0].workspace, [each.id for each in roots])
     records = {task_id: handoff_message.message_from(body) for task_id, body in bodies.items()}
     conversations = [
         each for each in roots if each.id in records and history.conversation_in(records[each.id]) is not None

@@ -16,5 +16,5 @@ def with_ends(deps: Deps, direction: Direction, settings: Settings, now: datetim
     in_question = direction.in_question(now, settings)
     if not in_question:
         return direction
-    tasks = deps.store.tasks(direction.workspace, in_question)
+    tasks = deps.store.tasks.many(direction.workspace, in_question)
     return direction.with_closed({task.id for task in tasks.values() if task.is_ended})

@@ -89,7 +89,7 @@ def open_escalation(
     change = create(new, by, now, Dispatch(marker.target, settings))
     if settings.tracker is None:
         return EscalationDraft(change, body)
-    circuit = deps.store.circuit(by.workspace) if released is None else None
+    circuit = deps.store.tracker.circuit(by.workspace) if released is None else None
     sender = deps.ids.new("send", now) if circuit is not None and not circuit.is_open(now) else None
     return EscalationDraft(change, body, opened(change.task, sender, AT_ONCE_SECONDS), circuit)
 

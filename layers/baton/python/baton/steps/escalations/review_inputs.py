@@ -13,7 +13,7 @@ def with_direction(
 ) -> tuple[tuple[Review, MarkerInputs], SavedResponse | None]:
     """Returns the review and what is known of its direction, with the response that was saved under the key. Raises
     ``Unknown``."""
-    review = deps.store.review(workspace, review_id)
+    review = deps.store.escalations.review(workspace, review_id)
     pair = (review.source_agent, review.target_agent) if review.target_agent is not None else None
-    inputs = deps.store.marker_inputs(workspace, pair, idempotency_key)
+    inputs = deps.store.escalations.marker_inputs(workspace, pair, idempotency_key)
     return (review, inputs), inputs.saved_response

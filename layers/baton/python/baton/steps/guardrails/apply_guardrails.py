@@ -15,7 +15,7 @@ def apply_guardrails(deps: Deps, workspace: str, payload: dict[str, Any]) -> dic
     text. Raises ``GuardrailRefused``."""
     if not any(_has_text(value) for value in payload.values()):
         return payload
-    return checked(payload, deps.store.settings(workspace).guardrails, "")
+    return checked(payload, deps.store.settings.of(workspace).guardrails, "")
 
 
 def checked_message(

@@ -181,7 +181,7 @@ def _handoffs_counted(planned: Sequence[PlannedHandoff], terms: Terms) -> Add:
 def terms_under(deps: Deps, parent: Task, inputs: HandoffInputs, now: datetime) -> Terms:
     """Returns the terms of handoffs that follow from a worker's call about ``parent``."""
     query = HandoffQuery(workflow_id=parent.workflow_id)
-    handoffs = deps.store.handoff_inputs(parent.workspace, query).handoffs
+    handoffs = deps.store.handoffs.handoff_inputs(parent.workspace, query).handoffs
     return Terms(settings=inputs.settings, now=now, handoffs=handoffs, asked_directly=False)
 
 
@@ -215,7 +215,7 @@ def handoffs_so_far(deps: Deps, workspace: str, draft: HandoffDraft) -> int:
     """Returns the number of the workflow's handoffs if they were never counted. A workflow that has only its root isn't
     counted, so it has one."""
     if draft.lineage.is_root and draft.retry_of is None:
-        return len(deps.store.workflow(workspace, draft.lineage.workflow_id))
+        return len(deps.store.workflows.members(workspace, draft.lineage.workflow_id))
     return 1
 
 
@@ -233,7 +233,7 @@ def stopped_handoff(
         "message": trip.message,
     }
     try:
-        known = deps.store.review(by.workspace, review_id)
+        known = deps.store.escalations.review(by.workspace, review_id)
         # The viewer sees what a release would create: an agent may ask for another handoff each time.
         latest = replace(known, chain=trip.chain, source_agent=draft.source, target_agent=draft.target)
         review = latest.asked_again(request, by, now)

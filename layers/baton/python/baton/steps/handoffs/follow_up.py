@@ -161,7 +161,7 @@ def _with_context(
 
 def _facts(deps: Deps, task: Task, *agents: str) -> HandoffInputs:
     names = resolve_agents.slugs_among(*agents)
-    return deps.store.handoff_inputs(task.workspace, HandoffQuery(agents=names, workflow_id=task.workflow_id))
+    return deps.store.handoffs.handoff_inputs(task.workspace, HandoffQuery(agents=names, workflow_id=task.workflow_id))
 
 
 def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, inputs: HandoffInputs, now: datetime) -> FollowUp:

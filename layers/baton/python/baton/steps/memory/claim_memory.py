@@ -44,7 +44,7 @@ def claim_memory(deps: Deps, details: TaskDetails, most_memories: int) -> ClaimM
 def _memories(deps: Deps, workspace: str, message: HandoffMessage, most: int, until: datetime) -> tuple[Entry, ...]:
     question = Question(text=_about(message), scope=message.more.get(SCOPE, ROOT), limit=most)
     found = [each.entry_id for each in deps.search.find(workspace, question, until).items]
-    entries = deps.store.entries(workspace, found) if found else {}
+    entries = deps.store.memory.entries(workspace, found) if found else {}
     return tuple(entries[each] for each in found if each in entries and entries[each].is_shown)
 
 

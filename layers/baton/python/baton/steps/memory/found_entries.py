@@ -25,7 +25,7 @@ class FoundEntry:
 def found_entries(deps: Deps, by: Principal, entry_ids: Sequence[str]) -> dict[str, FoundEntry]:
     """Returns those that are shown and that the caller may read, in the order of the ids. One read per hundred, and one
     more for each step back in what decisions have replaced, for all of them together."""
-    read = deps.store.entries(by.workspace, entry_ids) if entry_ids else {}
+    read = deps.store.memory.entries(by.workspace, entry_ids) if entry_ids else {}
     found = [read[each] for each in entry_ids if each in read and _may_see(by, read[each])]
     before = _replaced(deps, by, found)
     return {entry.id: FoundEntry(entry, tuple(_line(entry, before))) for entry in found}
@@ -45,7 +45,7 @@ def _replaced(deps: Deps, by: Principal, found: Iterable[Entry]) -> dict[str, En
         wanted = {each.supersedes for each in latest if each.supersedes is not None} - known.keys()
         if not wanted:
             break
-        read = deps.store.entries(by.workspace, sorted(wanted))
+        read = deps.store.memory.entries(by.workspace, sorted(wanted))
         latest = [entry for entry in read.values() if _may_see(by, entry)]
         known |= {entry.id: entry for entry in latest}
     return known

@@ -11,7 +11,7 @@ from baton.ports.deps import Deps
 
 def readable_entry(deps: Deps, by: Principal, entry_id: str) -> Entry:
     """Returns the entry, also one that was withdrawn or deleted. One read. Raises ``Unknown``."""
-    entry = deps.store.entry(by.workspace, entry_id)
+    entry = deps.store.memory.entry(by.workspace, entry_id)
     if not may_read_entry(by, entry):
         raise errors.Unknown("entry")
     return entry

@@ -37,7 +37,7 @@ def with_snapshot(deps: Deps, workspace: str, message: HandoffMessage, at: str =
 
 
 def take_snapshot(deps: Deps, workspace: str, scope: str) -> Snapshot:
-    return snapshot_of(scope, deps.clock.now(), deps.store.in_view(workspace, scope, MOST, of_humans=OF_HUMANS))
+    return snapshot_of(scope, deps.clock.now(), deps.store.memory.in_view(workspace, scope, MOST, of_humans=OF_HUMANS))
 
 
 def drift_since(deps: Deps, workspace: str, snapshot: Snapshot) -> Drift:
@@ -46,7 +46,7 @@ def drift_since(deps: Deps, workspace: str, snapshot: Snapshot) -> Drift:
     decisions = [entry for entry in over if entry.entry_type is EntryType.DECISION]
     heirs = _heirs(deps, workspace, decisions)
     most = {EntryType.WARNING: MOST_ADDED + len(snapshot.warning_ids)}
-    found = deps.store.in_view(workspace, snapshot.scope, most, snapshot.warnings_from)[EntryType.WARNING]
+    found = deps.store.memory.in_view(workspace, snapshot.scope, most, snapshot.warnings_from)[EntryType.WARNING]
     added = [warning for warning in found if snapshot.is_added(warning)]
     taken_back = tuple(entry for entry in over if entry.entry_type is not EntryType.DECISION)
     return Drift(tuple(_ended(decisions, heirs)), tuple(added[:MOST_ADDED]), taken_back)
@@ -56,17 +56,19 @@ def _over(deps: Deps, workspace: str, snapshot: Snapshot) -> list[Entry]:
     """Returns the snapshot's entries that hold no more. The list of changes says which ones to read: mostly none."""
     if not snapshot.entry_ids:
         return []
-    marks = deps.store.changed_after(workspace, ids.beginning_at(CHANGE, snapshot.taken_at - SETTLED), MOST_CHANGES)
+    marks = deps.store.memory.changed_after(
+        workspace, ids.beginning_at(CHANGE, snapshot.taken_at - SETTLED), MOST_CHANGES
+    )
     changed = {each.entry_id for each in marks}
     is_whole = len(marks) < MOST_CHANGES
     wanted = [each for each in snapshot.entry_ids if each in changed or not is_whole]
-    found = deps.store.entries(workspace, wanted) if wanted else {}
+    found = deps.store.memory.entries(workspace, wanted) if wanted else {}
     return [found[each] for each in wanted if each in found and not found[each].is_active]
 
 
 def _heirs(deps: Deps, workspace: str, over: Sequence[Entry]) -> dict[str, Entry]:
     wanted = [entry.superseded_by for entry in over if entry.superseded_by is not None]
-    found = deps.store.entries(workspace, wanted) if wanted else {}
+    found = deps.store.memory.entries(workspace, wanted) if wanted else {}
     return {entry_id: entry for entry_id, entry in found.items() if entry.is_shown}
 
 

@@ -106,9 +106,9 @@ class ModelClient:
         if not self.run.conversation.earlier:
             return found
         size, workspace = 0, self.run.task.workspace
-        is_open = self.run.deps.store.settings(workspace).guardrails.secrets == OFF
+        is_open = self.run.deps.store.settings.of(workspace).guardrails.secrets == OFF
         for seen in reversed(self.run.conversation.earlier):
-            entries: Sequence[TranscriptEntry] = self.run.deps.store.transcript(workspace, seen.task_id)
+            entries: Sequence[TranscriptEntry] = self.run.deps.store.runs.transcript(workspace, seen.task_id)
             entries = entries if is_open else [masked(entry) for entry in entries]
             found.insert(0, (seen, entries))
             size += sum(len(trail.canonical_json(entry.blocks)) for entry in entries)

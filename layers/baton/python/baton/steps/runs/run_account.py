@@ -65,7 +65,7 @@ class RunAccount:
                     if limits is not None and (exhausted := self._exhausted(seen, limits)):
                         return exhausted
                     self.known = None  # read again, unless this succeeds
-                    self.known = store.count(task.workspace, spending, seen)
+                    self.known = store.runs.count(task.workspace, spending, seen)
                 self.step = step
                 return None
         raise too_many_changes()
@@ -73,7 +73,7 @@ class RunAccount:
     def _read(self) -> Accounts:
         """No run of the task came before its first, so that one finds nothing of its own at its first look."""
         task, is_first = self.run.task, self.run.task.fence == 1 and not self.has_read
-        self.known = self.run.deps.store.accounts(task.workspace, task.workflow_id, task.id, is_first_run=is_first)
+        self.known = self.run.deps.store.runs.accounts(task.workspace, task.workflow_id, task.id, is_first_run=is_first)
         self.has_read = True
         return self.known
 

@@ -77,9 +77,9 @@ class TranscriptWriter:
 
     def _keep(self, entry: TranscriptEntry) -> None:
         store, work, task = self.run.deps.store, self.run.work, self.run.task
-        now, _ = store.load(task.workspace, task.id)
+        now, _ = store.tasks.load(task.workspace, task.id)
         now.current_claim(work.claim_id, work.by)
-        store.keep_entry(task.workspace, TaskEntry(task.id, entry, task.fence))
+        store.runs.keep_entry(task.workspace, TaskEntry(task.id, entry, task.fence))
 
     def _entry(
         self,

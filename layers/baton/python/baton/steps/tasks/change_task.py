@@ -57,7 +57,7 @@ def change_task(
     key_beside = trail_answers.key_beside(idempotency_key)
 
     def read() -> tuple[Task, SavedResponse | None]:
-        return deps.store.load(request.workspace, request.task_id, key_beside)
+        return deps.store.tasks.load(request.workspace, request.task_id, key_beside)
 
     def decide(task: Task) -> TaskDetails:
         receipt = trail_answers.first_receipt(deps, task, idempotency_key)
@@ -182,7 +182,7 @@ def notify_agent(deps: Deps, task: Task) -> None:
 def task_details(deps: Deps, task: Task, output: Any = None) -> TaskDetails:
     """Returns a command's answer. The failure of an earlier attempt is read from the store, as it is rare."""
     is_shown = task.has_failure and not task.has_output
-    failure = deps.store.read(task.workspace, task.id).failure if is_shown else None
+    failure = deps.store.tasks.read(task.workspace, task.id).failure if is_shown else None
     return TaskDetails(
         task=task, output=output if task.has_output else None, failure=failure, page_sync=page_sync_of(deps, task)
     )
@@ -192,6 +192,6 @@ def page_sync_of(deps: Deps, task: Task) -> PageSync | None:
     """Returns the task's page synchronisation for an answer; None if it can't be read now. The commit is done, so the
     answer isn't refused for that."""
     try:
-        return deps.store.page_sync(task.workspace, task.id) if task.meta.mirrored else None
+        return deps.store.tracker.page_sync(task.workspace, task.id) if task.meta.mirrored else None
     except errors.Busy:
         return None

@@ -46,7 +46,7 @@ def leaves_of(deps: Deps, workspace: str, wait: Wait) -> dict[str, list[Task]]:
     leaves: dict[str, list[Task]] = {branch.call_id: [] for branch in wait.branches}
     pending = {branch.task_id: branch.call_id for branch in wait.branches}
     while pending:  # successors are always newer: this ends, however often a branch was handed off
-        found = deps.store.tasks(workspace, list(pending))
+        found = deps.store.tasks.many(workspace, list(pending))
         successors: dict[str, str] = {}
         for task_id, call_id in pending.items():
             task = found.get(task_id)
@@ -82,7 +82,7 @@ def _attempts_before(deps: Deps, retry: Task) -> tuple[list[Task], list[Task]]:
     """Returns the other attempts at the same work, and what was handed off from them. All stand beside each other in
     the workflow."""
     below: dict[str | None, list[str]] = defaultdict(list)
-    for member in deps.store.workflow(retry.workspace, retry.workflow_id):
+    for member in deps.store.workflows.members(retry.workspace, retry.workflow_id):
         below[member.parent_id].append(member.task_id)
     beside = _tasks(deps, retry.workspace, [each for each in below[retry.parent_id] if each != retry.id])
     origin = _origin({**beside, retry.id: retry}.get)
@@ -109,15 +109,15 @@ def _tasks(deps: Deps, workspace: str, ids: list[str]) -> dict[str, Task]:
     return {
         id_: task
         for start in starts
-        for id_, task in deps.store.tasks(workspace, ids[start : start + HEADS_AT_ONCE]).items()
+        for id_, task in deps.store.tasks.many(workspace, ids[start : start + HEADS_AT_ONCE]).items()
     }
 
 
 def _reviews_in_their_place(deps: Deps, workspace: str, attempts: list[str], reason: str, at: datetime) -> list[Write]:
     """The entries for a human that took the places of rollbacks."""
-    failures = [of.failure or {} for of in deps.store.outcomes(workspace, attempts).values()] if attempts else []
+    failures = [of.failure or {} for of in deps.store.tasks.outcomes(workspace, attempts).values()] if attempts else []
     ids = [back["review_id"] for each in failures if (back := each.get("rollback") or {}).get("review_id")]
-    reviews = (deps.store.review(workspace, each) for each in dict.fromkeys(ids[:MOST]))
+    reviews = (deps.store.escalations.review(workspace, each) for each in dict.fromkeys(ids[:MOST]))
     still = (each for each in reviews if each.is_open and each.request.get("kind") == Kind.ROLLBACK)
     return [Save(each.overtaken(system(workspace, SWEEPER), at, reason)) for each in still]
 

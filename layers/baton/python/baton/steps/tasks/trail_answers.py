@@ -32,7 +32,7 @@ def first_receipt(
     if idempotency_key is None or name is None:
         return None
     since = None if idempotency_key.at is None else idempotency_key.at - REMEMBERED_FOR
-    receipt = deps.store.receipt(task, name, since)
+    receipt = deps.store.trail.receipt(task, name, since)
     if receipt is None or receipt.is_over(idempotency_key.at):
         return None
     if receipt.key_asked != receipts.asked(idempotency_key.body_hash, command_name):
@@ -45,7 +45,7 @@ def task_after(deps: Deps, task: Task, receipt: Receipt) -> Task:
     there, unless nothing has happened to the task since. Raises ``ValueError`` for a trail that somebody damaged."""
     if receipt.seq == task.meta.seq:
         return task.changed(version=receipt.version)
-    then = trail.replay(deps.store.events(task.workspace, task.id, 0, receipt.seq))
+    then = trail.replay(deps.store.trail.events(task.workspace, task.id, 0, receipt.seq))
     if then.meta.seq != receipt.seq:
         raise ValueError(f"the trail ends at entry {then.meta.seq}")
     return then.changed(version=receipt.version, mirrored=task.meta.mirrored)

@@ -18,7 +18,7 @@ def change_tracker_circuit(
     """Returns the circuit in its next version, or as it is if ``change`` returns None."""
 
     def attempt() -> TrackerCircuit:
-        before = deps.store.circuit(workspace)
+        before = deps.store.tracker.circuit(workspace)
         after = change(before)
         if after is None:
             return before

@@ -32,5 +32,5 @@ def mirror_at_once(deps: Deps, settings: Settings, escalation: EscalationDraft) 
 
 def page_of(deps: Deps, settings: Settings, workspace: str, task_id: str) -> PageRef | None:
     """Returns the task's page. No read without a tracker."""
-    sync = deps.store.page_sync(workspace, task_id) if settings.tracker else None
+    sync = deps.store.tracker.page_sync(workspace, task_id) if settings.tracker else None
     return sync.page if sync else None

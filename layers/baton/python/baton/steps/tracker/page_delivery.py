@@ -129,7 +129,7 @@ class PageSender:
             try:
                 self.deps.store.commit(self.workspace, Save(after), *taken)
             except errors.Conflict:
-                self._take_over(self.deps.store.page_sync(self.workspace, self.task.id))
+                self._take_over(self.deps.store.tracker.page_sync(self.workspace, self.task.id))
                 raise
             self.row, self.has_page = after, after.page is not None
 
@@ -162,7 +162,7 @@ class PageSender:
         """Saves the page that an earlier sender made, if there is one. Saved before any other request: it may be
         another task's page, whose own sender is looking for it now."""
         found = self.tracker.find(self.page_fields)[:MAX_CANDIDATES]
-        holders = self.deps.store.page_holders(self.workspace, [page.id for page in found])
+        holders = self.deps.store.tracker.page_holders(self.workspace, [page.id for page in found])
         for page in found:
             if holders.get(page.id, self.task.id) == self.task.id and self._keep(page):
                 return
@@ -221,7 +221,7 @@ class PageSender:
             with suppress(errors.NotPermitted):
                 self.tracker.comment(seen.page_id, text, unless_there=True)
         # What was learned has changed the task, and its page synchronisation with it.
-        self.details = self.deps.store.read(self.workspace, self.task.id, with_body=True)
+        self.details = self.deps.store.tasks.read(self.workspace, self.task.id, with_body=True)
         self._take_over(self.details.page_sync)
 
     def _was_ended_there(self) -> bool:
@@ -234,7 +234,7 @@ class PageSender:
         if self.last is None or self.last.seq != self.task.meta.seq:
             found = tail.latest(self.task)
             self.last = found or next(
-                iter(self.deps.store.events(self.workspace, self.task.id, self.task.meta.seq - 1, 1)), None
+                iter(self.deps.store.trail.events(self.workspace, self.task.id, self.task.meta.seq - 1, 1)), None
             )
         return self.last
 

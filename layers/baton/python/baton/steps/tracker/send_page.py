@@ -51,7 +51,7 @@ def put_back(deps: Deps, workspace: str, task_id: str) -> None:
 
 def _read(deps: Deps, workspace: str, task_id: str, *, with_body: bool = False) -> tuple[TaskDetails, PageSync | None]:
     """Raises ``Unknown``; and ``Conflict`` if a sender knew a later state of the task: it changed while it was read."""
-    details = deps.store.read(workspace, task_id, with_body=with_body)
+    details = deps.store.tasks.read(workspace, task_id, with_body=with_body)
     sync = details.page_sync
     if sync is not None and sync.wanted > details.task.meta.seq:
         raise errors.Conflict("task")

@@ -27,9 +27,9 @@ class Trail:
         """What isn't in the tail that was read is in a chunk, if anywhere: these are read backwards. A chunk that came
         after the task was read doesn't count: who decides on that state meets a conflict, and reads both again."""
         found = receipts.in_tail(task, name)
-        if found is not None or not task.has_chunks:
+        if found is not None or not task.meta.has_chunks:
             return found
-        last = task.seq
+        last = task.meta.seq
         while chunks := self._chunks_before(task, last):
             for chunk in chunks:
                 found = trail_items.receipt_named(chunk, name, task)
