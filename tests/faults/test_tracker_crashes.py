@@ -36,8 +36,8 @@ from baton.services.tracker.sync_tracker import sync_tracker
 from support.clock import NOON, FakeClock
 from support.fakes.store import InMemoryStore
 from support.faults.choke_point import Crash, Plan, at_call, no_fault
-from support.faults.one_request import for_one_request
 from support.faults.soak import IS_WHOLE, spread
+from support.faults.wrapped_store import WrappedStore
 from support.worlds.notion_world import NotionWorld
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent, human, marker_body
@@ -72,17 +72,14 @@ class Plug:
                 raise Crash(name)
 
 
-class PluggedIn:
+class PluggedIn(WrappedStore):
     """A store, or a client of one."""
 
     def __init__(self, inner: Any, plug: Plug) -> None:
-        self._inner, self._plug = inner, plug
+        super().__init__(inner)
+        self._plug = plug
 
-    def at_one_version(self) -> Any:
-        return for_one_request(self, "_inner")
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._inner, name)
+    def around(self, name: str, call: Any) -> Any:
         return lambda *args, **kwargs: self._plug.call(name, lambda: call(*args, **kwargs))
 
 

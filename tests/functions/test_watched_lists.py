@@ -17,6 +17,7 @@ from baton.services.tasks.end_task import cancel_task
 from rest.etags import edition_of, without_edition
 from rest.freshness import age_taken
 from support.fakes.ports import FakeBus
+from support.faults.wrapped_store import WrappedStore
 from support.gateway import ROUTES, Gateway, Reply
 from support.published import Stream
 from support.values.tokens import raise_config_version, token_of
@@ -297,7 +298,7 @@ def test_a_watch_that_cannot_be_asked_for_hinders_nobody() -> None:
     assert page.world.logged[-1]["action"] == "watch_not_asked"
 
 
-@pytest.mark.parametrize("broken", ["watches", "note_change", "note_brought"])
+@pytest.mark.parametrize("broken", ["of_workspaces", "note_change", "note_brought"])
 def test_a_watch_that_cannot_be_told_holds_up_no_event_and_is_soon_not_trusted(broken: str) -> None:
     page = Page().watched()
     deps, bus = broken_deps(page, broken), FakeBus()
@@ -314,13 +315,13 @@ def test_a_watch_that_cannot_be_told_holds_up_no_event_and_is_soon_not_trusted(b
 
 
 def broken_deps(page: Page, broken: str) -> Any:
-    class Broken:
-        def __getattr__(self, name: str) -> Any:
+    class Broken(WrappedStore):
+        def around(self, name: str, call: Any) -> Any:
             if name == broken:
                 raise OSError("no answer")
-            return getattr(page.world.store, name)
+            return call
 
-    return replace(page.world.deps, store=Broken())
+    return replace(page.world.deps, store=Broken(page.world.store))
 
 
 def test_where_nobody_looks_the_stream_writes_nothing_of_it() -> None:

@@ -159,7 +159,7 @@ def _dynamo(store: Any) -> FakeDynamo | None:
             return None
     client: Any = store._table._client
     while not isinstance(client, FakeDynamo):
-        client = vars(client).get("client")
+        client = vars(client).get("client", vars(client).get("inner"))
         if client is None:
             return None
     found: FakeDynamo = client

@@ -128,10 +128,10 @@ def test_after_a_lost_race_a_claim_looks_at_its_agent_again(rig: Rig) -> None:
 
 def test_requests_of_one_process_have_versions_of_their_own(rig: Rig) -> None:
     one, other = rig.store.at_one_version(), rig.store.at_one_version()
-    assert one.settings(WORKSPACE).escalation_cap == 2
+    assert one.settings.of(WORKSPACE).escalation_cap == 2
     change_settings(rig.other().deps, human(), {"escalation_cap": 3})
-    assert one.settings(WORKSPACE).escalation_cap == 2
-    assert other.settings(WORKSPACE).escalation_cap == 3
+    assert one.settings.of(WORKSPACE).escalation_cap == 2
+    assert other.settings.of(WORKSPACE).escalation_cap == 3
 
 
 def test_another_workspace_is_read_at_its_own_version(rig: Rig) -> None:

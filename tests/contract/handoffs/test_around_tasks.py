@@ -233,7 +233,7 @@ def test_many_are_read_by_id_each_once_and_unknown_ones_left_out(store: Store) -
     ids = [*made, "task_000", "task_unknown"]
     assert store.tasks.many(WORKSPACE, ids) == made
     assert store.tasks.outcomes(WORKSPACE, ids) == {task_id: TaskDetails(task=task) for task_id, task in made.items()}
-    for read in (store.tasks, store.tasks.outcomes, store.tasks.bodies):
+    for read in (store.tasks.many, store.tasks.outcomes, store.tasks.bodies):
         assert read(WORKSPACE, []) == {}
 
 

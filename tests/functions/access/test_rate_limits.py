@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ import pytest
 from baton.domain.access.metering import HUMAN_FACTOR, LEAST_BYTES, LEAST_REQUESTS, SAMPLED
 from baton.domain.access.settings import Settings
 from baton.domain.errors import Busy
-from support.fakes.store import InMemoryStore
 from support.faults.soak import scaled
+from support.faults.wrapped_store import WrappedStore
 from support.gateway import Gateway, Reply
 from support.worlds.world import World, agent, human, marker_body, service
 
@@ -22,7 +23,7 @@ PER_MINUTE = Settings().requests_per_minute
 LARGE = 255_000
 
 
-class CountingStore(InMemoryStore):
+class CountingStore(WrappedStore):
     """What is asked of it about settings and counts. ``breaks``: it doesn't answer."""
 
     def __init__(self) -> None:
@@ -30,15 +31,15 @@ class CountingStore(InMemoryStore):
         self.asked: Counter[str] = Counter()
         self.breaks = False
 
-    def settings(self, workspace: str) -> Settings:
+    def of(self, workspace: str) -> Any:
         self.asked["settings"] += 1
-        return super().settings(workspace)
+        return self.inner.settings.of(workspace)
 
-    def count_use(self, *args: Any) -> tuple[int, int]:
+    def count_use(self, *args: Any) -> Any:
         self.asked["counts"] += 1
         if self.breaks:
             raise Busy
-        return super().count_use(*args)
+        return self.inner.uses.count_use(*args)
 
 
 @pytest.fixture(autouse=True)
@@ -149,8 +150,7 @@ def test_every_function_refuses(world: World, gateway: Gateway) -> None:
 
 def test_a_refused_request_costs_the_check_of_its_token_and_nothing_else(world: World, gateway: Gateway) -> None:
     class Untouchable:
-        def __init__(self) -> None:
-            self.present_token = world.store.tokens.present_token
+        tokens = SimpleNamespace(present_token=world.store.tokens.present_token)
 
         def at_one_version(self) -> Any:
             return self

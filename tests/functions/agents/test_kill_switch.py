@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb.agents.agents import Agents
 from baton.domain.agents.agent import Agent
 from rest.routing import Endpoint
 from support.gateway import ROUTES, Gateway, Reply
@@ -199,13 +200,13 @@ def test_the_check_is_one_reading_for_agents_and_none_for_others(
     world: World, http_agents: HttpAgents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    read = world.store.agents.agent
+    read = Agents.agent
 
-    def agent(workspace: str, slug: str) -> Agent | None:
+    def agent(agents: Agents, workspace: str, slug: str) -> Agent | None:
         asked.append(slug)
-        return read(workspace, slug)
+        return read(agents, workspace, slug)
 
-    monkeypatch.setattr(world.store.agents, "agent", agent)
+    monkeypatch.setattr(Agents, "agent", agent)
     for by in (CODER, ALICE, service()):
         assert http_agents.gateway.get(by, "/routes").status == 200
     assert asked == ["auto-code"]

@@ -58,7 +58,7 @@ class TrackerConsumer:
 
     def answer(self, bodies: list[str]) -> list[str]:
         """The message ids that come again."""
-        deps: Deps = replace(self.world.deps, store=BusyStore(self.world.store, "settings", self.busy_for))
+        deps: Deps = replace(self.world.deps, store=BusyStore(self.world.store, "of", self.busy_for))
         answering = TrackerNoticeHandler(deps, self.dead_letters, self.time_left, Metrics())
         result = answer_all(sqs_batch(bodies, "baton-tracker"), FakeContext(), answering)
         return failed_messages(result)

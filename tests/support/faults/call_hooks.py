@@ -7,17 +7,19 @@ from typing import Any
 
 from support.fakes.store import InMemoryStore
 from support.faults.choke_point import Crash
-from support.faults.one_request import for_one_request
+from support.faults.wrapped_store import WrappedStore
 
 Step = Callable[[], object]
 
 
-class CallHooks:
+class CallHooks(WrappedStore):
     """``before[n] = step``: done before the call of that number, counted from ``begin`` on; ``after`` likewise. What a
     step itself calls isn't counted."""
 
+    inner: InMemoryStore
+
     def __init__(self) -> None:
-        self.inner = InMemoryStore()
+        super().__init__()
         self.begin()
 
     def begin(self, *, before: dict[int, Step] | None = None, after: dict[int, Step] | None = None) -> None:
@@ -29,12 +31,7 @@ class CallHooks:
         """With one step, ``when`` it is ("before" or "after") the call of that number."""
         self.begin(**{"before": None, "after": None, when: {number: step}})
 
-    def at_one_version(self) -> Any:
-        return for_one_request(self, "inner")
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self.inner, name)
-
+    def around(self, name: str, call: Any) -> Any:
         def counted(*args: Any, **kwargs: Any) -> Any:
             if not self._is_counting:
                 return call(*args, **kwargs)

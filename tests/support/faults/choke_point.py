@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
 
 from support.fakes.fake_dynamo import refusal, trouble
-from support.faults.one_request import for_one_request
+from support.faults.wrapped_store import WrappedStore
 
 Plan = Callable[[int, str], str | None]
 
@@ -38,7 +38,7 @@ def comes_first(operation: str, request: Mapping[str, Any]) -> bool:
     return is_put and ("ConditionExpression" not in request or request["Item"]["sk"] == {"S": "BEGINNING"})
 
 
-class Choked:
+class Choked(WrappedStore):
     """Wraps a client, or a store. ``plan(number, operation)`` names what happens at the call of that number (1, 2, …):
     None, ``timeout_after``, ``error_after`` (done, but the answer is lost), ``timeout_before``, ``error_before``,
     ``no_connection``, ``throttle``, ``conflict`` (of a write, with a transaction on the same item), ``crash_before``,
@@ -46,32 +46,36 @@ class Choked:
     ``crash_between`` (its first item is written, and nothing else happens any more)."""
 
     def __init__(self, client: Any, plan: Plan = no_fault) -> None:
-        self.client, self.plan = client, plan
+        super().__init__(client)
+        self.plan = plan
         self.calls: list[str] = []
+
+    @property
+    def client(self) -> Any:
+        return self.inner
+
+    @client.setter
+    def client(self, client: Any) -> None:
+        self.inner = client
 
     @property
     def counts(self) -> Counter[str]:
         return Counter(self.calls)
 
-    def at_one_version(self) -> Any:
-        return for_one_request(self, "client")
-
-    def __getattr__(self, operation: str) -> Any:
-        call = getattr(self.client, operation)
-
+    def around(self, name: str, call: Any) -> Any:
         def choked(*args: Any, **request: Any) -> Any:
-            self.calls.append(operation)
-            fault = self.plan(len(self.calls), operation)
+            self.calls.append(name)
+            fault = self.plan(len(self.calls), name)
             if fault in {"timeout_before", "error_before", "no_connection", "throttle", "conflict", "crash_before"}:
-                raise _failure(fault, operation)
+                raise _failure(fault, name)
             if fault in {"unprocessed", "crash_between"}:
                 answer = _first_alone(call, request)
                 if fault == "unprocessed":
                     return answer
-                raise Crash(operation)
+                raise Crash(name)
             answer = call(*args, **request)
             if fault is not None:
-                raise _failure(fault, operation)
+                raise _failure(fault, name)
             return answer
 
         return choked

@@ -8,26 +8,20 @@ from typing import Any
 
 from baton.domain.errors import Busy
 from baton.ports.queues import ReadyTask, Skills
-from support.fakes.store import InMemoryStore
-from support.faults.one_request import for_one_request
+from support.faults.wrapped_store import WrappedStore
 
 Step = Callable[[], object]
 
 
-class HookedStore:
+class HookedStore(WrappedStore):
     """``before["commit"] = step``: the next call of ``commit`` runs ``step`` first, once. ``after`` likewise."""
 
-    def __init__(self, store: Any = None) -> None:
-        self._store = store or InMemoryStore()
+    def __init__(self, inner: Any = None) -> None:
+        super().__init__(inner)
         self.before: dict[str, Step] = {}
         self.after: dict[str, Step] = {}
 
-    def at_one_version(self) -> Any:
-        return for_one_request(self, "_store")
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._store, name)
-
+    def around(self, name: str, call: Any) -> Any:
         def hooked(*args: Any, **kwargs: Any) -> Any:
             self.before.pop(name, _nothing)()
             answer = call(*args, **kwargs)
@@ -41,22 +35,18 @@ class LaggingStore(HookedStore):
     """Its index of ready work shows nothing yet."""
 
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
-        skills, _ = self._store.queues.ready(workspace, agent, now)
+        skills, _ = self.inner.queues.ready(workspace, agent, now)
         return skills, iter(())
 
 
-class BusyStore:
+class BusyStore(WrappedStore):
     """``operation`` doesn't answer where one of its arguments is in ``busy_for``."""
 
-    def __init__(self, store: Any, operation: str, busy_for: frozenset[str] = frozenset()) -> None:
-        self._store, self._operation, self.busy_for = store, operation, busy_for
+    def __init__(self, inner: Any, operation: str, busy_for: frozenset[str] = frozenset()) -> None:
+        super().__init__(inner)
+        self._operation, self.busy_for = operation, busy_for
 
-    def at_one_version(self) -> Any:
-        return for_one_request(self, "_store")
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._store, name)
-
+    def around(self, name: str, call: Any) -> Any:
         def checked(*args: Any, **kwargs: Any) -> Any:
             if name == self._operation and not self.busy_for.isdisjoint(args):
                 raise Busy

@@ -19,7 +19,7 @@ from baton.services.runs.process_task import DispatchNotice, TimeBudget, process
 from baton.steps.agents.mark_contact import mark_contact
 from baton.steps.claims.take_task import Claimer
 from support.clock import NOON
-from support.fakes.store import InMemoryStore
+from support.faults.wrapped_store import WrappedStore
 from support.values.tasks import an_agent
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
@@ -150,7 +150,7 @@ class Runner:
         return RunSucceeded({})
 
 
-class Forgetful(InMemoryStore):
+class Forgetful(WrappedStore):
     """Keeps no contact."""
 
     def __init__(self, error: Exception) -> None:
@@ -228,7 +228,7 @@ def test_inactive_agents_are_offered_to_nobody(world: World) -> None:
     assert "whole" not in slugs(agents_for(world.deps, WORKSPACE, ["accepts:code"]))
 
 
-class Looked(InMemoryStore):
+class Looked(WrappedStore):
     """Counts the looks for claims."""
 
     def __init__(self) -> None:
@@ -237,7 +237,7 @@ class Looked(InMemoryStore):
 
     def held(self, workspace: str, agent: str) -> Any:
         self.looks.append(agent)
-        return super().held(workspace, agent)
+        return self.inner.claims.held(workspace, agent)
 
 
 def test_a_listing_looks_for_claims_fifty_times_at_most_and_only_where_it_has_to() -> None:

@@ -175,7 +175,7 @@ def test_also_where_it_is_changed_after_the_tool_was_read_again(
     mode: ToolMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent_runs = sales_runs(mode)
-    tools, readings = agent_runs.deps.store.tools, []
+    tools, readings = agent_runs.deps.store.tools.named, []
 
     def read(workspace: str, names: Any) -> Any:
         found = tools(workspace, names)

@@ -20,6 +20,7 @@ from baton.steps.claims.take_task import Claimer
 from support.clock import NOON, FakeClock
 from support.fakes.store import InMemoryStore
 from support.faults.hooked_store import HookedStore
+from support.faults.wrapped_store import WrappedStore
 from support.values.changes import queued
 from support.values.tasks import an_agent
 from support.worlds.world import WORKSPACE, World, agent
@@ -27,17 +28,16 @@ from support.worlds.world import WORKSPACE, World, agent
 WORKERS = 16
 
 
-class InStep:
+class InStep(WrappedStore):
     """A store whose callers take turns, one call each: what a busy moment looks like, and always the same."""
 
     def __init__(self, store: InMemoryStore, workers: int) -> None:
-        self._store, self._turn, self._alive, self._changed = store, 0, set(range(workers)), Condition()
+        super().__init__(store)
+        self._turn, self._alive, self._changed = 0, set(range(workers)), Condition()
         self.numbers: dict[Thread, int] = {}
         self.refused = 0
 
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._store, name)
-
+    def around(self, name: str, call: Any) -> Any:
         def in_turn(*args: Any, **kwargs: Any) -> Any:
             number = self.numbers.get(current_thread())
             if number is None:

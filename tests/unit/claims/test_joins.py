@@ -261,8 +261,8 @@ def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing()
 
 def test_a_join_waits_for_a_successor_that_is_not_readable_yet() -> None:
     class Torn(HookedStore):
-        def tasks(self, workspace: str, task_ids: Any) -> dict[str, Task]:
-            found: dict[str, Task] = self._store.tasks.many(workspace, task_ids)
+        def many(self, workspace: str, task_ids: Any) -> dict[str, Task]:
+            found: dict[str, Task] = self.inner.tasks.many(workspace, task_ids)
             for each in unreadable & found.keys():
                 unreadable.remove(each)
                 del found[each]

@@ -356,7 +356,7 @@ class Crowded(HookedStore):
         if self.times and any(isinstance(each, Insert) and isinstance(each.value, ClaimLateResult) for each in writes):
             self.times -= 1
             raise Conflict("task")
-        self._store.commit(workspace, *writes)
+        self.inner.commit(workspace, *writes)
 
 
 def test_a_late_word_is_stale_though_its_keeping_meets_a_conflict() -> None:

@@ -25,8 +25,8 @@ from baton.services.tasks.approve_task import approve_task, approve_task_next
 from baton.services.tasks.put_off_task import defer_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimer
-from support.fakes.store import InMemoryStore
 from support.faults.threads import at_once, race
+from support.faults.wrapped_store import WrappedStore
 from support.worlds.team import Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -54,7 +54,7 @@ class Went:
     runner: str
 
 
-class Logbook(InMemoryStore):
+class Logbook(WrappedStore):
     """Writes down, in the order in which it happens, who looks, what becomes ready and what is taken."""
 
     def __init__(self) -> None:
@@ -65,13 +65,13 @@ class Logbook(InMemoryStore):
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Any]:
         with self._lock:
             self.log.append(Look(current_thread().name))
-            skills, found = super().ready(workspace, agent, now)
+            skills, found = self.inner.queues.ready(workspace, agent, now)
             taken: list[ReadyTask] = list(found)
         return skills, iter(taken)
 
     def commit(self, workspace: str, *writes: Write) -> None:
         with self._lock:
-            super().commit(workspace, *writes)
+            self.inner.commit(workspace, *writes)
             change = next((write for write in writes if isinstance(write, Change)), None)
             if change is None:
                 return

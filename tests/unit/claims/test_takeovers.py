@@ -23,7 +23,6 @@ from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.tasks.approve_task import approve_task_next
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
-from support.fakes.store import InMemoryStore
 from support.faults.hooked_store import HookedStore
 from support.values.changes import queued
 from support.worlds.world import WORKSPACE, World, agent, human
@@ -335,11 +334,11 @@ def test_a_lease_that_was_extended_is_not_taken_and_its_mark_is_moved_once_a_lea
 
 
 def test_a_store_that_is_busy_leaves_the_mark_to_the_next_who_looks() -> None:
-    class BusyMarks(InMemoryStore):
+    class BusyMarks(HookedStore):
         def move_mark(self, task: Task) -> None:
             raise errors.Busy
 
-    lost = Lost(world=World(store=HookedStore(BusyMarks())).settle())
+    lost = Lost(world=World(store=BusyMarks()).settle())
     lost.beat()
     assert lost.next() is None
 

@@ -155,7 +155,7 @@ def test_a_message_that_is_let_through_goes_to_who_has_the_conversation_now_with
         say(team.deps, human(), root.workflow_id, "More")
 
 
-@pytest.mark.parametrize("moment", ["talk", "workflow", "handoff_inputs"])
+@pytest.mark.parametrize("moment", ["talk", "members", "handoff_inputs"])
 def test_what_is_approved_while_the_user_goes_on_is_seen(moment: str) -> None:
     """It was passed over, as nobody had approved it: the message waits for it after all."""
     store = HookedStore()

@@ -225,13 +225,13 @@ def test_a_young_item_that_one_look_misses_is_looked_for_until_it_is_settled() -
     assert ended_at is not None
     team.world.clock.time = ended_at
     looks: list[float] = []
-    real = store._store.inboxes.acknowledge
+    real = store.inner.inboxes.acknowledge
 
     def blind_once(*args: Any) -> Any:
         looks.append(1)
         return tuple(args[2]) if len(looks) == 1 else real(*args)
 
-    store.inboxes.acknowledge = blind_once  # type: ignore[attr-defined]
+    store.inner.inboxes.acknowledge = blind_once
     assert acknowledge(team.deps, agent(A), A, [item_id]) == 1
     assert (len(looks), inbox_ids(team)) == (2, [])
 

@@ -385,14 +385,14 @@ class Overtaken(HookedStore):
             self.late.append(writes)
             if self.troubles:
                 raise self.troubles.pop()
-        self._store.commit(workspace, *writes)
+        self.inner.commit(workspace, *writes)
 
     def overtake(self, task_id: str) -> None:
-        task, _ = self._store.tasks.load("acme", task_id)
-        seen = self._store.runs.accounts("acme", task.workflow_id, task_id)
+        task, _ = self.inner.tasks.load("acme", task_id)
+        seen = self.inner.runs.accounts("acme", task.workflow_id, task_id)
         used = Usage(model_calls=1)
         later = Spending(workflow_id=task.workflow_id, task_id=task_id, fence=task.fence + 1, used=used)
-        self._store.runs.count("acme", later, seen)
+        self.inner.runs.count("acme", later, seen)
 
 
 def overtaken_run(store: Overtaken) -> tuple[AgentRuns, Any]:
@@ -420,7 +420,7 @@ def test_a_late_cost_that_arrives_after_it_was_sent_again_counts_once() -> None:
     _, root = overtaken_run(store)
     first, _ = store.late
     with suppress(Conflict):
-        store._store.commit("acme", *first)
+        store.inner.commit("acme", *first)
     mine, all_ = store.runs.usage("acme", root.workflow_id, root.id)
     assert (mine.tokens, all_.tokens) == (20, 20)
 
@@ -434,10 +434,10 @@ def test_a_cost_counts_once_though_its_counting_meets_trouble(trouble: Exception
         def count(self, workspace: str, spending: Spending, seen: Accounts) -> Accounts:
             if spending.used.tokens and troubles:
                 if is_applied:
-                    self._store.runs.count(workspace, spending, seen)
+                    self.inner.runs.count(workspace, spending, seen)
                 cancel_task(agent_runs.deps, human(), spending.task_id, None)
                 raise troubles.pop()
-            answer: Accounts = self._store.runs.count(workspace, spending, seen)
+            answer: Accounts = self.inner.runs.count(workspace, spending, seen)
             return answer
 
     troubles = [trouble]
@@ -450,8 +450,8 @@ def test_a_cost_counts_once_though_its_counting_meets_trouble(trouble: Exception
 def test_a_run_that_was_paused_before_it_began_asks_no_model_once_a_later_one_has_the_transcript() -> None:
     class Paused(HookedStore):
         def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> Any:
-            self._store.runs.take_transcript(workspace, task_id, fence + 1, after)
-            return self._store.runs.take_transcript(workspace, task_id, fence, after)
+            self.inner.runs.take_transcript(workspace, task_id, fence + 1, after)
+            return self.inner.runs.take_transcript(workspace, task_id, fence, after)
 
     agent_runs = AgentRuns({"helper": {}}, {"helper": [says("Hi.")]}, world=World(store=Paused())).open()
     root = agent_runs.start("helper", until_quiet=False)
@@ -484,7 +484,7 @@ def test_what_is_under_way_when_its_task_ends_is_told_to_all_readers_or_to_none(
             cancel_task(agent_runs.deps, human(), of_task.task_id, None)
             if is_read_before:
                 heard.append(agent_runs.told(conversation[0]))
-            self._store.runs.keep_entry(workspace, of_task)
+            self.inner.runs.keep_entry(workspace, of_task)
 
     heard: list[Any] = []
     conversation: list[str] = []

@@ -43,7 +43,7 @@ class HalfRead(HookedStore):
     """A part of what is due can't be read."""
 
     def due(self, now: datetime) -> Iterator[DueEntry]:
-        yield from self._store.queues.due(now)
+        yield from self.inner.queues.due(now)
         raise Busy
 
 

@@ -24,9 +24,9 @@ from baton.domain.tasks.trail_check import TrailCheck
 from baton.domain.times import parse_rfc3339
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.verify_trail import EVENTS_PER_PAGE, MAX_ENTRIES, TrailFindings, verify_trail
-from support.fakes.store import InMemoryStore
 from support.faults.hooked_store import HookedStore
 from support.faults.soak import scaled
+from support.faults.wrapped_store import WrappedStore
 from support.worlds.world import WORKSPACE, World, agent, human
 from tools.admin import verify_trail as script
 
@@ -36,7 +36,7 @@ Public = dict[str, Any]
 A_CALL = scaled(MAX_ENTRIES)  # entries that a call checks
 
 
-class AlteredStore(InMemoryStore):
+class AlteredStore(WrappedStore):
     """Somebody has been at the table: ``alter`` is done to the trail before it is read, by its place in it."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class AlteredStore(InMemoryStore):
         self.pages: list[int] = []
 
     def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
-        whole = list(super().events(workspace, task_id, 0, 100_000))
+        whole = list(self.inner.trail.events(workspace, task_id, 0, 100_000))
         page = tuple(self.alter(whole)[after : after + limit]) if whole else ()
         self.pages.append(len(page))
         return page
@@ -61,7 +61,7 @@ class Kept:
 
     @property
     def trail(self) -> list[Event]:
-        return list(InMemoryStore.events(self.store, WORKSPACE, self.task_id, 0, 100_000))
+        return list(self.store.inner.trail.events(WORKSPACE, self.task_id, 0, 100_000))
 
     @property
     def exported(self) -> list[Public]:
@@ -155,7 +155,7 @@ def test_a_trail_of_any_length_is_read_page_by_page(kept: Kept, count: int, monk
     rewritten_trail = rewritten([*kept.exported, *({**kept.exported[-1], "seq": n} for n in range(4, count + 1))])
     task = kept.world.task(kept.task_id)
     monkeypatch.setattr(
-        kept.store.tasks, "load", lambda *_: (task.changed(seq=count, chain=rewritten_trail[-1]["hash"]), None)
+        kept.store.inner.tasks, "load", lambda *_: (task.changed(seq=count, chain=rewritten_trail[-1]["hash"]), None)
     )
     verdict = kept.verdict([event_of(told) for told in rewritten_trail])
     assert (verdict.intact, verdict.events, verdict.matches_task) == (True, count, True)
@@ -170,7 +170,7 @@ def test_a_long_trail_is_verified_in_pages(kept: Kept, altered: int | None, monk
     count = 2 * A_CALL + 150
     long = rewritten([*kept.exported, *({**kept.exported[-1], "seq": n} for n in range(4, count + 1))])
     task = kept.world.task(kept.task_id)
-    monkeypatch.setattr(kept.store.tasks, "load", lambda *_: (task.changed(seq=count, chain=long[-1]["hash"]), None))
+    monkeypatch.setattr(kept.store.inner.tasks, "load", lambda *_: (task.changed(seq=count, chain=long[-1]["hash"]), None))
     if altered is not None:
         long[altered - 1] = {**long[altered - 1], "at": "2026-11-18T13:13:13.131Z"}
     verdict, pages = kept.verdict([event_of(told) for told in long]), 1
@@ -195,7 +195,7 @@ def test_a_trail_of_a_task_with_long_fields_is_verified_to_its_end(
     long = rewritten([first, *rest, *({**rest[-1], "seq": n} for n in range(4, count + 1))])
     requires = tuple(types[:-1] if is_altered else types)
     task = kept.world.task(kept.task_id).changed(seq=count, chain=long[-1]["hash"], requires=requires)
-    monkeypatch.setattr(kept.store.tasks, "load", lambda *_: (task, None))
+    monkeypatch.setattr(kept.store.inner.tasks, "load", lambda *_: (task, None))
     begun = kept.verdict([event_of(told) for told in long])
     assert begun.next_cursor is not None
     assert len(begun.next_cursor) < MAX_CURSOR
@@ -337,7 +337,7 @@ def test_a_task_that_was_changed_behind_its_trail_is_named_by_field(
 ) -> None:
     task = kept.world.task(kept.task_id)
     forged = replace(task, title="another", max_attempts=9)
-    monkeypatch.setattr(kept.store.tasks, "load", lambda *_: (forged, None))
+    monkeypatch.setattr(kept.store.inner.tasks, "load", lambda *_: (forged, None))
     verdict = kept.verdict()
     assert (verdict.intact, verdict.matches_task, verdict.broken_at) == (True, False, None)
     assert verdict.problem == "The task isn't what its trail tells: title, max_attempts, message."
@@ -351,7 +351,7 @@ def test_a_trail_that_tells_of_no_task_matches_none(
     altered[2]["data"]["changes"] |= changes
     altered = rewritten(altered)
     task = kept.world.task(kept.task_id).changed(chain=altered[-1]["hash"])
-    monkeypatch.setattr(kept.store.tasks, "load", lambda *_: (task, None))
+    monkeypatch.setattr(kept.store.inner.tasks, "load", lambda *_: (task, None))
     verdict = kept.verdict([event_of(told) for told in altered])
     assert (verdict.intact, verdict.matches_task) == (True, False)
 

@@ -178,7 +178,9 @@ def switch_on(world: NotionWorld) -> None:
 
 def once_before(world: NotionWorld, method: str, act: Callable[[], object], calls: int = 1) -> list[str]:
     """``act`` happens right before the store's ``method`` is called for the ``calls``th time from now on."""
-    real, done = getattr(world.store, method), list[str]()
+    *parts, name = method.split(".")
+    part: Any = getattr(world.store, parts[0]) if parts else world.store
+    real, done = getattr(part, name), list[str]()
 
     def interleaved(*args: Any) -> Any:
         done.append(method)
@@ -186,7 +188,7 @@ def once_before(world: NotionWorld, method: str, act: Callable[[], object], call
             act()
         return real(*args)
 
-    setattr(world.store, method, interleaved)
+    setattr(part, name, interleaved)
     return done
 
 
@@ -201,7 +203,9 @@ def assert_it_wakes(world: NotionWorld) -> None:
     assert world.task(task_id).state is State.DONE
 
 
-@pytest.mark.parametrize(("method", "calls"), [("circuit", 1), ("circuit", 2), ("settings", 2), ("commit", 1)])
+@pytest.mark.parametrize(
+    ("method", "calls"), [("tracker.circuit", 1), ("tracker.circuit", 2), ("settings.of", 2), ("commit", 1)]
+)
 def test_a_tracker_switched_on_while_a_run_puts_it_to_sleep_wakes(
     switched_off: NotionWorld, method: str, calls: int
 ) -> None:
@@ -213,7 +217,9 @@ def test_a_tracker_switched_on_while_a_run_puts_it_to_sleep_wakes(
     assert_it_wakes(world)
 
 
-@pytest.mark.parametrize(("method", "calls"), [("save_settings", 1), ("circuit", 1), ("circuit", 2), ("commit", 2)])
+@pytest.mark.parametrize(
+    ("method", "calls"), [("settings.save_settings", 1), ("tracker.circuit", 1), ("tracker.circuit", 2), ("commit", 2)]
+)
 def test_a_run_that_puts_a_tracker_to_sleep_while_it_is_switched_on_is_too_late(
     switched_off: NotionWorld, method: str, calls: int
 ) -> None:
