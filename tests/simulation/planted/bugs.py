@@ -79,13 +79,13 @@ CLAIMS = (
 )  # fmt: skip
 CALLERS = (
     bug("a known token is believed",
-        do.always("token_checks:TokenChecks.present_token", "2 of 3"), habits=_STEWARDS),
+        do.always("access/tokens:Tokens.present_token", "2 of 3"), habits=_STEWARDS),
     bug("nobody judges the token that was read", do.drop_operand("authenticate:admit", "admits"), habits=_STEWARDS),
     bug("a revocation raises no version",
         do.drop_item("tokens:Tokens.save_revocation", "config_raises"), habits=_STEWARDS),
     bug("a token is judged by the version of an earlier request",
         do.statement("workspace_configs:WorkspaceConfigs.at_one_version",
-            "self._at = self._at or {}\nstore._at = self._at", "_at"),
+            "self._at = self._at or {}\nconfigs._at = self._at", "_at"),
         habits=_STEWARDS),
     bug("a session goes on without its token", do.always("token:Token.under", "revoked_at"), habits=_STEWARDS),
     bug("a code opens two sessions",
@@ -131,10 +131,10 @@ REPEATS = (
         do.argument("trail_answers:task_after", "changed", "version", "receipt.seq", "mirrored"), habits=_DOUBLED_ENDS),
     # A tail of any length moves into a chunk then, which breaks no rule: two chunks after a receipt are rare otherwise.
     bug("receipts are looked for in the latest chunk alone",
-        do.always("task_reads:TaskReads.receipt", "is_before"), do.value("tail:MAX_TAIL_BYTES", "1"),
+        do.always("dynamodb/tasks/trail:Trail.receipt", "is_before"), do.value("tail:MAX_TAIL_BYTES", "1"),
         habits=_DOUBLED_ENDS),
     bug("receipts are looked for in HEAD alone",
-        do.always("task_reads:TaskReads.receipt", "has_chunks"), habits=_DOUBLED_ENDS),
+        do.always("dynamodb/tasks/trail:Trail.receipt", "has_chunks"), habits=_DOUBLED_ENDS),
     bug("a task forgets that it has chunks",
         do.drop_operand("trail_items:appended", "has_chunks"), habits=_DOUBLED_ENDS, steps=200_000),
     bug("another's key is told before a used one",
@@ -251,7 +251,7 @@ TRAILS = (
 MEMBERS = (
     bug("a root is taken for the one that its workflow's id tells",
         do.call("change_writes:_member", "begins_its_workflow", "task.is_root")),
-    bug("a workflow's root is forgotten", do.never("workflows:Workflows.workflow", "_table")),
+    bug("a workflow's root is forgotten", do.never("workflows:Workflows.members", "_table")),
 )  # fmt: skip
 ENTRIES = (
     bug("a decision is replaced twice", do.drop_operand("entry:Entry.replaced_by", "STANDING"), habits=_ON_BOARD),

@@ -170,7 +170,9 @@ def test_a_long_trail_is_verified_in_pages(kept: Kept, altered: int | None, monk
     count = 2 * A_CALL + 150
     long = rewritten([*kept.exported, *({**kept.exported[-1], "seq": n} for n in range(4, count + 1))])
     task = kept.world.task(kept.task_id)
-    monkeypatch.setattr(kept.store.inner.tasks, "load", lambda *_: (task.changed(seq=count, chain=long[-1]["hash"]), None))
+    monkeypatch.setattr(
+        kept.store.inner.tasks, "load", lambda *_: (task.changed(seq=count, chain=long[-1]["hash"]), None)
+    )
     if altered is not None:
         long[altered - 1] = {**long[altered - 1], "at": "2026-11-18T13:13:13.131Z"}
     verdict, pages = kept.verdict([event_of(told) for told in long]), 1

@@ -54,7 +54,9 @@ class Queues:
         first = sorted(places)[:limit]
         ids = [keys.parse_queue_sort_key(place)[1].task_id for place in first]
         waiting = tuple(
-            task for task in self._tasks.many(workspace, ids).values() if task.state is State.NEEDS and not task.meta.parked
+            task
+            for task in self._tasks.many(workspace, ids).values()
+            if task.state is State.NEEDS and not task.meta.parked
         )
         return Page(waiting, first[-1] if len(places) > limit else None)
 
