@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors, times
-from baton.domain.tracker.tracker_settings import id_in
+from baton.domain.settings.tracker_settings import id_in
 from baton.services.tracker.receive_webhook import ReportedChange, WebhookDelivery
 
 MAX_EVENT_ID = 100

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from baton.domain.access.principal import Principal
-from baton.domain.access.read_rights import reads_all
+from baton.domain.rights.read_rights import reads_all
 from baton.domain.tasks.watch import WINDOW, window_of
 from baton.ports.deps import Deps
 from baton.services.tasks.watch_tasks import watch_tasks

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypedDict, TypeVar
 
 from baton.domain import errors
-from baton.domain.tasks import trail
+from baton.domain.canonical_json import canonical_json
 from baton.ports.paging import Page
 from rest import models, routing
 
@@ -93,7 +93,7 @@ def sealed(call: routing.Call[None, Any], cursor: str) -> str:
 def _seal(call: routing.Call[None, models.PageQuery], cursor: str) -> str:
     """Returns a checksum of workspace, path, filters and position. It is no secret, but keeps a cursor from being used
     with another listing by mistake."""
-    filters = trail.canonical_json(_in_order(call.query.model_dump(mode="json", exclude={"limit", "cursor", "after"})))
+    filters = canonical_json(_in_order(call.query.model_dump(mode="json", exclude={"limit", "cursor", "after"})))
     parts = f"{call.by.workspace}\n{call.path}\n{filters}\n{cursor}"
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
 

@@ -15,8 +15,8 @@ from itertools import accumulate, islice, repeat
 from typing import Any
 
 from baton.domain import errors
-from baton.domain.escalations.marker import one_line
 from baton.domain.numbers import Number, OutOfRange, fraction, integer
+from baton.domain.one_line import one_line
 from rest.errors import MalformedJson
 
 MAX_BYTES = 262_144

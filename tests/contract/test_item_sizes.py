@@ -17,7 +17,7 @@ from baton.adapters.dynamodb.sizes import (
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import TooLarge
 from baton.domain.handoffs.workflow import Checkpoint
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.domain.tasks.task_items import Note
 from baton.ports.store import Store
 from baton.ports.writes import Insert, Put

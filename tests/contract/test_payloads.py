@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.task_state import State
 from baton.domain.tasks.receipts import AskedRequest
-from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import Note
 from baton.ports.store import Store
 from baton.ports.writes import Insert, SaveResponse

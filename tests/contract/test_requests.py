@@ -12,9 +12,9 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.adapters.dynamodb.writes import item_writes
-from baton.domain.access.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.domain.errors import Busy
 from baton.domain.escalations.direction import MOST_FORGOTTEN_AT_ONCE, CountedEscalation, Direction
+from baton.domain.settings.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.ports.writes import OpenEscalation
 from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import Busy, Conflict
+from baton.domain.task_state import State
 from baton.domain.tasks import tail
 from baton.domain.tasks.receipts import AskedRequest, Receipt
 from baton.domain.tasks.tail import MAX_TAIL_BYTES, EndedClaim
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import Task
 from support.clock import NOON
 from support.faults.choke_point import Crash, at_call
 from support.faults.written_calls import WrittenCalls

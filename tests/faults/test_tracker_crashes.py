@@ -19,11 +19,11 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.notion import NotionTrackers
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
 from baton.domain.tracker.page_sync import Sync
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.store import Store
 from baton.services.claims.complete_task import CompletedWork, complete_task

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from baton.domain.access.settings import SETTING_NAMES
+from baton.domain.settings.settings import SETTING_NAMES
 from baton.domain.tasks.task import Flag
 from infra.citations import ROOT
 from infra.docs import DECISIONS, LIMITS, MOST_LINES, README, linked, pages, rows, wrong_limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from baton.domain.access.settings import BOUNDS, SETTING_NAMES, Settings
+from baton.domain.settings.settings import BOUNDS, SETTING_NAMES, Settings
 from baton.domain.tasks.commands import TaskCommand, WorkerCommand
 from infra.citations import ROOT
 from support.values.schema import DOCUMENT

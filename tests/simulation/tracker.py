@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
+    from baton.domain.settings.tracker_settings import TrackerSettings
     from baton.domain.tracker.page_fields import PageFields
-    from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports.tracker import TrackerProblem
     from simulation.simulation import Simulation
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from baton.domain.escalations.marker import Priority
+from baton.domain.priority import Priority
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, Workspaces
 

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from baton.domain.numbers import dumps
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.domain.times import parse_rfc3339
 from infra.template import load
 from infra.translated import translated

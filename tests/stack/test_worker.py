@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from baton.domain.escalations.marker import Priority
+from baton.domain.priority import Priority
 from support.worlds.deployed import Client
 from support.worlds.tenant import Tenant
 from support.worlds.worker_processes import started, until

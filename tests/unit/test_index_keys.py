@@ -10,7 +10,7 @@ import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.domain.tracker.page_sync import opened
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from support.clock import NOON

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from baton.domain.canonical_json import canonical_json
 from baton.domain.numbers import Number, OutOfRange, approximate, fingerprint, fraction, integer, loads
-from baton.domain.tasks.trail import canonical_json
 
 SPELLINGS = [
     *("1e15", "1E15", "1e+15", "0.10", "-0", "-0.0", "1.0", "0.1", "1e-7", "123456789012345678901234567890"),

@@ -17,7 +17,7 @@ from api import handler as api
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import logger
-from baton.domain.escalations.marker import Priority
+from baton.domain.priority import Priority
 from baton.domain.tasks.transitions import Dispatch, create
 from rest.app import App
 from support.fakes.fake_dynamo import FakeDynamo

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from baton.domain.settings.tracker_settings import STATUSES, TrackerSettings
 from baton.domain.times import EPOCH
 from baton.domain.tracker.page_changes import Editor, PageSnapshot
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.page_sync import PageRef
-from baton.domain.tracker.tracker_settings import STATUSES, TrackerSettings
 from baton.ports.tracker import TrackerProblem, WrittenPage
 
 PAGE = PageRef("0b5e0f9c-5d1c-4f0e-9d51-7a0e4c1d2b3a", "https://www.notion.so/Handoff-0b5e0f9c5d1c4f0e9d517a0e4c1d2b3a")

@@ -13,7 +13,7 @@ from typing import Any
 from baton.adapters.worker_threads import WorkerThreads
 from baton.bootstrap import WORKERS_AT_ONCE, logger
 from baton.domain.events.bus_events import BusEvent
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.ports.events import PublishResult
 from baton.ports.system import Workers, in_turn
 from baton.services.events.publish_events import publish_fresh, publish_overdue

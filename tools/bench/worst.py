@@ -13,6 +13,7 @@ from typing import Any
 
 from api import handler as api
 from baton.bootstrap import logger
+from baton.domain.canonical_json import canonical_json
 from baton.domain.errors import BatonError
 from baton.domain.guardrails.guardrails import (
     MAX_ITEMS,
@@ -24,7 +25,6 @@ from baton.domain.guardrails.guardrails import (
     checked,
 )
 from baton.domain.numbers import fingerprint
-from baton.domain.tasks.trail import canonical_json
 from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.strict_json import MAX_BYTES, read_json

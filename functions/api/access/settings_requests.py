@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from api.tracker import requests
-from baton.domain.access.read_rights import AgentsRead
-from baton.domain.access.settings import BOUNDS, MAX_HOLIDAYS
 from baton.domain.guardrails.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, MIN_ITEMS, MIN_TEXT
+from baton.domain.settings.settings import BOUNDS, MAX_HOLIDAYS, AgentsRead
 from rest import models
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN)]

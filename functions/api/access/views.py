@@ -7,8 +7,8 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from api.tracker import views
-from baton.domain.access.settings import SETTING_NAMES, Settings
 from baton.domain.access.token import Token
+from baton.domain.settings.settings import SETTING_NAMES, Settings
 from rest.shape import ViewShape
 
 PrincipalKindName = Literal["agent", "human", "service"]

@@ -10,11 +10,11 @@ from typing_extensions import TypedDict
 
 from api.handoffs import views
 from baton.domain import times
+from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs.chain import Step
 from baton.domain.handoffs.handoff import status_of
 from baton.domain.handoffs.loop_guard import Budget
 from baton.domain.runs.transcript import Usage
-from baton.domain.tasks import trail
 from baton.domain.tasks.task import Kind
 from baton.services.handoffs.workflow_chain import WorkflowOverview
 from rest.tasks import views as task_views
@@ -136,7 +136,7 @@ class _ReportSpace:
     left: int = MAX_SAID_BYTES  # bytes
 
     def takes(self, report: dict[str, Any]) -> bool:
-        self.left -= len(trail.canonical_json(report).encode())
+        self.left -= len(canonical_json(report).encode())
         return self.left >= 0
 
 

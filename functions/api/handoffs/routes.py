@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from api.handoffs import requests, views
-from baton.domain.tasks.task import Kind, State
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Kind
 from baton.ports.deps import Deps
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.find_handoff import find_handoff, task_of

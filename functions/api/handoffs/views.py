@@ -8,9 +8,9 @@ from typing_extensions import TypedDict
 
 from baton.domain import times
 from baton.domain.access.principal import Principal
-from baton.domain.access.read_rights import reads_blackboard
 from baton.domain.handoffs.handoff import status_of
 from baton.domain.memory.taken_along import KEPT, SNAPSHOT
+from baton.domain.rights.read_rights import reads_blackboard
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails

@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from api.tasks import views
+from baton.domain.task_state import State
 from baton.domain.tasks.check_cursor import MAX_CURSOR
-from baton.domain.tasks.task import State
 from baton.ports.deps import Deps
 from baton.services.tasks.await_task import EventRange, wait_for_events
 from baton.services.tasks.list_notes import late_results_of_task, notes_of_task

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from baton.domain.tracker.tracker_settings import MAX_DATABASE, MAX_WORD, MAX_WORDS
+from baton.domain.settings.tracker_settings import MAX_DATABASE, MAX_WORD, MAX_WORDS
 from rest import models
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD)]

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from baton.domain import times
+from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs.workflow import LateResult
 from baton.domain.tasks import trail
 from baton.domain.tasks.task_items import Note
@@ -81,7 +82,7 @@ def trail_view(events: tuple[trail.Event, ...], after: int) -> Trail:
     shown: list[Any] = []
     size = 0
     for event in events:
-        size += len(trail.canonical_json(event.data).encode())
+        size += len(canonical_json(event.data).encode())
         if shown and size > MAX_TRAIL_BYTES:
             break
         shown.append(event.public())

@@ -10,9 +10,10 @@ import pytest
 
 from baton.domain.errors import KeyTaken
 from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey, SavedResponse
+from baton.domain.task_state import State
 from baton.domain.tasks.receipts import AskedRequest
 from baton.domain.tasks.tail import MAX_TAIL_BYTES
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import Task
 from baton.domain.times import seconds, to_ms
 from baton.ports.store import Store
 from baton.ports.writes import SaveResponse

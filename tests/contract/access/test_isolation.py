@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from baton.domain.access.session import OpenSessions
-from baton.domain.access.settings import Settings
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.alerts.alert import AlertState
 from baton.domain.errors import Conflict, PageHeld
@@ -21,8 +20,9 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import EntryType
 from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.runs.transcript import TaskEntry
+from baton.domain.settings.settings import Settings
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import Note
 from baton.domain.tasks.watch import Watch
 from baton.domain.tracker.page_sync import PageLink, Sync

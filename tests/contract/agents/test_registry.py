@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from baton.adapters.dynamodb import items
-from baton.domain.access.read_rights import AgentsRead
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Approval, Requeue, Roster, Runtime
 from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.settings.settings import AgentsRead, Settings
 from baton.ports.store import Store
 from support.clock import NOON
 from support.values.changes import stored

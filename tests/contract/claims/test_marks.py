@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.tasks.task import Claim, Task
 from baton.domain.times import seconds
 from baton.ports.queues import ReadyTask
 from baton.ports.store import Store

@@ -10,8 +10,8 @@ import pytest
 from baton.domain.errors import Conflict, KeyTaken, SlotTaken, Unknown
 from baton.domain.handoffs.workflow import HeldClaim
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import State
 from baton.domain.times import seconds
 from baton.ports.store import Store
 from baton.ports.writes import Insert, NotCancelled, Require, SaveResponse, UnderClaim

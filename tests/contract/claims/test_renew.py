@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import Conflict, StaleClaim, Unknown
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import Task
 from baton.domain.times import seconds
 from baton.ports.store import Store
 from support.clock import NOON

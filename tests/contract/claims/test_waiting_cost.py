@@ -11,7 +11,7 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.services.claims.claim_task import claim_next_waiting
 from baton.steps.claims.take_task import Claimed, Claimer
 from support.clock import NOON, FakeClock

@@ -9,9 +9,10 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.services.agents.define_tool import define_tool, dry_run
 from baton.services.agents.discover_agents import seen_agent
 from baton.services.conversations.converse import Opening, read_messages, say, start_conversation
-from baton.services.conversations.see_conversation import see_conversation, spending
+from baton.services.conversations.see_conversation import see_conversation
 from baton.services.handoffs.workflow_chain import workflow_chain
 from baton.services.tasks.end_task import cancel_task
+from baton.steps.handoffs.spending import spending
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, human
 

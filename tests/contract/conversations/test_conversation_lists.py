@@ -10,7 +10,8 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.access.principal import Principal
 from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.tasks.task import State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 from baton.ports.writes import Write
 from baton.services.conversations.converse import Opening, say, start_conversation
 from baton.services.conversations.list_conversations import ConversationFilter, ListedConversation, list_conversations

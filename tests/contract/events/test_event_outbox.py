@@ -13,9 +13,9 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.events.event_outbox import MAX_AT_ONCE, UNSENT_PAGE
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, MAX_BATCH, from_wire, to_wire
 from baton.domain.errors import Busy, Conflict
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
 from baton.ports.events import PendingTask

@@ -20,8 +20,9 @@ from baton.domain.handoffs.workflow import (
     WorkflowMember,
 )
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.task_state import State
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import Branch, Policy, State, Wait
+from baton.domain.tasks.task import Branch, Policy, Wait
 from baton.domain.tasks.task_items import Retry
 from baton.domain.times import seconds
 from baton.ports.details import TaskDetails

@@ -16,7 +16,7 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import Busy, Conflict, StaleClaim, TooLarge
 from baton.domain.runs.transcript import EntryKind, MessageType, TaskEntry, TranscriptEntry, TranscriptMessage
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.ports.store import Store
 from baton.ports.writes import Insert
 from support.fakes.store import TABLE

@@ -23,7 +23,8 @@ from baton.domain.runs.transcript import (
     Usage,
     result,
 )
-from baton.domain.tasks.task import Policy, State
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Policy
 from baton.ports.store import Store
 from baton.ports.writes import Add, AddUsage, Insert, Require, UnderClaim, Write
 from support.clock import NOON

@@ -14,8 +14,8 @@ from baton.domain.agents.agent import Runtime
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import Seen, WorkerCall
-from baton.domain.tasks.task import State
 from baton.domain.times import seconds
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.store import Store

@@ -16,8 +16,8 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import forget_all
 from baton.domain.agents.liveness import MARKED_EVERY
-from baton.domain.escalations.marker import Priority
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.priority import Priority
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tasks.wake import next_look
 from baton.services.access.change_settings import change_settings

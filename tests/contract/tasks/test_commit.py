@@ -11,8 +11,8 @@ import pytest
 from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
 from baton.domain.escalations.direction import CountedEscalation, Direction
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
 from baton.ports.store import Store

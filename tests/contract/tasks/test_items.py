@@ -20,11 +20,12 @@ from baton.domain.agents.agent import Runtime
 from baton.domain.agents.route import Mode, Route
 from baton.domain.alerts.alert import MAX_MESSAGE as MAX_ALERT
 from baton.domain.alerts.alert import Alert, AlertState, Severity
-from baton.domain.escalations.marker import Priority
-from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
-from baton.domain.ids import sortable_id
+from baton.domain.canonical_json import canonical_json
+from baton.domain.ids import handoff_id_of, sortable_id, workflow_id_of
 from baton.domain.memory.entry import SNAPSHOT_TYPES, DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
 from baton.domain.memory.scope import line_of
+from baton.domain.priority import Priority
+from baton.domain.task_state import State
 from baton.domain.tasks.field_rules import FieldRule, Form
 from baton.domain.tasks.task import (
     KEPT,
@@ -36,12 +37,11 @@ from baton.domain.tasks.task import (
     Claim,
     Flag,
     Policy,
-    State,
     Task,
     TaskMeta,
     Wait,
 )
-from baton.domain.tasks.trail import canonical_json, from_snapshot, snapshot, state_fields
+from baton.domain.tasks.trail import from_snapshot, snapshot, state_fields
 from baton.domain.tracker.page_sync import MAX_MESSAGE, PageRef, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook

@@ -11,7 +11,8 @@ import pytest
 
 from baton.domain.alerts.alert import AlertState
 from baton.domain.errors import Conflict
-from baton.domain.tasks.task import State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
 from baton.ports.paging import Page

@@ -8,9 +8,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from baton.domain.escalations.marker import Priority
+from baton.domain.priority import Priority
+from baton.domain.task_state import State
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import State
 from baton.domain.times import seconds
 from baton.ports.paging import Page
 from baton.ports.queues import ReadyTask, Skills

@@ -17,8 +17,8 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.config import ConfigError, read
 from baton.domain.errors import Busy, Conflict
-from baton.domain.escalations.marker import Priority
-from baton.domain.tasks.task import State
+from baton.domain.priority import Priority
+from baton.domain.task_state import State
 from baton.domain.times import seconds
 from baton.ports.store import Store
 from baton.ports.writes import FinishJob, Put

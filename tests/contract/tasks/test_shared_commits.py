@@ -11,7 +11,7 @@ import pytest
 from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
 from baton.domain.handoffs.workflow import ClaimLateResult, HandoffCount, RootHandoffs, WorkflowMember
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.domain.tasks.task_items import Retry
 from baton.domain.times import seconds
 from baton.ports.handoffs import HandoffQuery

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from baton.domain.access.metering import HUMAN_FACTOR, LEAST_BYTES, LEAST_REQUESTS, SAMPLED
-from baton.domain.access.settings import Settings
 from baton.domain.errors import Busy
+from baton.domain.settings.settings import Settings
 from support.faults.soak import scaled
 from support.faults.wrapped_store import WrappedStore
 from support.gateway import Gateway, Reply

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from baton.domain.canonical_json import canonical_json
 from baton.domain.errors import InvalidInput
 from baton.domain.numbers import fingerprint
-from baton.domain.tasks.trail import canonical_json
 from rest.strict_json import MAX_BYTES, read_json
 from support.faults.cpu import MOST_SECONDS, least_seconds
 from support.gateway import Gateway

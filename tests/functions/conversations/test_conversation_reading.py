@@ -11,7 +11,7 @@ from baton.domain.agents.tool import ToolMode
 from baton.domain.errors import KeyTaken
 from baton.domain.handoffs.workflow import ClaimLateResult
 from baton.domain.runs.transcript import EntryKind, TaskEntry, TranscriptEntry
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.domain.tasks.task_items import Note
 from baton.ports.writes import Insert
 from baton.services.conversations.converse import read_messages

@@ -20,7 +20,7 @@ from baton.domain.runs.transcript import (
     Usage,
     result,
 )
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.domain.times import rfc3339
 from baton.ports.writes import AddUsage, Insert
 from baton.services.conversations.converse import MAX_TEXT

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.tracker.tracker_settings import MAX_WORDS, PRIORITIES, PROPERTIES, STATUSES
+from baton.domain.settings.tracker_settings import MAX_WORDS, PRIORITIES, PROPERTIES, STATUSES
 from baton.services.tracker.set_tracker_token import MAX_TOKEN
 from support.gateway import Gateway, Reply
 from support.worlds.notion_world import TOKEN, NotionWorld

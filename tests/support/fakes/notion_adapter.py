@@ -16,10 +16,10 @@ from baton.domain.errors import (
     Busy,
     TrackerTrouble,
 )
-from baton.domain.escalations.marker import Priority
-from baton.domain.tasks.task import State
+from baton.domain.priority import Priority
+from baton.domain.settings.tracker_settings import TrackerSettings
+from baton.domain.task_state import State
 from baton.domain.tracker.page_fields import PageFields
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from support.clock import NOON, FakeClock
 from tools.stand_ins.fake_notion import STATUS, Database, FakeNotion, Fault, ScriptedFault
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from baton.domain.errors import Busy
 from baton.domain.events.bus_events import BusEvent
-from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.ports.events import PublishResult
 from baton.ports.tracker import Tracker
 

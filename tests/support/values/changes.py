@@ -9,9 +9,10 @@ from typing import Any, cast
 
 from baton.adapters.dynamodb.trail_items import appended
 from baton.domain.access.principal import Principal
+from baton.domain.task_state import State
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.event_type import EventType
-from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.trail import EventCause, record
 from baton.domain.times import seconds

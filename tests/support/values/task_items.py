@@ -19,7 +19,8 @@ from baton.domain.handoffs.workflow import (
     RootHandoffs,
     inbox_item,
 )
-from baton.domain.tasks.task import Claim, Recovery, State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Claim, Recovery, Task
 from baton.domain.tasks.task_items import Retry
 from baton.domain.times import seconds
 from baton.ports.store import Store

@@ -7,14 +7,15 @@ from typing import Any
 
 from baton.adapters.dynamodb.trail_items import appended
 from baton.domain.access.principal import Principal, PrincipalKind
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
-from baton.domain.escalations.marker import Priority
+from baton.domain.priority import Priority
+from baton.domain.settings.settings import Settings
+from baton.domain.task_state import State
 from baton.domain.tasks import commands
 from baton.domain.tasks import transitions as domain
 from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import State, Task, TaskMeta
+from baton.domain.tasks.task import Task, TaskMeta
 from baton.domain.tasks.trail import Event
 from support.clock import NOON
 from support.worlds.world import WORKSPACE, agent, human, service

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.ports.runs import ModelReply
 from baton.services.runs.process_task import DispatchNotice, NoticeOutcome, TimeBudget, process_task
 from baton.services.runs.run_agent import AgentLoop

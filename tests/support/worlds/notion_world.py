@@ -8,8 +8,8 @@ from typing import Any
 
 from baton.adapters.notion import NotionTrackers
 from baton.domain.access.principal import Principal
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.domain.tracker.page_sync import PageSync
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.domain.tracker.webhook import Webhook
 from baton.ports.deps import Deps
 from baton.ports.tracker import Trackers

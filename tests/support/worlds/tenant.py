@@ -9,8 +9,9 @@ from uuid import uuid4
 
 from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.agents.agent import Runtime
-from baton.domain.escalations.marker import Priority
-from baton.domain.tasks.task import State, Task, TaskMeta
+from baton.domain.priority import Priority
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task, TaskMeta
 from baton.domain.tasks.trail import Event, replay
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.times import parse_rfc3339

@@ -19,8 +19,9 @@ from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.memory.entry_draft import EntryDraft
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import state_fields
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Add, Put, Require, UnderClaim

@@ -12,8 +12,8 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Approval
 from baton.domain.errors import HumanNeeded, KeyReused, RevisionChanged, TaskEnded, Unknown
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
-from baton.domain.tasks.task import State
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.ports.details import TaskDetails
 from baton.services.agents.register_agent import register_agent

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import SETTING_NAMES, Settings
 from baton.domain.agents.agent import MAX_AGENTS, Agent, Approval, Roster, canonical
 from baton.domain.errors import (
     Busy,
@@ -20,6 +19,7 @@ from baton.domain.errors import (
     VersionConflict,
 )
 from baton.domain.guardrails.guardrails import Guardrails
+from baton.domain.settings.settings import SETTING_NAMES, Settings
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from support.faults.hooked_store import HookedStore

@@ -12,7 +12,7 @@ import pytest
 
 from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.errors import Conflict
-from baton.domain.escalations.marker import Priority
+from baton.domain.priority import Priority
 from baton.services.claims.candidates import Look
 from baton.services.claims.claim_task import claim_if_any, claim_next_waiting
 from baton.steps.claims.poll_until import Poll, polls

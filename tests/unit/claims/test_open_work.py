@@ -9,7 +9,7 @@ import pytest
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
-from baton.domain.escalations.marker import Priority
+from baton.domain.priority import Priority
 from baton.domain.tasks import commands
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.candidates import MAX_CANDIDATES

@@ -12,8 +12,9 @@ import pytest
 from baton.domain import errors
 from baton.domain.agents.agent import Requeue, Runtime
 from baton.domain.handoffs.workflow import LateResult
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Claim, Flag, State, Task
+from baton.domain.tasks.task import Claim, Flag, Task
 from baton.domain.times import seconds
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import claim_next, claim_next_waiting, claim_task

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from baton.domain.conversations.conversation_thread import thread_from
-from baton.domain.tasks.task import State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 from support.clock import NOON
 from support.values.tasks import a_new_task
 

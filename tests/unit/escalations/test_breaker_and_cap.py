@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.settings import Settings
 from baton.domain.escalations.direction import CapReached, CountedEscalation, Direction, Duplicate, Free
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task_items import Note
 from baton.ports.writes import CloseEscalation, Insert

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baton.domain.escalations.business_days import next_business_day
-from baton.domain.escalations.marker import one_line, parse_marker
+from baton.domain.escalations.marker import parse_marker
+from baton.domain.one_line import one_line
 from baton.services.access.change_settings import change_settings
 from support.worlds.world import World, agent, human, marker_body
 

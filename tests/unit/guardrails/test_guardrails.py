@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baton.adapters.dynamodb import items
-from baton.domain.access.settings import Settings
 from baton.domain.access.token import spell
 from baton.domain.errors import GuardrailRefused, InvalidInput
 from baton.domain.guardrails.guardrails import MAX_MASKS, Guardrails, checked, from_public
 from baton.domain.guardrails.secret_shapes import SHAPES
 from baton.domain.guardrails.wildcards import compiled
 from baton.domain.ids import sortable_id
+from baton.domain.settings.settings import Settings
 from rest.answers import problem
 from support.clock import NOON
 from support.faults.cpu import MOST_SECONDS, least_seconds

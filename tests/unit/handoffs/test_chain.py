@@ -9,11 +9,12 @@ import pytest
 
 from api.handoffs.chain_views import chain_view
 from baton.domain.errors import Unknown
-from baton.domain.escalations.marker import Priority
 from baton.domain.handoffs.chain import Step, drawn, length, tree
 from baton.domain.handoffs.loop_guard import Budget
+from baton.domain.priority import Priority
 from baton.domain.runs.transcript import Usage
-from baton.domain.tasks.task import Claim, State, Task, TaskMeta
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Claim, Task, TaskMeta
 from baton.domain.times import seconds
 from baton.services.handoffs.workflow_chain import WorkflowOverview, workflow_chain
 from support.clock import NOON

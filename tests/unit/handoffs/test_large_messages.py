@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from baton.domain.canonical_json import canonical_json
 from baton.domain.errors import TooLarge
 from baton.domain.handoffs.handoff import MAX_CONTEXT_BYTES, MAX_MESSAGE_BYTES
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.trail import canonical_json
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff

@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 
 from baton.domain.errors import BatonError
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import HumanCall
-from baton.domain.tasks.task import Policy, State, Task
+from baton.domain.tasks.task import Policy, Task
 from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.tasks.approve_task import approve_task, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task

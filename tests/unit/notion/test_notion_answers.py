@@ -18,8 +18,8 @@ from baton.domain.errors import (
     TrackerAway,
     TrackerDenies,
 )
-from baton.domain.tasks.task import State
-from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.domain.settings.tracker_settings import TrackerSettings
+from baton.domain.task_state import State
 from support.clock import NOON
 from support.fakes.notion_adapter import CREATE, LOOK, TITLE, NotionAdapter, Tokens, always, page_fields, trouble_of
 from tools.stand_ins.fake_notion import FakeNotion, Fault, ScriptedFault, serve

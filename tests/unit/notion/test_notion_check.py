@@ -13,7 +13,7 @@ import pytest
 from baton.domain.errors import (
     TrackerDenies,
 )
-from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.ports.tracker import TrackerProblem
 from support.fakes.notion_adapter import CLOSING, CREATE, TITLE_ONLY, NotionAdapter, always, page_fields, trouble_of
 from tools.stand_ins.fake_notion import SELECT, Fault

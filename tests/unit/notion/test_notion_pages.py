@@ -13,7 +13,7 @@ from baton.adapters.notion import texts
 from baton.domain.errors import (
     PageRefused,
 )
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.domain.tracker.page_changes import Editor
 from support.clock import NOON
 from support.fakes.notion_adapter import OTHER, TASK, TITLE, TITLE_ONLY, NotionAdapter, page_fields

@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from baton.adapters.notion import NotionTrackers
-from baton.domain.tasks.task import Flag, State
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Flag
 from baton.domain.tracker.page_sync import Sync
 from baton.services.tracker.import_tracker import import_tracker
 from support.fakes.notion_adapter import CREATE, NotionAdapter, trouble_of

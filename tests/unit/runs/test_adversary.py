@@ -11,15 +11,16 @@ import pytest
 
 from baton.domain.access.principal import PrincipalKind
 from baton.domain.agents.agent import Runtime
+from baton.domain.agents.built_in_tools import BUILT_IN
 from baton.domain.agents.tool import ToolMode, Variable, VariableType
+from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.memory.entry import EntryType
 from baton.domain.memory.entry_draft import EntryDraft
-from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.runs.reply import MAX_DEPTH
 from baton.domain.runs.transcript import EntryKind
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import canonical_json, replay
+from baton.domain.tasks.trail import replay
 from baton.ports.deps import Deps
 from baton.ports.runs import StopReason
 from baton.services.access.change_settings import change_settings

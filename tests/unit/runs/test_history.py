@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from baton.domain import hidden
 from baton.domain.agents.tool import History, ToolMode
+from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.runs.history import LEFT_OUT, MAX_EARLIER_TASKS, Conversation, EarlierTask, composed, conversation_in
 from baton.domain.runs.transcript import (
@@ -24,7 +25,6 @@ from baton.domain.runs.transcript import (
     call_id,
     result,
 )
-from baton.domain.tasks.trail import canonical_json
 from support.clock import NOON
 from support.fakes.provider_rules import check_history
 from support.faults.soak import scaled

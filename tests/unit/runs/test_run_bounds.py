@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from baton.domain.agents.tool import ToolMode, Variable
+from baton.domain.canonical_json import canonical_json
 from baton.domain.errors import Busy, ConversationBusy, ModelAway, ModelThrottled
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.history import MAX_HISTORY_BYTES
 from baton.domain.tasks.task import MAX_RELEASES
-from baton.domain.tasks.trail import canonical_json
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.runs import ModelReply, StopReason

@@ -15,7 +15,7 @@ from baton.domain.alerts.alert import AlertCount
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import Usage
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.ports.writes import Add, AddUsage, CloseEscalation, Insert, Put, Save, SaveResponse
 from support.clock import NOON
 from support.values.changes import a_claim, looked_at, new, then

@@ -13,8 +13,9 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import HumanCall, WorkerCall
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import state_fields
 from baton.services.claims.claim_task import claim_task
 from baton.services.claims.release_task import ReleasedWork, release_task

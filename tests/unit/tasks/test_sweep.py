@@ -14,8 +14,9 @@ import pytest
 from baton.adapters.worker_threads import WorkerThreads
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.errors import Busy, Unknown
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Flag, State
+from baton.domain.tasks.task import Flag
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tasks.wake import EARLY_LOOK_SECONDS, notice_interval
 from baton.ports.writes import OpenEscalation

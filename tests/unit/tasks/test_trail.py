@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from baton.domain.escalations.marker import Priority
+from baton.domain.canonical_json import canonical_json
+from baton.domain.priority import Priority
 from baton.domain.tasks.task import Task, TaskMeta
 from baton.domain.tasks.trail import (
     GENESIS,
     Event,
-    canonical_json,
     chain_hash,
     from_snapshot,
     replay,

@@ -10,7 +10,6 @@ from datetime import timedelta
 import pytest
 
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.errors import (
     HumanNeeded,
@@ -21,7 +20,9 @@ from baton.domain.errors import (
     TaskEnded,
     UndoWindowOver,
 )
-from baton.domain.tasks.task import ENDED, Flag, State
+from baton.domain.settings.settings import Settings
+from baton.domain.task_state import ENDED, State
+from baton.domain.tasks.task import Flag
 from baton.domain.tasks.trail import replay, state_fields
 from baton.domain.tasks.transitions import backoff
 from support.clock import NOON

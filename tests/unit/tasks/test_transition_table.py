@@ -18,8 +18,9 @@ from baton.domain.access.principal import (
     Principal,
     system,
 )
+from baton.domain.task_state import ENDED, State
 from baton.domain.tasks import commands
-from baton.domain.tasks.task import ENDED, Branch, State, Wait
+from baton.domain.tasks.task import Branch, Wait
 from baton.domain.tasks.trail import replay
 from support.values.tasks import (
     ACTING_SERVICE,

@@ -17,8 +17,9 @@ from baton.domain.errors import (
     Unknown,
     WebhookInstalled,
 )
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Flag, State
+from baton.domain.tasks.task import Flag
 from baton.domain.tracker.page_sync import Sync
 from baton.ports.writes import Save
 from baton.services.access.change_settings import change_settings

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from baton.domain.escalations.marker import Priority
-from baton.domain.tasks.task import State
+from baton.domain.priority import Priority
+from baton.domain.task_state import State
 from baton.domain.tasks.trail import Event
 from baton.domain.tracker.page_fields import MAX_COMMENT, closing_comment, page_fields_of, plain, reopened_comment
 from support.clock import NOON

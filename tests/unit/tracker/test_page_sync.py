@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from baton.domain.tasks.task import State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import (
     FIRST_PAUSE_SECONDS,

@@ -11,8 +11,8 @@ import pytest
 
 from baton.domain.errors import HumanNeeded, NoTracker, TrackerAway
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import Seen
-from baton.domain.tasks.task import State
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.tasks.approve_task import approve_task

@@ -15,8 +15,8 @@ import pytest
 
 from baton.adapters.notion import NotionTrackers
 from baton.domain.errors import StaleClaim
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import claim_task

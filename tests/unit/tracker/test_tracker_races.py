@@ -14,8 +14,8 @@ import pytest
 from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import Conflict, HandshakeClosed, Refused
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import State
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
 from baton.ports.deps import Deps

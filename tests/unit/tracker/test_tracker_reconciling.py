@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from baton.adapters.notion import NotionTrackers
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.domain.tracker.page_sync import Sync
 from baton.services.access.change_settings import change_settings
 from baton.services.tracker.import_tracker import import_tracker

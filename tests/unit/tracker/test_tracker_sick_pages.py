@@ -11,10 +11,10 @@ import pytest
 from baton.adapters.dynamodb import keys
 from baton.domain.errors import PageHeld, TrackerAway
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.settings.tracker_settings import TrackerSettings
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import State
 from baton.domain.tracker.page_sync import PageLink, Sync
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.tracker import Tracker
 from baton.ports.writes import Insert, SaveResponse, Write
 from baton.services.access.change_settings import change_settings

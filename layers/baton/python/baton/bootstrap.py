@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.memory.entry import EntryType
     from baton.domain.memory.entry_index import Question, ScoredEntry, SearchAnswer
-    from baton.domain.tracker.tracker_settings import TrackerSettings
+    from baton.domain.settings.tracker_settings import TrackerSettings
     from baton.ports import runs
     from baton.ports.events import Bus
     from baton.ports.queues import DeadLetters

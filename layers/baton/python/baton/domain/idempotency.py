@@ -10,7 +10,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.tasks import trail
+from baton.domain.canonical_json import canonical_json
 
 # A request with the same key after that is a new one.
 REMEMBERED_FOR = timedelta(days=7)
@@ -52,7 +52,7 @@ class IdempotencyKey:
     def digest(self) -> str:
         """The store's key: a hash, so that no text of a caller gets into a key."""
         parts = [self.principal.workspace, self.principal.key, self.route, self.key]
-        return hashlib.sha256(trail.canonical_json(parts).encode()).hexdigest()
+        return hashlib.sha256(canonical_json(parts).encode()).hexdigest()
 
     def remember(self, answer: dict[str, Any]) -> SavedResponse:
         return SavedResponse(self.body_hash, answer, None if self.at is None else response_expires_at(self.at))

@@ -52,6 +52,34 @@ def is_slug(text: str) -> bool:
     return _SLUG.match(text) is not None
 
 
+def handoff_id_of(task_id: str) -> str:
+    """Returns the id of a task's handoff. A handoff has at most one task, and both ids share their random part."""
+    return "ho_" + task_id.removeprefix("task_")
+
+
+def task_id_of(handoff_id: str) -> str:
+    """The inverse of ``handoff_id_of``. The handoff may not exist: the caller compares ``Task.handoff_id``."""
+    return "task_" + handoff_id.removeprefix("ho_")
+
+
+def workflow_id_of(task_id: str) -> str:
+    """Returns the id of a workflow that tells which task begins it. Its letter sets it apart from ids of workflows that
+    tell none: in its place they have the first digit of a time, a zero."""
+    return "wf_t" + task_id.removeprefix("task_")
+
+
+def root_id_of(workflow_id: str) -> str | None:
+    """The inverse of ``workflow_id_of``; None for an id that tells no task. The task may not exist, or be of another
+    workflow: callers name workflows as they like."""
+    before, tells, rest = workflow_id.partition("wf_t")
+    return "task_" + rest if tells and not before else None
+
+
+def first_checkpoint_id_of(task_id: str) -> str:
+    """Returns the id of the checkpoint that holds the state at the handoff (docs/spec/protocol.md §6)."""
+    return "chk_" + task_id.removeprefix("task_")
+
+
 def _base32(number: int, length: int) -> str:
     characters = []
     for _ in range(length):

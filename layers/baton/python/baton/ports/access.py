@@ -9,9 +9,9 @@ from typing import Protocol
 
 from baton.domain.access.principal import Principal
 from baton.domain.access.session import OpenSessions, SessionCode
-from baton.domain.access.settings import Settings
 from baton.domain.access.token import Credentials, Token
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.settings.settings import Settings
 from baton.ports.paging import Page
 
 

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.agents.route import Route, RoutingTable
 from baton.domain.agents.tool import Tool, Toolbox
 from baton.domain.runs.run_profile import RunProfile
+from baton.domain.settings.settings import Settings
 from baton.ports.paging import Page
 
 

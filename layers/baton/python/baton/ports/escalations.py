@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-from baton.domain.access.settings import Settings
 from baton.domain.escalations.direction import Direction
 from baton.domain.escalations.review import Review
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.settings.settings import Settings
 from baton.ports.paging import Page
 
 

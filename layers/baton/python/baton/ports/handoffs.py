@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from baton.domain import errors
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.route import Route
 from baton.domain.handoffs.workflow import (
@@ -15,6 +14,7 @@ from baton.domain.handoffs.workflow import (
     WorkflowMember,
 )
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.settings.settings import Settings
 from baton.ports.details import TaskDetails
 from baton.ports.paging import Page
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.domain.tasks.task import Task
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.page_sync import PageRef, PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.domain.tracker.webhook import Webhook
 from baton.ports.paging import Page
 

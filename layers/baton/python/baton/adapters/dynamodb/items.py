@@ -15,23 +15,23 @@ from baton.adapters.dynamodb import keys, trail_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.access.principal import PrincipalKind
-from baton.domain.access.read_rights import AgentsRead
-from baton.domain.access.settings import Settings
 from baton.domain.access.token import Token
 from baton.domain.agents.agent import DEFAULT_RANK, Agent, Approval, Requeue, Runtime
+from baton.domain.canonical_json import canonical_json
 from baton.domain.escalations.direction import CountedEscalation, Direction
 from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.guardrails.guardrails import from_public as rules_from
-from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
 from baton.domain.idempotency import SavedResponse
+from baton.domain.ids import handoff_id_of, workflow_id_of
 from baton.domain.newer import deciding, member
 from baton.domain.numbers import loads
+from baton.domain.settings.settings import AgentsRead, Settings
+from baton.domain.settings.tracker_settings import from_public
 from baton.domain.tasks import trail
 from baton.domain.tasks.field_rules import FieldRule, Form
 from baton.domain.tasks.task import KEPT, TOLD, Claim, Recovery, Task, TaskMeta
 from baton.domain.tasks.task_items import Note
-from baton.domain.tracker.tracker_settings import from_public
 
 Convert = Mapping[Form, Callable[[Any], Any]]
 
@@ -152,7 +152,7 @@ def claim_from(claim: Item) -> Claim:
 
 
 def payload_item(key: keys.Key, content: Any) -> Item:
-    return {**key._asdict(), "content": trail.canonical_json(content)}
+    return {**key._asdict(), "content": canonical_json(content)}
 
 
 def payload_from(item: Item | None) -> Any:
@@ -190,7 +190,7 @@ def saved_response_item(key: keys.Key, saved_response: SavedResponse) -> Item:
     """Returns the saved response. The table deletes it some time after ``ttl``; until then readers check for themselves
     whether it has expired."""
     ttl = None if saved_response.forget_at is None else times.to_ms(saved_response.forget_at) // 1_000
-    answer = trail.canonical_json(saved_response.answer)
+    answer = canonical_json(saved_response.answer)
     return {**key._asdict(), "body_hash": saved_response.body_hash, "answer": answer, "ttl": ttl}
 
 
@@ -220,7 +220,7 @@ def direction_from(workspace: str, source: str, target: str, item: Item | None) 
 
 def note_item(workspace: str, note: Note) -> Item:
     key = keys.Key(keys.notes(workspace, note.about), note.id)
-    return {**key._asdict(), "at": times.rfc3339(note.at), "by": note.by, "content": trail.canonical_json(note.content)}
+    return {**key._asdict(), "at": times.rfc3339(note.at), "by": note.by, "content": canonical_json(note.content)}
 
 
 def note_from(about: str, item: Item) -> Note:
@@ -231,7 +231,7 @@ def review_item(review: Review) -> Item:
     return {
         **keys.Key(keys.reviews(review.workspace), review.id)._asdict(),
         **{f.name: _plain(getattr(review, f.name)) for f in fields(Review) if f.name not in {"id", "request"}},
-        "request": trail.canonical_json(review.request),
+        "request": canonical_json(review.request),
     }
 
 
@@ -303,8 +303,8 @@ def agent_from(item: Item) -> Agent:
 
 def settings_item(workspace: str, settings: Settings) -> Item:
     values = {f.name: _plain(getattr(settings, f.name)) for f in fields(Settings)}
-    tracker = settings.tracker and trail.canonical_json(settings.tracker.public())
-    guardrails = trail.canonical_json(settings.guardrails.public())
+    tracker = settings.tracker and canonical_json(settings.tracker.public())
+    guardrails = canonical_json(settings.guardrails.public())
     holidays = sorted(map(str, settings.holidays))
     written = {"holidays": holidays, "guardrails": guardrails, "tracker": tracker}
     return {**keys.settings(workspace)._asdict(), **values, **written}

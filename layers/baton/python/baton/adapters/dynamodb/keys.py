@@ -14,7 +14,8 @@ from baton.domain import times
 from baton.domain.alerts.alert import Alert, AlertState, hour_of
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.memory.entry import Entry, EntryType
-from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Claim, Task
 from baton.domain.tracker.page_sync import PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.queues import ReadyTask

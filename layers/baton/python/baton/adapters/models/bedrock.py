@@ -14,10 +14,10 @@ from botocore.parsers import ResponseParserError
 from baton.adapters.models.tool_calls import tool_use
 from baton.adapters.retry_after import retry_after
 from baton.domain import errors
+from baton.domain.canonical_json import canonical_json
 from baton.domain.numbers import approximate
 from baton.domain.runs.reply import clean
 from baton.domain.runs.transcript import Block, Usage, count_in
-from baton.domain.tasks import trail
 from baton.ports import runs
 from baton.ports.system import Clock
 
@@ -131,7 +131,7 @@ def _result(content: Block) -> Block:
     """Returns the content as Bedrock takes it: JSON only for objects, no blank text."""
     if "json" in content:
         value = content["json"]
-        return {"json": approximate(value)} if isinstance(value, dict) else {"text": trail.canonical_json(value)}
+        return {"json": approximate(value)} if isinstance(value, dict) else {"text": canonical_json(value)}
     return content if content["text"].strip() else {"text": _NOTHING}
 
 

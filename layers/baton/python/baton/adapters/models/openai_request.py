@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from baton.domain.canonical_json import canonical_json
 from baton.domain.numbers import dumps
 from baton.domain.runs.transcript import Block
-from baton.domain.tasks import trail
 from baton.ports import runs
 
 ChatMessage = dict[str, Any]
@@ -65,9 +65,7 @@ def _results(blocks: list[Block], calls: list[str]) -> Iterator[ChatMessage]:
 
 
 def _result(answer: Block) -> str:
-    text = "\n\n".join(
-        each["text"] if "text" in each else trail.canonical_json(each["json"]) for each in answer["content"]
-    )
+    text = "\n\n".join(each["text"] if "text" in each else canonical_json(each["json"]) for each in answer["content"])
     return FAILED + text if answer.get("status") == "error" else text
 
 

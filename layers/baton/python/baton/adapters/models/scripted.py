@@ -7,9 +7,9 @@ from typing import Any
 
 from baton.adapters.models.script import MESSAGE, Script, Scripted, ScriptedTurn, turn_of
 from baton.domain import errors
+from baton.domain.canonical_json import canonical_json
 from baton.domain.runs import history
 from baton.domain.runs.transcript import Block, Usage
-from baton.domain.tasks import trail
 from baton.ports import runs
 from baton.ports.system import Clock
 
@@ -43,7 +43,7 @@ class ScriptedModel:
 
 
 def _output(request: runs.ModelRequest, answer: Scripted) -> runs.ModelReply:
-    text = answer.output if isinstance(answer.output, str) else trail.canonical_json(answer.output)
+    text = answer.output if isinstance(answer.output, str) else canonical_json(answer.output)
     output = {"scripted": True, "agent": request.agent, "answer": answer.output}
     return _reply(request, ({"text": text},), runs.StopReason.END_TURN, output)
 

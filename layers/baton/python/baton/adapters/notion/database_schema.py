@@ -10,7 +10,7 @@ from uuid import UUID
 
 from baton.adapters.notion import texts, troubles
 from baton.adapters.notion.connection import Connection
-from baton.domain.tracker.tracker_settings import TrackerSettings, folded
+from baton.domain.settings.tracker_settings import TrackerSettings, folded
 from baton.ports.system import Clock
 
 KEPT = timedelta(minutes=10)

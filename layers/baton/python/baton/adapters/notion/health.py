@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from baton.adapters.notion.database_schema import DatabaseSchema, Lack, Property
-from baton.domain.tracker.tracker_settings import TrackerSettings, folded
+from baton.domain.settings.tracker_settings import TrackerSettings, folded
 from baton.ports.tracker import TrackerProblem
 
 ERROR, WARNING = "error", "warning"

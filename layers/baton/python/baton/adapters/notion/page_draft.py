@@ -14,8 +14,8 @@ from typing import Any
 from baton.adapters.notion import queries, texts, troubles, words
 from baton.adapters.notion.database_schema import DatabaseSchema, Lack
 from baton.domain import errors
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.domain.tracker.page_fields import PageFields
-from baton.domain.tracker.tracker_settings import TrackerSettings
 
 RELATIONS = ("client", "project")
 # After this many refusals that name related pages, all of them are left out instead of one by one.

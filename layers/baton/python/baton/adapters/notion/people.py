@@ -9,8 +9,8 @@ from notion_client.helpers import is_full_user
 from baton.adapters.notion import troubles
 from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.database_schema import dashed
+from baton.domain.settings.tracker_settings import id_in
 from baton.domain.tracker import page_changes
-from baton.domain.tracker.tracker_settings import id_in
 
 _MAX_KEPT = 10_000
 

@@ -15,10 +15,10 @@ from baton.adapters.notion.health import ERROR, WARNING, problems_of
 from baton.adapters.notion.page_draft import PageDraft
 from baton.adapters.notion.people import People
 from baton.domain import errors
+from baton.domain.settings.tracker_settings import TrackerSettings, id_in
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.page_sync import PageRef
-from baton.domain.tracker.tracker_settings import TrackerSettings, id_in
 from baton.ports.tracker import Tracker, TrackerProblem, WrittenPage
 
 # The most that our clock and Notion's may differ, besides Notion's rounding.

@@ -13,7 +13,7 @@ from baton.adapters.notion.database_schema import Schemas
 from baton.adapters.notion.people import People
 from baton.adapters.notion.tracker import NotionTracker
 from baton.adapters.notion.transport import SessionTransport
-from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.ports.system import Clock
 from baton.ports.tracker import Secrets, Trackers
 

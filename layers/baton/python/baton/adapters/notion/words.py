@@ -7,11 +7,11 @@ from typing import Any
 from baton.adapters.notion import texts
 from baton.adapters.notion.database_schema import TYPES, DatabaseSchema, Lack, Property, dashed
 from baton.domain import times
-from baton.domain.escalations.marker import one_line
+from baton.domain.one_line import one_line
+from baton.domain.settings.tracker_settings import TrackerSettings, folded, id_in
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields, plain
 from baton.domain.tracker.page_sync import PageRef
-from baton.domain.tracker.tracker_settings import TrackerSettings, folded, id_in
 
 MAX_RELATED = 100
 Value = dict[str, Any]

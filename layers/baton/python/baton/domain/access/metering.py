@@ -14,7 +14,7 @@ from math import ceil
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
+from baton.domain.settings.settings import Settings
 
 # Up to these the workspace's settings aren't read and nothing is reported.
 LEAST_REQUESTS, LEAST_BYTES = 60, 300_000

@@ -14,10 +14,10 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
+from baton.domain.agents.built_in_tools import BUILT_IN
+from baton.domain.canonical_json import canonical_json
 from baton.domain.newer import is_known
 from baton.domain.numbers import Number
-from baton.domain.runs.built_in_tools import BUILT_IN
-from baton.domain.tasks import trail
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
 VARIABLE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
@@ -239,5 +239,5 @@ def check_tool(name: str, values: Mapping[str, Any]) -> None:
             raise errors.InvalidInput(f"{field}.name", "must not begin with _: such keys are Baton's own")
         if any(not _TYPE_CHECKS[each.type](value) for value in each.enum):
             raise errors.InvalidInput(f"{field}.enum", f"must list values of type {each.type}")
-        if any(len(trail.canonical_json(value).encode()) > MAX_CHOICE_BYTES for value in each.enum):
+        if any(len(canonical_json(value).encode()) > MAX_CHOICE_BYTES for value in each.enum):
             raise errors.InvalidInput(f"{field}.enum", f"must list values of at most {MAX_CHOICE_BYTES} bytes each")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from baton.domain import times
-from baton.domain.access.settings import MAX_WINDOW_DAYS, Settings
+from baton.domain.settings.settings import MAX_WINDOW_DAYS, Settings
 
 # Bounds the update expression that removes old escalations to 4 KB; the next escalation removes more.
 MOST_FORGOTTEN_AT_ONCE = 50

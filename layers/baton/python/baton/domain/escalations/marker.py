@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +13,8 @@ from baton.domain import errors
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.memory.scope import parse_scope
 from baton.domain.memory.taken_along import ASKING, AUTO_MEMORIES, AUTO_SNAPSHOT, MAX_MEMORIES, SCOPE
+from baton.domain.one_line import one_line
+from baton.domain.priority import PRIORITIES, Priority
 
 MAX_REASON = 2_000
 MAX_URL = 2_000
@@ -32,25 +32,6 @@ FIELDS = (
 )
 # In either case, with or without dashes: the forms of a page's id in Notion's API and URLs.
 _PAGE_ID = re.compile(r"[0-9a-fA-F]{8}(-?)[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{12}\Z")
-
-
-class Priority(StrEnum):
-    P0 = "P0"
-    P1 = "P1"
-    P2 = "P2"
-
-
-PRIORITIES = {
-    "🔴 High": Priority.P0,
-    "🟡 Medium": Priority.P1,
-    "🟢 Low": Priority.P2,
-    "high": Priority.P0,
-    "medium": Priority.P1,
-    "low": Priority.P2,
-    "P0": Priority.P0,
-    "P1": Priority.P1,
-    "P2": Priority.P2,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,16 +88,6 @@ class Marker:
     @property
     def text(self) -> str:
         return f"Escalation from {self.source.name}. Reason: {self.reason}. Source digest: {self.digest_url}"
-
-
-def one_line(text: str) -> str:
-    """Returns the text with line breaks, control and format characters, Unicode's included, replaced by spaces."""
-    return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} and not _joins(c) else c for c in text)
-
-
-def _joins(character: str) -> bool:
-    # Zero-width joiners and non-joiners are part of emoji and of several scripts, and can't break a line.
-    return character in "\u200c\u200d"
 
 
 def parse_marker(body: Mapping[str, Any], roster: Roster) -> Marker:

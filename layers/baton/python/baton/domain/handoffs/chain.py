@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from baton.domain.escalations.marker import one_line
 from baton.domain.handoffs.handoff import files_of
+from baton.domain.one_line import one_line
+from baton.domain.task_state import State
 from baton.domain.tasks.failure import failure_in
-from baton.domain.tasks.task import Kind, State, Task
+from baton.domain.tasks.task import Kind, Task
 
 # Bounds the depth of a response's JSON. A chain is deeper only without the loop guard.
 MAX_LEVELS = 100

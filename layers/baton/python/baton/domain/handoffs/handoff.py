@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from baton.domain import errors
-from baton.domain.tasks import trail
-from baton.domain.tasks.task import State, Task
+from baton.domain.canonical_json import canonical_json
+from baton.domain.ids import workflow_id_of
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 
 MAX_CONTEXT_BYTES = 262_144
 # A record is one item of the table, and an item holds at most 400 KB.
@@ -16,38 +18,10 @@ MAX_MESSAGE_BYTES = 380_000
 _LISTS, _OBJECTS = ("artifacts", "relevant_memories"), ("project", "state", "variables")
 
 
-def handoff_id_of(task_id: str) -> str:
-    """Returns the id of a task's handoff. A handoff has at most one task, and both ids share their random part."""
-    return "ho_" + task_id.removeprefix("task_")
-
-
-def task_id_of(handoff_id: str) -> str:
-    """The inverse of ``handoff_id_of``. The handoff may not exist: the caller compares ``Task.handoff_id``."""
-    return "task_" + handoff_id.removeprefix("ho_")
-
-
-def workflow_id_of(task_id: str) -> str:
-    """Returns the id of a workflow that tells which task begins it. Its letter sets it apart from ids of workflows that
-    tell none: in its place they have the first digit of a time, a zero."""
-    return "wf_t" + task_id.removeprefix("task_")
-
-
-def root_id_of(workflow_id: str) -> str | None:
-    """The inverse of ``workflow_id_of``; None for an id that tells no task. The task may not exist, or be of another
-    workflow: callers name workflows as they like."""
-    before, tells, rest = workflow_id.partition("wf_t")
-    return "task_" + rest if tells and not before else None
-
-
 def begins_its_workflow(task: Task) -> bool:
     """True for the task that its workflow's id tells, and so is a member without an item that says so."""
     is_root = task.parent_id is None and task.master_task_id == task.id
     return is_root and task.workflow_id == workflow_id_of(task.id)
-
-
-def first_checkpoint_id_of(task_id: str) -> str:
-    """Returns the id of the checkpoint that holds the state at the handoff (docs/spec/protocol.md §6)."""
-    return "chk_" + task_id.removeprefix("task_")
 
 
 def merged_context(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -69,7 +43,7 @@ def merged_context(before: Mapping[str, Any] | None, given: Mapping[str, Any] | 
 
 
 def fits_in(content: Any, most: int = MAX_CONTEXT_BYTES) -> bool:
-    return len(trail.canonical_json(content).encode()) <= most
+    return len(canonical_json(content).encode()) <= most
 
 
 def must_fit(field: str, content: Any, most: int = MAX_CONTEXT_BYTES) -> None:
@@ -104,4 +78,4 @@ def status_of(task: Task) -> str:
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
     """Returns each value once, in the order of first appearance."""
-    return list({trail.canonical_json(value): value for value in values}.values())
+    return list({canonical_json(value): value for value in values}.values())

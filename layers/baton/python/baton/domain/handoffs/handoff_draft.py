@@ -8,12 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import times
-from baton.domain.access.settings import Settings
 from baton.domain.agents.route import Mode
 from baton.domain.handoffs import handoff_message, loop_guard
-from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, first_checkpoint_id_of, handoff_id_of, must_fit
+from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, must_fit
 from baton.domain.handoffs.loop_guard import Budget, Hop
-from baton.domain.tasks.task import Kind, State, Task, TaskMeta
+from baton.domain.ids import first_checkpoint_id_of, handoff_id_of
+from baton.domain.settings.settings import Settings
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Kind, Task, TaskMeta
 
 ROOT_DEPTH = 1
 # Fields of a draft that its task has under the same names.

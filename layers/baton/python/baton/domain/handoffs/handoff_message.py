@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from baton.domain import errors, times
-from baton.domain.escalations.marker import PRIORITIES, Priority, one_line
 from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, fits_in, merged_context
 from baton.domain.handoffs.loop_guard import Budget, Hop, hop
+from baton.domain.one_line import one_line
+from baton.domain.priority import PRIORITIES, Priority
 from baton.domain.tasks.task import Task
 
 MAX_TITLE = 200

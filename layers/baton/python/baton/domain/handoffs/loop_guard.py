@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 from baton.domain import errors
-from baton.domain.access.settings import Settings
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks.task import Kind
 
 # A window of hops among fewer agents than this is a ping-pong.

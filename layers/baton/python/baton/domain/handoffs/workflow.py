@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from baton.domain import errors, times
-from baton.domain.access.settings import Settings
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks import tail
 from baton.domain.tasks.task import Task
 

@@ -17,7 +17,8 @@ from baton.domain.handoffs.handoff import files_of
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.memory.scope import MAX_SCOPE, ROOT, parse_scope
-from baton.domain.tasks.task import State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 
 MAX_DEPTH = 3
 _TASK, _DECISION = "task_", "ent_"

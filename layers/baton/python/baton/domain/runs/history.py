@@ -9,10 +9,10 @@ from typing import Any
 
 from baton.domain import hidden
 from baton.domain.agents.tool import History
+from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs import handoff_message
 from baton.domain.runs.prompt import is_plain, one_line_json
 from baton.domain.runs.transcript import Block, EntryKind, TranscriptEntry
-from baton.domain.tasks import trail
 
 MAX_HISTORY_BYTES = 200_000
 # Earlier tasks of a conversation that a history reads, the newest ones.
@@ -170,7 +170,7 @@ def _cut(groups: list[TurnGroup], question: TurnGroup, most_bytes: int) -> list[
 
 
 def _size(group: TurnGroup) -> int:
-    return len(trail.canonical_json(group).encode())
+    return len(canonical_json(group).encode())
 
 
 def _merged(turns: Iterable[Turn]) -> list[Turn]:

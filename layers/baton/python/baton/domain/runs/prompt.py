@@ -10,8 +10,8 @@ from typing import Any
 
 from baton.domain import hidden
 from baton.domain.agents.tool import RESERVED, Tool
+from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs import handoff_message
-from baton.domain.tasks import trail
 
 HANDOFF_FROM = "_handoff_from"
 HANDOFF_TOOL = "_handoff_tool"
@@ -78,7 +78,7 @@ def is_plain(text: str) -> bool:
 
 
 def one_line_json(value: Any, most: int = MAX_VALUE) -> str:
-    text = hidden.escaped(trail.canonical_json(value))
+    text = hidden.escaped(canonical_json(value))
     return text if len(text) <= most else text[: most - len(CUT)] + CUT
 
 

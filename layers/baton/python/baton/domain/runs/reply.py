@@ -6,8 +6,8 @@ import math
 import unicodedata
 from typing import Any
 
+from baton.domain.canonical_json import canonical_json
 from baton.domain.runs.transcript import Block
-from baton.domain.tasks import trail
 
 MAX_REPLY_BYTES = 250_000
 MAX_DEPTH = 16
@@ -25,7 +25,7 @@ def kept_blocks(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """Returns the reply's blocks without blank and unknown ones. Raises ``BrokenReply``."""
     try:
         kept = tuple(block for block in map(_kept_block, blocks) if block is not None)
-        size = len(trail.canonical_json(kept).encode())
+        size = len(canonical_json(kept).encode())
     except (TypeError, ValueError, RecursionError) as exc:
         raise BrokenReply("it isn't plain JSON") from exc
     if size > MAX_REPLY_BYTES:

@@ -9,8 +9,8 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.agents.built_in_tools import BUILT_IN
 from baton.domain.agents.tool import MAX_TOOLS_OF_AGENT
-from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.tasks.task import MAX_BRANCHES, Policy
 
 MAX_SYSTEM_PROMPT = 32_000

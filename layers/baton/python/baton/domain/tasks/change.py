@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain.access.principal import Principal
+from baton.domain.task_state import State
 from baton.domain.tasks import trail
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.receipts import AskedRequest
 from baton.domain.tasks.tail import UNREAD
-from baton.domain.tasks.task import Claim, Flag, Recovery, State, Task
+from baton.domain.tasks.task import Claim, Flag, Recovery, Task
 from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.wake import wake_entry
 

@@ -8,8 +8,8 @@ import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from baton.domain import errors
+from baton.domain.canonical_json import canonical_json
 from baton.domain.numbers import loads
-from baton.domain.tasks import trail
 from baton.domain.tasks.trail_check import TrailCheck
 
 MAX_UNPACKED_BYTES = 400_000
@@ -24,7 +24,7 @@ _PARTS: dict[str, tuple[type, ...]] = {
 
 
 def cursor_of(check: TrailCheck) -> str:
-    text = trail.canonical_json({name: getattr(check.shortened(), name) for name in _PARTS})
+    text = canonical_json({name: getattr(check.shortened(), name) for name in _PARTS})
     return urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
 
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, Wait
 

@@ -15,11 +15,12 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import times
+from baton.domain.canonical_json import canonical_json
 from baton.domain.idempotency import IdempotencyKey, response_expires_at
 from baton.domain.numbers import loads
 from baton.domain.tasks import tail
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import Event, canonical_json
+from baton.domain.tasks.trail import Event
 
 # Of a key's digest: nobody finds two keys with the same one.
 _KEY_BYTES = 16

@@ -6,10 +6,11 @@ from datetime import datetime
 
 from baton.domain import times
 from baton.domain.agents.agent import Requeue
+from baton.domain.task_state import State
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.event_type import EventType
-from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Claim, Flag, Recovery, State, Task
+from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Claim, Flag, Recovery, Task
 from baton.domain.tasks.wake import is_early, unclaimed_since
 
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from baton.domain import times
+from baton.domain.canonical_json import canonical_json
 from baton.domain.numbers import loads
 from baton.domain.tasks.task import Claim, Task
-from baton.domain.tasks.trail import GENESIS, Event, canonical_json
+from baton.domain.tasks.trail import GENESIS, Event
 
 Entry = Mapping[str, Any]
 

@@ -11,8 +11,9 @@ from typing import Any
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Runtime
-from baton.domain.escalations.marker import Priority
 from baton.domain.newer import is_known
+from baton.domain.priority import Priority
+from baton.domain.task_state import ENDED, State
 from baton.domain.tasks.field_rules import Form, optional, rules_of, stored
 
 MIN_LEASE_SECONDS = 15
@@ -24,21 +25,6 @@ MAX_BRANCHES = 10
 # Bounds `Task.takers`, so that the item HEAD stays small.
 MAX_TAKERS = 20
 NEXT_STALE_AFTER = times.seconds(86_400)
-
-
-class State(StrEnum):
-    NEEDS = "needs"
-    DELEGATED = "delegated"
-    NEXT = "next"
-    CLAIMED = "claimed"
-    WAITING = "waiting"
-    DONE = "done"
-    FAILED = "failed"
-    REJECTED = "rejected"
-    CANCELLED = "cancelled"
-
-
-ENDED = frozenset({State.DONE, State.FAILED, State.REJECTED, State.CANCELLED})
 
 
 class Kind(StrEnum):

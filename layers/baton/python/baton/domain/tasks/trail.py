@@ -16,12 +16,13 @@ from typing import Any
 
 from baton.domain import times
 from baton.domain.access.principal import Principal
-from baton.domain.escalations.marker import Priority
+from baton.domain.canonical_json import canonical_json
 from baton.domain.newer import member
-from baton.domain.numbers import dumps
+from baton.domain.priority import Priority
+from baton.domain.task_state import State
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.field_rules import ALWAYS, Form
-from baton.domain.tasks.task import TOLD, Branch, Claim, Flag, Policy, State, Task, TaskMeta, Wait
+from baton.domain.tasks.task import TOLD, Branch, Claim, Flag, Policy, Task, TaskMeta, Wait
 
 GENESIS = "0" * 64
 _CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes", "marked_at"})
@@ -48,16 +49,6 @@ class Event:
 
     def is_intact(self) -> bool:
         return self.hash == chain_hash(_hashed_part(self), self.prev_hash)
-
-
-def canonical_json(value: Any) -> str:
-    """Returns JSON with sorted keys, no spaces and no escapes beyond JSON's own: equal values give equal bytes."""
-    return dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
-def digest_of(content: Any) -> str:
-    """Returns SHA-256, in hexadecimal, of the content's canonical JSON."""
-    return hashlib.sha256(canonical_json(content).encode()).hexdigest()
 
 
 def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:

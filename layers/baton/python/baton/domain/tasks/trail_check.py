@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from baton.domain.handoffs.digests import message_digest, outcome_digest
+from baton.domain.canonical_json import canonical_json
 from baton.domain.tasks import trail
+from baton.domain.tasks.digests import message_digest, outcome_digest
 from baton.domain.tasks.task import Task
 
 # A heartbeat changes them without an entry.
@@ -125,7 +126,7 @@ def _comparable(value: Any) -> Any:
 
 def _shortened(name: str, value: Any) -> Any:
     """A claim is short, and compared but for its lease."""
-    text = trail.canonical_json({"of": value})
+    text = canonical_json({"of": value})
     if name == "claim" or len(text) <= MAX_VALUE:
         return value
     return {_DIGEST: hashlib.sha256(text.encode()).hexdigest()}

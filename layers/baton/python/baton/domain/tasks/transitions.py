@@ -13,26 +13,18 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.route import Mode
 from baton.domain.newer import is_known
+from baton.domain.settings.settings import Settings
+from baton.domain.task_state import State
 from baton.domain.tasks import commands, tail
 from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.failure import failure_in
 from baton.domain.tasks.sweep_rules import sweep
-from baton.domain.tasks.task import (
-    EXHAUSTED_FLAGS,
-    MAX_RELEASES,
-    UNTAKEN_FLAGS,
-    Claim,
-    Flag,
-    State,
-    Task,
-    already_claimed,
-)
+from baton.domain.tasks.task import EXHAUSTED_FLAGS, MAX_RELEASES, UNTAKEN_FLAGS, Claim, Flag, Task, already_claimed
 
 FIRST_BACKOFF_SECONDS = 5
 LAST_BACKOFF_SECONDS = 300

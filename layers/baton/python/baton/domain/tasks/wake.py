@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 from baton.domain import times
 from baton.domain.agents.agent import Runtime
-from baton.domain.tasks.task import NEXT_STALE_AFTER, Flag, State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import NEXT_STALE_AFTER, Flag, Task
 
 FIRST_RING_SECONDS = 60
 LAST_RING_SECONDS = 3_600

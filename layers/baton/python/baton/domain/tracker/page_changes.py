@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 
-from baton.domain.tasks.task import State, Task
+from baton.domain.settings.tracker_settings import TrackerSettings, folded
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 from baton.domain.tracker.page_sync import PageSync
-from baton.domain.tracker.tracker_settings import TrackerSettings, folded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,12 @@ from datetime import date, datetime
 from typing import Any
 
 from baton.domain import hidden
-from baton.domain.escalations.marker import Priority, one_line
+from baton.domain.canonical_json import canonical_json
+from baton.domain.one_line import one_line
+from baton.domain.priority import Priority
+from baton.domain.task_state import State
 from baton.domain.tasks import trail
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import Task
 
 MAX_COMMENT = 6_000
 
@@ -75,7 +78,7 @@ def plain(text: str) -> str:
 def _summary(output: Any) -> str:
     if isinstance(output, dict) and isinstance(output.get("summary"), str):
         return str(output["summary"])
-    return output if isinstance(output, str) else trail.canonical_json(output)
+    return output if isinstance(output, str) else canonical_json(output)
 
 
 def _cut(text: str) -> str:

@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import Any
 
 from baton.domain import times
+from baton.domain.settings.tracker_settings import TrackerSettings, folded
 from baton.domain.tasks.task import Task
-from baton.domain.tracker.tracker_settings import TrackerSettings, folded
 
 # How long a request can still take effect after its sender stopped waiting for it.
 UNCLEAR_SECONDS = 60

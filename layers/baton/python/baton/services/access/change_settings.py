@@ -6,7 +6,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
+from baton.domain.settings.settings import Settings
 from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit

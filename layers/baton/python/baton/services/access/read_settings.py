@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from baton.domain.access.principal import Principal
-from baton.domain.access.read_rights import may_see_guardrails
-from baton.domain.access.settings import Settings
+from baton.domain.rights.read_rights import may_see_guardrails
+from baton.domain.settings.settings import Settings
 from baton.ports.deps import Deps
 
 

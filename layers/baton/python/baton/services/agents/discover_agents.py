@@ -8,11 +8,11 @@ from datetime import datetime
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.access.read_rights import may_see_profile
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.liveness import Liveness, Presence, liveness
 from baton.domain.handoffs.workflow import HeldClaim
 from baton.domain.ids import made_at
+from baton.domain.rights.read_rights import may_see_profile
 from baton.domain.runs.run_profile import RunProfile
 from baton.ports.deps import Deps
 

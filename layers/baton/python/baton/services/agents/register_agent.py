@@ -8,7 +8,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, check_agent, unregistered
-from baton.domain.runs.built_in_tools import BUILT_IN
+from baton.domain.agents.built_in_tools import BUILT_IN
 from baton.domain.runs.run_profile import NAMES, RunProfile, check_profile
 from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict

@@ -9,8 +9,8 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal, PrincipalKind
-from baton.domain.access.read_rights import is_open_offer
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.rights.read_rights import is_open_offer
 from baton.ports.deps import Deps
 from baton.services.claims.candidates import Look, candidates, log_unreadable
 from baton.steps import idempotency

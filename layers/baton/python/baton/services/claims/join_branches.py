@@ -9,9 +9,11 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import JOINER, system
+from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs.workflow import JobKind
-from baton.domain.tasks import commands, trail
-from baton.domain.tasks.task import State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks import commands
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -82,7 +84,7 @@ def _within(most: int, result: dict[str, Any]) -> dict[str, Any]:
     """The result without its largest parts, which the task itself shows."""
     left_out: list[str] = []
     for name in ("output", "completion", "failure"):
-        if len(trail.canonical_json(result).encode()) > most:
+        if len(canonical_json(result).encode()) > most:
             result[name] = None
             left_out.append(name)
     return {**result, "left_out": left_out}

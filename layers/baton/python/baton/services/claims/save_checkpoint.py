@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from baton.domain import errors
+from baton.domain.canonical_json import canonical_json
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.idempotency import SavedResponse
@@ -47,7 +48,7 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
         )
         recorded = transition(inputs.parent.task, command, now)
         # Counted on the claim, outside of the trail.
-        size = len(trail.canonical_json(content).encode())
+        size = len(canonical_json(content).encode())
         extended = recorded.task.current_claim(claim_id, by)
         keeping = extended.keeping(size, inputs.settings.kept_bytes_per_claim)
         change = replace(recorded, task=recorded.task.changed(claim=keeping))

@@ -12,9 +12,10 @@ from baton.domain.access.principal import CALLBACK, system
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.callback import Callback, callback_of
 from baton.domain.numbers import fingerprint
+from baton.domain.task_state import State
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import State, Wait
+from baton.domain.tasks.task import Wait
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
-from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.loop_guard import Budget
 from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.transcript import Usage
@@ -52,9 +50,3 @@ def see_conversation(deps: Deps, by: Principal, conversation_id: str) -> Overvie
         message=message if root in shown else "",
         usage=usage,
     )
-
-
-def spending(deps: Deps, workspace: str, workflow_id: str, root_id: str) -> tuple[Usage, Budget]:
-    """Returns the workflow's usage so far, and its root's budget. Two reads."""
-    _, usage = deps.store.runs.usage(workspace, workflow_id, root_id)
-    return usage, handoff_message.message_from(deps.store.tasks.bodies(workspace, [root_id]).get(root_id)).budget.limits

@@ -8,7 +8,6 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Roster
 from baton.domain.escalations.direction import CapReached, Direction, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
@@ -16,6 +15,7 @@ from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.memory.taken_along import asked_for
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.page_sync import Sync
 from baton.ports.deps import Deps

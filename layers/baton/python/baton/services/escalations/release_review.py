@@ -8,7 +8,6 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
 from baton.domain.escalations.marker import parse_marker
 from baton.domain.escalations.review import LOOP_GUARD, Review
 from baton.domain.escalations.review import from_snapshot as review_from_snapshot
@@ -16,6 +15,7 @@ from baton.domain.escalations.review import snapshot as review_snapshot
 from baton.domain.handoffs.handoff_draft import HandoffDraft, draft_from, unbranched
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs import history
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps

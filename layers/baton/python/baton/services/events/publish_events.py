@@ -21,7 +21,8 @@ from baton.domain.events.bus_events import (
     rest,
     retry_delay,
 )
-from baton.domain.tasks.task import ENDED, Task
+from baton.domain.task_state import ENDED
+from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.events import Bus, PendingTask, PublishResult
 from baton.ports.system import Workers, in_turn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.handoffs.handoff import handoff_id_of, task_id_of
+from baton.domain.ids import handoff_id_of, task_id_of
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.steps.access.read_rights import ReadRights

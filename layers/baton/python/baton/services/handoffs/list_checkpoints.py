@@ -8,10 +8,10 @@ from collections.abc import Iterable
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.handoff import first_checkpoint_id_of
 from baton.domain.handoffs.workflow import ANY_AGENT, Checkpoint
-from baton.domain.tasks import trail
+from baton.domain.ids import first_checkpoint_id_of
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
@@ -52,7 +52,7 @@ class _Listing:
         for _ in range(MAX_READS):
             items, cursor = self._next_items(min(limit - len(found), AT_ONCE), cursor)
             found += items
-            size += sum(len(trail.canonical_json(each.state).encode()) for each in items)
+            size += sum(len(canonical_json(each.state).encode()) for each in items)
             if cursor is None or len(found) >= limit or size > MAX_BYTES:
                 break
         return Page(tuple(found), cursor)

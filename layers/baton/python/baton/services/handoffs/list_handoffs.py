@@ -8,7 +8,8 @@ from datetime import date, datetime, timedelta
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.tasks.task import State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights

@@ -14,8 +14,9 @@ from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff import fits_in
 from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_beside
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.task_state import State
 from baton.domain.tasks import trail
-from baton.domain.tasks.task import Kind, State, Task
+from baton.domain.tasks.task import Kind, Task
 from baton.domain.tasks.task_items import Retry
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails

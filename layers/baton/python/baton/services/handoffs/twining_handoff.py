@@ -9,9 +9,9 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
-from baton.domain.handoffs.twining import handoff_created, result_status
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.scope import ROOT
+from baton.domain.memory.twining import handoff_created, result_status
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Insert, Write

@@ -10,8 +10,8 @@ from baton.domain.handoffs.chain import Step, tree
 from baton.domain.handoffs.loop_guard import Budget
 from baton.domain.runs.transcript import Usage
 from baton.ports.deps import Deps
-from baton.services.conversations.see_conversation import spending
 from baton.steps.access.read_rights import ReadRights
+from baton.steps.handoffs.spending import spending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.access.read_rights import may_read_entry
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.memory.scope import ROOT, parse_scope, sees
+from baton.domain.rights.read_rights import may_read_entry
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.filtering import MAX_READS

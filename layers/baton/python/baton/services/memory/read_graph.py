@@ -7,7 +7,6 @@ from datetime import date, datetime, timedelta
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.access.read_rights import may_read_entry
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.memory.entry import Entry
 from baton.domain.memory.graph import (
@@ -19,6 +18,7 @@ from baton.domain.memory.graph import (
     graph_of,
     is_decision,
 )
+from baton.domain.rights.read_rights import may_read_entry
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.steps.access.read_rights import ReadRights

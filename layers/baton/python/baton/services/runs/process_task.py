@@ -15,8 +15,8 @@ from threading import Thread
 from baton.domain import errors, times
 from baton.domain.access.principal import PROCESS_TASK, system
 from baton.domain.agents.agent import Agent
-from baton.domain.tasks import trail
-from baton.domain.tasks.task import State
+from baton.domain.canonical_json import canonical_json, digest_of
+from baton.domain.task_state import State
 from baton.ports import runs
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -173,7 +173,7 @@ class _ClaimedRun:
         """Completes the task. A result that the handoff or the workspace's guardrails refuse is a failure: the agent
         can't report a better one."""
         try:
-            call = self.run_input.call(trail.digest_of([done.output, done.completion]))
+            call = self.run_input.call(digest_of([done.output, done.completion]))
             complete_task(self.deps, call, CompletedWork(output=done.output, completion=done.completion))
         except errors.InvalidInput as refusal:
             self._fail_invalid(refusal, retryable=False)
@@ -183,14 +183,14 @@ class _ClaimedRun:
         refusal instead."""
         work = FailedWork(failure=not_done.failure, retryable=not_done.retryable, extra_writes=not_done.extra_writes)
         try:
-            fail_task(self.deps, self.run_input.call(trail.digest_of(not_done.failure)), work)
+            fail_task(self.deps, self.run_input.call(digest_of(not_done.failure)), work)
         except errors.InvalidInput as refusal:
             self._fail_invalid(refusal, retryable=not_done.retryable)
 
     def _fail_invalid(self, refusal: errors.InvalidInput, *, retryable: bool) -> None:
         failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
         work = FailedWork(failure=failure, retryable=retryable)
-        fail_task(self.deps, self.run_input.call(trail.digest_of(failure)), work)
+        fail_task(self.deps, self.run_input.call(digest_of(failure)), work)
 
     def _start(self) -> Future[runs.RunSucceeded | runs.RunFailed | runs.RunExit]:
         """Starts the runner in a thread of its own, so that this thread can send heartbeats."""
@@ -245,7 +245,7 @@ def _checked(
     if isinstance(result, runs.RunExit):
         return result
     name, value = ("output", result.output) if isinstance(result, runs.RunSucceeded) else ("failure", result.failure)
-    if len(trail.canonical_json(value).encode()) <= MAX_OUTPUT_BYTES:
+    if len(canonical_json(value).encode()) <= MAX_OUTPUT_BYTES:
         return result
     failure = {"type": "validation", "description": f"The {name} is larger than {MAX_OUTPUT_BYTES} bytes."}
     return runs.RunFailed(failure) if isinstance(result, runs.RunSucceeded) else replace(result, failure=failure)

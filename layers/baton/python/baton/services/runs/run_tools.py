@@ -8,11 +8,11 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.agents.agent import Roster
+from baton.domain.agents.built_in_tools import BUILT_IN, FAIL_TASK, SAVE_CHECKPOINT, problem_of
 from baton.domain.agents.tool import Tool
+from baton.domain.canonical_json import digest_of
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.runs.built_in_tools import BUILT_IN, FAIL_TASK, SAVE_CHECKPOINT, problem_of
 from baton.domain.runs.transcript import Block, TranscriptEntry, result
-from baton.domain.tasks import trail
 from baton.ports import runs
 from baton.ports.writes import Write
 from baton.services.claims.complete_task import CompletedWork, complete_task
@@ -115,7 +115,7 @@ class RunTools:
     def complete(self, output: Any, completion: dict[str, Any] | None, extra_writes: tuple[Write, ...]) -> runs.RunExit:
         """Completes the task. Raises ``InvalidInput`` if the handoff or the workspace's guardrails refuse the
         result."""
-        call = self.run.work.call(trail.digest_of([output, completion]))
+        call = self.run.work.call(digest_of([output, completion]))
         complete_task(
             self.run.deps, call, CompletedWork(output=output, completion=completion, extra_writes=extra_writes)
         )
@@ -136,7 +136,7 @@ class RunTools:
         questions = list(arguments.get("questions", ()))
         request = {"questions": questions} if questions else None
         work = FailedWork(failure=failure, rollback_request=request, extra_writes=extra_writes)
-        fail_task(self.run.deps, self.run.work.call(trail.digest_of(failure)), work)
+        fail_task(self.run.deps, self.run.work.call(digest_of(failure)), work)
         return runs.RunExit.ENDED
 
     def _present_tools(self, calls: Sequence[Block]) -> Mapping[str, Tool]:
@@ -176,7 +176,7 @@ class RunTools:
     def _checkpoint(self, call: Block) -> Block:
         """Saves the checkpoint once per call, however often the call is run."""
         arguments, work = call["input"], self.run.work
-        route, body_hash = f"/{ROUTE}/{self.run.task.id}", trail.digest_of(arguments)
+        route, body_hash = f"/{ROUTE}/{self.run.task.id}", digest_of(arguments)
         once = work.call(idempotency_key=IdempotencyKey(work.by, route, call["toolUseId"], body_hash))
         try:
             _, checkpoint_id = save_checkpoint(self.run.deps, once, arguments["step_name"], arguments["state"])

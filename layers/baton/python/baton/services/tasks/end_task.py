@@ -6,10 +6,10 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.handoffs.digests import outcome_digest
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import HumanCall
+from baton.domain.tasks.digests import outcome_digest
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails

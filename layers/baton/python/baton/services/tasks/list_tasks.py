@@ -9,7 +9,8 @@ from datetime import date
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.tasks.task import State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.paging import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from baton.domain.access.principal import Principal
-from baton.domain.access.read_rights import reads_all
+from baton.domain.rights.read_rights import reads_all
 from baton.domain.tasks import trail
 from baton.domain.tasks.check_cursor import check_at, cursor_of
 from baton.domain.tasks.task import Task

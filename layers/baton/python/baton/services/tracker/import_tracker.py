@@ -14,16 +14,17 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Roster
-from baton.domain.escalations.marker import Priority
-from baton.domain.handoffs.digests import message_digest
-from baton.domain.handoffs.handoff import workflow_id_of
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.ids import workflow_id_of
+from baton.domain.priority import Priority
+from baton.domain.settings.tracker_settings import TrackerSettings
+from baton.domain.task_state import State
 from baton.domain.tasks import commands
-from baton.domain.tasks.task import State, Task, TaskMeta
+from baton.domain.tasks.digests import message_digest
+from baton.domain.tasks.task import Task, TaskMeta
 from baton.domain.tasks.transitions import imported
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_sync import PageLink, PageRef, adopted
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.tracker import Tracker
 from baton.ports.writes import Insert, OpenEscalation, Save

@@ -7,9 +7,9 @@ from itertools import islice
 
 from baton.domain import errors, times
 from baton.domain.access.principal import SYNC_TRACKER, system
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.writes import MakePageDue
 from baton.steps import idempotency

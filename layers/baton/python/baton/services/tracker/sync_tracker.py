@@ -9,9 +9,9 @@ from datetime import datetime
 from itertools import chain
 
 from baton.domain import errors, times
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_circuit import BACKLOG_SECONDS, RECONCILE_SECONDS, TrackerCircuit
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.writes import Save
 from baton.services.tracker.reconcile_tracker import BUDGET_SECONDS as RECONCILE_BUDGET_SECONDS

@@ -1,4 +1,4 @@
-"""The caller's read rights in its workspace: the rule is in ``domain/access/read_rights.py``; the use cases
+"""The caller's read rights in its workspace: the rule is in ``domain/rights/read_rights.py``; the use cases
 enforce it with this."""
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from contextlib import contextmanager
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal, PrincipalKind
-from baton.domain.access.read_rights import AgentsRead, has_asked, has_part_in, has_raised, may_share, reads_all
 from baton.domain.alerts.alert import Alert
 from baton.domain.escalations.review import Review
+from baton.domain.rights.read_rights import has_asked, has_part_in, has_raised, may_share, reads_all
+from baton.domain.settings.settings import AgentsRead
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 

@@ -12,11 +12,11 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
-from baton.domain.handoffs.digests import outcome_digest
 from baton.domain.handoffs.workflow import ClaimLateResult, LateResult
 from baton.domain.tasks import commands, receipts
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
+from baton.domain.tasks.digests import outcome_digest
 from baton.domain.tasks.receipts import AskedRequest, Receipt
 from baton.domain.tasks.tail import EndedClaim
 from baton.domain.tasks.task import Task

@@ -13,9 +13,10 @@ from baton.domain.access.principal import SWEEPER, Principal, system
 from baton.domain.agents.agent import Agent
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.snapshot import ClaimMemory
+from baton.domain.task_state import State
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, Claim, Recovery, State, Task
+from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, Claim, Recovery, Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from baton.domain import errors, times
 from baton.domain.access.principal import READER, system
+from baton.domain.canonical_json import canonical_json
 from baton.domain.conversations.read_cursor import ReadCursor
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import MessageType, TranscriptEntry, TranscriptMessage, masked
-from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.writes import SaveResponse
@@ -40,7 +40,7 @@ class ReadMessage:
     @property
     def size(self) -> int:
         """In bytes, approximately."""
-        return len(trail.canonical_json([self.message.text, self.message.data]).encode())
+        return len(canonical_json([self.message.text, self.message.data]).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,5 +167,5 @@ def _answer_of(deps: Deps, task: Task) -> TranscriptMessage:
     output = deps.store.tasks.read(task.workspace, task.id).output
     text = output.get("message") if isinstance(output, dict) else output
     return TranscriptMessage(
-        MessageType.ASSISTANT, text if isinstance(text, str) else trail.canonical_json(output), {"output": output}
+        MessageType.ASSISTANT, text if isinstance(text, str) else canonical_json(output), {"output": output}
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from baton.domain.access.settings import Settings
 from baton.domain.escalations.direction import Direction
+from baton.domain.settings.settings import Settings
 from baton.ports.deps import Deps
 
 

@@ -7,17 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
 from baton.domain.escalations.business_days import next_business_day
 from baton.domain.escalations.direction import Direction
 from baton.domain.escalations.marker import Marker
 from baton.domain.escalations.review import ESCALATION_CAP, Review
-from baton.domain.handoffs.digests import message_digest
-from baton.domain.handoffs.handoff import handoff_id_of, workflow_id_of
 from baton.domain.handoffs.handoff_draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff_message import HandoffMessage
+from baton.domain.ids import handoff_id_of, workflow_id_of
+from baton.domain.settings.settings import Settings
+from baton.domain.task_state import State
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import State, Task, TaskMeta
+from baton.domain.tasks.digests import message_digest
+from baton.domain.tasks.task import Task, TaskMeta
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import PageSync, opened
 from baton.domain.tracker.tracker_circuit import TrackerCircuit

@@ -12,16 +12,16 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
 from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.digests import message_digest
 from baton.domain.handoffs.handoff_draft import HandoffDraft
 from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount, RootHandoffs
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.history import conversation_in
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks.change import Change
+from baton.domain.tasks.digests import message_digest
 from baton.domain.tasks.task import Branch, JoinRule, Task, Wait
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import PageSync, opened

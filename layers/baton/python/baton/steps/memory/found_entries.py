@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from baton.domain.access.principal import Principal, PrincipalKind
-from baton.domain.access.read_rights import may_read_entry, reads_all
 from baton.domain.memory.entry import Entry
+from baton.domain.rights.read_rights import may_read_entry, reads_all
 from baton.ports.deps import Deps
 
 # How far back a decision tells what it replaced.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.access.read_rights import may_read_entry
 from baton.domain.memory.entry import Entry
+from baton.domain.rights.read_rights import may_read_entry
 from baton.ports.deps import Deps
 
 

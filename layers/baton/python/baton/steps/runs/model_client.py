@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from baton.domain import errors
+from baton.domain.canonical_json import canonical_json
 from baton.domain.guardrails.guardrails import OFF
 from baton.domain.runs import history
 from baton.domain.runs.memory_prompt import memory_lines
 from baton.domain.runs.prompt import system_prompt
 from baton.domain.runs.transcript import TranscriptEntry, masked
-from baton.domain.tasks import trail
 from baton.ports import runs
 from baton.steps.runs.run_context import RunContext
 from baton.steps.runs.transcript_writer import TranscriptWriter
@@ -111,7 +111,7 @@ class ModelClient:
             entries: Sequence[TranscriptEntry] = self.run.deps.store.runs.transcript(workspace, seen.task_id)
             entries = entries if is_open else [masked(entry) for entry in entries]
             found.insert(0, (seen, entries))
-            size += sum(len(trail.canonical_json(entry.blocks)) for entry in entries)
+            size += sum(len(canonical_json(entry.blocks)) for entry in entries)
             if size > history.MAX_HISTORY_BYTES:
                 break
         return found

@@ -12,6 +12,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import Tool
+from baton.domain.canonical_json import digest_of
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff import must_fit
@@ -19,7 +20,7 @@ from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs.prompt import context_after
 from baton.domain.runs.transcript import Block, MessageType, TranscriptEntry, TranscriptMessage, result
-from baton.domain.tasks import commands, trail
+from baton.domain.tasks import commands
 from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy, Task
 from baton.ports import runs
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
@@ -111,7 +112,7 @@ def delegation_message(call: HandoffCall, task: Task, agent: Agent) -> Transcrip
 
 
 def _request(run: RunContext, calls: Sequence[HandoffCall], command: type[commands.WorkerCommand]) -> EndClaimRequest:
-    call = run.work.call(trail.digest_of([call.call_id for call in calls]))
+    call = run.work.call(digest_of([call.call_id for call in calls]))
     return EndClaimRequest(call=call, command_name=command.name)
 
 

@@ -12,10 +12,11 @@ from baton.domain.alerts.alert import system_alert
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.ids import is_slug
+from baton.domain.task_state import State
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.event_type import EventType
-from baton.domain.tasks.task import State, Task, TaskMeta
+from baton.domain.tasks.task import Task, TaskMeta
 from baton.domain.tasks.task_items import TaskOutput
 from baton.domain.tasks.transitions import transition
 from baton.domain.tasks.wake import notice_delay

@@ -9,9 +9,10 @@ from datetime import datetime
 
 from baton.domain import errors
 from baton.domain.access.principal import SWEEPER, system
+from baton.domain.task_state import State
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import Kind, State, Task, Wait
+from baton.domain.tasks.task import Kind, Task, Wait
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.writes import Save, Write

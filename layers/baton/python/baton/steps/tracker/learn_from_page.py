@@ -6,9 +6,10 @@ from contextlib import suppress
 
 from baton.domain import errors
 from baton.domain.access.principal import SYNC_TRACKER, system, tracker_human
-from baton.domain.escalations.marker import one_line
+from baton.domain.one_line import one_line
+from baton.domain.task_state import State
 from baton.domain.tasks import commands
-from baton.domain.tasks.task import Flag, State, Task
+from baton.domain.tasks.task import Flag, Task
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import plain

@@ -4,7 +4,7 @@ durable by then: a failure here costs only the page's address in the answer."""
 from __future__ import annotations
 
 from baton.domain import errors
-from baton.domain.access.settings import Settings
+from baton.domain.settings.settings import Settings
 from baton.domain.tracker.page_sync import PageRef, Sync
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails

@@ -18,13 +18,13 @@ from dataclasses import dataclass, field, replace
 
 from baton.domain import errors, times
 from baton.domain.access.principal import is_tracker_human
+from baton.domain.settings.tracker_settings import TrackerSettings, folded
 from baton.domain.tasks import tail, trail
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.wake import notice_delay
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields, closing_comment, page_fields_of, reopened_comment
 from baton.domain.tracker.page_sync import UNCLEAR_SECONDS, PageLink, PageRef, PageSync, Sync
-from baton.domain.tracker.tracker_settings import TrackerSettings, folded
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.tracker import Tracker, WrittenPage

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from baton.domain import errors
+from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.domain.tasks.task import Task
 from baton.domain.tracker.page_sync import PageSync, Sync
-from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Save

@@ -11,7 +11,7 @@ from baton.adapters.dynamodb.puts import put_version
 from baton.adapters.dynamodb.table import Table
 from baton.domain import times
 from baton.domain.access.principal import Principal
-from baton.domain.access.settings import Settings
+from baton.domain.settings.settings import Settings
 
 
 class WorkspaceSettings:

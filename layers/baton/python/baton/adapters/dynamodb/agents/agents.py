@@ -8,9 +8,9 @@ from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, c
 from baton.adapters.dynamodb.puts import put
 from baton.adapters.dynamodb.runs.run_items import profile_item
 from baton.adapters.dynamodb.table import Table
-from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.runs.run_profile import RunProfile
+from baton.domain.settings.settings import Settings
 
 
 class Agents:

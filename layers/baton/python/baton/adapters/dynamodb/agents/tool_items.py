@@ -10,9 +10,9 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.agents.tool import History, Tool, ToolMode, ToolType, Variable, VariableType
+from baton.domain.canonical_json import canonical_json
 from baton.domain.newer import member
 from baton.domain.numbers import loads
-from baton.domain.tasks import trail
 
 _KINDS: dict[str, type[StrEnum]] = {"type": ToolType, "mode": ToolMode, "history": History}
 
@@ -21,7 +21,7 @@ def tool_item(tool: Tool) -> Item:
     """Variables are kept as JSON text, as their values may be of any type: 1 isn't 1.0, nor true."""
     values = {f.name: getattr(tool, f.name) for f in fields(Tool)}
     written = {
-        "context_variables": trail.canonical_json([asdict(each) for each in tool.context_variables]),
+        "context_variables": canonical_json([asdict(each) for each in tool.context_variables]),
         "created_at": times.rfc3339(tool.created_at),
         "updated_at": times.rfc3339(tool.updated_at),
     }

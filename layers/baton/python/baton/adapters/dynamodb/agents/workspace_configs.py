@@ -16,10 +16,10 @@ from baton.adapters.dynamodb.agents.catalogue import read_catalogue, version_of
 from baton.adapters.dynamodb.item_writes import ItemWrite
 from baton.adapters.dynamodb.table import Table, to_wire
 from baton.domain import errors
-from baton.domain.access.settings import Settings
 from baton.domain.access.token import Token
 from baton.domain.agents.agent import Roster
 from baton.domain.lru_cache import LruCache
+from baton.domain.settings.settings import Settings
 
 # The most agents that a process caches. Beyond it, the least recently used workspaces' rosters go.
 MAX_KEPT_AGENTS = 5_000

@@ -15,7 +15,8 @@ from baton.adapters.dynamodb.table import MAX_BATCH, ConditionFailed, Table, fro
 from baton.adapters.dynamodb.trail_items import UNREADABLE, Numbered, entries_of, numbered, outbox_event_of
 from baton.domain import errors, times
 from baton.domain.events.bus_events import OutboxEvent
-from baton.domain.tasks.task import ENDED, Task
+from baton.domain.task_state import ENDED
+from baton.domain.tasks.task import Task
 from baton.ports.events import PendingTask
 
 UNSENT_PAGE = 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
-from baton.domain.handoffs.handoff import workflow_id_of
+from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs.workflow import (
     BackgroundJob,
     Checkpoint,
@@ -14,8 +14,8 @@ from baton.domain.handoffs.workflow import (
     LateResult,
     RootHandoffs,
 )
+from baton.domain.ids import workflow_id_of
 from baton.domain.numbers import loads
-from baton.domain.tasks import trail
 from baton.domain.tasks.task import Claim, Task
 from baton.ports.queues import ReadyTask, Skills
 
@@ -61,7 +61,7 @@ def checkpoint_item(key: keys.Key, checkpoint: Checkpoint) -> Item:
         "workflow_id": checkpoint.workflow_id,
         "task_id": checkpoint.task_id,
         "step_name": checkpoint.step_name,
-        "state": trail.canonical_json(checkpoint.state),
+        "state": canonical_json(checkpoint.state),
         "at": times.rfc3339(checkpoint.at),
         "by": checkpoint.by,
     }
@@ -85,7 +85,7 @@ def job_item(workspace: str, job: BackgroundJob) -> Item:
         **keys.job(workspace, job.kind, job.task_id)._asdict(),
         "stamp": job.stamp,
         "due_ms": times.to_ms(job.at),
-        "data": trail.canonical_json(job.data),
+        "data": canonical_json(job.data),
         "wake_pk": index_key.pk,
         "wake_sk": index_key.sk,
     }
@@ -106,7 +106,7 @@ def late_item(key: keys.Key, result: LateResult) -> Item:
         "agent": result.agent,
         "at": times.rfc3339(result.at),
         "verb": result.verb,
-        "content": trail.canonical_json(result.content),
+        "content": canonical_json(result.content),
     }
 
 

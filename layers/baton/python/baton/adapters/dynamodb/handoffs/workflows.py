@@ -10,8 +10,9 @@ from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import Table
-from baton.domain.handoffs.handoff import begins_its_workflow, root_id_of
+from baton.domain.handoffs.handoff import begins_its_workflow
 from baton.domain.handoffs.workflow import WorkflowMember
+from baton.domain.ids import root_id_of
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.paging import Page

@@ -10,8 +10,9 @@ from typing import Any
 
 from baton.adapters.dynamodb import keys, trail_items
 from baton.adapters.dynamodb.item_writes import Item
+from baton.domain.canonical_json import canonical_json
 from baton.domain.numbers import loads
-from baton.domain.tasks import tail, trail
+from baton.domain.tasks import tail
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import TaskOutput
@@ -30,7 +31,7 @@ def output_parts(task: Task, output: TaskOutput | None) -> tuple[Item, Item | No
     texts = _texts(task, output)
     if sum(len(text.encode()) for text in texts.values()) <= MAX_IN_HEAD_BYTES:
         return dict(texts), None
-    digest = hashlib.sha256(trail.canonical_json(texts).encode()).hexdigest()[:32]
+    digest = hashlib.sha256(canonical_json(texts).encode()).hexdigest()[:32]
     key = keys.output(task.workspace, task.id, digest)
     return {"output_in": key.sk}, {**key._asdict(), **texts}
 
@@ -55,10 +56,10 @@ def output_from(task: Task, found: Mapping[str, Item]) -> TaskOutput:
 
 
 def _texts(task: Task, output: TaskOutput) -> dict[str, str]:
-    texts = {} if output.content is None else {"output": trail.canonical_json(output.content)}
+    texts = {} if output.content is None else {"output": canonical_json(output.content)}
     if output.completion is None:
         return texts
-    return {**texts, "completion": trail.canonical_json(_kept(output.completion, _told(task)))}
+    return {**texts, "completion": canonical_json(_kept(output.completion, _told(task)))}
 
 
 def _kept(completion: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from baton.adapters.dynamodb.table import Table
 from baton.domain import errors
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.lru_cache import LruCache
-from baton.domain.tasks.task import State, Task
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Task
 from baton.ports.paging import Page
 from baton.ports.queues import ReadyTask, Skills
 from baton.ports.tasks import TaskStore

@@ -9,7 +9,7 @@ from baton.adapters.dynamodb.item_writes import ItemWrite
 from baton.adapters.dynamodb.puts import VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors
-from baton.domain.tasks.task import State
+from baton.domain.task_state import State
 from baton.ports.writes import NotCancelled, UnderClaim, VersionUnchanged
 
 # The claim that the decision was made under is still current.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
+from enum import StrEnum
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from baton.domain import errors
-from baton.domain.access.read_rights import AgentsRead
 from baton.domain.guardrails.guardrails import Guardrails
-from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.domain.settings.tracker_settings import TrackerSettings
 
 MAX_WINDOW_DAYS = 30
 MAX_CAP = 20
@@ -37,6 +37,13 @@ BOUNDS = {
     "kept_bytes_per_minute": (300_000, 1_000_000_000),
     "kept_bytes_per_claim": (1_000_000, 1_000_000_000),
 }
+
+
+class AgentsRead(StrEnum):
+    """A workspace's setting: whether its agents read one another's work."""
+
+    OWN = "own"
+    WORKSPACE = "workspace"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from baton.domain import errors
-from baton.domain.escalations.marker import Priority
-from baton.domain.tasks.task import ENDED, State
+from baton.domain.priority import Priority
+from baton.domain.task_state import ENDED, State
 
 MAX_WORD = 100
 MAX_WORDS = 20

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from baton.domain import times
-from baton.domain.handoffs.handoff import first_checkpoint_id_of, handoff_id_of
+from baton.domain.canonical_json import digest_of
+from baton.domain.ids import first_checkpoint_id_of, handoff_id_of
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import digest_of
 
 Json = Mapping[str, Any]
 

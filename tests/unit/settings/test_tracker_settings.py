@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.settings import Settings
 from baton.domain.errors import InvalidInput
-from baton.domain.tasks.task import State
-from baton.domain.tracker.tracker_settings import MAX_WORD, MAX_WORDS, TrackerSettings, from_public, id_in
+from baton.domain.settings.settings import Settings
+from baton.domain.settings.tracker_settings import MAX_WORD, MAX_WORDS, TrackerSettings, from_public, id_in
+from baton.domain.task_state import State
 
 ID = "1f0a5a5e28f44bb59d9e0c1d2e3f4a5b"
 DASHED = "1f0a5a5e-28f4-4bb5-9d9e-0c1d2e3f4a5b"

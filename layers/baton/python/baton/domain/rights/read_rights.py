@@ -5,20 +5,11 @@ service without ``act_as`` the work that it created. All other work answers as i
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.alerts.alert import Alert
 from baton.domain.escalations.review import Review
 from baton.domain.memory.entry import Entry
 from baton.domain.tasks.task import Task
-
-
-class AgentsRead(StrEnum):
-    """A workspace's setting: whether its agents read one another's work."""
-
-    OWN = "own"
-    WORKSPACE = "workspace"
 
 
 def reads_all(by: Principal) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from baton.domain.escalations.marker import one_line
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.memory.entry import MAX_SUMMARY, EntryType
 from baton.domain.memory.entry_draft import EntryDraft
+from baton.domain.one_line import one_line
 from baton.domain.tasks.task import Task
 
 COMPLETED, MIXED = "completed", "mixed"

@@ -1,0 +1,15 @@
+"""Texts that stay on one line."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def one_line(text: str) -> str:
+    """Returns the text with line breaks, control and format characters, Unicode's included, replaced by spaces."""
+    return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} and not _joins(c) else c for c in text)
+
+
+def _joins(character: str) -> bool:
+    # Zero-width joiners and non-joiners are part of emoji and of several scripts, and can't break a line.
+    return character in "\u200c\u200d"

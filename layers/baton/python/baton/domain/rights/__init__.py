@@ -1,0 +1,1 @@
+"""Who may read what of all subjects."""
