@@ -1,4 +1,5 @@
-"""The form of ids: a prefix and 26 sortable characters. The port ``Ids`` makes them."""
+"""The form of ids: a prefix and 26 sortable characters. The port ``Ids`` makes them; the ids of a task's handoff and
+workflow follow from the task's own."""
 
 from __future__ import annotations
 

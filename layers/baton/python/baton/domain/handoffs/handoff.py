@@ -1,4 +1,4 @@
-"""A handoff's ids, its merged context and its status (docs/spec/protocol.md §1)."""
+"""A handoff's merged context, its files and its status (docs/spec/protocol.md §1)."""
 
 from __future__ import annotations
 
