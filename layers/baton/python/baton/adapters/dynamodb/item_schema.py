@@ -59,16 +59,11 @@ class ItemSchema:
 
     def guarded(self, update: Item) -> Item:
         """Returns the request of an update that leaves a newer item alone."""
-        condition = update.get("ConditionExpression")
-        return {
-            **update,
-            "ConditionExpression": f"({condition}) AND {IS_NOT_NEWER}" if condition else IS_NOT_NEWER,
-            "ExpressionAttributeNames": {**update["ExpressionAttributeNames"], "#schema": NUMBER},
-            "ExpressionAttributeValues": {
-                **update["ExpressionAttributeValues"],
-                ":schema": {"N": str(self.number)},
-            },
-        }
+        condition, names = update.get("ConditionExpression"), {**update["ExpressionAttributeNames"], "#schema": NUMBER}
+        condition = f"({condition}) AND {IS_NOT_NEWER}" if condition else IS_NOT_NEWER
+        values = {**update["ExpressionAttributeValues"], ":schema": self.number_attribute[NUMBER]}
+        changed = {"ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
+        return {**update, "ConditionExpression": condition, **changed}
 
     def is_newer(self, item: Item) -> bool:
         if _number_of(item) <= self.number:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from baton.adapters.dynamodb import keys
@@ -58,18 +58,15 @@ def size_of(item: Item) -> int:
 
 def _size(value: Mapping[str, Any]) -> int:
     ((kind, inner),) = value.items()
-    match kind:
-        case "S":
-            return len(inner.encode())
-        case "N":
-            return len(inner) // 2 + 3
-        case "M":
-            return _PER_COLLECTION + sum(len(name.encode()) + _size(each) + _PER_MEMBER for name, each in inner.items())
-        case "L":
-            return _PER_COLLECTION + sum(_size(each) + _PER_MEMBER for each in inner)
-        case "SS" | "NS":
-            return sum(len(each.encode()) for each in inner)
-        case "B":
-            return len(inner)
-        case _:
-            return 1
+    return _SIZES.get(kind, lambda _: 1)(inner)
+
+
+_SIZES: dict[str, Callable[[Any], int]] = {
+    "S": lambda text: len(text.encode()),
+    "N": lambda digits: len(digits) // 2 + 3,
+    "M": lambda values: _PER_COLLECTION + _PER_MEMBER * len(values) + size_of(values),
+    "L": lambda values: _PER_COLLECTION + sum(_size(each) + _PER_MEMBER for each in values),
+    "SS": lambda texts: sum(len(each.encode()) for each in texts),
+    "NS": lambda texts: sum(map(len, texts)),
+    "B": len,
+}

@@ -104,8 +104,7 @@ def state_fields(task: Task) -> dict[str, Any]:
 
 def told(task: Task) -> dict[str, Any]:
     """Returns the fields of a task that aren't left unsaid. Few are, and the table charges by the KB."""
-    values = task.__dict__
-    return {name: values[name] for name in TOLD if name not in _UNSET or values[name] != _UNSET[name]}
+    return {name: value for name in TOLD if (value := getattr(task, name)) != _UNSET.get(name, ALWAYS)}
 
 
 def task_from_fields(values: dict[str, Any], meta: TaskMeta) -> Task:
@@ -156,13 +155,15 @@ def _all_to_json(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_json(name: str, value: Any) -> Any:
-    written = None if value is None else WRITTEN.get(TOLD[name].form)
-    return value if written is None else written(value)
+    return value if value is None else WRITTEN.get(TOLD[name].form, _as_it_is)(value)
 
 
 def _from_json(name: str, value: Any) -> Any:
-    read = None if value is None else READ.get(TOLD[name].form)
-    return value if read is None else read(value)
+    return value if value is None else READ.get(TOLD[name].form, _as_it_is)(value)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _claim_fields(claim: Claim) -> dict[str, Any]:

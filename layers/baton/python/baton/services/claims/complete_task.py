@@ -9,10 +9,8 @@ from typing import Any
 from baton.domain import times
 from baton.domain.access.principal import Principal
 from baton.domain.guardrails.guardrails import checked
-from baton.domain.handoffs import handoff_message
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs
@@ -49,7 +47,7 @@ def complete_task(deps: Deps, call: WorkerCall, work: CompletedWork) -> TaskDeta
 def _completed(
     deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, envelope: dict[str, Any]
 ) -> ClaimOutcome:
-    task, handoff = _known(inputs)
+    task, handoff = inputs.held.task, inputs.held.message
     rules = inputs.settings.guardrails
     output = checked({"output": request.payload["output"]}, rules, "")["output"]
     completion = checked(request.payload["completion"], rules, "")
@@ -88,10 +86,3 @@ def _next(deps: Deps, by: Principal, inputs: HandoffInputs, completion: dict[str
 
 def _reports(completion: dict[str, Any]) -> list[dict[str, Any]]:
     return (completion.get("verification") or {}).get("acceptance_criteria_met") or []
-
-
-def _known(inputs: HandoffInputs) -> tuple[Task, handoff_message.HandoffMessage]:
-    """The task and its handoff: ``end_claim`` has checked that there is one."""
-    if inputs.parent is None:
-        raise ValueError("no task was read")
-    return inputs.parent.task, inputs.parent.message

@@ -87,8 +87,8 @@ def commit(deps: Deps, *writes: Write, notifies: bool = True) -> None:
     for task_id in _pages_to_send(whole):
         deps.tracker_queue.notify(workspace, task_id)
     for change in changes:
-        _notify_join(deps, change)
-        _notify_waiting_agent(deps, change)
+        for agent, task_id in _others_to_notify(change):
+            deps.dispatch_queue.notify(workspace, agent, task_id)
         if notifies and change.notifies:
             notify_agent(deps, change.task)
 
@@ -114,18 +114,14 @@ def _pages_to_send(writes: Sequence[Write]) -> Iterator[str]:
                 yield task_id
 
 
-def _notify_join(deps: Deps, change: Change) -> None:
-    task = change.task
+def _others_to_notify(change: Change) -> Iterator[tuple[str, str]]:
+    """Yields agent and task: the task that waits for this branch, and the task itself for an agent that was at its
+    limit until this claim ended, as an earlier notice may have found no free slot."""
+    task, before, now = change.task, change.before and change.before.claim, change.task.claim
     if change.ends and task.has_branch_ended and task.join_parent is not None:
-        deps.dispatch_queue.notify(task.workspace, task.source_agent, task.join_parent)
-
-
-def _notify_waiting_agent(deps: Deps, change: Change) -> None:
-    """Sends a dispatch notice for an agent that was at its limit until this claim ended: an earlier notice may have
-    found no free slot."""
-    before, after = change.before and change.before.claim, change.task.claim
-    if before and before.slot is not None and after is None and change.task.is_run:
-        deps.dispatch_queue.notify(change.task.workspace, before.agent, change.task.id)
+        yield task.source_agent, task.join_parent
+    if before and before.slot is not None and now is None and task.is_run:
+        yield before.agent, task.id
 
 
 def _with_required_writes(deps: Deps, writes: Sequence[Write]) -> list[Write]:
