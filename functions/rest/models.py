@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from datetime import date, datetime
-from enum import Enum
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, TypeVar
@@ -26,6 +25,7 @@ from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.tasks.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
 from rest import routing
 from rest.errors import InvalidFields
+from rest.shape import json_form
 from rest.strict_json import JsonBody, shown
 
 MAX_REASON = 2_000
@@ -252,17 +252,9 @@ def without(given: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    match value:
-        case BaseModel():
-            return plain(value)
-        case tuple():
-            return [_plain(each) for each in value]
-        case datetime():
-            return times.rfc3339(value)
-        case Enum():
-            return value.value
-        case _:
-            return value
+    if isinstance(value, BaseModel):
+        return plain(value)
+    return [_plain(each) for each in value] if isinstance(value, tuple) else json_form(value)
 
 
 def _exact(model: Model, given: dict[str, Any]) -> Model:
