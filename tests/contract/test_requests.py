@@ -11,6 +11,7 @@ import pytest
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import from_wire, to_wire
+from baton.adapters.dynamodb.tasks.change_writes import change_writes
 from baton.adapters.dynamodb.writes import item_writes
 from baton.domain.errors import Busy
 from baton.domain.escalations.direction import MOST_FORGOTTEN_AT_ONCE, CountedEscalation, Direction
@@ -112,12 +113,12 @@ def test_unlawful_requests_are_refused_and_seen(operation: str, request_: dict[s
 def test_the_trail_is_append_only() -> None:
     """A beginning is written once. HEAD goes on from the version that was read alone, with all of its events."""
     first = new()
-    (beginning,) = [each.request for each in item_writes(WORKSPACE, first) if each.key.sk == keys.BEGINNING]
+    (beginning,) = [each.request for each in change_writes(first) if each.key.sk == keys.BEGINNING]
     assert beginning["ConditionExpression"] == NOT_THERE_YET
     told, task = [], first.task
     for number in range(3):
         change = then(task, title=str(number))
-        (head,) = [each.request for each in item_writes(WORKSPACE, change) if each.key.sk == keys.HEAD]
+        (head,) = [each.request for each in change_writes(change) if each.key.sk == keys.HEAD]
         assert head["ConditionExpression"] == VERSION_UNCHANGED
         told.append(from_wire(head["Item"])["events"])
         task = change.task

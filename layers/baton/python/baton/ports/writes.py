@@ -170,9 +170,9 @@ class FinishJob:
     job: BackgroundJob
 
 
-Write = (
-    Change
-    | Save
+# What is written beside changes of tasks, or without any.
+WriteBeside = (
+    Save
     | Insert
     | Put
     | Replace
@@ -187,6 +187,7 @@ Write = (
     | AddUsage
     | FinishJob
 )
+Write = Change | WriteBeside
 
 
 class CommitStore(Protocol):

@@ -64,7 +64,9 @@ def _size(value: Mapping[str, Any]) -> int:
 _SIZES: dict[str, Callable[[Any], int]] = {
     "S": lambda text: len(text.encode()),
     "N": lambda digits: len(digits) // 2 + 3,
-    "M": lambda values: _PER_COLLECTION + _PER_MEMBER * len(values) + size_of(values),
+    "M": lambda values: (
+        _PER_COLLECTION + sum(len(name.encode()) + _size(each) + _PER_MEMBER for name, each in values.items())
+    ),
     "L": lambda values: _PER_COLLECTION + sum(_size(each) + _PER_MEMBER for each in values),
     "SS": lambda texts: sum(len(each.encode()) for each in texts),
     "NS": lambda texts: sum(map(len, texts)),

@@ -38,6 +38,7 @@ from baton.ports.writes import (
     Save,
     SaveResponse,
     Write,
+    WriteBeside,
 )
 
 # The present item is the value's own: inserting it again changes nothing.
@@ -49,19 +50,16 @@ IS_AS_READ = "#{0} = :seen"
 def transaction(workspace: str, writes: Sequence[Write]) -> list[ItemWrite]:
     """Returns the items of one commit: changes of tasks first, then saved responses. The first item with a bar fences
     the transaction off, and nothing does so better than these."""
-    begins_alone = sum(isinstance(write, Change) and write.before is None for write in writes) == 1
-    ordered = sorted(writes, key=lambda write: _PLACES.get(type(write), len(_PLACES)))
-    return [item for write in ordered for item in item_writes(workspace, write, begins_alone=begins_alone)]
+    changes = [write for write in writes if isinstance(write, Change)]
+    begins_alone = sum(change.before is None for change in changes) == 1
+    found = [item for change in changes for item in change_writes(change, begins_alone=begins_alone)]
+    beside = [write for write in writes if not isinstance(write, Change)]
+    beside.sort(key=lambda write: not isinstance(write, SaveResponse))
+    return found + [item for write in beside for item in item_writes(workspace, write)]
 
 
-_PLACES: dict[type, int] = {Change: 0, SaveResponse: 1}
-
-
-def item_writes(workspace: str, write: Write, *, begins_alone: bool = False) -> list[ItemWrite]:
-    """``begins_alone``: the commit has one new task."""
+def item_writes(workspace: str, write: WriteBeside) -> list[ItemWrite]:
     match write:
-        case Change():
-            return change_writes(write, begins_alone=begins_alone)
         case Save():
             return _saved(workspace, write)
         case Insert():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from baton.domain import times
@@ -38,14 +39,11 @@ def complete_task(deps: Deps, call: WorkerCall, work: CompletedWork) -> TaskDeta
         call=call, command_name=commands.Complete.name, payload=payload, extra_writes=work.extra_writes
     )
 
-    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        return _completed(deps, request, inputs, now, work.envelope or {})
-
-    return end_claim(deps, request, decide)
+    return end_claim(deps, request, partial(_completed, deps, request, work.envelope or {}))
 
 
 def _completed(
-    deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, envelope: dict[str, Any]
+    deps: Deps, request: EndClaimRequest, envelope: dict[str, Any], inputs: HandoffInputs, now: datetime
 ) -> ClaimOutcome:
     task, handoff = inputs.held.task, inputs.held.message
     rules = inputs.settings.guardrails

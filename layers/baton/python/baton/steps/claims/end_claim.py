@@ -160,8 +160,9 @@ def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any
 
 def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
     """The failure of an earlier attempt. Read from the store, as it is rare."""
-    is_shown = task.has_failure and not task.is_done
-    return deps.store.tasks.read(task.workspace, task.id).failure if is_shown else None
+    if task.is_done or not task.has_failure:
+        return None
+    return deps.store.tasks.read(task.workspace, task.id).failure
 
 
 def _replay_or_stale(deps: Deps, request: EndClaimRequest) -> TaskDetails:

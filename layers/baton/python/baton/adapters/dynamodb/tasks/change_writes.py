@@ -31,7 +31,8 @@ def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWri
         raise ValueError("an output without the end of its task")
     in_head, beside = output_parts(task, change.output)
     begins_first = begins_alone and before is None and bool(change.events)
-    head = _head(change, trail, {**in_head, **_inbox_place(change)})
+    item = {**items.head_item(task, len(change.events)), **in_head, **_inbox_place(change)}
+    head = _head(change, trail, item)
     writes = [_proving(head) if begins_first else head]
     if beside is not None:
         writes.append(put_first(beside))
@@ -52,14 +53,13 @@ def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWri
     return writes + _slot_writes(change)
 
 
-def _head(change: Change, trail: Appended, more: Item) -> ItemWrite:
-    """``more``: attributes that only the HEAD of an ended task has. Nothing puts that HEAD again, so nothing loses
-    them. The commit proof is the first of the new events. A sweep that changes nothing but its next wake time has only
-    HEAD, and may safely be done again."""
+def _head(change: Change, trail: Appended, item: Item) -> ItemWrite:
+    """The HEAD of an ended task has its output and its place in the inbox besides: nothing puts it again, so nothing
+    loses them. The commit proof is the first of the new events. A sweep that changes nothing but its next wake time has
+    only HEAD, and may safely be done again."""
     task, before = trail.task, change.before
     if before is not None and before.is_ended:
         raise ValueError(f"{task.id} has ended: its HEAD is never put again")
-    item = {**items.head_item(task, len(change.events)), **more}
     if before is None:
         return put_version(item, task.meta.version, "task")
     bar, head = (
