@@ -87,6 +87,10 @@ class Expected:
         self.state, self.claim_id, self.branches, self.until = self.origin, None, [], None
         self.ready_at = now + timedelta(seconds=after)
 
+    def extend(self, now: datetime) -> None:
+        """A word under the claim."""
+        self.expires_at = max(self.expires_at or now, now + timedelta(seconds=self.lease))
+
     def has_lost_its_lease(self, now: datetime) -> bool:
         return bool(self.claim_id) and self.expires_at is not None and self.expires_at <= now
 

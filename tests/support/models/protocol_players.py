@@ -97,15 +97,17 @@ class Players:
         match verb:
             case "heartbeat":
                 renew_claim(self.deps, *where)
-                task.expires_at = max(task.expires_at or self.now, self.now + timedelta(seconds=task.lease))
+                task.extend(self.now)
             case "checkpoint":
                 save_checkpoint(self.deps, WorkerCall(*where), "step", {"at": self.said})
+                task.extend(self.now)
                 task.releases = 0
             case "hand-off":
                 message = {"source": {"agent": by.id}, **going_on}
                 made = create_handoff(
                     self.deps, by, CreateHandoff(message=message_from(message), claim_id=claim_id)
                 ).task
+                task.extend(self.now)
                 self.child(task, made.id, to)
             case "complete":
                 complete_task(self.deps, self.call(where), CompletedWork(output={"ok": True}))
