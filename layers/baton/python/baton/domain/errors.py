@@ -62,11 +62,14 @@ from typing import Any
 
 
 class BatonError(Exception):
-    code = "error"
+    """``text``: the message of an error that always says the same."""
 
-    def __init__(self, message: str, **fields: Any) -> None:
-        super().__init__(message)
-        self.message = message
+    code = "error"
+    text = ""
+
+    def __init__(self, message: str = "", **fields: Any) -> None:
+        self.message = message or self.text
+        super().__init__(self.message)
         self.fields = fields
 
 
@@ -179,18 +182,14 @@ class TokenRefused(Forbidden):
     """Doesn't tell why: whoever shows the token may be a stranger."""
 
     code = "token_refused"
-
-    def __init__(self) -> None:
-        super().__init__("This token isn't valid: it was never issued, is over, or was revoked.")
+    text = "This token isn't valid: it was never issued, is over, or was revoked."
 
 
 class CodeRefused(Forbidden):
     """Doesn't tell why: whoever shows the code may be a stranger."""
 
     code = "code_refused"
-
-    def __init__(self) -> None:
-        super().__init__("This code isn't valid: it was never made, was used, is over, or its token was revoked.")
+    text = "This code isn't valid: it was never made, was used, is over, or its token was revoked."
 
 
 class TokenNeeded(Forbidden):
@@ -396,9 +395,7 @@ class SecretAlreadyShown(Refused):
 
 class NotASession(Refused):
     code = "not_a_session"
-
-    def __init__(self) -> None:
-        super().__init__("This token isn't a session's: it is good until it expires or is revoked.")
+    text = "This token isn't a session's: it is good until it expires or is revoked."
 
 
 class TooManySessions(Refused):
@@ -513,9 +510,7 @@ class CallbackUsed(Refused):
     """A callback's address accepts one answer, and none after the wait."""
 
     code = "callback_used"
-
-    def __init__(self) -> None:
-        super().__init__("This callback was answered before, or nobody waits for it any more.")
+    text = "This callback was answered before, or nobody waits for it any more."
 
 
 class ConversationBusy(Refused):
@@ -610,37 +605,27 @@ class WrittenByNewer(Busy):
 
 class NoTracker(Refused):
     code = "no_tracker"
-
-    def __init__(self) -> None:
-        super().__init__("No tracker is configured: PUT /workspace/settings with a tracker.database first.")
+    text = "No tracker is configured: PUT /workspace/settings with a tracker.database first."
 
 
 class HandshakeClosed(Refused):
     code = "handshake_closed"
-
-    def __init__(self) -> None:
-        super().__init__("No handshake is open here; a human opens one with POST /tracker/webhook.")
+    text = "No handshake is open here; a human opens one with POST /tracker/webhook."
 
 
 class WebhookInstalled(Refused):
     code = "webhook_installed"
-
-    def __init__(self) -> None:
-        super().__init__("A webhook is installed; DELETE /tracker/webhook first to replace it.")
+    text = "A webhook is installed; DELETE /tracker/webhook first to replace it."
 
 
 class BadSignature(BatonError):
     code = "bad_signature"
-
-    def __init__(self) -> None:
-        super().__init__("The X-Notion-Signature doesn't match the body.")
+    text = "The X-Notion-Signature doesn't match the body."
 
 
 class PageHeld(Refused):
     code = "page_held"
-
-    def __init__(self) -> None:
-        super().__init__("The tracker's page is another task's.")
+    text = "The tracker's page is another task's."
 
 
 class ModelTrouble(BatonError):
