@@ -44,6 +44,17 @@ class MessagePart:
         return None if given is None else times.parse_rfc3339(given)
 
 
+class _Text:
+    """A text of a part under its own name; None if it was left out."""
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, part: MessagePart, _: type) -> str | None:
+        text: str | None = part.fields.get(self._name)
+        return text
+
+
 @dataclass(frozen=True, slots=True)
 class SourcePart(MessagePart):
     @property
@@ -53,16 +64,8 @@ class SourcePart(MessagePart):
 
 @dataclass(frozen=True, slots=True)
 class TargetPart(MessagePart):
-    @property
-    def agent(self) -> str | None:
-        """A slug, name or alias; None for open work."""
-        agent: str | None = self.fields.get("agent")
-        return agent
-
-    @property
-    def reason(self) -> str | None:
-        reason: str | None = self.fields.get("reason")
-        return reason
+    agent = _Text()  # a slug, name or alias; None for open work
+    reason = _Text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,47 +110,29 @@ class ExpectationsPart(MessagePart):
 
 @dataclass(frozen=True, slots=True)
 class RollbackPart(MessagePart):
-    @property
-    def on_failure(self) -> str | None:
-        """The agent that a failure goes back to; None for none."""
-        return self.back_to(None)
+    checkpoint_id = _Text()
+    on_failure = _Text()  # the agent that a failure goes back to; None for none
 
     def back_to(self, default: str | None) -> str | None:
         """Returns the agent that a failure goes back to; ``default`` if the message doesn't say."""
         agent: str | None = self.fields.get("on_failure", default)
         return agent
 
-    @property
-    def checkpoint_id(self) -> str | None:
-        checkpoint_id: str | None = self.fields.get("checkpoint_id")
-        return checkpoint_id
-
 
 @dataclass(frozen=True, slots=True)
 class MetadataPart(MessagePart):
+    effort = _Text()
+    workflow_id = _Text()
+    parent_handoff = _Text()
+
     @property
     def priority(self) -> Priority:
         given = self.fields.get("priority")
         return PRIORITIES[given] if given is not None else Priority.P2
 
     @property
-    def effort(self) -> str | None:
-        effort: str | None = self.fields.get("effort")
-        return effort
-
-    @property
     def not_before(self) -> datetime | None:
         return self._time("not_before")
-
-    @property
-    def workflow_id(self) -> str | None:
-        workflow_id: str | None = self.fields.get("workflow_id")
-        return workflow_id
-
-    @property
-    def parent_handoff(self) -> str | None:
-        parent_handoff: str | None = self.fields.get("parent_handoff")
-        return parent_handoff
 
     def with_default_priority(self, priority: Priority) -> MetadataPart:
         return MetadataPart({"priority": str(priority), **self.fields})
@@ -166,10 +151,7 @@ class BudgetPart(MessagePart):
 class InputPart(MessagePart):
     """A user's message, in a conversation."""
 
-    @property
-    def message(self) -> str | None:
-        message: str | None = self.fields.get("message")
-        return message
+    message = _Text()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
