@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -22,7 +23,11 @@ class AwaitArguments(Arguments):
     timeout_seconds: Annotated[int, Field(ge=0, le=MAX_SECONDS)] = LEFT_OUT
 
 
+@partial(
+    McpTool, arguments=AwaitArguments, answer=("state",), plays=("await_a_task",), of=frozenset({SENDER}), reads=True
+)
 def await_task(call: ToolCall[AwaitArguments]) -> Said:
+    """Wait up to 25 s for a task. Not yet: call again."""
     given = call.arguments.given()
     query = {"timeout": given.get("timeout_seconds", MAX_SECONDS)} | (
         {"state": given["state"]} if "state" in given else {}
@@ -36,15 +41,3 @@ def await_task(call: ToolCall[AwaitArguments]) -> Said:
     again = task["timed_out"] and task["state"] != "needs"
     step = tasks_shown.own_claim(call, task) + AGAIN if again else tasks_shown.next_step(call, task)
     return Said(lines, step, data, tasks_shown.OTHERS)
-
-
-TOOL = McpTool(
-    name="await_task",
-    description="Wait up to 25 s for a task. Not yet: call again.",
-    arguments=AwaitArguments,
-    answer=("state",),
-    plays=("await_a_task",),
-    handler=await_task,
-    of=frozenset({SENDER}),
-    reads=True,
-)

@@ -4,50 +4,33 @@ from __future__ import annotations
 
 from functools import cache
 
-from mcp_door.tools import (
-    await_task,
-    cancel_task,
-    checkpoint,
-    claim_next,
-    complete,
-    create_handoff_marker,
-    delegate,
-    fail,
-    get_task,
-    handoff,
-    heartbeat,
-    list_tasks,
-    recall,
-    release,
-    remember,
-    twining_handoff,
-    wait_for_callback,
-    withdraw_entry,
-)
+from mcp_door.tools.await_task import await_task
+from mcp_door.tools.cancel_task import cancel_task
+from mcp_door.tools.checkpoint import checkpoint
+from mcp_door.tools.claim_next import claim_next
+from mcp_door.tools.complete import complete
+from mcp_door.tools.create_handoff_marker import create_handoff_marker
+from mcp_door.tools.delegate import delegate
+from mcp_door.tools.fail import fail
+from mcp_door.tools.get_task import get_task
+from mcp_door.tools.handoff import handoff
+from mcp_door.tools.heartbeat import heartbeat
+from mcp_door.tools.list_tasks import list_tasks
+from mcp_door.tools.recall import recall
+from mcp_door.tools.release import release
+from mcp_door.tools.remember import remember
 from mcp_door.tools.tool import SENDER, WORKER, McpTool
+from mcp_door.tools.twining_handoff import twining_handoff
+from mcp_door.tools.wait_for_callback import wait_for_callback
+from mcp_door.tools.withdraw_entry import withdraw_entry
 
 USUAL, ALL = "usual", "all"
 SETS = frozenset({WORKER, SENDER, USUAL, ALL})
-TOOLS: tuple[McpTool, ...] = (
-    handoff.TOOL,
-    twining_handoff.TOOL,
-    create_handoff_marker.TOOL,
-    claim_next.TOOL,
-    heartbeat.TOOL,
-    checkpoint.TOOL,
-    complete.TOOL,
-    fail.TOOL,
-    release.TOOL,
-    delegate.TOOL,
-    wait_for_callback.TOOL,
-    get_task.TOOL,
-    list_tasks.TOOL,
-    await_task.TOOL,
-    cancel_task.TOOL,
-    remember.TOOL,
-    withdraw_entry.TOOL,
-    recall.TOOL,
-)
+_FOR_SENDERS = (handoff, twining_handoff, create_handoff_marker)
+_FOR_WORKERS = (claim_next, heartbeat, checkpoint, complete, fail, release, delegate, wait_for_callback)
+_ABOUT_TASKS = (get_task, list_tasks, await_task, cancel_task)
+_OF_MEMORY = (remember, withdraw_entry, recall)
+TOOLS: tuple[McpTool, ...] = (*_FOR_SENDERS, *_FOR_WORKERS, *_ABOUT_TASKS, *_OF_MEMORY)
 
 
 def tools_of(who: str) -> dict[str, McpTool]:

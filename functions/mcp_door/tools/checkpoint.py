@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from mcp_door.tools import texts
@@ -16,8 +17,12 @@ class CheckpointArguments(Arguments):
     state: dict[str, Any]
 
 
+@partial(
+    McpTool, arguments=CheckpointArguments, answer=("checkpoint_id",), plays=("checkpoint",), of=frozenset({WORKER})
+)
 def checkpoint(call: ToolCall[CheckpointArguments]) -> Said:
-    """Without a key: who goes back to an earlier state means it. A repeat saves the same once more."""
+    """Save progress for the next attempt."""
+    # Without a key: who goes back to an earlier state means it. A repeat saves the same once more.
     given = call.arguments.given()
     task_id = given.pop("task_id")
     saved = call.play("checkpoint", given, params={"task_id": task_id})
@@ -27,14 +32,3 @@ def checkpoint(call: ToolCall[CheckpointArguments]) -> Said:
         "The next attempt begins there.",
     ]
     return Said(lines, "work on; this has extended the claim, as heartbeat does; end with complete or fail", data)
-
-
-TOOL = McpTool(
-    name="checkpoint",
-    description="Save progress for the next attempt.",
-    arguments=CheckpointArguments,
-    answer=("checkpoint_id",),
-    plays=("checkpoint",),
-    handler=checkpoint,
-    of=frozenset({WORKER}),
-)

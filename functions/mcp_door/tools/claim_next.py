@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -35,7 +36,17 @@ class ClaimArguments(Arguments):
     request_id: Annotated[str, Field(description="same id: same claim")] = LEFT_OUT
 
 
+@partial(
+    McpTool,
+    arguments=ClaimArguments,
+    answer=("claimed",),
+    plays=("wait_for_a_claim", "claim"),
+    of=frozenset({WORKER}),
+    repeatable=False,
+    renamed={"Idempotency-Key": "request_id"},
+)
 def claim_next(call: ToolCall[ClaimArguments]) -> Said:
+    """Claim your best ready task: yours alone until the lease ends."""
     claimed = _claimed(call)
     if claimed is None:
         return nothing(call.agent)
@@ -132,16 +143,3 @@ def next_step(claimed: dict[str, Any]) -> str:
     reports = ", with a report in criteria for each criterion" if request_shown.criteria(claimed["body"]) else ""
     beat = f"heartbeat every {seconds} seconds with task_id and claim_id"
     return f"{first if is_short else ''}do the work; {beat}; end with complete{reports}, or with fail"
-
-
-TOOL = McpTool(
-    name="claim_next",
-    description="Claim your best ready task: yours alone until the lease ends.",
-    arguments=ClaimArguments,
-    answer=("claimed",),
-    plays=("wait_for_a_claim", "claim"),
-    handler=claim_next,
-    of=frozenset({WORKER}),
-    repeatable=False,
-    renamed={"Idempotency-Key": "request_id"},
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -40,7 +41,16 @@ class CompleteArguments(Arguments):
         return merged(given.get("advanced", {}), flat)
 
 
+@partial(
+    McpTool,
+    arguments=CompleteArguments,
+    answer=("state",),
+    plays=("complete",),
+    of=frozenset({WORKER}),
+    renamed={"verification.acceptance_criteria_met": "criteria"},
+)
 def complete(call: ToolCall[CompleteArguments]) -> Said:
+    """End your claim: the work is done."""
     key = key_under_claim("complete", call.arguments.given())
     params = {"task_id": call.arguments.task_id}
     return ended(call.play("complete", call.arguments.body(), params=params, key=key))
@@ -59,15 +69,3 @@ def ended(task: dict[str, Any]) -> Said:
     others = tuple(f"next_claim.{name}" for name in claim_next.OTHERS)
     data["next_claim"] = claim_next.claim_data(following)
     return Said(lines, claim_next.next_step(following), data, others)
-
-
-TOOL = McpTool(
-    name="complete",
-    description="End your claim: the work is done.",
-    arguments=CompleteArguments,
-    answer=("state",),
-    plays=("complete",),
-    handler=complete,
-    of=frozenset({WORKER}),
-    renamed={"verification.acceptance_criteria_met": "criteria"},
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -26,7 +27,17 @@ class MarkerArguments(Arguments):
     advanced: Annotated[dict[str, Any], Field(description="relation ids, scope")] = LEFT_OUT
 
 
-def create_marker(call: ToolCall[MarkerArguments]) -> Said:
+@partial(
+    McpTool,
+    arguments=MarkerArguments,
+    answer=("handoff_block",),
+    plays=("create_marker",),
+    of=NEITHER,
+    repeatable=False,
+    renamed={"Idempotency-Key": "request_id"},
+)
+def create_handoff_marker(call: ToolCall[MarkerArguments]) -> Said:
+    """Escalate: a block for your digest, and a task unless one is open."""
     given = call.arguments.given()
     advanced, request_id = given.pop("advanced", {}), given.pop("request_id", None)
     if "scope" in advanced:
@@ -60,15 +71,4 @@ def _next_step(made: dict[str, Any]) -> str:
 FIELDS = (
     *("handoff_block", "task_created", "task_id", "handoff_id", "duplicate_prevented", "needs_manual_review"),
     *("task_url", "existing_task_url"),
-)
-TOOL = McpTool(
-    name="create_handoff_marker",
-    description="Escalate: a block for your digest, and a task unless one is open.",
-    arguments=MarkerArguments,
-    answer=("handoff_block",),
-    plays=("create_marker",),
-    handler=create_marker,
-    of=NEITHER,
-    repeatable=False,
-    renamed={"Idempotency-Key": "request_id"},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -38,7 +39,16 @@ class DelegateArguments(Arguments):
     join: Annotated[Literal["all", "any"], Field(description="what to wait for; default: all")] = LEFT_OUT
 
 
+@partial(
+    McpTool,
+    arguments=DelegateArguments,
+    answer=("parts",),
+    plays=("delegate",),
+    of=NEITHER,
+    renamed={"branches": "parts"},
+)
 def delegate(call: ToolCall[DelegateArguments]) -> Said:
+    """Have others do parts of your task; it comes back with their results."""
     arguments = call.arguments
     given = arguments.given()
     body: dict[str, Any] = {"claim_id": arguments.claim_id, "branches": [each.branch() for each in arguments.parts]}
@@ -54,15 +64,3 @@ def delegate(call: ToolCall[DelegateArguments]) -> Said:
 
 def _line(branch: tuple[str, str]) -> str:
     return f"{branch[0]}: {branch[1]}"
-
-
-TOOL = McpTool(
-    name="delegate",
-    description="Have others do parts of your task; it comes back with their results.",
-    arguments=DelegateArguments,
-    answer=("parts",),
-    plays=("delegate",),
-    handler=delegate,
-    of=NEITHER,
-    renamed={"branches": "parts"},
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -30,19 +31,16 @@ class FailArguments(Arguments):
         return merged(given.get("advanced", {}), {**flat, "failure": failure})
 
 
-def fail(call: ToolCall[FailArguments]) -> Said:
-    key = key_under_claim("fail", call.arguments.given())
-    params = {"task_id": call.arguments.task_id}
-    return ended(call.play("fail", call.arguments.body(), params=params, key=key))
-
-
-TOOL = McpTool(
-    name="fail",
-    description="End your claim: it can't be done, or not now (retryable).",
+@partial(
+    McpTool,
     arguments=FailArguments,
     answer=("state",),
     plays=("fail",),
-    handler=fail,
     of=frozenset({WORKER}),
     renamed={"failure.type": "type", "failure.description": "description"},
 )
+def fail(call: ToolCall[FailArguments]) -> Said:
+    """End your claim: it can't be done, or not now (retryable)."""
+    key = key_under_claim("fail", call.arguments.given())
+    params = {"task_id": call.arguments.task_id}
+    return ended(call.play("fail", call.arguments.body(), params=params, key=key))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -17,7 +18,9 @@ class TaskArguments(Arguments):
     chain: Annotated[bool, Field(description="with its workflow's handoffs")] = LEFT_OUT
 
 
+@partial(McpTool, arguments=TaskArguments, answer=("state", "output"), plays=("get_task", "get_chain"), reads=True)
 def get_task(call: ToolCall[TaskArguments]) -> Said:
+    """Show a task: state, output, failure."""
     task = call.play("get_task", params={"task_id": call.arguments.task_id})
     lines = [
         f"State: {task['state']}{tasks_shown.holder(task)}",
@@ -30,14 +33,3 @@ def get_task(call: ToolCall[TaskArguments]) -> Said:
         data["chain"] = call.play("get_chain", params=params, query={"format": "text"})
         lines += texts.block("its agents", "chain", data["chain"])
     return Said(lines, tasks_shown.next_step(call, task), data, (*tasks_shown.OTHERS, "chain"))
-
-
-TOOL = McpTool(
-    name="get_task",
-    description="Show a task: state, output, failure.",
-    arguments=TaskArguments,
-    answer=("state", "output"),
-    plays=("get_task", "get_chain"),
-    handler=get_task,
-    reads=True,
-)

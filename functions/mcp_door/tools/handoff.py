@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -56,25 +57,11 @@ class HandoffArguments(Arguments):
         return {"deliverables": [deliverable]}
 
 
-def hand_off(call: ToolCall[HandoffArguments]) -> Said:
-    arguments = call.arguments
-    key = key_of("handoff", arguments.given().get("request_id"))
-    with agents_named(call):
-        made = call.play("create_a_handoff", merged(arguments.body(call.agent), call.named), key=key)
-    task = made["task"]
-    lines = [f"Handed off; state: {task['state']}", *tasks_shown.head_lines(task), f"url: {task['url']}"]
-    data = {"task_id": task["id"], "handoff_id": task["handoff_id"], "state": task["state"], "url": task["url"]}
-    waits = tasks_shown.next_step(call, task) if task["state"] == "needs" else "await_task waits for the result"
-    return Said(lines, f"{waits}; get_task shows it", data)
-
-
-TOOL = McpTool(
-    name="handoff",
-    description="Hand work to another agent, whose completion reports each criterion.",
+@partial(
+    McpTool,
     arguments=HandoffArguments,
     answer=("task_id",),
     plays=("create_a_handoff",),
-    handler=hand_off,
     repeatable=False,
     renamed={
         "target.agent": "target",
@@ -86,3 +73,14 @@ TOOL = McpTool(
         "Idempotency-Key": "request_id",
     },
 )
+def handoff(call: ToolCall[HandoffArguments]) -> Said:
+    """Hand work to another agent, whose completion reports each criterion."""
+    arguments = call.arguments
+    key = key_of("handoff", arguments.given().get("request_id"))
+    with agents_named(call):
+        made = call.play("create_a_handoff", merged(arguments.body(call.agent), call.named), key=key)
+    task = made["task"]
+    lines = [f"Handed off; state: {task['state']}", *tasks_shown.head_lines(task), f"url: {task['url']}"]
+    data = {"task_id": task["id"], "handoff_id": task["handoff_id"], "state": task["state"], "url": task["url"]}
+    waits = tasks_shown.next_step(call, task) if task["state"] == "needs" else "await_task waits for the result"
+    return Said(lines, f"{waits}; get_task shows it", data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
@@ -13,20 +15,11 @@ class HeartbeatArguments(Arguments):
     lease_seconds: int = LEFT_OUT
 
 
+@partial(McpTool, arguments=HeartbeatArguments, answer=("expires_at",), plays=("heartbeat",), of=frozenset({WORKER}))
 def heartbeat(call: ToolCall[HeartbeatArguments]) -> Said:
+    """Extend your claim."""
     given = call.arguments.given()
     task_id = given.pop("task_id")
     beat = call.play("heartbeat", given, params={"task_id": task_id})
     data = {"task_id": task_id, "expires_at": beat["expires_at"], "fence": beat["fence"]}
     return Said([f"The claim is yours until {beat['expires_at']}."], "work on; end with complete or fail", data)
-
-
-TOOL = McpTool(
-    name="heartbeat",
-    description="Extend your claim.",
-    arguments=HeartbeatArguments,
-    answer=("expires_at",),
-    plays=("heartbeat",),
-    handler=heartbeat,
-    of=frozenset({WORKER}),
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -29,7 +30,15 @@ class ListArguments(Arguments):
     cursor: str = LEFT_OUT
 
 
+@partial(
+    McpTool,
+    arguments=ListArguments,
+    answer=("tasks",),
+    plays=("list_tasks", "list_all_handoffs", "list_held"),
+    reads=True,
+)
 def list_tasks(call: ToolCall[ListArguments]) -> Said:
+    """List tasks, newest first."""
     given = {"limit": USUAL, **call.arguments.given()}
     page = _found(call, *_asked(call, given))
     items = [{"id": each.get("task_id"), **each} for each in page["items"]]
@@ -98,14 +107,3 @@ def _next_step(query: dict[str, Any], page: dict[str, Any]) -> str:
     is_of_today = not _waits_for_humans(query) and not query.keys() & {"agent", "day", "sent"}
     others = "these are today's (UTC): agent, day or sent shows others" if is_of_today else ""
     return "; ".join(each for each in ("get_task shows one", more, others) if each)
-
-
-TOOL = McpTool(
-    name="list_tasks",
-    description="List tasks, newest first.",
-    arguments=ListArguments,
-    answer=("tasks",),
-    plays=("list_tasks", "list_all_handoffs", "list_held"),
-    handler=list_tasks,
-    reads=True,
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -23,7 +24,16 @@ class RecallArguments(Arguments):
     limit: int = LEFT_OUT
 
 
+@partial(
+    McpTool,
+    arguments=RecallArguments,
+    answer=("entries",),
+    plays=("recall_entries", "explain_path"),
+    reads=True,
+    renamed={"q": "query", "path": "why"},
+)
 def recall(call: ToolCall[RecallArguments]) -> Said:
+    """Ask what the others know, or why a file is as it is."""
     answer = _answer(call, call.arguments.given())
     found = list(answer["items"])
     left_out = [] if answer["is_whole"] else [f"Only the newest {answer['searched']} entries were searched."]
@@ -49,15 +59,3 @@ def _answer(call: ToolCall[RecallArguments], given: dict[str, Any]) -> dict[str,
         return dict(call.play("explain_path", query={"path": given["why"], **limit}))
     narrowed = {name: given[name] for name in ("scope", "entry_type") if name in given}
     return dict(call.play("recall_entries", query={"q": given["query"], **narrowed, **limit}))
-
-
-TOOL = McpTool(
-    name="recall",
-    description="Ask what the others know, or why a file is as it is.",
-    arguments=RecallArguments,
-    answer=("entries",),
-    plays=("recall_entries", "explain_path"),
-    handler=recall,
-    reads=True,
-    renamed={"q": "query", "path": "why"},
-)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.complete import ended
@@ -15,19 +17,10 @@ class ReleaseArguments(Arguments):
     reason: str = LEFT_OUT
 
 
+@partial(McpTool, arguments=ReleaseArguments, answer=("state",), plays=("release",), of=frozenset({WORKER}))
 def release(call: ToolCall[ReleaseArguments]) -> Said:
+    """Give your claim back, undone."""
     given = call.arguments.given()
     key = key_under_claim("release", given)
     task_id = given.pop("task_id")
     return ended(call.play("release", given, params={"task_id": task_id}, key=key))
-
-
-TOOL = McpTool(
-    name="release",
-    description="Give your claim back, undone.",
-    arguments=ReleaseArguments,
-    answer=("state",),
-    plays=("release",),
-    handler=release,
-    of=frozenset({WORKER}),
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -27,7 +28,16 @@ class RememberArguments(Arguments):
     request_id: str = LEFT_OUT
 
 
+@partial(
+    McpTool,
+    arguments=RememberArguments,
+    answer=("entry_id",),
+    plays=("create_entry",),
+    repeatable=False,
+    renamed={"Idempotency-Key": "request_id"},
+)
 def remember(call: ToolCall[RememberArguments]) -> Said:
+    """Tell all agents what you found, decided or need."""
     body = call.arguments.given()
     key = key_of("remember", body.pop("request_id", None))
     entry = call.play("create_entry", body, key=key)
@@ -36,15 +46,3 @@ def remember(call: ToolCall[RememberArguments]) -> Said:
         lines.append(f"It replaces {entry['supersedes']}.")
     step = "everybody in the workspace can read it; to replace a decision, post one with supersedes"
     return Said(lines, step, {"entry_id": entry["id"], "scope": entry["scope"], "status": entry["status"]})
-
-
-TOOL = McpTool(
-    name="remember",
-    description="Tell all agents what you found, decided or need.",
-    arguments=RememberArguments,
-    answer=("entry_id",),
-    plays=("create_entry",),
-    handler=remember,
-    repeatable=False,
-    renamed={"Idempotency-Key": "request_id"},
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -84,24 +84,32 @@ class ToolCall(Generic[ArgumentsT]):
         return self.caller.play(route, body, **options)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class McpTool:
-    """``renamed``: a field of a route → the argument that it comes from, for refusals. ``answer``: the fields that are
-    always there. ``is_twinings``: it answers with no field of Baton's own, and a refusal begins with ``{error, code}``,
-    as the tool's callers expect."""
+    """A tool, declared before its handler as a route is: the handler's name is the tool's, and its docstring is what a
+    model is told. ``renamed``: a field of a route → the argument that it comes from, for refusals. ``answer``: the
+    fields that are always there. ``is_twinings``: it answers with no field of Baton's own, and a refusal begins with
+    ``{error, code}``, as the tool's callers expect."""
 
-    name: str
-    description: str
+    handler: Callable[[ToolCall[Any]], Said]
+    _: KW_ONLY
     arguments: type[Arguments]
     answer: tuple[str, ...]
     plays: tuple[str, ...]
-    handler: Callable[[ToolCall[Any]], Said]
     of: frozenset[str] = BOTH
     reads: bool = False
     destroys: bool = False
     repeatable: bool = True
     renamed: Mapping[str, str] = field(default_factory=dict)
     is_twinings: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.handler.__name__
+
+    @property
+    def description(self) -> str | None:
+        return self.handler.__doc__
 
     @cached_property
     def shown(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -32,7 +33,18 @@ class TwiningArguments(Arguments):
     request_id: Annotated[str, Field(description="same id: same handoff")] = LEFT_OUT
 
 
-def hand_over(call: ToolCall[TwiningArguments]) -> Said:
+@partial(
+    McpTool,
+    arguments=TwiningArguments,
+    answer=("id",),
+    plays=("create_twining_handoff",),
+    of=NEITHER,
+    repeatable=False,
+    renamed={"Idempotency-Key": "request_id"},
+    is_twinings=True,
+)
+def twining_handoff(call: ToolCall[TwiningArguments]) -> Said:
+    """Hand over results with what their scope knows, and post a status."""
     given = call.arguments.given()
     key = key_of("twining_handoff", given.pop("request_id", None))
     with agents_named(call):
@@ -45,17 +57,3 @@ def hand_over(call: ToolCall[TwiningArguments]) -> Said:
         f"known of it: {size['decisions']} decisions, {size['warnings']} warnings, {size['findings']} findings",
     ]
     return Said(lines, "its target takes it with claim_next; list_tasks shows its state", made)
-
-
-TOOL = McpTool(
-    name="twining_handoff",
-    description="Hand over results with what their scope knows, and post a status.",
-    arguments=TwiningArguments,
-    answer=("id",),
-    plays=("create_twining_handoff",),
-    handler=hand_over,
-    of=NEITHER,
-    repeatable=False,
-    renamed={"Idempotency-Key": "request_id"},
-    is_twinings=True,
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -19,7 +20,9 @@ class CallbackArguments(Arguments):
     until: Annotated[str, Field(description="a time; default: 7 days")] = LEFT_OUT
 
 
+@partial(McpTool, arguments=CallbackArguments, answer=("callback",), plays=("wait_for_a_callback",), of=NEITHER)
 def wait_for_callback(call: ToolCall[CallbackArguments]) -> Said:
+    """Let your task wait for an answer from outside, posted to a secret URL."""
     body = call.arguments.given()
     key = key_under_claim("wait_for_callback", body)
     task = call.play("wait_for_a_callback", body, params={"task_id": body.pop("task_id")}, key=key)
@@ -32,14 +35,3 @@ def wait_for_callback(call: ToolCall[CallbackArguments]) -> Said:
         "give the url to whoever answers, who posts JSON there once; claim_next for other work, and for this one then"
     )
     return Said(lines, step, {"task_id": task["id"], "state": task["state"], "callback": callback})
-
-
-TOOL = McpTool(
-    name="wait_for_callback",
-    description="Let your task wait for an answer from outside, posted to a secret URL.",
-    arguments=CallbackArguments,
-    answer=("callback",),
-    plays=("wait_for_a_callback",),
-    handler=wait_for_callback,
-    of=NEITHER,
-)
