@@ -7,7 +7,9 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
+
+from typing_extensions import TypedDict
 
 from baton.domain import errors
 from baton.domain.canonical_json import canonical_json
@@ -22,11 +24,19 @@ _PLACES = re.compile(r"[A-Za-z0-9_.*~-]{1,1100}\Z")
 # A function's answer has at most 6 MB, and escaped quotes and non-ASCII characters may triple its size.
 MAX_LISTED_BYTES = 1_900_000
 ItemT = TypeVar("ItemT")
+_typed_dict: Any = TypedDict
 
 
 class Listing(TypedDict):
     items: list[Any]
     next_cursor: str | None
+
+
+def of(name: str, item: type) -> type[Listing]:
+    """Returns the type of a page of these items. ``name``: by which docs/openapi.json has it."""
+    fields: Any = {"items": list[item], "next_cursor": str | None}  # type: ignore[valid-type]
+    page: type[Listing] = _typed_dict(name, fields)
+    return page
 
 
 def cursor_of(call: routing.Call[None, Any]) -> str | None:

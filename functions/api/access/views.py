@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from api.tracker import views
 from baton.domain.access.token import Token
 from baton.domain.settings.settings import SETTING_NAMES, Settings
+from rest import pages
 from rest.shape import ViewShape
 
 PrincipalKindName = Literal["agent", "human", "service"]
@@ -79,11 +80,6 @@ class TokenView(TypedDict):
     ends_at: str | None
 
 
-class TokenPage(TypedDict):
-    items: list[TokenView]
-    next_cursor: str | None
-
-
 def settings_view(settings: Settings, *, with_guardrails: bool = True) -> SettingsView:
     shown: Any = {name: getattr(settings, name) for name in (*SETTING_NAMES, "version")}
     shown["holidays"] = sorted(day.isoformat() for day in settings.holidays)
@@ -97,6 +93,7 @@ def settings_view(settings: Settings, *, with_guardrails: bool = True) -> Settin
     return view
 
 
+TokenPage = pages.of("TokenPage", TokenView)
 _NEW_TOKEN = ViewShape(NewToken, Token, "token")
 
 

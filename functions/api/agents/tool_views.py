@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from baton.domain.agents.tool import Suspension, Tool, Variable
 from baton.services.agents.define_tool import ToolDetails
-from rest import answers
+from rest import answers, pages
 from rest.shape import ViewShape
 
 ModeName = Literal["transfer", "delegate"]
@@ -59,11 +59,6 @@ class ToolView(TypedDict):
     suspended: SuspensionView | None
 
 
-class ToolList(TypedDict):
-    items: list[ToolView]
-    next_cursor: str | None
-
-
 class ToolSchemaView(TypedDict):
     """The tool's description for a model. ``input_schema``: JSON Schema."""
 
@@ -86,6 +81,7 @@ class DryRunView(TypedDict):
     context: dict[str, Any] | None
 
 
+ToolList = pages.of("ToolList", ToolView)
 _TOOL = ViewShape(ToolView, Tool, "config suspended")
 _CONFIG = ViewShape(ToolConfigView, Tool, "context_variables")
 _VARIABLE = ViewShape(VariableView, Variable)

@@ -10,6 +10,7 @@ from baton.domain.agents.agent import Agent
 from baton.domain.runs.run_profile import RunProfile
 from baton.services.agents.discover_agents import MatchingAgent, SeenAgent
 from baton.services.agents.import_agents import ImportedAgent
+from rest import pages
 from rest.shape import ViewShape
 from rest.tasks import views as task_views
 
@@ -78,11 +79,6 @@ class WholeAgentView(SeenAgentView, ProfileView):
     """The agent, with the profile that process-task runs it by."""
 
 
-class AgentList(TypedDict):
-    items: list[SeenAgentView]
-    next_cursor: str | None
-
-
 class ImportedAgentView(TypedDict):
     """``version``: the agent's version afterwards."""
 
@@ -97,6 +93,7 @@ class ImportedAgents(TypedDict):
     items: list[ImportedAgentView]
 
 
+AgentList = pages.of("AgentList", SeenAgentView)
 agent_view = ViewShape(AgentView, Agent)
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from baton.domain.agents.route import Route
+from rest import pages
 from rest.shape import ViewShape
 
 
@@ -20,9 +21,5 @@ class RouteView(TypedDict):
     updated_by: str
 
 
-class RouteList(TypedDict):
-    items: list[RouteView]
-    next_cursor: str | None
-
-
+RouteList = pages.of("RouteList", RouteView)
 route_view = ViewShape(RouteView, Route)

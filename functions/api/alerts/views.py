@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from baton.domain.alerts.alert import Alert
 from baton.ports.deps import Deps
+from rest import pages
 from rest.shape import ViewShape
 
 
@@ -32,11 +33,7 @@ class AlertView(TypedDict):
     version: int
 
 
-class AlertPage(TypedDict):
-    items: list[AlertView]
-    next_cursor: str | None
-
-
+AlertPage = pages.of("AlertPage", AlertView)
 _ALERT = ViewShape(AlertView, Alert, "task_url")
 
 

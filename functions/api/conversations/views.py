@@ -13,6 +13,7 @@ from baton.ports.details import TaskDetails
 from baton.services.conversations.converse import ReadMessage
 from baton.services.conversations.list_conversations import ListedConversation
 from baton.services.conversations.see_conversation import Overview
+from rest import pages
 from rest.shape import ViewShape
 from rest.tasks import views as task_views
 
@@ -80,11 +81,6 @@ class ListedConversationView(TypedDict):
     updated_at: str
 
 
-class ConversationPage(TypedDict):
-    items: list[ListedConversationView]
-    next_cursor: str | None
-
-
 class MessageView(TypedDict):
     """``number``: within its task. ``agent``: the author, a slug or the user (``human:alice``). ``data``: depends on
     the type, such as ``new_task_id`` and ``variables`` of a ``handoff``."""
@@ -105,6 +101,7 @@ class MessagePage(TypedDict):
     after: str
 
 
+ConversationPage = pages.of("ConversationPage", ListedConversationView)
 _TASK = ViewShape(ConversationTask, Task, "kind")
 
 

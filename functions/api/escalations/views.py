@@ -58,11 +58,7 @@ class ReleasedReview(ReviewView):
     task: task_views.ChangedTask
 
 
-class ReviewPage(TypedDict):
-    items: list[ReviewView]
-    next_cursor: str | None
-
-
+ReviewPage = pages.of("ReviewPage", ReviewView)
 _REVIEW = ViewShape(ReviewView, Review, "state reason task_url")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from baton.domain.handoffs.workflow import Checkpoint
+from rest import pages
 from rest.shape import ViewShape
 from rest.tasks import views as task_views
 
@@ -29,11 +30,7 @@ class CheckpointView(TypedDict):
     by: str
 
 
-class CheckpointPage(TypedDict):
-    items: list[CheckpointView]
-    next_cursor: str | None
-
-
+CheckpointPage = pages.of("CheckpointPage", CheckpointView)
 _CHECKPOINT = ViewShape(CheckpointView, Checkpoint, "checkpoint_id")
 
 

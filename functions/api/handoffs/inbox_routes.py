@@ -38,9 +38,7 @@ class InboxItemView(TypedDict):
     content: dict[str, Any]
 
 
-class InboxPage(TypedDict):
-    items: list[InboxItemView]
-    next_cursor: str | None
+InboxPage = pages.of("InboxPage", InboxItemView)
 
 
 class Acknowledgement(models.Body):

@@ -14,6 +14,7 @@ from baton.domain.rights.read_rights import reads_blackboard
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
+from rest import pages
 from rest.claims.memory_views import SnapshotView
 from rest.shape import ViewShape
 from rest.tasks import outcome_views
@@ -148,16 +149,12 @@ class SplitView(TypedDict):
     parts: list[HandedOff]
 
 
-class HandoffPage(TypedDict):
-    items: list[ListedHandoff]
-    next_cursor: str | None
-
-
 _ORIGINS = ("retries", "continues", "part_of")
 _OF_MEMORY = (*KEPT, "result_status")
 _OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
 
 
+HandoffPage = pages.of("HandoffPage", ListedHandoff)
 _LISTED = ViewShape(ListedHandoff, Task, "task_id kind updated_at status url")
 
 

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from baton.domain import times
 from baton.domain.memory.entry import Entry, EntryEvent
+from rest import pages
 from rest.claims.memory_views import EntryKind
 from rest.shape import ViewShape
 
@@ -31,11 +32,6 @@ class EntryView(TypedDict):
     posted_by: str
     posted_at: str
     version: int
-
-
-class EntryPage(TypedDict):
-    items: list[EntryView]
-    next_cursor: str | None
 
 
 class WithdrawnEntries(TypedDict):
@@ -66,6 +62,7 @@ class WholeEntryView(EntryView):
     trail: list[EntryEventView]
 
 
+EntryPage = pages.of("EntryPage", EntryView)
 entry_view = ViewShape(EntryView, Entry)
 _EVENT = ViewShape(EntryEventView, EntryEvent)
 _WHOLE = ViewShape(WholeEntryView, Entry, "withdrawn_at withdrawn_by deleted_at deleted_by trail")

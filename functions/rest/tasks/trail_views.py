@@ -11,6 +11,7 @@ from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs.workflow import LateResult
 from baton.domain.tasks import trail
 from baton.domain.tasks.task_items import Note
+from rest import pages
 from rest.shape import ViewShape
 
 
@@ -45,11 +46,6 @@ class NoteView(TypedDict):
     content: dict[str, Any]
 
 
-class NotePage(TypedDict):
-    items: list[NoteView]
-    next_cursor: str | None
-
-
 # A function's answer has at most 6 MB.
 MAX_TRAIL_BYTES = 1_900_000
 
@@ -65,11 +61,8 @@ class LateResultView(TypedDict):
     content: dict[str, Any] | None
 
 
-class LateResults(TypedDict):
-    items: list[LateResultView]
-    next_cursor: str | None
-
-
+NotePage = pages.of("NotePage", NoteView)
+LateResults = pages.of("LateResults", LateResultView)
 _LATE_RESULT = ViewShape(LateResultView, LateResult, "fence")
 
 

@@ -14,6 +14,7 @@ from baton.domain.tasks.task import Branch, Claim, Kind, Recovery, Task, Wait
 from baton.domain.tracker.page_sync import PageSync
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
+from rest import pages
 from rest.shape import ViewShape
 from rest.tasks import outcome_views
 
@@ -172,11 +173,7 @@ class AwaitedTask(TaskView):
     timed_out: bool
 
 
-class TaskPage(TypedDict):
-    items: list[ListedTask]
-    next_cursor: str | None
-
-
+TaskPage = pages.of("TaskPage", ListedTask)
 _LISTED = ViewShape(ListedTask, Task, "kind updated_at version wait claim tracker url")
 _WAIT = ViewShape(WaitView, Wait, "for policy branches")
 _BRANCH = ViewShape(BranchView, Branch)
