@@ -114,7 +114,7 @@ def _played(asked: MethodCall, tool: McpTool, arguments: JsonBody) -> dict[str, 
 def refused_call(exc: errors.BatonError, who: str, tool: McpTool | None = None) -> dict[str, Any]:
     logger().info("tool refused", action="tool_refused", code=exc.code)
     missing = missing_in(who)
-    text = refusal(exc, missing, tool.renamed, as_json=tool.is_twinings) if tool else refusal(exc, missing)
+    text = refusal(exc, missing, tool.names_of_fields, as_json=tool.is_twinings) if tool else refusal(exc, missing)
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 

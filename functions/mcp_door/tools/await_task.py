@@ -10,7 +10,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import SENDER, McpTool, Said, ToolCall
+from mcp_door.tools.tool import FOR_SENDERS, McpTool, Said, ToolCall
 
 # Many clients give a call up after a minute.
 MAX_SECONDS = 25
@@ -23,9 +23,7 @@ class AwaitArguments(Arguments):
     timeout_seconds: Annotated[int, Field(ge=0, le=MAX_SECONDS)] = LEFT_OUT
 
 
-@partial(
-    McpTool, arguments=AwaitArguments, answer=("state",), plays=("await_a_task",), of=frozenset({SENDER}), reads=True
-)
+@partial(McpTool, arguments=AwaitArguments, answer=("state",), plays=("await_a_task",), of=FOR_SENDERS, reads=True)
 def await_task(call: ToolCall[AwaitArguments]) -> Said:
     """Wait up to 25 s for a task. Not yet: call again."""
     given = call.arguments.given()

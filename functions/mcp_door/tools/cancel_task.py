@@ -6,7 +6,7 @@ from functools import partial
 
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import SENDER, McpTool, Said, ToolCall
+from mcp_door.tools.tool import FOR_SENDERS, McpTool, Said, ToolCall
 
 
 class CancelArguments(Arguments):
@@ -14,7 +14,7 @@ class CancelArguments(Arguments):
     reason: str
 
 
-@partial(McpTool, arguments=CancelArguments, answer=("state",), plays=("cancel",), of=frozenset({SENDER}))
+@partial(McpTool, arguments=CancelArguments, answer=("state",), plays=("cancel",), of=FOR_SENDERS)
 def cancel_task(call: ToolCall[CancelArguments]) -> Said:
     """Cancel what you handed off."""
     body = call.arguments.given()

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool import FOR_WORKERS, McpTool, Said, ToolCall
 
 
 class CheckpointArguments(Arguments):
@@ -17,9 +17,7 @@ class CheckpointArguments(Arguments):
     state: dict[str, Any]
 
 
-@partial(
-    McpTool, arguments=CheckpointArguments, answer=("checkpoint_id",), plays=("checkpoint",), of=frozenset({WORKER})
-)
+@partial(McpTool, arguments=CheckpointArguments, answer=("checkpoint_id",), plays=("checkpoint",), of=FOR_WORKERS)
 def checkpoint(call: ToolCall[CheckpointArguments]) -> Said:
     """Save progress for the next attempt."""
     # Without a key: who goes back to an earlier state means it. A repeat saves the same once more.

@@ -15,7 +15,7 @@ from baton.domain.access.principal import PrincipalKind
 from mcp_door.tools import request_shown, tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.memory_shown import memory_lines
-from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool import FOR_WORKERS, McpTool, Said, ToolCall
 from mcp_door.tools.tool_call_keys import key_of
 from rest.errors import InvalidFields
 
@@ -36,15 +36,7 @@ class ClaimArguments(Arguments):
     request_id: Annotated[str, Field(description="same id: same claim")] = LEFT_OUT
 
 
-@partial(
-    McpTool,
-    arguments=ClaimArguments,
-    answer=("claimed",),
-    plays=("wait_for_a_claim", "claim"),
-    of=frozenset({WORKER}),
-    repeatable=False,
-    renamed={"Idempotency-Key": "request_id"},
-)
+@partial(McpTool, arguments=ClaimArguments, answer=("claimed",), plays=("wait_for_a_claim", "claim"), of=FOR_WORKERS)
 def claim_next(call: ToolCall[ClaimArguments]) -> Said:
     """Claim your best ready task: yours alone until the lease ends."""
     claimed = _claimed(call)

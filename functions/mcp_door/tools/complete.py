@@ -11,7 +11,7 @@ from api.claims.requests import MAX_REPORTS
 from api.handoffs.requests import LEFT_OUT, Piece
 from mcp_door.tools import claim_next
 from mcp_door.tools.arguments import Arguments, merged
-from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool import FOR_WORKERS, McpTool, Said, ToolCall
 from mcp_door.tools.tool_call_keys import key_under_claim
 from rest import models
 
@@ -46,7 +46,7 @@ class CompleteArguments(Arguments):
     arguments=CompleteArguments,
     answer=("state",),
     plays=("complete",),
-    of=frozenset({WORKER}),
+    of=FOR_WORKERS,
     renamed={"verification.acceptance_criteria_met": "criteria"},
 )
 def complete(call: ToolCall[CompleteArguments]) -> Said:

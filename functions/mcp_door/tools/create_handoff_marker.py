@@ -27,15 +27,7 @@ class MarkerArguments(Arguments):
     advanced: Annotated[dict[str, Any], Field(description="relation ids, scope")] = LEFT_OUT
 
 
-@partial(
-    McpTool,
-    arguments=MarkerArguments,
-    answer=("handoff_block",),
-    plays=("create_marker",),
-    of=NEITHER,
-    repeatable=False,
-    renamed={"Idempotency-Key": "request_id"},
-)
+@partial(McpTool, arguments=MarkerArguments, answer=("handoff_block",), plays=("create_marker",), of=NEITHER)
 def create_handoff_marker(call: ToolCall[MarkerArguments]) -> Said:
     """Escalate: a block for your digest, and a task unless one is open."""
     given = call.arguments.given()

@@ -10,7 +10,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments, merged
 from mcp_door.tools.complete import ended
-from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool import FOR_WORKERS, McpTool, Said, ToolCall
 from mcp_door.tools.tool_call_keys import key_under_claim
 
 
@@ -36,7 +36,7 @@ class FailArguments(Arguments):
     arguments=FailArguments,
     answer=("state",),
     plays=("fail",),
-    of=frozenset({WORKER}),
+    of=FOR_WORKERS,
     renamed={"failure.type": "type", "failure.description": "description"},
 )
 def fail(call: ToolCall[FailArguments]) -> Said:

@@ -62,7 +62,6 @@ class HandoffArguments(Arguments):
     arguments=HandoffArguments,
     answer=("task_id",),
     plays=("create_a_handoff",),
-    repeatable=False,
     renamed={
         "target.agent": "target",
         "target.reason": "reason",
@@ -70,7 +69,6 @@ class HandoffArguments(Arguments):
         "metadata.priority": "priority",
         "expectations.deliverables.0.type": "deliverable",
         "expectations.deliverables.0.acceptance_criteria": "criteria",
-        "Idempotency-Key": "request_id",
     },
 )
 def handoff(call: ToolCall[HandoffArguments]) -> Said:

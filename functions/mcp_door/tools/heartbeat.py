@@ -6,7 +6,7 @@ from functools import partial
 
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool import FOR_WORKERS, McpTool, Said, ToolCall
 
 
 class HeartbeatArguments(Arguments):
@@ -15,7 +15,7 @@ class HeartbeatArguments(Arguments):
     lease_seconds: int = LEFT_OUT
 
 
-@partial(McpTool, arguments=HeartbeatArguments, answer=("expires_at",), plays=("heartbeat",), of=frozenset({WORKER}))
+@partial(McpTool, arguments=HeartbeatArguments, answer=("expires_at",), plays=("heartbeat",), of=FOR_WORKERS)
 def heartbeat(call: ToolCall[HeartbeatArguments]) -> Said:
     """Extend your claim."""
     given = call.arguments.given()

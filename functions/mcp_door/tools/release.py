@@ -7,7 +7,7 @@ from functools import partial
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.complete import ended
-from mcp_door.tools.tool import WORKER, McpTool, Said, ToolCall
+from mcp_door.tools.tool import FOR_WORKERS, McpTool, Said, ToolCall
 from mcp_door.tools.tool_call_keys import key_under_claim
 
 
@@ -17,7 +17,7 @@ class ReleaseArguments(Arguments):
     reason: str = LEFT_OUT
 
 
-@partial(McpTool, arguments=ReleaseArguments, answer=("state",), plays=("release",), of=frozenset({WORKER}))
+@partial(McpTool, arguments=ReleaseArguments, answer=("state",), plays=("release",), of=FOR_WORKERS)
 def release(call: ToolCall[ReleaseArguments]) -> Said:
     """Give your claim back, undone."""
     given = call.arguments.given()

@@ -28,14 +28,7 @@ class RememberArguments(Arguments):
     request_id: str = LEFT_OUT
 
 
-@partial(
-    McpTool,
-    arguments=RememberArguments,
-    answer=("entry_id",),
-    plays=("create_entry",),
-    repeatable=False,
-    renamed={"Idempotency-Key": "request_id"},
-)
+@partial(McpTool, arguments=RememberArguments, answer=("entry_id",), plays=("create_entry",))
 def remember(call: ToolCall[RememberArguments]) -> Said:
     """Tell all agents what you found, decided or need."""
     body = call.arguments.given()

@@ -17,7 +17,7 @@ from rest.strict_json import JsonBody
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 WORKER, SENDER = "worker", "sender"
-BOTH = frozenset({WORKER, SENDER})
+FOR_WORKERS, FOR_SENDERS, BOTH = frozenset({WORKER}), frozenset({SENDER}), frozenset({WORKER, SENDER})
 # Of neither: what few need, and no list has by default.
 NEITHER: frozenset[str] = frozenset()
 
@@ -87,9 +87,9 @@ class ToolCall(Generic[ArgumentsT]):
 @dataclass(frozen=True)
 class McpTool:
     """A tool, declared before its handler as a route is: the handler's name is the tool's, and its docstring is what a
-    model is told. ``renamed``: a field of a route → the argument that it comes from, for refusals. ``answer``: the
-    fields that are always there. ``is_twinings``: it answers with no field of Baton's own, and a refusal begins with
-    ``{error, code}``, as the tool's callers expect."""
+    model is told. ``renamed``: a field of a route → the argument that it comes from, for refusals (a ``request_id`` is
+    the idempotency key anyway). ``answer``: the fields that are always there. ``is_twinings``: it answers with no field
+    of Baton's own, and a refusal begins with ``{error, code}``, as the tool's callers expect."""
 
     handler: Callable[[ToolCall[Any]], Said]
     _: KW_ONLY
@@ -99,13 +99,21 @@ class McpTool:
     of: frozenset[str] = BOTH
     reads: bool = False
     destroys: bool = False
-    repeatable: bool = True
     renamed: Mapping[str, str] = field(default_factory=dict)
     is_twinings: bool = False
 
     @property
     def name(self) -> str:
         return self.handler.__name__
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Returns False if a repeat needs the ``request_id`` of the first call, or it is another one."""
+        return "request_id" not in self.arguments.model_fields
+
+    @property
+    def names_of_fields(self) -> Mapping[str, str]:
+        return self.renamed if self.is_repeatable else {**self.renamed, "Idempotency-Key": "request_id"}
 
     @property
     def description(self) -> str | None:
@@ -127,7 +135,7 @@ class McpTool:
         """Returns what differs from what the protocol assumes of a tool that says nothing: that it writes, destroys,
         may not be repeated, and reaches into the world. Of one that reads, only the last is asked."""
         own = {"readOnlyHint": True} if self.reads else {"destructiveHint": self.destroys}
-        again = {"idempotentHint": True} if self.repeatable and not self.reads else {}
+        again = {"idempotentHint": True} if self.is_repeatable and not self.reads else {}
         return {**own, **again, "openWorldHint": False}
 
     @cached_property

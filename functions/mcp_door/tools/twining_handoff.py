@@ -34,14 +34,7 @@ class TwiningArguments(Arguments):
 
 
 @partial(
-    McpTool,
-    arguments=TwiningArguments,
-    answer=("id",),
-    plays=("create_twining_handoff",),
-    of=NEITHER,
-    repeatable=False,
-    renamed={"Idempotency-Key": "request_id"},
-    is_twinings=True,
+    McpTool, arguments=TwiningArguments, answer=("id",), plays=("create_twining_handoff",), of=NEITHER, is_twinings=True
 )
 def twining_handoff(call: ToolCall[TwiningArguments]) -> Said:
     """Hand over results with what their scope knows, and post a status."""

@@ -66,7 +66,7 @@ def test_a_tool_is_shown_with_valid_schemas_and_each_hint_that_is_not_assumed_an
     hints = ASSUMED | shown["annotations"]
     assert all(ASSUMED[name] is not hint for name, hint in shown["annotations"].items())
     assert (hints["readOnlyHint"], hints["openWorldHint"]) == (tool.reads, False)
-    assert tool.reads or (hints["destructiveHint"], hints["idempotentHint"]) == (False, tool.repeatable)
+    assert tool.reads or (hints["destructiveHint"], hints["idempotentHint"]) == (False, tool.is_repeatable)
     for name in ("inputSchema", "outputSchema"):
         assert shown[name]["type"] == "object"
         Draft202012Validator.check_schema(shown[name])
