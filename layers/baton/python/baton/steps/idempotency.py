@@ -53,6 +53,18 @@ def run_idempotently(
     return _answered(saved, replay)
 
 
+def run_once(
+    deps: Deps,
+    idempotency_key: IdempotencyKey | None,
+    act: Callable[[], Answer],
+    replay: Callable[[dict[str, Any]], Answer],
+) -> Answer:
+    """Runs a use case as ``run_idempotently`` does, if ``act`` does its own reads."""
+    return run_idempotently(
+        deps, idempotency_key, lambda: response_alone(deps, idempotency_key), lambda _: act(), replay
+    )
+
+
 def _answered(saved: dict[str, Any], replay: Callable[[dict[str, Any]], Answer]) -> Answer:
     if REFUSED in saved:
         raise errors.refusal_from(**saved[REFUSED])

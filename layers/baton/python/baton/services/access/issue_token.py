@@ -37,14 +37,12 @@ def issue_token(
     def refuse(saved: dict[str, Any]) -> NoReturn:
         raise errors.SecretAlreadyShown(saved["token_id"])
 
-    def decide(_: None) -> tuple[Token, str]:
+    def decide() -> tuple[Token, str]:
         token, secret = _new_token(deps, by, request)
         deps.store.tokens.add_token(token, idempotency_key)
         return token, spell(token.id, secret)
 
-    return idempotency.run_idempotently(
-        deps, idempotency_key, lambda: idempotency.response_alone(deps, idempotency_key), decide, refuse
-    )
+    return idempotency.run_once(deps, idempotency_key, decide, refuse)
 
 
 def read_tokens(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:

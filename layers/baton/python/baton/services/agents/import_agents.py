@@ -56,7 +56,7 @@ def import_agents(
     def replay(response: dict[str, Any]) -> list[ImportedAgent]:
         return [_from_answer(each) for each in response["agents"]]
 
-    def decide(_: None) -> list[ImportedAgent]:
+    def decide() -> list[ImportedAgent]:
         roster = deps.store.agents.roster(by.workspace)
         for agent in _changed_agents(roster, by, declared, deps.clock.now()):
             deps.store.agents.save_agent(agent, roster)
@@ -68,9 +68,7 @@ def import_agents(
             deps.store.commit(by.workspace, *idempotency.save_response(idempotency_key, answer))
         return imported
 
-    return idempotency.run_idempotently(
-        deps, idempotency_key, lambda: idempotency.response_alone(deps, idempotency_key), decide, replay
-    )
+    return idempotency.run_once(deps, idempotency_key, decide, replay)
 
 
 def _check(declared: Mapping[str, Mapping[str, Types]]) -> None:

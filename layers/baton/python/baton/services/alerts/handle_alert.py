@@ -7,7 +7,7 @@ from datetime import datetime
 
 from baton.domain.access.principal import Principal
 from baton.domain.alerts.alert import Alert, from_snapshot, snapshot
-from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.idempotency import IdempotencyKey
 from baton.ports.deps import Deps
 from baton.ports.writes import Save, Write
 from baton.steps import idempotency
@@ -46,10 +46,7 @@ def _changed(
     change: Callable[[Alert, datetime], Alert],
     idempotency_key: IdempotencyKey | None,
 ) -> Alert:
-    def read() -> tuple[None, SavedResponse | None]:
-        return idempotency.response_alone(deps, idempotency_key)
-
-    def decide(_: None) -> Alert:
+    def decide() -> Alert:
         before = deps.store.alerts.alert(by.workspace, alert_id)
         after = change(before, deps.clock.now())
         writes: list[Write] = [*idempotency.save_response(idempotency_key, snapshot(after))]
@@ -59,4 +56,4 @@ def _changed(
             deps.store.commit(by.workspace, *writes)
         return after
 
-    return idempotency.run_idempotently(deps, idempotency_key, read, decide, from_snapshot)
+    return idempotency.run_once(deps, idempotency_key, decide, from_snapshot)

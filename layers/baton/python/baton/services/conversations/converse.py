@@ -119,7 +119,7 @@ def say(
         task = trail.from_snapshot(saved)
         return TaskDetails(task=task, page_sync=page_sync_of(deps, task))
 
-    def decide(_: None) -> TaskDetails:
+    def decide() -> TaskDetails:
         found = find_conversation(deps, workspace, conversation_id)
         if heard(deps, by, found) != found.tasks:
             raise errors.Unknown("conversation")
@@ -132,9 +132,7 @@ def say(
             raise errors.ConversationBusy(conversation_id, holder.id, str(holder.state))
         return _continue(deps, by, found, inputs, _Said(text, idempotency_key))
 
-    return idempotency.run_idempotently(
-        deps, idempotency_key, lambda: idempotency.response_alone(deps, idempotency_key), decide, replay
-    )
+    return idempotency.run_once(deps, idempotency_key, decide, replay)
 
 
 def _wanted(by: Principal, holder: Task) -> HandoffQuery:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain.access.principal import Principal
-from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import Entry
 from baton.ports.deps import Deps
 from baton.ports.writes import Write
@@ -54,10 +54,7 @@ def _ended(
 ) -> Entry:
     """A repeat is answered with the entry as it is now: nothing but its deletion can follow."""
 
-    def read() -> tuple[None, SavedResponse | None]:
-        return idempotency.response_alone(deps, idempotency_key)
-
-    def decide(_: None) -> Entry:
+    def decide() -> Entry:
         before, now = readable_entry(deps, by, entry_id), deps.clock.now()
         after, beside = end(before, now)
         writes = [] if after is before else [*changed(deps, after, now), *beside]
@@ -71,4 +68,4 @@ def _ended(
     def replay(_: dict[str, Any]) -> Entry:
         return readable_entry(deps, by, entry_id)
 
-    return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
+    return idempotency.run_once(deps, idempotency_key, decide, replay)

@@ -7,7 +7,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import DecisionStatus, Entry
 from baton.domain.memory.entry_draft import EntryDraft
 from baton.ports.deps import Deps
@@ -22,10 +22,7 @@ def post_entry(deps: Deps, by: Principal, draft: EntryDraft, idempotency_key: Id
     ``InvalidInput``, ``GuardrailRefused``, ``HumanNeeded`` and ``EntryClosed``; nothing was written then. A repeat is
     answered with the entry as it was posted; without its texts if it was deleted since."""
 
-    def read() -> tuple[None, SavedResponse | None]:
-        return idempotency.response_alone(deps, idempotency_key)
-
-    def decide(_: None) -> Entry:
+    def decide() -> Entry:
         entry = new_entry(deps, by, draft)
         saved = idempotency.save_response(idempotency_key, _saved(entry))
         deps.store.commit(by.workspace, *saved, Insert(entry), *_end_of_replaced(deps, by, entry))
@@ -35,7 +32,7 @@ def post_entry(deps: Deps, by: Principal, draft: EntryDraft, idempotency_key: Id
     def replay(saved: dict[str, Any]) -> Entry:
         return _as_posted(deps.store.memory.entry(by.workspace, saved["id"]), saved)
 
-    return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
+    return idempotency.run_once(deps, idempotency_key, decide, replay)
 
 
 def _end_of_replaced(deps: Deps, by: Principal, decision: Entry) -> list[Write]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import Entry, is_by_human
 from baton.domain.memory.scope import line_of
 from baton.ports.deps import Deps
@@ -53,10 +53,7 @@ def withdraw_posted(
     if asked.since is not None and asked.until is not None and asked.until <= asked.since:
         raise errors.InvalidInput("until", "must be after since")
 
-    def read() -> tuple[None, SavedResponse | None]:
-        return idempotency.response_alone(deps, idempotency_key)
-
-    def decide(_: None) -> WithdrawnPosted:
+    def decide() -> WithdrawnPosted:
         checked: str | None = apply_guardrails(deps, by.workspace, {"reason": asked.reason})["reason"]
         now = deps.clock.now()
         found, cursor = _found(deps, by.workspace, asked)
@@ -71,7 +68,7 @@ def withdraw_posted(
     def replay(saved: dict[str, Any]) -> WithdrawnPosted:
         return WithdrawnPosted(tuple(saved["ids"]), saved["cursor"])
 
-    return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
+    return idempotency.run_once(deps, idempotency_key, decide, replay)
 
 
 def _found(deps: Deps, workspace: str, asked: Posted) -> tuple[list[Entry], str | None]:
