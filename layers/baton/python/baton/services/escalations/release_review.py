@@ -94,11 +94,7 @@ def _release_handoff(
     found = _conversation_of(deps, by.workspace, draft)
     if found is not None:
         draft = as_said_now(deps, found, draft)
-    agent = (
-        resolve_agents.active_agent(deps, by.workspace, {}, draft.target, "target_agent")
-        if draft.target is not None
-        else None
-    )
+    agent = resolve_agents.active_target(deps, by.workspace, {}, draft.target, "target_agent")
     resolve_agents.must_be_able(deps, by.workspace, agent, draft.requires, draft.source)
     terms = Terms(
         settings=settings,

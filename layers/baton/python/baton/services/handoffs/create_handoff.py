@@ -201,11 +201,7 @@ def _planned(deps: Deps, by: Principal, request: CreateHandoff, read: _Read, par
         if inputs.route is None or inputs.route.removed:
             raise errors.InvalidInput("work_type", f"has no route, and no target is named: {request.work_type}")
         target, mode, rank = inputs.route.agent, inputs.route.mode, inputs.route.dispatch_rank
-    agent = (
-        resolve_agents.active_agent(deps, by.workspace, inputs.agents, target, "target.agent")
-        if target is not None
-        else None
-    )
+    agent = resolve_agents.active_target(deps, by.workspace, inputs.agents, target, "target.agent")
     resolve_agents.must_be_able(deps, by.workspace, agent, message.requires, source)
     draft = HandoffDraft(
         kind=request.kind,

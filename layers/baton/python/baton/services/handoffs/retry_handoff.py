@@ -134,11 +134,7 @@ def _retry(
     first = whole.task
     names = resolve_agents.slugs_among(first.target_agent)
     inputs = deps.store.handoffs.handoff_inputs(by.workspace, HandoffQuery(agents=names, workflow_id=first.workflow_id))
-    agent = (
-        resolve_agents.active_agent(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
-        if first.target_agent is not None
-        else None
-    )
+    agent = resolve_agents.active_target(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
     now = deps.clock.now()
     draft = HandoffDraft(
         kind=Kind.RETRY,

@@ -81,7 +81,7 @@ def _part(
     target = handoff_message.TargetPart({**record.target.fields, **content.target.fields})
     name = content.target.agent if "agent" in content.target.fields else task.target_agent
     field = f"parts.{number}.target.agent"
-    agent = resolve_agents.active_agent(deps, task.workspace, inputs.agents, name, field) if name is not None else None
+    agent = resolve_agents.active_target(deps, task.workspace, inputs.agents, name, field)
     resolve_agents.must_be_able(deps, task.workspace, agent, content.requires, task.source_agent)
     message = replace(
         content,

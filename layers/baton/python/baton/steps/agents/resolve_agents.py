@@ -63,6 +63,11 @@ def active_agent(deps: Deps, workspace: str, known: Mapping[str, Agent], name: s
     return agent
 
 
+def active_target(deps: Deps, workspace: str, known: Mapping[str, Agent], name: str | None, field: str) -> Agent | None:
+    """Returns the same for a handoff's target; None for open work, whose target isn't named."""
+    return None if name is None else active_agent(deps, workspace, known, name, field)
+
+
 def must_be_able(deps: Deps, workspace: str, agent: Agent | None, requires: tuple[str, ...], source: str) -> None:
     """Checks that the agent declares every required capability. ``agent``: None for open work, which an agent other
     than its source must be able to do. Raises ``CapabilityMismatch``, which names the able agents."""
