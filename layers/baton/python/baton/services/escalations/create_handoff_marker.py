@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -43,9 +43,6 @@ class MarkerAnswer:
     task_url: str | None = None
     tracker_page_id: str | None = None
     degraded_capabilities: list[dict[str, str]] = field(default_factory=list)
-
-    def saved_response(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def create_handoff_marker(
@@ -118,7 +115,7 @@ def _guarded(marker: Marker, settings: Settings) -> Marker:
 def _text_only(deps: Deps, by: Principal, marker: Marker, idempotency_key: IdempotencyKey | None) -> MarkerAnswer:
     answer = MarkerAnswer(handoff_block=marker.block)
     if idempotency_key:
-        deps.store.commit(by.workspace, *idempotency.save_response(idempotency_key, answer.saved_response()))
+        deps.store.commit(by.workspace, *idempotency.save_response(idempotency_key, asdict(answer)))
     return answer
 
 
@@ -130,12 +127,12 @@ def _escalate(
     decision = direction.decide(now, settings)
     if isinstance(decision, Duplicate | CapReached):
         answer, writes = _prevented(deps, by, marker, direction, decision)
-        deps.store.commit(by.workspace, *writes, *idempotency.save_response(idempotency_key, answer.saved_response()))
+        deps.store.commit(by.workspace, *writes, *idempotency.save_response(idempotency_key, asdict(answer)))
         return answer
     escalation = open_escalation(deps, by, marker, settings)
     task = escalation.change.task
     answer = MarkerAnswer(handoff_block=marker.block, task_id=task.id, handoff_id=task.handoff_id)
-    saved = idempotency.save_response(idempotency_key, answer.saved_response())
+    saved = idempotency.save_response(idempotency_key, asdict(answer))
     commit(deps, *escalation.writes(direction), *saved)
     if escalation.page_sync is None:
         return answer
