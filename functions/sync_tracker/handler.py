@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
@@ -14,7 +14,7 @@ from baton.bootstrap import logger, wire, wire_tracker_dead_letters
 from baton.domain.ids import is_id
 from baton.ports.deps import Deps
 from baton.ports.queues import DeadLetters
-from baton.services.tracker.sync_tracker import SyncReport, sync_tracker
+from baton.services.tracker.sync_tracker import sync_tracker
 
 FIELDS = {"workspace", "task_id"}
 
@@ -40,21 +40,10 @@ class TrackerNoticeHandler:
         notice = notice_of(body)
         synced = sync_tracker(self.deps, notice.workspace, notice.task_id, self.time_left)
         ids = {"workspace": notice.workspace, "task_id": notice.task_id}
-        logger().info("tracker synced", extra={"action": "tracker_synced", **log_fields(synced), **ids})
+        logger().info("tracker synced", extra={"action": "tracker_synced", **asdict(synced), **ids})
         self.metrics.add_metric("TrackerSent", MetricUnit.Count, synced.sent)
         self.metrics.add_metric("TrackerFailed", MetricUnit.Count, synced.failed)
         self.metrics.add_metric("TrackerGateClosed", MetricUnit.Count, synced.circuit_open)
-
-
-def log_fields(synced: SyncReport) -> dict[str, Any]:
-    return {
-        "sent": synced.sent,
-        "failed": synced.failed,
-        "looked": synced.looked,
-        "reconciled": synced.reconciled,
-        "circuit_open": synced.circuit_open,
-        "complete": synced.complete,
-    }
 
 
 def notice_of(body: str) -> TrackerNotice:

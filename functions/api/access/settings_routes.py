@@ -30,6 +30,5 @@ def get_settings(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
 )
 def put_settings(deps: Deps, call: routing.Call[SettingsRequest, None]) -> answers.Answer:
     """Change settings. The tracker's token is none of them: it is set with PUT /tracker/token."""
-    return answers.ok(
-        views.settings_view(change_settings(deps, call.by, call.body.given(), call.body.expected_version))
-    )
+    changed = change_settings(deps, call.by, call.body.given(), call.body.expected_version)
+    return answers.ok(views.settings_view(changed))

@@ -33,9 +33,7 @@ class VariableRequest(models.Body):
     enum: Annotated[tuple[Any, ...], models.few(MAX_CHOICES)] = ()
 
     def variable(self) -> Variable:
-        return Variable(
-            name=self.name, type=self.type, required=self.required, description=self.description, enum=self.enum
-        )
+        return Variable(**dict(self))
 
 
 class ToolConfigRequest(models.Part):

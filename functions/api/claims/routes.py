@@ -50,9 +50,8 @@ def claim(deps: Deps, call: routing.Call[NamedClaimRequest, None]) -> answers.An
     open work they have to name one. With `resume_fence` they go on with a claim of their own whose `claim_id` they have
     lost: of two that resume it one wins, the other gets 409 `claim_changed`.
     """
-    return answers.ok(
-        claim_views.claim_answer(deps, claim_task(deps, claimer_of(deps, call), call.task_id, call.idempotency_key))
-    )
+    claimed = claim_task(deps, claimer_of(deps, call), call.task_id, call.idempotency_key)
+    return answers.ok(claim_views.claim_answer(deps, claimed))
 
 
 @routes.post(
@@ -63,9 +62,8 @@ def claim(deps: Deps, call: routing.Call[NamedClaimRequest, None]) -> answers.An
 )
 def heartbeat(deps: Deps, call: routing.Call[requests.Heartbeat, None]) -> answers.Answer:
     """Extend the claim to now + lease; it is never shortened. May be repeated freely."""
-    return answers.ok(
-        claim_views.beat(renew_claim(deps, call.by, call.task_id, call.body.claim_id, call.body.lease_seconds))
-    )
+    renewed = renew_claim(deps, call.by, call.task_id, call.body.claim_id, call.body.lease_seconds)
+    return answers.ok(claim_views.beat(renewed))
 
 
 @routes.post(
@@ -87,15 +85,8 @@ def checkpoint(deps: Deps, call: routing.Call[requests.CheckpointRequest, None])
 @routes.post("/tasks/{task_id}/notes", body=models.strict(requests.NoteRequest), answers={201: trail_views.NoteView})
 def note(deps: Deps, call: routing.Call[requests.NoteRequest, None]) -> answers.Answer:
     """Add a note to the claimed task. It extends the claim, and leaves the content revision as it is."""
-    return answers.created(
-        trail_views.note_view(
-            add_note(
-                deps,
-                call.under(call.body.claim_id),
-                call.body.text,
-            )
-        )
-    )
+    added = add_note(deps, call.under(call.body.claim_id), call.body.text)
+    return answers.created(trail_views.note_view(added))
 
 
 @routes.post(

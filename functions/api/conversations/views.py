@@ -103,6 +103,7 @@ class MessagePage(TypedDict):
 
 ConversationPage = pages.of("ConversationPage", ListedConversationView)
 _TASK = ViewShape(ConversationTask, Task, "kind")
+_MESSAGE = ViewShape(MessageView, ReadMessage, "task_id type text data")
 
 
 def asked_view(deps: Deps, details: TaskDetails) -> AskedView:
@@ -139,15 +140,8 @@ def listed_conversation(listed: ListedConversation) -> ListedConversationView:
 
 
 def message_view(read: ReadMessage) -> MessageView:
-    return {
-        "number": read.number,
-        "task_id": read.task.id,
-        "agent": read.agent,
-        "type": read.message.type.value,
-        "text": read.message.text,
-        "data": read.message.data,
-        "at": read.at,
-    }
+    said = read.message
+    return _MESSAGE(read, task_id=read.task.id, type=said.type.value, text=said.text, data=said.data)
 
 
 def _task_view(task: Task) -> ConversationTask:

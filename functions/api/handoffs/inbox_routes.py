@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from typing_extensions import TypedDict
 
@@ -87,6 +87,4 @@ def list_pending(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answ
 def _view(item: InboxItem) -> InboxItemView:
     content = {name: value for name, value in item.content.items() if name not in _OF_EVERY_ITEM}
     known = {name: item.content[name] for name in _OF_EVERY_ITEM}
-    shown: Any = {"id": item.id, "at": times.rfc3339(item.at), **known, "content": content}
-    view: InboxItemView = shown
-    return view
+    return cast(InboxItemView, {"id": item.id, "at": times.rfc3339(item.at), **known, "content": content})

@@ -89,15 +89,7 @@ def create_twining_handoff(deps: Deps, call: routing.Call[TwiningRequest, None])
     the handoff belongs to it.
     """
     body = call.body
-    asked = TwiningHandoff(
-        source_agent=body.source_agent,
-        target_agent=body.target_agent,
-        scope=body.scope,
-        summary=body.summary,
-        results=tuple(each.given() for each in body.results),
-        auto_snapshot=body.auto_snapshot,
-        worker=body.worker,
-    )
+    asked = TwiningHandoff(**{**dict(body), "results": tuple(each.given() for each in body.results)})
     made = twining_handoff(deps, call.by, asked, call.idempotency_key)
     return answers.created(record(made), f"/handoffs/{made.task.handoff_id}")
 

@@ -34,17 +34,8 @@ class NewEntry(models.Body):
     supersedes: models.Id | None = None
 
     def draft(self) -> EntryDraft:
-        return EntryDraft(
-            entry_type=self.entry_type,
-            summary=self.summary,
-            scope=self.scope,
-            detail=self.detail,
-            tags=self.tags,
-            relates_to=self.relates_to,
-            rationale=self.rationale,
-            status=None if self.status is None else DecisionStatus(self.status),
-            supersedes=self.supersedes,
-        )
+        status = None if self.status is None else DecisionStatus(self.status)
+        return EntryDraft(**{**dict(self), "status": status})
 
 
 class Withdrawal(models.Body):
@@ -62,9 +53,7 @@ class Withdrawals(models.Body):
     reason: Annotated[str, StringConstraints(max_length=entry.MAX_REASON)] | None = None
 
     def posted(self) -> Posted:
-        return Posted(
-            posted_by=self.posted_by, since=self.since, until=self.until, reason=self.reason, cursor=self.cursor
-        )
+        return Posted(**dict(self))
 
 
 class EntryQuery(models.PageQuery):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
 
@@ -189,9 +190,7 @@ retried_view = ViewShape(RetriedView, Retried)
 
 
 def imported_view(imported: Imported) -> ImportedView:
-    view: Any = imported.public()
-    shown: ImportedView = view
-    return shown
+    return cast(ImportedView, asdict(imported))
 
 
 def opened_webhook(deps: Deps, webhook: Webhook, address: str) -> OpenedWebhook:
@@ -222,6 +221,4 @@ def _dead_page(sync: PageSync) -> DeadPage:
 
 
 def _state(webhook: Webhook | None, now: datetime) -> WebhookState:
-    state: Any = webhook.state(now) if webhook else "none"
-    shown: WebhookState = state
-    return shown
+    return cast(WebhookState, webhook.state(now) if webhook else "none")

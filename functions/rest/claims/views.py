@@ -14,6 +14,7 @@ from baton.domain.tasks.task import Claim
 from baton.ports.deps import Deps
 from baton.steps.claims.take_task import Claimed
 from rest.claims.memory_views import ClaimMemoryView, claim_memory_view
+from rest.shape import ViewShape
 from rest.tasks import outcome_views
 from rest.tasks import views as task_views
 
@@ -68,6 +69,9 @@ class Beat(TypedDict):
     state: Literal["claimed"]
 
 
+_CHECKPOINT = ViewShape(CheckpointState, Checkpoint, "checkpoint_id")
+
+
 def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
     details, claim = claimed.details, claimed.details.task.claim
     if claim is None:
@@ -96,12 +100,7 @@ def _body(body: dict[str, Any], memory: ClaimMemory | None) -> dict[str, Any]:
 
 
 def checkpoint_state(checkpoint: Checkpoint) -> CheckpointState:
-    return {
-        "checkpoint_id": checkpoint.id,
-        "step_name": checkpoint.step_name,
-        "state": checkpoint.state,
-        "at": times.rfc3339(checkpoint.at),
-    }
+    return _CHECKPOINT(checkpoint, checkpoint_id=checkpoint.id)
 
 
 def beat(claim: Claim) -> Beat:

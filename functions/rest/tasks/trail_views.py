@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain import times
 from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs.workflow import LateResult
 from baton.domain.tasks import trail
@@ -63,6 +62,7 @@ class LateResultView(TypedDict):
 
 NotePage = pages.of("NotePage", NoteView)
 LateResults = pages.of("LateResults", LateResultView)
+note_view = ViewShape(NoteView, Note)
 _LATE_RESULT = ViewShape(LateResultView, LateResult, "fence")
 
 
@@ -81,7 +81,3 @@ def trail_view(events: tuple[trail.Event, ...], after: int) -> Trail:
         shown.append(event.public())
         after = event.seq
     return {"events": shown, "next_after": after}
-
-
-def note_view(note: Note) -> NoteView:
-    return {"id": note.id, "at": times.rfc3339(note.at), "by": note.by, "content": note.content}

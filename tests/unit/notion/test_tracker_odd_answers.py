@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import httpx
@@ -186,7 +187,7 @@ def test_what_an_import_tells_is_clean_json(world: NotionWorld) -> None:
         return answer
 
     instead(world, change)
-    answer = import_tracker(world.deps, human(), lambda: True).public()
+    answer = asdict(import_tracker(world.deps, human(), lambda: True))
     assert (answer["opened"], len(answer["skipped"])) == (1, 2)
     assert all(is_clean(text) for skipped in answer["skipped"] for text in skipped.values())
     assert json.loads(json.dumps(answer, ensure_ascii=False).encode()) == answer

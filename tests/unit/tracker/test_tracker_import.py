@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any
 
@@ -51,7 +51,7 @@ def tasks(world: NotionWorld) -> list[Any]:
 
 def test_an_open_handoff_becomes_a_task_that_prevents_duplicates(world: NotionWorld) -> None:
     page_id = add(world)
-    assert run(world).public() == {"opened": 1, "closed": 0, "known": 0, "skipped": [], "complete": True}
+    assert asdict(run(world)) == {"opened": 1, "closed": 0, "known": 0, "skipped": [], "complete": True}
     (task,) = tasks(world)
     assert (task.state, task.title, str(task.due_date)) == (State.NEEDS, TITLE, "2026-11-16")
     assert world.trail(task.id) == ["handoff_imported"]

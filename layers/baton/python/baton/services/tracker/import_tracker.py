@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from itertools import islice
-from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
@@ -54,9 +53,6 @@ class Imported:
     skipped: list[dict[str, str]] = field(default_factory=list)
     complete: bool = True  # False if time ran out: call again
 
-    def public(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("opened", "closed", "known", "skipped", "complete")}
-
 
 def import_tracker(
     deps: Deps, by: Principal, may_go_on: Callable[[], bool], idempotency_key: IdempotencyKey | None = None
@@ -82,7 +78,7 @@ def import_tracker(
         importer.tally.complete = False  # the finished part stands, and is reported
         deps.log("an import was cut short", action="import_cut_short", reason=trouble.code)
     if idempotency_key and importer.tally.complete:
-        return Imported(**idempotency.save_first_response(deps, idempotency_key, importer.tally.public()))
+        return Imported(**idempotency.save_first_response(deps, idempotency_key, asdict(importer.tally)))
     return importer.tally
 
 
@@ -181,10 +177,6 @@ class Importer:
         if meaning is None or sync is None or not sync.is_settled:
             return
         reason = f"was {seen.status!r} in {self.deps.trackers.name} when it was imported"
-        command = (
-            commands.Resolve(by=self.by, reason=reason)
-            if meaning is State.DONE
-            else commands.Cancel(by=self.by, reason=reason)
-        )
+        end = commands.Resolve if meaning is State.DONE else commands.Cancel
         with suppress(errors.TaskEnded):
-            change_task(self.deps, TaskRequest(self.by.workspace, task_id), lambda _: command)
+            change_task(self.deps, TaskRequest(self.by.workspace, task_id), lambda _: end(by=self.by, reason=reason))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
@@ -35,9 +34,6 @@ class Retried:
             return replace(self, revived=self.revived + 1)
         return replace(self, hurried=self.hurried + 1)
 
-    def public(self) -> dict[str, Any]:
-        return {"revived": self.revived, "hurried": self.hurried, "complete": self.complete}
-
 
 def retry_tracker(
     deps: Deps, by: Principal, task_id: str | None, idempotency_key: IdempotencyKey | None = None
@@ -57,7 +53,7 @@ def retry_tracker(
     retried = _retry_one(deps, by.workspace, task_id) if task_id else _retry_all(deps, by.workspace)
     deps.tracker_queue.notify(by.workspace, task_id)
     return (
-        Retried(**idempotency.save_first_response(deps, idempotency_key, retried.public()))
+        Retried(**idempotency.save_first_response(deps, idempotency_key, asdict(retried)))
         if idempotency_key
         else retried
     )

@@ -38,11 +38,8 @@ def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Cal
     """Handles one notice. ``task_id``: its task, which no index may show; without one, the pages of all open tasks are
     looked at. Safe to run twice at once, and to stop anywhere. Raises ``Busy``."""
     synced = SyncReport()
-    settings, circuit, now = (
-        deps.store.settings.of(workspace).tracker,
-        deps.store.tracker.circuit(workspace),
-        deps.clock.now(),
-    )
+    settings, now = deps.store.settings.of(workspace).tracker, deps.clock.now()
+    circuit = deps.store.tracker.circuit(workspace)
     if settings is None:
         if circuit.wake_at is not None:
             change_tracker_circuit(
