@@ -8,7 +8,8 @@ text that was found: it goes back to an agent and into logs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
+from operator import is_
 from typing import Any
 
 from baton.domain import errors
@@ -50,12 +51,7 @@ class Guardrails:
         return after
 
     def public(self) -> dict[str, Any]:
-        return {
-            "secrets": self.secrets,
-            "forbidden_patterns": list(self.forbidden_patterns),
-            "max_text_characters": self.max_text_characters,
-            "max_items": self.max_items,
-        }
+        return {**asdict(self), "forbidden_patterns": list(self.forbidden_patterns)}
 
 
 def from_public(values: Mapping[str, Any]) -> Guardrails:
@@ -104,7 +100,7 @@ class _Walk:
             self._path.append((None, number))
             items.append(self.value(item, name))
             self._path.pop()
-        return value if all(map(_is, items, value)) else items
+        return value if all(map(is_, items, value)) else items
 
     def _object(self, value: dict[str, Any]) -> dict[str, Any]:
         self._must_be_few(value)
@@ -155,14 +151,10 @@ class _Walk:
 
 
 def _below(path: str, key: str, number: int) -> str:
-    """Returns the path of a key: by its text, or by its position if the text holds a secret or is no plain name."""
+    """Returns the path of a key: by its text, or by its position (counted from 0 as in arrays) if the text holds a
+    secret or is no plain name."""
     is_name = key and len(key) <= MAX_SHOWN_KEY and key.isprintable() and not any(secrets_in(key))
-    return ".".join(filter(None, (path, key))) if is_name else _by_position(path, number)
-
-
-def _by_position(path: str, number: int) -> str:
-    """Returns the path of the key at a position, counted from 0 as in arrays."""
-    return f"{path}[key {number}]"
+    return ".".join(filter(None, (path, key))) if is_name else f"{path}[key {number}]"
 
 
 def _free(key: str, taken: Mapping[str, Any]) -> str:
@@ -170,10 +162,6 @@ def _free(key: str, taken: Mapping[str, Any]) -> str:
     if key not in taken:
         return key
     return next(name for n in range(2, len(taken) + 3) if (name := f"{key} ({n})") not in taken)
-
-
-def _is(one: Any, other: Any) -> bool:
-    return one is other
 
 
 def _check_pattern(field: str, pattern: str) -> None:

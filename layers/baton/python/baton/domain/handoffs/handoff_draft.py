@@ -3,7 +3,7 @@ becomes a task in one way."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -192,10 +192,5 @@ def unbranched(draft: HandoffDraft) -> HandoffDraft:
 
 
 def _budget_json(budget: Budget) -> dict[str, Any]:
-    values = {
-        "max_handoffs": budget.max_handoffs,
-        "max_model_calls": budget.max_model_calls,
-        "max_tokens": budget.max_tokens,
-        "deadline": None if budget.deadline is None else times.rfc3339(budget.deadline),
-    }
+    values = {**asdict(budget), "deadline": None if budget.deadline is None else times.rfc3339(budget.deadline)}
     return {name: value for name, value in values.items() if value is not None}

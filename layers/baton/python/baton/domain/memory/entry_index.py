@@ -170,7 +170,7 @@ class EntryIndex:
         while len(self) > self._most or self.size > self._most_bytes:
             self.is_whole = False
             is_full = len(self) > self._most
-            self.remove(self._ids[0] if is_full else max(self._shares.values(), key=_size_of).ids[0])
+            self.remove(self._ids[0] if is_full else max(self._shares.values(), key=lambda share: share.size).ids[0])
 
     def count_between(self, after: str, before: str) -> int:
         """Returns how many entries have a later id than the one, and an earlier one than the other."""
@@ -252,10 +252,6 @@ class EntryIndex:
 def _least_size(entry: EntryWords) -> int:
     """In bytes, about: if others have all its words."""
     return len(entry.weights) * _WORD_BYTES
-
-
-def _size_of(share: _Share) -> int:
-    return share.size
 
 
 def _facts(entry: EntryWords, found_by: int, brought: int) -> _Facts:

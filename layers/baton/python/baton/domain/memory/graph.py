@@ -4,6 +4,7 @@ nobody who writes them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -191,23 +192,20 @@ def directions_of(handoffs: Iterable[GraphHandoff]) -> list[DirectionReport]:
 
 
 def _report(source: str, target: str | None, tasks: list[Task]) -> DirectionReport:
+    ends = Counter(task.state for task in tasks)
     took = [(task.meta.updated_at - task.created_at).total_seconds() for task in tasks if task.state is State.DONE]
     return DirectionReport(
         source=source,
         target=target,
         handoffs=len(tasks),
-        done=_count(tasks, State.DONE),
-        failed=_count(tasks, State.FAILED),
-        rejected=_count(tasks, State.REJECTED),
-        cancelled=_count(tasks, State.CANCELLED),
+        done=ends[State.DONE],
+        failed=ends[State.FAILED],
+        rejected=ends[State.REJECTED],
+        cancelled=ends[State.CANCELLED],
         open=sum(not task.is_ended for task in tasks),
         median_seconds=median(took) if took else None,
         last_at=max(task.created_at for task in tasks),
     )
-
-
-def _count(tasks: Iterable[Task], state: State) -> int:
-    return sum(task.state is state for task in tasks)
 
 
 def _artifacts(results: Iterable[Mapping[str, Any]]) -> Iterator[str]:

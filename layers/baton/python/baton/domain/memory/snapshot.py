@@ -19,6 +19,7 @@ _TAKEN_BACK = frozenset({EntryChange.WITHDRAWN, EntryChange.DELETED})
 MOST_ADDED = 3
 # An index may lag, and clocks may differ: a warning that was posted so long before a snapshot may be missing in it.
 MAY_BE_MISSING = times.seconds(2)
+_LISTS = ("decision_ids", "warning_ids", "finding_ids", "summaries", "posted_by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +37,8 @@ class Snapshot:
 
     def plain(self) -> dict[str, Any]:
         """Returns JSON, for the handoff's record."""
-        return {
-            "scope": self.scope,
-            "taken_at": times.rfc3339(self.taken_at),
-            "decision_ids": list(self.decision_ids),
-            "warning_ids": list(self.warning_ids),
-            "finding_ids": list(self.finding_ids),
-            "summaries": list(self.summaries),
-            "posted_by": list(self.posted_by),
-        }
+        lists = {name: list(getattr(self, name)) for name in _LISTS}
+        return {"scope": self.scope, "taken_at": times.rfc3339(self.taken_at), **lists}
 
     @property
     def entry_ids(self) -> tuple[str, ...]:
@@ -87,15 +81,8 @@ def snapshot_of(scope: str, at: datetime, found: Mapping[EntryType, tuple[Entry,
 
 def snapshot_from(kept: Mapping[str, Any]) -> Snapshot:
     """The inverse of ``plain``."""
-    return Snapshot(
-        scope=str(kept.get("scope", ROOT)),
-        taken_at=times.parse_rfc3339(kept["taken_at"]),
-        decision_ids=tuple(kept["decision_ids"]),
-        warning_ids=tuple(kept["warning_ids"]),
-        finding_ids=tuple(kept["finding_ids"]),
-        summaries=tuple(kept["summaries"]),
-        posted_by=tuple(kept["posted_by"]),
-    )
+    lists = {name: tuple(kept[name]) for name in _LISTS}
+    return Snapshot(scope=str(kept.get("scope", ROOT)), taken_at=times.parse_rfc3339(kept["taken_at"]), **lists)
 
 
 @dataclass(frozen=True, slots=True)
