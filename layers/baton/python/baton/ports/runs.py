@@ -67,8 +67,11 @@ class RunExit(StrEnum):
     GIVEN_BACK = "given_back"
 
 
+RunResult = RunSucceeded | RunFailed | RunExit
+
+
 class AgentRunner(Protocol):
-    def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
+    def run(self, work: RunInput) -> RunResult:
         """Does the work. May be called again for the same task after a crash. An exception counts as a retryable
         failure, but for ``StaleClaim``: somebody else has the task. What it answers is data: it can't choose states,
         agents or limits (invariant 9)."""

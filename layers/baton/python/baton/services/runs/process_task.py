@@ -192,9 +192,9 @@ class _ClaimedRun:
         work = FailedWork(failure=failure, retryable=retryable)
         fail_task(self.deps, self.run_input.call(digest_of(failure)), work)
 
-    def _start(self) -> Future[runs.RunSucceeded | runs.RunFailed | runs.RunExit]:
+    def _start(self) -> Future[runs.RunResult]:
         """Starts the runner in a thread of its own, so that this thread can send heartbeats."""
-        outcome: Future[runs.RunSucceeded | runs.RunFailed | runs.RunExit] = Future()
+        outcome: Future[runs.RunResult] = Future()
 
         def run() -> None:
             try:
@@ -213,9 +213,7 @@ class _ClaimedRun:
         Thread(target=here, name=f"run {self.task_id}", daemon=True).start()
         return outcome
 
-    def _await_result(
-        self, outcome: Future[runs.RunSucceeded | runs.RunFailed | runs.RunExit]
-    ) -> runs.RunSucceeded | runs.RunFailed | runs.RunExit:
+    def _await_result(self, outcome: Future[runs.RunResult]) -> runs.RunResult:
         """Returns the runner's result, and sends a heartbeat every third of the lease until it comes. Raises
         ``StaleClaim``."""
         while True:
@@ -237,9 +235,7 @@ class _ClaimedRun:
             self.deps.log("the store was busy at a heartbeat", action="heartbeat_missed", task_id=self.task_id)
 
 
-def _checked(
-    result: runs.RunSucceeded | runs.RunFailed | runs.RunExit,
-) -> runs.RunSucceeded | runs.RunFailed | runs.RunExit:
+def _checked(result: runs.RunResult) -> runs.RunResult:
     """Returns the runner's result if it is small enough to store, else a failure. Raises any error of a result that
     isn't one, or isn't JSON."""
     if isinstance(result, runs.RunExit):

@@ -55,7 +55,7 @@ class AgentLoop:
     deps: Deps
     models: runs.Models
 
-    def run(self, work: runs.RunInput) -> runs.RunSucceeded | runs.RunFailed | runs.RunExit:
+    def run(self, work: runs.RunInput) -> runs.RunResult:
         agent_run = self._begun(work)
         while True:
             reply = agent_run.writer.transcript.unanswered() or agent_run.next_reply()
