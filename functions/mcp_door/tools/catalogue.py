@@ -26,11 +26,11 @@ from mcp_door.tools.withdraw_entry import withdraw_entry
 
 USUAL, ALL = "usual", "all"
 SETS = frozenset({WORKER, SENDER, USUAL, ALL})
-_FOR_SENDERS = (handoff, twining_handoff, create_handoff_marker)
-_FOR_WORKERS = (claim_next, heartbeat, checkpoint, complete, fail, release, delegate, wait_for_callback)
-_ABOUT_TASKS = (get_task, list_tasks, await_task, cancel_task)
-_OF_MEMORY = (remember, withdraw_entry, recall)
-TOOLS: tuple[McpTool, ...] = (*_FOR_SENDERS, *_FOR_WORKERS, *_ABOUT_TASKS, *_OF_MEMORY)
+_HANDING_OVER = (handoff, twining_handoff, create_handoff_marker)
+_WORKING = (claim_next, heartbeat, checkpoint, complete, fail, release, delegate, wait_for_callback)
+_WATCHING = (get_task, list_tasks, await_task, cancel_task)
+_REMEMBERING = (remember, withdraw_entry, recall)
+TOOLS: tuple[McpTool, ...] = (*_HANDING_OVER, *_WORKING, *_WATCHING, *_REMEMBERING)
 
 
 def tools_of(who: str) -> dict[str, McpTool]:
