@@ -7,26 +7,25 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import date
 from typing import Any
 
-from baton.adapters.dynamodb import keys, trail_items
+from baton.adapters.dynamodb import keys, records, trail_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.access.principal import PrincipalKind
 from baton.domain.access.token import Token
-from baton.domain.agents.agent import DEFAULT_RANK, Agent, Approval, Requeue, Runtime
+from baton.domain.agents.agent import Agent, Runtime
 from baton.domain.canonical_json import canonical_json
 from baton.domain.escalations.direction import CountedEscalation, Direction
 from baton.domain.escalations.review import Review
-from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.guardrails.guardrails import from_public as rules_from
 from baton.domain.idempotency import SavedResponse
 from baton.domain.ids import handoff_id_of, workflow_id_of
 from baton.domain.newer import deciding, member
 from baton.domain.numbers import loads
-from baton.domain.settings.settings import AgentsRead, Settings
+from baton.domain.settings.settings import Settings
 from baton.domain.settings.tracker_settings import from_public
 from baton.domain.tasks import trail
 from baton.domain.tasks.field_rules import FieldRule, Form
@@ -166,24 +165,11 @@ def failure_item(task: Task, failure: dict[str, Any]) -> Item:
 
 
 def recovery_item(task: Task, recovery: Recovery) -> Item:
-    return {
-        **keys.recovery(task.workspace, task.id, recovery.number)._asdict(),
-        **{f.name: getattr(recovery, f.name) for f in fields(Recovery)},
-        "at": times.rfc3339(recovery.at),
-    }
+    return {**keys.recovery(task.workspace, task.id, recovery.number)._asdict(), **records.written(recovery)}
 
 
 def recovery_from(item: Item) -> Recovery:
-    return Recovery(
-        number=int(item["number"]),
-        at=times.parse_rfc3339(item["at"]),
-        reason=item["reason"],
-        prior_agent=item["prior_agent"],
-        prior_worker=item["prior_worker"],
-        prior_fence=int(item["prior_fence"]),
-        last_checkpoint_id=item.get("last_checkpoint_id"),
-        action=item["action"],
-    )
+    return records.read(Recovery, item, last_checkpoint_id=item.get("last_checkpoint_id"))
 
 
 def saved_response_item(key: keys.Key, saved_response: SavedResponse) -> Item:
@@ -224,85 +210,33 @@ def note_item(workspace: str, note: Note) -> Item:
 
 
 def note_from(about: str, item: Item) -> Note:
-    return Note(about, item["sk"], times.parse_rfc3339(item["at"]), item["by"], loads(item["content"]))
+    return records.read(Note, item, about=about, id=item["sk"])
 
 
 def review_item(review: Review) -> Item:
-    return {
-        **keys.Key(keys.reviews(review.workspace), review.id)._asdict(),
-        **{f.name: _plain(getattr(review, f.name)) for f in fields(Review) if f.name not in {"id", "request"}},
-        "request": canonical_json(review.request),
-    }
+    return {**keys.Key(keys.reviews(review.workspace), review.id)._asdict(), **records.written(review), "id": None}
 
 
 def review_from(item: Item) -> Review:
-    return Review(
-        workspace=item["workspace"],
-        id=item["sk"],
-        reason=item["reason"],
-        rule=item.get("rule"),
-        chain=tuple(item.get("chain", ())),
-        source_agent=item["source_agent"],
-        target_agent=item.get("target_agent"),
-        request=loads(item["request"]),
-        requested_by=item["requested_by"],
-        opened_at=times.parse_rfc3339(item["opened_at"]),
-        last_at=times.parse_rfc3339(item["last_at"]),
-        count=int(item["count"]),
-        version=int(item["version"]),
-        released_at=_optional_time(item.get("released_at")),
-        released_by=item.get("released_by"),
-        task_id=item.get("task_id"),
-        closed_at=_optional_time(item.get("closed_at")),
-        closed_by=item.get("closed_by"),
-        closed_reason=item.get("closed_reason"),
-    )
+    return records.read(Review, item, id=item["sk"], target_agent=item.get("target_agent"))
 
 
 def agent_item(agent: Agent) -> Item:
     """Returns the agent without its key in the queue index, which only the latest version has."""
-    values = {f.name: _plain(getattr(agent, f.name)) for f in fields(Agent)}
-    for name in ("limit_was_lowered", "off_by"):
-        if not values[name]:
-            del values[name]
-    return {**keys.agent(agent.workspace, agent.slug)._asdict(), **values}
+    values = {**records.written(agent), "limit_was_lowered": agent.limit_was_lowered or None}
+    return {**keys.agent(agent.workspace, agent.slug)._asdict(), **values, "off_by": agent.off_by or None}
 
 
 def agent_queued(agent: Agent) -> Item:
-    index_key = keys.agent_index_key(agent.workspace, agent.slug)
-    return {"queue_pk": index_key.pk, "queue_sk": index_key.sk}
+    return keys.place(keys.QUEUE_INDEX, keys.agent_index_key(agent.workspace, agent.slug))
 
 
 def agent_from(item: Item) -> Agent:
-    return Agent(
-        workspace=item["workspace"],
-        slug=item["slug"],
-        name=item["name"],
-        aliases=tuple(item["aliases"]),
-        description=item["description"],
-        accepts=tuple(item["accepts"]),
-        produces=tuple(item["produces"]),
-        runtime=member(Runtime, item["runtime"]),
-        approval=member(Approval, item["approval"]),
-        requeue=member(Requeue, item["requeue"]),
-        max_concurrent=int(item["max_concurrent"]) if "max_concurrent" in item else None,
-        limit_was_lowered=item.get("limit_was_lowered", False),
-        root_handoffs_per_hour=int(most) if (most := item.get("root_handoffs_per_hour")) else None,
-        dispatch_rank=int(item.get("dispatch_rank", DEFAULT_RANK)),
-        active=item["active"],
-        version=int(item["version"]),
-        created_at=times.parse_rfc3339(item["created_at"]),
-        updated_at=times.parse_rfc3339(item["updated_at"]),
-        updated_by=item["updated_by"],
-        service_version=int(item.get("service_version", 0)),
-        service_by=item.get("service_by", ""),
-        service_fields=tuple(item.get("service_fields", ())),
-        off_by=item.get("off_by", ""),
-    )
+    return records.read(Agent, item, root_handoffs_per_hour=int(item.get("root_handoffs_per_hour", 0)) or None)
 
 
 def settings_item(workspace: str, settings: Settings) -> Item:
-    values = {f.name: _plain(getattr(settings, f.name)) for f in fields(Settings)}
+    values = records.written(settings)
     tracker = settings.tracker and canonical_json(settings.tracker.public())
     guardrails = canonical_json(settings.guardrails.public())
     holidays = sorted(map(str, settings.holidays))
@@ -312,20 +246,15 @@ def settings_item(workspace: str, settings: Settings) -> Item:
 
 def settings_from(item: Item | None) -> Settings:
     """Ignores settings that this version no longer knows; new ones get their defaults."""
-    known = {f.name: f.type for f in fields(Settings)}
-    values = {name: value for name, value in (item or {}).items() if name in known}
-    numbers = {name: int(value) for name, value in values.items() if known[name] == "int"}
-    holidays = frozenset(map(date.fromisoformat, values.get("holidays", ())))
-    tracker = from_public(loads(values["tracker"])) if "tracker" in values else None
-    guardrails = rules_from(loads(values["guardrails"])) if "guardrails" in values else Guardrails()
-    agents_read = member(AgentsRead, values.get("agents_read", AgentsRead.OWN))
-    read = {"holidays": holidays, "agents_read": agents_read, "guardrails": guardrails, "tracker": tracker}
-    return Settings(**{**values, **numbers, **read})
+    found = item or {}
+    odd: Item = {"holidays": frozenset(map(date.fromisoformat, found.get("holidays", ())))}
+    odd |= {"tracker": from_public(loads(found["tracker"]))} if "tracker" in found else {}
+    odd |= {"guardrails": rules_from(loads(found["guardrails"]))} if "guardrails" in found else {}
+    return records.read(Settings, found, **odd)
 
 
 def token_item(token: Token) -> Item:
-    values = {f.name: _plain(getattr(token, f.name)) for f in fields(Token)}
-    return {**keys.token(token.id)._asdict(), **values, "scopes": sorted(token.scopes)}
+    return {**keys.token(token.id)._asdict(), **records.written(token)}
 
 
 def listed_token_item(token: Token) -> Item:
@@ -334,38 +263,12 @@ def listed_token_item(token: Token) -> Item:
 
 
 def token_from(item: Item) -> Token:
-    return Token(
-        id=item["id"],
-        workspace=item["workspace"],
-        kind=deciding(PrincipalKind, item["kind"]),
-        subject=item["subject"],
-        scopes=frozenset(item["scopes"]),
-        digest=item["digest"],
-        created_at=times.parse_rfc3339(item["created_at"]),
-        created_by=item["created_by"],
-        expires_at=_optional_time(item.get("expires_at")),
-        revoked_at=_optional_time(item.get("revoked_at")),
-        revoked_by=item.get("revoked_by"),
-        session_of=item.get("session_of"),
-        ends_at=_optional_time(item.get("ends_at")),
-    )
+    return records.read(Token, item, kind=deciding(PrincipalKind, item["kind"]))
 
 
 def _without_none(values: Item) -> Item:
     """Drops the values that are None: inside a map they would be stored."""
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "astimezone"):
-        return times.rfc3339(value)
-    if isinstance(value, tuple):
-        return list(value)
-    return value
-
-
-def _optional_time(text: str | None) -> datetime | None:
-    return None if text is None else times.parse_rfc3339(text)
 
 
 # What HEAD has for a form where it isn't the value itself, and how it is read back.

@@ -48,6 +48,11 @@ def attributes_of(index: str | None) -> Key:
     return Key(f"{name}_pk", f"{name}_sk")
 
 
+def place(index: str, key: Key | None) -> dict[str, str]:
+    """Returns an item's key in an index as attributes of the item; none for None."""
+    return {} if key is None else dict(zip(attributes_of(index), key, strict=True))
+
+
 def of_workspace(workspace: str) -> str:
     """What the partitions of all its items begin with, but those of its tokens: for an operator's scan."""
     return f"WS#{workspace}#"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb import items, keys, records
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.access.session import OpenSessions, SessionCode
@@ -33,19 +33,12 @@ def open_sessions_from(workspace: str, token_id: str, item: Item | None) -> Open
 
 
 def code_item(code: SessionCode) -> Item:
-    expires_at = times.rfc3339(code.expires_at)
-    values = {"workspace": code.workspace, "token_id": code.token_id, "expires_at": expires_at}
-    return {**keys.session_code(code.digest)._asdict(), **values, "ttl": times.to_ms(code.expires_at) // 1_000 + _DAY}
+    values = {**records.written(code), "digest": None, "ttl": times.to_ms(code.expires_at) // 1_000 + _DAY}
+    return {**keys.session_code(code.digest)._asdict(), **values}
 
 
 def code_from(digest: str, item: Item) -> SessionCode:
-    return SessionCode(
-        digest=digest,
-        workspace=item["workspace"],
-        token_id=item["token_id"],
-        expires_at=times.parse_rfc3339(item["expires_at"]),
-        session_id=item.get("session_id"),
-    )
+    return records.read(SessionCode, item, digest=digest)
 
 
 def _end_of(session: Token) -> int:

@@ -8,13 +8,8 @@ from baton.domain.alerts.alert import Alert, from_snapshot, snapshot
 
 
 def alert_item(alert: Alert) -> Item:
-    index_key = keys.alert_index_key(alert)
-    return {
-        **snapshot(alert),
-        **keys.alert(alert.workspace, alert.id)._asdict(),
-        "queue_pk": index_key and index_key.pk,
-        "queue_sk": index_key and index_key.sk,
-    }
+    place = keys.place(keys.QUEUE_INDEX, keys.alert_index_key(alert))
+    return {**snapshot(alert), **keys.alert(alert.workspace, alert.id)._asdict(), **place}
 
 
 def alert_from(item: Item) -> Alert:

@@ -10,8 +10,8 @@ from baton.domain.tasks.task import Task
 
 def begun_item(root: Task, begun_by: str) -> Item:
     """Returns the place in the list of all conversations of one that the task begins."""
-    place = keys.conversation_index_key(root.workspace, root.id)
-    return {"queue_pk": place.pk, "queue_sk": place.sk, "source_agent": begun_by}
+    place = keys.place(keys.QUEUE_INDEX, keys.conversation_index_key(root.workspace, root.id))
+    return {**place, "source_agent": begun_by}
 
 
 def begun_from(entry: Item) -> BegunConversation:

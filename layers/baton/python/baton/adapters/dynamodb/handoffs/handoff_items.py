@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb import keys, records
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.canonical_json import canonical_json
@@ -55,40 +55,17 @@ def lapsed_from(mark: Item) -> ReadyTask:
 
 
 def checkpoint_item(key: keys.Key, checkpoint: Checkpoint) -> Item:
-    return {
-        **key._asdict(),
-        "id": checkpoint.id,
-        "workflow_id": checkpoint.workflow_id,
-        "task_id": checkpoint.task_id,
-        "step_name": checkpoint.step_name,
-        "state": canonical_json(checkpoint.state),
-        "at": times.rfc3339(checkpoint.at),
-        "by": checkpoint.by,
-    }
+    return {**key._asdict(), **records.written(checkpoint)}
 
 
 def checkpoint_from(item: Item) -> Checkpoint:
-    return Checkpoint(
-        id=item["id"],
-        workflow_id=item["workflow_id"],
-        task_id=item["task_id"],
-        step_name=item["step_name"],
-        state=loads(item["state"]),
-        at=times.parse_rfc3339(item["at"]),
-        by=item["by"],
-    )
+    return records.read(Checkpoint, item)
 
 
 def job_item(workspace: str, job: BackgroundJob) -> Item:
-    index_key = keys.job_index_key(job)
-    return {
-        **keys.job(workspace, job.kind, job.task_id)._asdict(),
-        "stamp": job.stamp,
-        "due_ms": times.to_ms(job.at),
-        "data": canonical_json(job.data),
-        "wake_pk": index_key.pk,
-        "wake_sk": index_key.sk,
-    }
+    written = {"stamp": job.stamp, "due_ms": times.to_ms(job.at), "data": canonical_json(job.data)}
+    place = keys.place(keys.WAKE_INDEX, keys.job_index_key(job))
+    return {**keys.job(workspace, job.kind, job.task_id)._asdict(), **written, **place}
 
 
 def job_from(kind: JobKind, task_id: str, item: Item | None) -> BackgroundJob | None:
@@ -100,19 +77,11 @@ def job_from(kind: JobKind, task_id: str, item: Item | None) -> BackgroundJob | 
 
 
 def late_item(key: keys.Key, result: LateResult) -> Item:
-    return {
-        **key._asdict(),
-        "fence": result.claim_fence,
-        "agent": result.agent,
-        "at": times.rfc3339(result.at),
-        "verb": result.verb,
-        "content": canonical_json(result.content),
-    }
+    return {**key._asdict(), **records.written(result), "claim_fence": None, "fence": result.claim_fence}
 
 
 def late_from(item: Item) -> LateResult:
-    at, content = times.parse_rfc3339(item["at"]), loads(item["content"])
-    return LateResult(int(item["fence"]), item["agent"], at, item["verb"], content)
+    return records.read(LateResult, item, claim_fence=int(item["fence"]))
 
 
 def roots_item(workspace: str, roots: RootHandoffs) -> Item:

@@ -6,52 +6,27 @@ second time, by rows, before all else. What is over loses its places; the rows s
 
 from __future__ import annotations
 
-from typing import Any
-
-from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb import keys, records
 from baton.adapters.dynamodb.item_writes import Item
-from baton.domain import times
 from baton.domain.memory import entry as entries
-from baton.domain.memory.entry import ChangedEntry, DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
+from baton.domain.memory.entry import ChangedEntry, Entry, EntryEvent
 from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.memory.scope import ROOT, line_of
-from baton.domain.newer import member
-
-_PLAIN = ("scope", "summary", "detail", "rationale", "supersedes", "posted_by", "version")
 
 
 def entry_item(entry: Entry) -> Item:
-    return {
-        **{name: getattr(entry, name) for name in _PLAIN},
-        **keys.board_entry(entry.workspace, entry.id)._asdict(),
-        "entry_type": str(entry.entry_type),
-        "tags": list(entry.tags),
-        "relates_to": list(entry.relates_to),
-        "status": None if entry.status is None else str(entry.status),
-        "posted_at": times.rfc3339(entry.posted_at),
+    written = {
+        **records.written(entry),
+        "workspace": None,
+        "id": None,
         "changes": list(map(_event_item, entry.changes)),
-        **_place(entry, ROOT),
     }
+    return {**written, **keys.board_entry(entry.workspace, entry.id)._asdict(), **_place(entry, ROOT)}
 
 
 def entry_from(workspace: str, item: Item) -> Entry:
-    return Entry(
-        workspace=workspace,
-        id=item["sk"],
-        scope=item["scope"],
-        entry_type=member(EntryType, item["entry_type"]),
-        summary=item["summary"],
-        detail=item["detail"],
-        tags=tuple(item["tags"]),
-        relates_to=tuple(item["relates_to"]),
-        rationale=item.get("rationale"),
-        status=member(DecisionStatus, item["status"]) if "status" in item else None,
-        supersedes=item.get("supersedes"),
-        posted_by=item["posted_by"],
-        posted_at=times.parse_rfc3339(item["posted_at"]),
-        changes=tuple(map(_event_from, item["changes"])),
-        version=int(item["version"]),
-    )
+    changes = tuple(map(_event_from, item["changes"]))
+    return records.read(Entry, item, workspace=workspace, id=item["sk"], changes=changes)
 
 
 def row_items(entry: Entry) -> list[Item]:
@@ -77,24 +52,11 @@ def changed_from(workspace: str, item: Item) -> ChangedEntry:
 
 
 def pack_list_item(packs: PackList) -> Item:
-    key = keys.board_pack_list(packs.workspace)
-    return {
-        **key._asdict(),
-        "until": packs.until,
-        "begins_after": packs.begins_after,
-        "merged_at": times.rfc3339(packs.merged_at),
-        "version": packs.version,
-    }
+    return {**keys.board_pack_list(packs.workspace)._asdict(), **records.written(packs), "workspace": None}
 
 
 def pack_list_from(workspace: str, item: Item) -> PackList:
-    return PackList(
-        workspace=workspace,
-        until=item["until"],
-        begins_after=item["begins_after"],
-        merged_at=times.parse_rfc3339(item["merged_at"]),
-        version=int(item["version"]),
-    )
+    return records.read(PackList, item, workspace=workspace)
 
 
 def pack_item(pack: EntryPack) -> Item:
@@ -103,7 +65,7 @@ def pack_item(pack: EntryPack) -> Item:
 
 
 def pack_from(workspace: str, item: Item) -> EntryPack:
-    return EntryPack(workspace, item["sk"], int(item["form"]), bytes(item.get("contents", b"")))
+    return records.read(EntryPack, item, workspace=workspace, last_id=item["sk"])
 
 
 def _has_rows(entry: Entry) -> bool:
@@ -115,21 +77,13 @@ def _place(entry: Entry, scope: str, shelf: str = "") -> Item:
     """The place in the view of a scope; none if the entry isn't in view."""
     if not (entry.entry_type in entries.SNAPSHOT_TYPES and entry.is_active):
         return {}
-    key = keys.view_index_key(entry, scope, shelf)
-    return {"queue_pk": key.pk, "queue_sk": key.sk}
+    return keys.place(keys.QUEUE_INDEX, keys.view_index_key(entry, scope, shelf))
 
 
 def _event_item(event: EntryEvent) -> Item:
-    values: dict[str, Any] = {
-        "what": str(event.what),
-        "by": event.by,
-        "at": times.rfc3339(event.at),
-        "entry": event.entry_id,
-        "reason": event.reason,
-    }
+    values = {**records.written(event), "entry": event.entry_id, "entry_id": None}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _event_from(item: Item) -> EntryEvent:
-    at = times.parse_rfc3339(item["at"])
-    return EntryEvent(member(EntryChange, item["what"]), item["by"], at, item.get("entry"), item.get("reason"))
+    return records.read(EntryEvent, item, entry_id=item.get("entry"))

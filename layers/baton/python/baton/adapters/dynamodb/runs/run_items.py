@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb import items, keys, records
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
 from baton.domain.newer import deciding, member
@@ -20,19 +20,14 @@ _NUMBERS, _TEXTS, _MARKS = ("first", "turn"), ("agent", "stop_reason"), ("is_rep
 
 
 def profile_item(profile: RunProfile) -> Item:
-    values = {f.name: getattr(profile, f.name) for f in fields(RunProfile)}
-    return {**keys.profile(profile.workspace, profile.slug)._asdict(), **values, "tools": list(profile.tools)}
+    return {**keys.profile(profile.workspace, profile.slug)._asdict(), **records.written(profile)}
 
 
 def profile_from(workspace: str, slug: str, item: Item | None) -> RunProfile:
     """Ignores fields that this version no longer knows; new ones get their defaults."""
-    if item is None:
-        return RunProfile(workspace=workspace, slug=slug)
-    known = {f.name: f.type for f in fields(RunProfile)}
-    values = {name: value for name, value in item.items() if name in known}
-    numbers = {name: int(value) for name, value in values.items() if known[name] in {"int", "int | None"}}
-    read = {"tools": tuple(values.get("tools", ())), "join": deciding(Policy, values.get("join", Policy.ALL))}
-    return RunProfile(**{**values, **numbers, **read})
+    found = item or {}
+    join = deciding(Policy, found.get("join", Policy.ALL))
+    return records.read(RunProfile, found, workspace=workspace, slug=slug, join=join)
 
 
 def entry_item(workspace: str, of_task: TaskEntry) -> Item:

@@ -18,8 +18,7 @@ from baton.domain.tasks.task_items import Retry
 
 def body_item(task: Task, body: dict[str, Any]) -> Item:
     """Returns the body of a new task, with the task's place in its agent's list."""
-    place = keys.agent_list_index_key(task)
-    listed = {} if place is None else {"queue_pk": place.pk, "queue_sk": place.sk}
+    listed = keys.place(keys.QUEUE_INDEX, keys.agent_list_index_key(task))
     return {**items.payload_item(keys.task_item(task.workspace, task.id, keys.BODY), body), **listed}
 
 
