@@ -107,7 +107,7 @@ REPEATS = (
         harmless="each transaction has an item whose condition fails once it was applied, but a revocation's, and "
             "that sets the same again; in every fourth seed the table knows no tokens at all"),
     bug("a batch read forgets what wasn't processed", do.value("table:Table.get_many", "{}", "UnprocessedKeys")),
-    bug("a partition is read to its first page only", do.always("table:Table.query_all", "LastEvaluatedKey")),
+    bug("a partition is read to its first page only", do.always("table:Table._answers", "LastEvaluatedKey")),
     bug("a key is remembered after the effect",
         do.statement("save_checkpoint:save_checkpoint",
             "commit(deps, change, Put(checkpoint))\n"
@@ -145,8 +145,8 @@ REPEATS = (
 DIRECTIONS = (
     bug("the cap lets one more through", do.compare("direction:Direction.decide", ">", "escalation_cap")),
     bug("a direction's version isn't compared",
-        do.item("marker_writes:_update_direction",
-            "'attribute_not_exists(#version) OR #version >= :zero'", "ConditionExpression"),
+        do.value("marker_writes:_update_direction",
+            "'attribute_not_exists(#version) OR #version >= :zero'", "VERSION_UNCHANGED"),
         do.value("marker_writes:_update_direction", "{':zero': 0}", ":seen")),
     bug("nobody looks whether a direction's tasks have ended", do.always("look_at_ends:with_ends", "in_question")),
     bug("a task at work counts as ended in its direction",
@@ -267,7 +267,7 @@ SHARDS = (
     bug("every entry goes to one shard more than readers look at",
         do.operand("shards:Shards.shard_of", "it + 1", "written")),
     bug("an event is recognised in the outbox by another place than its own",
-        do.text("event_outbox:STILL_WAITING", "begins_with(#shard, :outbox)", "#shard = :outbox"), steps=200_000),
+        do.text("event_outbox:STILL_WAITING", "begins_with(#wake_pk, :outbox)", "#wake_pk = :outbox"), steps=200_000),
 )  # fmt: skip
 PAGES = (
     bug("a page is looked for only if a notice tells of it",

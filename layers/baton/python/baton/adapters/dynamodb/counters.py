@@ -8,7 +8,7 @@ from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import ItemWrite
-from baton.adapters.dynamodb.table import to_wire
+from baton.adapters.dynamodb.puts import update
 from baton.domain import errors, times
 from baton.domain.alerts.alert import AlertCount, too_many_alerts
 from baton.domain.handoffs.workflow import HandoffCount
@@ -54,20 +54,13 @@ COUNTERS: dict[type, CounterType] = {
 def added(workspace: str, add: Add) -> ItemWrite:
     counter, stored = add.counter, COUNTERS[type(add.counter)]
     condition = _condition(add, stored.start(counter), is_first=stored.is_first(counter))
-    names, values = {"#count": "count"}, {":start": stored.start(counter), ":number": add.number}
     sets = "SET #count = if_not_exists(#count, :start) + :number"
+    values = {":start": stored.start(counter), ":number": add.number}
     if condition != IS_NEW:
         values[":room"] = add.most - add.number
     if stored.ttl is not None:
-        sets, names["#ttl"], values[":ttl"] = f"{sets}, #ttl = :ttl", "ttl", stored.ttl(counter)
-    request = {
-        "Key": to_wire(stored.key(workspace, counter)._asdict()),
-        "UpdateExpression": sets,
-        "ConditionExpression": condition,
-        "ExpressionAttributeNames": names,
-        "ExpressionAttributeValues": to_wire(values),
-    }
-    return ItemWrite("Update", request, lambda: stored.refused(counter))
+        sets, values[":ttl"] = f"{sets}, #ttl = :ttl", stored.ttl(counter)
+    return update(stored.key(workspace, counter), sets, condition, values, lambda: stored.refused(counter))
 
 
 def _condition(add: Add, start: int, *, is_first: bool) -> str:

@@ -11,6 +11,8 @@ from baton.adapters.dynamodb import keys
 from baton.domain import errors
 
 Item = dict[str, Any]
+# Makes the error that a failed condition stands for.
+Refused = Callable[[], errors.BatonError]
 
 
 class Fitness(IntEnum):
@@ -69,7 +71,7 @@ class ItemWrite:
 
     kind: str
     request: Item
-    refused: Callable[[], errors.BatonError]  # makes the error that a failed condition stands for
+    refused: Refused
     fitness: Fitness = Fitness.NONE
     bar: Bar | Exclusive | None = None  # how this item fences off the whole transaction
     event: StampedEvent | None = None  # what carries the token; None: the item itself

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from baton.adapters.dynamodb.item_writes import Bar, Exclusive, Fitness, Item, ItemWrite
-from baton.adapters.dynamodb.table import to_wire
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import Bar, Exclusive, Fitness, Item, ItemWrite, Refused
+from baton.adapters.dynamodb.table import names_in, to_wire, update_request
 from baton.domain import errors
 
 # The item doesn't exist yet: a new task, the next event, an idempotency key used for the first time.
@@ -17,13 +17,12 @@ NOT_THERE_YET = "attribute_not_exists(#pk)"
 VERSION_UNCHANGED = "#version = :seen"
 VERSION_NOT_SET = "attribute_not_exists(#version)"
 REFUSE_A_REPEAT = frozenset({NOT_THERE_YET, VERSION_UNCHANGED})
-_NAMES = ("pk", "version", "retry_id", "ttl", "next_id", "task", "fence", "free", "at_ms")
 
 
 def put(
     item: Item,
     condition: str | None = None,
-    refused: Callable[[], errors.BatonError] = lambda: errors.Conflict("task"),
+    refused: Refused = lambda: errors.Conflict("task"),
     fitness: Fitness = Fitness.NONE,
     bar: Bar | Exclusive | None = None,
     **values: Any,
@@ -32,12 +31,17 @@ def put(
     if condition is not None:
         request |= {
             "ConditionExpression": condition,
-            "ExpressionAttributeNames": {f"#{name}": name for name in _NAMES if f"#{name}" in condition},
+            "ExpressionAttributeNames": names_in(condition),
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
     if values:
         request["ExpressionAttributeValues"] = to_wire({f":{name}": value for name, value in values.items()})
     return ItemWrite("Put", request, refused, fitness, bar, refuses_a_repeat=condition in REFUSE_A_REPEAT)
+
+
+def update(key: keys.Key, sets: str, condition: str | None, values: Item, refused: Refused, **names: str) -> ItemWrite:
+    """``names``: as for ``update_request``."""
+    return ItemWrite("Update", update_request(key, sets, condition, values, **names), refused)
 
 
 def put_first(item: Item) -> ItemWrite:

@@ -97,17 +97,6 @@ class DynamoStore(Store):
     def _remove_job(self, workspace: str, job: BackgroundJob) -> None:
         """Takes the job out of its index. The item itself stays, for the next job's use: Baton has no permission to
         delete items."""
+        key, sets = keys.job(workspace, job.kind, job.task_id), "REMOVE #stamp, #due_ms, #data, #wake_pk, #wake_sk"
         with suppress(ConditionFailed, errors.Busy):
-            self._table.update(
-                keys.job(workspace, job.kind, job.task_id),
-                UpdateExpression="REMOVE #stamp, #due, #data, #shard, #place",
-                ConditionExpression=STILL_THE_SAME,
-                ExpressionAttributeNames={
-                    "#stamp": "stamp",
-                    "#due": "due_ms",
-                    "#data": "data",
-                    "#shard": "wake_pk",
-                    "#place": "wake_sk",
-                },
-                ExpressionAttributeValues={":stamp": job.stamp},
-            )
+            self._table.update(key, sets, STILL_THE_SAME, {":stamp": job.stamp})

@@ -12,10 +12,11 @@ reported, an attempt with an unclear outcome is fenced off: one of its condition
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict, Unpack
 from uuid import uuid4
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
@@ -83,6 +84,21 @@ class DynamoClient(Protocol):
     def transact_write_items(self, **request: Any) -> Any: ...
 
 
+class UpTo(TypedDict, total=False):
+    """``last``: the sort key up to which a query goes."""
+
+    last: str
+
+
+class Bounds(UpTo, total=False):
+    """The sort keys that a query is about; all of the partition, without any bound. ``first`` and ``last`` are
+    included, ``after`` and ``before`` aren't."""
+
+    first: str
+    after: str | None
+    before: str | None
+
+
 class ConditionFailed(Exception):
     """The condition of an update, or of a put by itself, was false."""
 
@@ -118,7 +134,8 @@ class Table:
         self.shards, self.schema = layout.shards, layout.schema
 
     def get(self, key: keys.Key) -> Item | None:
-        answer = self._read(self._client.get_item, Key=_key_to_wire(key), ConsistentRead=True)
+        wire = to_wire(key._asdict())
+        answer = self._call(self._client.get_item, TableName=self._name, Key=wire, ConsistentRead=True)
         return next(self._items([answer["Item"]]), None) if "Item" in answer else None
 
     def get_many(self, wanted: Sequence[keys.Key], *, newer_too: bool = False) -> dict[keys.Key, Item]:
@@ -131,7 +148,7 @@ class Table:
         found: dict[keys.Key, Item] = {}
         if not once_each:
             return found
-        request = {self._name: {"Keys": [_key_to_wire(key) for key in once_each], "ConsistentRead": True}}
+        request = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
         for _ in range(ATTEMPTS):
             answer = self._call(self._client.batch_get_item, RequestItems=request)
             for item in self._items(answer["Responses"].get(self._name, []), newer_too=newer_too):
@@ -142,43 +159,74 @@ class Table:
             self._pause(1)
         raise errors.Busy
 
-    def query(self, condition: str, values: Item, *, limit: int, newest_first: bool = False, **more: Any) -> list[Item]:
-        """Returns the first ``limit`` items, each once, with one call unless they take more than 1 MB. ``condition``
-        names ``#pk`` and ``#sk``: the table's own keys, or those of ``IndexName``. An index may show an item twice
-        while it moves."""
+    def get_all(
+        self, wanted: Sequence[keys.Key], at_once: int = MAX_BATCH, *, newer_too: bool = False
+    ) -> dict[keys.Key, Item]:
+        """The same for any number of keys, so many with one call."""
         found: dict[keys.Key, Item] = {}
-        # An index has parts of items, without the number. Steps leave all of these as they are.
-        items = self._items if more.get("IndexName") is None else _without_void
-        while True:
-            more["Limit"] = limit - len(found)
-            answer = self._query_page(condition, values, ScanIndexForward=not newest_first, **more)
-            for item in items(answer["Items"]):
-                found.setdefault(keys.Key(item["pk"], item["sk"]), item)
-            if len(found) >= limit or "LastEvaluatedKey" not in answer:
-                return list(found.values())
-            more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        for start in range(0, len(wanted), at_once):
+            found |= self.get_many(wanted[start : start + at_once], newer_too=newer_too)
+        return found
 
-    def index_page(self, index: str, partition: str, start: str, limit: int, until: str | None = None) -> list[Item]:
-        """Returns the index entries after ``start``, up to ``until``."""
-        condition, values = "#pk = :pk AND #sk > :start", {":pk": partition, ":start": start}
-        if until is not None:
-            # A key condition takes a single range: BETWEEN starts at the next possible sort key after ``start``.
-            condition, values = "#pk = :pk AND #sk BETWEEN :start AND :until", {**values, ":start": start + " "}
-            values[":until"] = until
-        return self.query(condition, values, limit=limit, IndexName=index)
+    def query(
+        self,
+        partition: str,
+        limit: int,
+        *,
+        index: str | None = None,
+        newest_first: bool = False,
+        **bounds: Unpack[Bounds],
+    ) -> list[Item]:
+        """Returns the first ``limit`` items of a partition of the table, or of an index, which lags behind it; each
+        once, with one call unless they take more than 1 MB. An index may show an item twice while it moves."""
+        found: dict[keys.Key, Item] = {}
+        request = {**_query_of(partition, bounds, index), "Limit": limit, "ScanIndexForward": not newest_first}
+        for answer in self._answers(request):
+            for item in self._items(answer["Items"], of_index=index is not None):
+                found.setdefault(keys.Key(item["pk"], item["sk"]), item)
+            if len(found) >= limit:
+                break
+            request["Limit"] = limit - len(found)
+        return list(found.values())
+
+    def query_page(
+        self, partition: str, limit: int, *, newest_first: bool = False, **bounds: Unpack[Bounds]
+    ) -> tuple[list[Item], bool]:
+        """Returns at most ``limit`` items, as many as fit into one answer of 1 MB, and whether more may follow; then it
+        is one at least. An answer may have none but those that nobody sees."""
+        request = {**_query_of(partition, bounds), "Limit": limit + 1, "ScanIndexForward": not newest_first}
+        found, has_more = list[Item](), False
+        for answer in self._answers(request):
+            found, has_more = list(self._items(answer["Items"])), "LastEvaluatedKey" in answer
+            if found:
+                break
+        return found[:limit], len(found) > limit or has_more
+
+    def query_all(self, partition: str, **bounds: Unpack[Bounds]) -> Iterator[Item]:
+        """Yields every item, from all pages of the partition."""
+        for answer in self._answers(_query_of(partition, bounds)):
+            yield from self._items(answer["Items"])
+
+    def index_pages(
+        self, index: str, partition: str, size: int, after: str = keys.EARLIEST, **bounds: Unpack[UpTo]
+    ) -> Iterator[list[Item]]:
+        """Yields the entries of an index, ``size`` with one call, each page after the last entry of the one before."""
+        page = self.query(partition, size, index=index, after=after, **bounds)
+        while page:
+            yield page
+            if len(page) < size:
+                return
+            after = page[-1][keys.attributes_of(index).sk]
+            page = self.query(partition, size, index=index, after=after, **bounds)
 
     def newest(
         self, partition: str, limit: int, cursor: str | None, index: str | None = None
     ) -> tuple[list[Item], str | None]:
         """Returns a page of a partition whose sort keys are sortable ids, newest first, and the next page's cursor. Of
         a partition that is spread, each shard is read."""
-        sort_key, more = keys.attributes_of(index).sk, {} if index is None else {"IndexName": index}
-        condition, values = "#pk = :pk", {}
-        if cursor is not None:
-            condition, values = condition + " AND #sk < :cursor", {":cursor": cursor}
-        found: dict[str, Item] = {}
+        sort_key, found = keys.attributes_of(index).sk, dict[str, Item]()
         for shard in self.shards.all_of(partition):
-            here = self.query(condition, {":pk": shard, **values}, limit=limit + 1, newest_first=True, **more)
+            here = self.query(shard, limit + 1, index=index, newest_first=True, before=cursor)
             found |= {item[sort_key]: item for item in here}
         page = [found[sk] for sk in sorted(found, reverse=True)[:limit]]
         return page, page[-1][sort_key] if len(found) > limit else None
@@ -187,44 +235,15 @@ class Table:
         """Makes reads of this table that don't wait for each other."""
         self._together(calls)
 
-    def query_page(
-        self, condition: str, values: Item, *, limit: int, newest_first: bool = False
-    ) -> tuple[list[Item], bool]:
-        """Returns at most ``limit`` items, as many as fit into one answer of 1 MB, and whether more may follow; then it
-        is one at least. An answer may have none but those that nobody sees."""
-        more: Item = {"Limit": limit + 1, "ScanIndexForward": not newest_first}
-        while True:
-            answer = self._query_page(condition, values, **more)
-            found = list(self._items(answer["Items"]))
-            if found or "LastEvaluatedKey" not in answer:
-                return found[:limit], len(found) > limit or "LastEvaluatedKey" in answer
-            more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
-
-    def query_all(self, condition: str, values: Item) -> Iterator[Item]:
-        """Yields every item that the condition selects, from all pages of the partition."""
-        start: Item = {}
-        while True:
-            answer = self._query_page(condition, values, **start)
-            yield from self._items(answer["Items"])
-            if "LastEvaluatedKey" not in answer:
-                return
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
-
-    def update(self, key: keys.Key, *, attempts: int = ATTEMPTS, **request: Any) -> Item:
+    def update(
+        self, key: keys.Key, update: str, condition: str | None, values: Item, *, attempts: int = ATTEMPTS, **names: str
+    ) -> Item:
         """Updates one item and returns it as it is afterwards. The update must be safe to apply twice. Raises
-        ``ConditionFailed``, ``WrittenByNewer``, or ``Busy`` after the last attempt."""
-        values = to_wire(request.pop("ExpressionAttributeValues"))
-        request = self.schema.guarded({**request, "ExpressionAttributeValues": values})
-
-        def send() -> Any:
-            return self._client.update_item(
-                TableName=self._name,
-                Key=_key_to_wire(key),
-                ReturnValues="ALL_NEW",
-                ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                **request,
-            )
-
+        ``ConditionFailed``, ``WrittenByNewer``, or ``Busy`` after the last attempt. ``names``: as for
+        ``update_request``."""
+        request = self.schema.guarded(update_request(key, update, condition, values, **names))
+        returned = {"ReturnValues": "ALL_NEW", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+        send = partial(self._client.update_item, TableName=self._name, **returned, **request)
         return self.schema.read(from_wire(self._applied(send, attempts)["Attributes"]))
 
     def put(self, write: ItemWrite, *, attempts: int = ATTEMPTS) -> None:
@@ -304,10 +323,12 @@ class Table:
             bar = replace(bar, key=self.shards.placed_key(bar.key))
         return replace(write, request=request if token is None else write.stamped(request, token), bar=bar)
 
-    def _items(self, wire: Iterable[Item], *, newer_too: bool = False) -> Iterator[Item]:
-        """Yields whole items as they are read. Raises ``WrittenByNewer``."""
-        for item in _without_void(wire):
-            yield item if newer_too and self.schema.is_newer(item) else self.schema.read(item)
+    def _items(self, wire: Iterable[Item], *, newer_too: bool = False, of_index: bool = False) -> Iterator[Item]:
+        """Yields items as they are read. Raises ``WrittenByNewer``. An index has parts of items, without the number.
+        Steps leave all of these as they are."""
+        for item in map(from_wire, wire):
+            if VOID not in item:
+                yield item if of_index or (newer_too and self.schema.is_newer(item)) else self.schema.read(item)
 
     def _put_first(self, write: ItemWrite, token: str) -> None:
         """Raises ``Busy``, and the write's own error if another commit has put the item. Safe to apply twice."""
@@ -320,15 +341,17 @@ class Table:
     def _was_applied(self, bar: Bar, commit_proof: ItemWrite, token: str) -> bool:
         """True if the transaction was applied after all. If it wasn't, it never will be. Raises ``Busy`` if it can't be
         fenced off: then nothing else may be decided."""
-        match bar:
-            case KeyBar(key):
-                request = _void_update(key)
-            case VersionBar(key, version):
-                request = _version_update(key, version)
-            case TokenBar(key):
-                request = _token_update(key, token)
         try:
-            self.update(**request)
+            match bar:
+                case KeyBar(key):
+                    self.update(key, "SET #void = :void", NOBODY_IS_HERE, {":void": True})
+                case VersionBar(key, version):
+                    values: Item = {":seen": version, ":next": version + 1}
+                    self.update(key, "SET #version = :next REMOVE #fresh", IS_AS_SEEN, values)
+                case TokenBar(key):
+                    values = {":barred": True, ":token": token, ":nobody": barred(token)}
+                    sets = "SET #barred = :barred, #written_by = :nobody"
+                    self.update(key, sets, ISNT_ITS_WORK, values, barred=barred(token))
         except ConditionFailed:
             return self._is_ours(commit_proof, token)
         return False
@@ -347,23 +370,17 @@ class Table:
         """Returns the token of the commit that wrote the event. It is in HEAD or, since later commits, in a chunk."""
         if int(head["seq"]) - len(entries_of(head)) < event.seq:
             return written_by(head, event.seq)
-        condition, values = "#pk = :pk AND #sk >= :first", {":pk": event.trail, ":first": keys.chunk_name(event.seq)}
-        return next((written_by(chunk, event.seq) for chunk in self.query(condition, values, limit=1)), None)
+        chunks = self.query(event.trail, 1, first=keys.chunk_name(event.seq))
+        return next((written_by(chunk, event.seq) for chunk in chunks), None)
 
-    def _query_page(self, condition: str, values: Item, **more: Any) -> Any:
-        """Reads one page of the table, or of ``IndexName``, which lags behind the table."""
-        index = more.get("IndexName")
-        request = {
-            "KeyConditionExpression": condition,
-            "ExpressionAttributeNames": _key_names(condition, index),
-            "ExpressionAttributeValues": to_wire(values),
-            "ConsistentRead": index is None,
-            **more,
-        }
-        return self._read(self._client.query, **request)
-
-    def _read(self, call: Callable[..., Any], **request: Any) -> Any:
-        return self._call(call, TableName=self._name, **request)
+    def _answers(self, request: Item) -> Iterator[Any]:
+        """Yields a query's answers, one from each page. Between them the caller may change its ``Limit``."""
+        while True:
+            answer = self._call(self._client.query, TableName=self._name, **request)
+            yield answer
+            if "LastEvaluatedKey" not in answer:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def _call(self, call: Callable[..., Any], **request: Any) -> Any:
         for attempt in range(ATTEMPTS):
@@ -392,40 +409,6 @@ IS_AS_SEEN = "#version = :seen"
 ISNT_ITS_WORK = "#written_by <> :token"
 
 
-def _void_update(key: keys.Key) -> Item:
-    return {
-        "key": key,
-        "UpdateExpression": "SET #void = :void",
-        "ConditionExpression": NOBODY_IS_HERE,
-        "ExpressionAttributeNames": {"#void": VOID, "#pk": "pk"},
-        "ExpressionAttributeValues": {":void": True},
-    }
-
-
-def _version_update(key: keys.Key, version: int) -> Item:
-    return {
-        "key": key,
-        "UpdateExpression": "SET #version = :next REMOVE #fresh",
-        "ConditionExpression": IS_AS_SEEN,
-        "ExpressionAttributeNames": {"#version": "version", "#fresh": "fresh"},
-        "ExpressionAttributeValues": {":seen": version, ":next": version + 1},
-    }
-
-
-def _token_update(key: keys.Key, token: str) -> Item:
-    return {
-        "key": key,
-        "UpdateExpression": "SET #barred = :barred, #written_by = :nobody",
-        "ConditionExpression": ISNT_ITS_WORK,
-        "ExpressionAttributeNames": {"#barred": barred(token), "#written_by": "written_by"},
-        "ExpressionAttributeValues": {":barred": True, ":token": token, ":nobody": barred(token)},
-    }
-
-
-def _without_void(wire: Iterable[Item]) -> Iterator[Item]:
-    return (item for item in map(from_wire, wire) if VOID not in item)
-
-
 def to_wire(item: Item) -> Item:
     """Converts an item to DynamoDB's format, without the attributes that are None."""
     return {
@@ -433,10 +416,6 @@ def to_wire(item: Item) -> Item:
         for name, value in item.items()
         if value is not None
     }
-
-
-def _key_to_wire(key: keys.Key) -> Item:
-    return {"pk": {"S": key.pk}, "sk": {"S": key.sk}}
 
 
 def from_wire(item: Item) -> Item:
@@ -454,11 +433,49 @@ def _must_fit(writes: Sequence[ItemWrite]) -> None:
     must_fit_together([(size, write.request["Item"]) for write, size in puts if not write.comes_first])
 
 
+def update_request(key: keys.Key, update: str, condition: str | None, values: Item, **names: str) -> Item:
+    """Returns the request of an update, or with no ``update`` of a check. ``#version`` in its expressions is the
+    attribute ``version``; ``names`` are those that aren't called as they are written there."""
+    expressions = {"UpdateExpression": update, "ConditionExpression": condition}
+    return {
+        "Key": to_wire(key._asdict()),
+        **{name: expression for name, expression in expressions.items() if expression},
+        "ExpressionAttributeNames": {
+            name: names.get(attribute, attribute) for name, attribute in names_in(f"{update} {condition}").items()
+        },
+        "ExpressionAttributeValues": to_wire(values),
+    }
+
+
 @cache
-def _key_names(condition: str, index: str | None) -> Mapping[str, str]:
-    """Returns the names that the condition uses: DynamoDB refuses unused ones. The conditions are few."""
-    attributes = keys.attributes_of(index)._asdict()
-    return {f"#{name}": attribute for name, attribute in attributes.items() if f"#{name}" in condition}
+def names_in(expression: str) -> dict[str, str]:
+    """Returns the names that the expression uses, with their attributes: DynamoDB refuses unused ones. The expressions
+    are few."""
+    return {name: name[1:] for name in re.findall(r"#\w+", expression)}
+
+
+# The bounds that a query may have, with its condition. A key condition takes a single range.
+_CONDITIONS = {
+    frozenset[str](): "#pk = :pk",
+    frozenset({"after"}): "#pk = :pk AND #sk > :after",
+    frozenset({"before"}): "#pk = :pk AND #sk < :before",
+    frozenset({"first"}): "#pk = :pk AND #sk >= :first",
+    frozenset({"first", "last"}): "#pk = :pk AND #sk BETWEEN :first AND :last",
+}
+
+
+def _query_of(partition: str, bounds: Bounds, index: str | None = None) -> Item:
+    given = {name: bound for name, bound in bounds.items() if bound is not None}
+    if given.keys() == {"after", "last"}:
+        given["first"] = f"{given.pop('after')} "  # the next possible sort key
+    condition, attributes = _CONDITIONS[frozenset(given)], keys.attributes_of(index)
+    of_index: Item = {"ConsistentRead": True} if index is None else {"IndexName": index, "ConsistentRead": False}
+    return {
+        **of_index,
+        "KeyConditionExpression": condition,
+        "ExpressionAttributeNames": {"#pk": attributes.pk, **({"#sk": attributes.sk} if given else {})},
+        "ExpressionAttributeValues": to_wire({":pk": partition, **{f":{name}": given[name] for name in given}}),
+    }
 
 
 def _code(exc: Exception) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access import session_items
 from baton.adapters.dynamodb.item_writes import Fitness, ItemWrite, KeyBar
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
-from baton.adapters.dynamodb.table import ConditionFailed, Table, to_wire
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version, update
+from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain import errors, times
 from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.token import Token
@@ -38,12 +38,9 @@ class Sessions:
 
     def renew_session(self, session: Token) -> Token:
         try:
+            values = {":expires_at": times.rfc3339(session.expires_at or session.created_at)}
             item = self._table.update(
-                keys.token(session.id),
-                UpdateExpression="SET #expires_at = :expires_at",
-                ConditionExpression=NOT_REVOKED_AND_SOONER,
-                ExpressionAttributeNames={"#expires_at": "expires_at", "#revoked_at": "revoked_at", "#pk": "pk"},
-                ExpressionAttributeValues={":expires_at": times.rfc3339(session.expires_at or session.created_at)},
+                keys.token(session.id), "SET #expires_at = :expires_at", NOT_REVOKED_AND_SOONER, values
             )
         except ConditionFailed as failed:
             if not failed.item or "revoked_at" in failed.item:
@@ -61,11 +58,5 @@ class Sessions:
 
 
 def _use(code: SessionCode, session_id: str) -> ItemWrite:
-    request = {
-        "Key": to_wire(keys.session_code(code.digest)._asdict()),
-        "UpdateExpression": "SET #session_id = :session_id",
-        "ConditionExpression": NOT_USED,
-        "ExpressionAttributeNames": {"#session_id": "session_id", "#pk": "pk"},
-        "ExpressionAttributeValues": to_wire({":session_id": session_id}),
-    }
-    return ItemWrite("Update", request, lambda: errors.Conflict("session code"))
+    sets, values = "SET #session_id = :session_id", {":session_id": session_id}
+    return update(keys.session_code(code.digest), sets, NOT_USED, values, lambda: errors.Conflict("session code"))

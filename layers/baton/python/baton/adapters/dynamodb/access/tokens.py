@@ -11,8 +11,8 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, config_raises
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
-from baton.adapters.dynamodb.table import Table, to_wire
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, update
+from baton.adapters.dynamodb.table import Table
 from baton.domain import errors, times
 from baton.domain.access.token import Credentials, Token
 from baton.domain.idempotency import IdempotencyKey
@@ -91,15 +91,8 @@ def under_its_parent(token: Token, found: Mapping[keys.Key, Item]) -> Token | No
 
 def _revocation(key: keys.Key, token: Token, fitness: Fitness = Fitness.NONE) -> ItemWrite:
     at = "" if token.revoked_at is None else times.rfc3339(token.revoked_at)
-    sets = "SET #at = if_not_exists(#at, :at), #by = if_not_exists(#by, :by)"
-    names = {"#at": "revoked_at", "#by": "revoked_by", "#pk": "pk"}
+    sets = "SET #revoked_at = if_not_exists(#revoked_at, :at), #revoked_by = if_not_exists(#revoked_by, :by)"
     if fitness is not Fitness.NONE:
-        sets, names = f"{sets}, #written_by = :written_by", {**names, "#written_by": "written_by"}
-    request = {
-        "Key": to_wire(key._asdict()),
-        "UpdateExpression": sets,
-        "ConditionExpression": "attribute_exists(#pk)",
-        "ExpressionAttributeNames": names,
-        "ExpressionAttributeValues": to_wire({":at": at, ":by": token.revoked_by}),
-    }
-    return ItemWrite("Update", request, lambda: errors.Conflict("token"), fitness)
+        sets = f"{sets}, #written_by = :written_by"
+    values, refused = {":at": at, ":by": token.revoked_by}, (lambda: errors.Conflict("token"))
+    return replace(update(key, sets, "attribute_exists(#pk)", values, refused), fitness=fitness)

@@ -28,14 +28,10 @@ class Uses:
     def count_use(self, by: Principal, minute: int, requests: int, size: int) -> tuple[int, int]:
         counted = self._table.update(
             keys.use(by.workspace, by.key, minute),
+            "ADD #requests :requests, #bytes :bytes SET #ttl = :ttl",
+            None,
+            {":requests": requests, ":bytes": size, ":ttl": minute * 60 + FORGOTTEN_AFTER_SECONDS},
             attempts=1,
-            UpdateExpression="ADD #requests :requests, #bytes :bytes SET #ttl = :ttl",
-            ExpressionAttributeNames={"#requests": "requests", "#bytes": "bytes", "#ttl": "ttl"},
-            ExpressionAttributeValues={
-                ":requests": requests,
-                ":bytes": size,
-                ":ttl": minute * 60 + FORGOTTEN_AFTER_SECONDS,
-            },
         )
         return int(counted["requests"]), int(counted["bytes"])
 
@@ -52,32 +48,16 @@ class Uses:
         raise errors.TooManyPolls(MAX_POLLS, 1)
 
     def end_poll(self, permit: PollPermit) -> None:
+        key, until, holder = keys.polls(permit.workspace, permit.by), f"until_{permit.slot}", f"holder_{permit.slot}"
         with suppress(ConditionFailed):
-            self._table.update(
-                keys.polls(permit.workspace, permit.by),
-                UpdateExpression="REMOVE #until, #holder",
-                ConditionExpression=STILL_OURS,
-                ExpressionAttributeNames=_names(permit.slot),
-                ExpressionAttributeValues={":holder": permit.id},
-            )
+            sets, values = "REMOVE #until, #holder", {":holder": permit.id}
+            self._table.update(key, sets, STILL_OURS, values, until=until, holder=holder)
 
     def _hold(self, by: Principal, slot: int, permit_id: str, now: datetime, until: datetime) -> None:
-        self._table.update(
-            keys.polls(by.workspace, by.key),
-            UpdateExpression="SET #until = :until, #holder = :holder, #ttl = :ttl",
-            ConditionExpression=NOT_HELD,
-            ExpressionAttributeNames={**_names(slot), "#ttl": "ttl"},
-            ExpressionAttributeValues={
-                ":until": times.to_ms(until),
-                ":now": times.to_ms(now),
-                ":holder": permit_id,
-                ":ttl": times.to_ms(until) // 1_000 + FORGOTTEN_AFTER_SECONDS,
-            },
-        )
-
-
-def _names(slot: int) -> dict[str, str]:
-    return {"#until": f"until_{slot}", "#holder": f"holder_{slot}"}
+        values: Item = {":now": times.to_ms(now), ":until": times.to_ms(until), ":holder": permit_id}
+        values[":ttl"] = times.to_ms(until) // 1_000 + FORGOTTEN_AFTER_SECONDS
+        sets, key = "SET #until = :until, #holder = :holder, #ttl = :ttl", keys.polls(by.workspace, by.key)
+        self._table.update(key, sets, NOT_HELD, values, until=f"until_{slot}", holder=f"holder_{slot}")
 
 
 def _held(item: Item) -> dict[int, datetime]:

@@ -48,7 +48,7 @@ class Catalogue:
 
 def read_catalogue(table: Table, head: keys.Key) -> tuple[list[Item], int]:
     """Returns the items of the entries and the catalogue's version: 0 if there never was an entry."""
-    found = list(table.query_all("#pk = :pk", {":pk": head.pk}))
+    found = list(table.query_all(head.pk))
     entries = [item for item in found if item["sk"] != head.sk]
     return entries, next((version_of(item) for item in found if item["sk"] == head.sk), 0)
 

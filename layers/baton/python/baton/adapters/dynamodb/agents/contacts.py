@@ -38,5 +38,5 @@ class Contacts:
         return None if item is None else times.from_ms(int(item["at_ms"]))
 
     def last_contacts(self, workspace: str) -> dict[str, datetime]:
-        found = self._table.query_all("#pk = :pk", {":pk": keys.contacts(workspace)})
+        found = self._table.query_all(keys.contacts(workspace))
         return {item["sk"]: times.from_ms(int(item["at_ms"])) for item in found}

@@ -22,8 +22,7 @@ class Tools:
 
     def listed_tools(self, workspace: str, limit: int, cursor: str | None) -> Page:
         first, last = keys.tools_after(workspace, cursor)
-        values = {":pk": first.pk, ":first": first.sk, ":last": last}
-        found, has_more = self._table.query_page("#pk = :pk AND #sk BETWEEN :first AND :last", values, limit=limit)
+        found, has_more = self._table.query_page(first.pk, limit, first=first.sk, last=last)
         tools = tuple(map(tool_items.tool_from, found))
         return Page(tools, tools[-1].name if has_more and tools else None)
 

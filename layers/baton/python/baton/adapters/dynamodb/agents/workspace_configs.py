@@ -14,7 +14,8 @@ from typing import Self
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import read_catalogue, version_of
 from baton.adapters.dynamodb.item_writes import ItemWrite
-from baton.adapters.dynamodb.table import Table, to_wire
+from baton.adapters.dynamodb.puts import update
+from baton.adapters.dynamodb.table import Table
 from baton.domain import errors
 from baton.domain.access.token import Token
 from baton.domain.agents.agent import Roster
@@ -100,14 +101,5 @@ class WorkspaceConfigs:
 def config_raises(workspace: str) -> list[ItemWrite]:
     """The writes that raise the version, for the transaction of what it is about. They have no condition: what is
     changed has its own."""
-    return [_raise(keys.config_version(workspace, shard)) for shard in range(keys.CONFIG_SHARDS)]
-
-
-def _raise(key: keys.Key) -> ItemWrite:
-    request = {
-        "Key": to_wire(key._asdict()),
-        "UpdateExpression": "ADD #version :one",
-        "ExpressionAttributeNames": {"#version": "version"},
-        "ExpressionAttributeValues": to_wire({":one": 1}),
-    }
-    return ItemWrite("Update", request, lambda: errors.Conflict("settings"))
+    shards = (keys.config_version(workspace, shard) for shard in range(keys.CONFIG_SHARDS))
+    return [update(key, "ADD #version :one", None, {":one": 1}, lambda: errors.Conflict("settings")) for key in shards]

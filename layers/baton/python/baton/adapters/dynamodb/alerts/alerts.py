@@ -29,13 +29,9 @@ class Alerts:
         return Page(self._read_alerts(workspace, [item["sk"] for item in found]), cursor)
 
     def unresolved_alerts(self, workspace: str, state: AlertState, limit: int, cursor: str | None) -> Page:
-        condition, values = "#pk = :pk", {":pk": keys.unresolved_alerts(workspace, state)}
-        if cursor is not None:
-            condition, values = condition + " AND #sk < :cursor", {**values, ":cursor": cursor}
-        found = self._table.query(condition, values, limit=limit + 1, newest_first=True, IndexName=keys.QUEUE_INDEX)
-        page = self._read_alerts(workspace, [entry["sk"] for entry in found[:limit]])
-        shown = tuple(alert for alert in page if alert.state is state)
-        return Page(shown, found[limit - 1]["sk"] if len(found) > limit else None)
+        found, cursor = self._table.newest(keys.unresolved_alerts(workspace, state), limit, cursor, keys.QUEUE_INDEX)
+        page = self._read_alerts(workspace, [entry["sk"] for entry in found])
+        return Page(tuple(alert for alert in page if alert.state is state), cursor)
 
     def _read_alerts(self, workspace: str, ids: list[str]) -> tuple[Alert, ...]:
         wanted = [keys.alert(workspace, alert_id) for alert_id in ids]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.claims.marks import move_mark
@@ -28,14 +27,9 @@ class Claims:
         move_mark(self._table, task)
 
     def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
-        partition, start, found = keys.ready_queue(workspace, agent), keys.MARKS, list[dict[str, Any]]()
-        while True:
-            page = self._table.index_page(keys.QUEUE_INDEX, partition, start, HELD_PAGE)
-            found += page
-            if len(page) < HELD_PAGE:
-                return tuple(map(handoff_items.held_from, found))
-            start = page[-1]["queue_sk"]
+        pages = self._table.index_pages(keys.QUEUE_INDEX, keys.ready_queue(workspace, agent), HELD_PAGE, keys.MARKS)
+        return tuple(handoff_items.held_from(mark) for page in pages for mark in page)
 
     def taken_slots(self, workspace: str, agent: str) -> dict[int, str]:
-        found = self._table.query_all("#pk = :pk", {":pk": keys.slots(workspace, agent)})
+        found = self._table.query_all(keys.slots(workspace, agent))
         return dict(taken for taken in map(handoff_items.slot_from, found) if taken is not None)

@@ -12,14 +12,7 @@ from baton.domain.tasks.task import Task
 
 # The claim and the end of its lease are those that were read: however late this write arrives, it says what is so. A
 # commit that was decided before it may write the earlier mark again, which costs one look more.
-LEASE_IS_AS_READ = "#claim.#id = :id AND #claim.#expires = :expires"
-_NAMES = {
-    "#claim": "claim",
-    "#id": "claim_id",
-    "#expires": "expires_ms",
-    "#mark": "queue_sk",
-    "#fresh": "fresh",  # as with a heartbeat, there are no new events to bring to the bus
-}
+LEASE_IS_AS_READ = "#claim.#claim_id = :id AND #claim.#expires_ms = :expires"
 
 
 def move_mark(table: Table, task: Task) -> None:
@@ -32,11 +25,6 @@ def move_mark(table: Table, task: Task) -> None:
         ":expires": times.to_ms(claim.expires_at),
         ":mark": keys.claim_mark(claim, claim.expires_at),
     }
+    sets = "SET #queue_sk = :mark REMOVE #fresh"  # as with a heartbeat, there are no new events to bring to the bus
     with suppress(ConditionFailed):
-        table.update(
-            keys.head(task.workspace, task.id),
-            UpdateExpression="SET #mark = :mark REMOVE #fresh",
-            ConditionExpression=LEASE_IS_AS_READ,
-            ExpressionAttributeNames=_NAMES,
-            ExpressionAttributeValues=values,
-        )
+        table.update(keys.head(task.workspace, task.id), sets, LEASE_IS_AS_READ, values)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite
-from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED
-from baton.adapters.dynamodb.table import to_wire
+from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED, update
 from baton.domain import errors, times
 from baton.domain.escalations.direction import Direction
 from baton.ports.writes import EndReview, OpenEscalation, OpenReview
@@ -18,16 +17,11 @@ def _update_direction(direction: Direction, clauses: Clauses) -> ItemWrite:
     """Puts the direction into its next version. An escalation whose page is closed meanwhile changes only ``closed``,
     and so never conflicts."""
     is_new = direction.version == 0
+    condition = VERSION_NOT_SET if is_new else VERSION_UNCHANGED
     seen = {} if is_new else {":seen": direction.version}
-    request = {
-        "Key": to_wire(keys.direction(direction.workspace, direction.source, direction.target)._asdict()),
-        "UpdateExpression": clauses.expression,
-        "ConditionExpression": VERSION_NOT_SET if is_new else VERSION_UNCHANGED,
-        "ExpressionAttributeNames": {"#version": "version", **clauses.names},
-        "ExpressionAttributeValues": to_wire({":next": direction.version + 1, **clauses.values, **seen}),
-        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-    }
-    return ItemWrite("Update", request, lambda: errors.Conflict("direction"))
+    key = keys.direction(direction.workspace, direction.source, direction.target)
+    values = {":next": direction.version + 1, **clauses.values, **seen}
+    return update(key, clauses.expression, condition, values, lambda: errors.Conflict("direction"), **clauses.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +41,10 @@ class Clauses:
 
 
 def open_escalation(opened: OpenEscalation) -> ItemWrite:
-    direction, clauses = opened.direction, Clauses(names={"#escalations": "escalations"})
+    direction, clauses = opened.direction, Clauses()
     names, values = clauses.names, clauses.values
     if direction.escalations:
-        names["#id"] = opened.task_id
+        names["id"] = opened.task_id
         clauses.sets.append("#escalations.#id = :at")
         values[":at"] = times.to_ms(opened.at)
     else:
@@ -58,24 +52,23 @@ def open_escalation(opened: OpenEscalation) -> ItemWrite:
         values[":first"] = {opened.task_id: times.to_ms(opened.at)}
     _keep_ends(direction, clauses, opened.forget)
     if opened.forget:
-        names |= {f"#old{n}": task_id for n, task_id in enumerate(opened.forget)} | {"#closed": "closed"}
+        names |= {f"old{n}": task_id for n, task_id in enumerate(opened.forget)}
         values[":forgotten"] = frozenset(opened.forget)
         clauses.removes.extend(f"#escalations.#old{n}" for n in range(len(opened.forget)))
         clauses.deletes.append("#closed :forgotten")
     if opened.ends_review:
-        names["#review"] = "review_id"
-        clauses.removes.append("#review")
+        clauses.removes.append("#review_id")
     return _update_direction(direction, clauses)
 
 
 def open_review(opened: OpenReview) -> ItemWrite:
-    clauses = Clauses(["#review = :review"], names={"#review": "review_id"}, values={":review": opened.review_id})
+    clauses = Clauses(["#review_id = :review"], values={":review": opened.review_id})
     _keep_ends(opened.direction, clauses)
     return _update_direction(opened.direction, clauses)
 
 
 def end_review(ended: EndReview) -> ItemWrite:
-    clauses = Clauses(removes=["#review"], names={"#review": "review_id"})
+    clauses = Clauses(removes=["#review_id"])
     _keep_ends(ended.direction, clauses)
     return _update_direction(ended.direction, clauses)
 
@@ -89,15 +82,8 @@ def _keep_ends(direction: Direction, clauses: Clauses, forget: Collection[str] =
         clauses.values[":ended"] = ended
     elif forget:
         clauses.removes.append("#ended")
-    if ended or forget:
-        clauses.names["#ended"] = "ended"
 
 
 def close_escalation(workspace: str, source: str, target: str, task_id: str) -> ItemWrite:
-    request = {
-        "Key": to_wire(keys.direction(workspace, source, target)._asdict()),
-        "UpdateExpression": "ADD #closed :ended",
-        "ExpressionAttributeNames": {"#closed": "closed"},
-        "ExpressionAttributeValues": to_wire({":ended": frozenset({task_id})}),
-    }
-    return ItemWrite("Update", request, lambda: errors.Conflict("direction"))
+    key, ended = keys.direction(workspace, source, target), {":ended": frozenset({task_id})}
+    return update(key, "ADD #closed :ended", None, ended, lambda: errors.Conflict("direction"))

@@ -11,7 +11,7 @@ from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
-from baton.adapters.dynamodb.table import MAX_BATCH, ConditionFailed, Table, from_wire
+from baton.adapters.dynamodb.table import ConditionFailed, Table, from_wire
 from baton.adapters.dynamodb.trail_items import UNREADABLE, Numbered, entries_of, numbered, outbox_event_of
 from baton.domain import errors, times
 from baton.domain.events.bus_events import OutboxEvent
@@ -25,10 +25,9 @@ MAX_AT_ONCE = 100
 # The bus has every event before these, and not yet all of these: what it refused is never passed over.
 FOLLOWS_WHAT_WAS_TOLD = "#told >= :before AND #told < :told"
 # The task still has its place: nothing puts it back.
-STILL_WAITING = "begins_with(#shard, :outbox)"
+STILL_WAITING = "begins_with(#wake_pk, :outbox)"
 # A look is due later than it is to be now.
-IS_LATER = "#due > :due"
-_NAMES = {"#told": "told", "#shard": "wake_pk", "#due": "wake_sk"}
+IS_LATER = "#wake_sk > :due"
 
 
 class EventOutbox:
@@ -43,34 +42,22 @@ class EventOutbox:
         images = (from_wire(record["dynamodb"]["NewImage"]) for record in records)
         heads = [each for each in images if not (keys.is_watch(each["pk"]) or self._table.schema.is_newer(each))]
         wanted = [_beginning_of(head) for head in heads if _is_new(head)]
-        beginnings = self._items_of(wanted)
+        beginnings = self._table.get_all(wanted, newer_too=True)
         pieces = (beginnings.get(_beginning_of(head), {}) if _is_new(head) else head for head in heads)
         return [each for piece in pieces if piece for each in self._fresh(piece)]
 
     def pending_tasks(self, until: datetime) -> Iterator[Sequence[PendingTask]]:
         for shard in self._outbox_shards(until):
-            start, more = keys.EARLIEST, True
-            while more:
-                page = self._table.index_page(keys.WAKE_INDEX, shard, start, UNSENT_PAGE, until=keys.wake_until(until))
-                if page:
-                    start = page[-1]["wake_sk"]
-                    yield self._waiting([keys.parse_task(entry["pk"]) for entry in page], until)
-                more = len(page) == UNSENT_PAGE
+            for page in self._table.index_pages(keys.WAKE_INDEX, shard, UNSENT_PAGE, last=keys.wake_until(until)):
+                yield self._waiting([keys.parse_task(entry["pk"]) for entry in page], until)
 
     def heads(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Task]:
         heads = [keys.head(*each) for each in dict.fromkeys(wanted)]
-        tasks = (self._task_from(item) for item in self._items_of(heads).values())
+        tasks = (self._task_from(item) for item in self._table.get_all(heads, newer_too=True).values())
         return {(task.workspace, task.id): task for task in tasks if task is not None}
 
-    def _items_of(self, wanted: Sequence[keys.Key]) -> dict[keys.Key, Item]:
-        """As many as a batch of the stream is about."""
-        found: dict[keys.Key, Item] = {}
-        for start in range(0, len(wanted), MAX_BATCH):
-            found |= self._table.get_many(wanted[start : start + MAX_BATCH], newer_too=True)
-        return found
-
     def mark_told(self, workspace: str, task_id: str, first: int, last: int, *, is_over: bool) -> None:
-        sets = "SET #told = :told REMOVE #shard, #due" if is_over else "SET #told = :told"
+        sets = "SET #told = :told REMOVE #wake_pk, #wake_sk" if is_over else "SET #told = :told"
         self._mark(workspace, task_id, sets, FOLLOWS_WHAT_WAS_TOLD, {":before": first - 1, ":told": last})
 
     def look_again(self, workspace: str, task_id: str, at: datetime) -> None:
@@ -80,7 +67,7 @@ class EventOutbox:
         self._move(workspace, task_id, at, f"{STILL_WAITING} AND {IS_LATER}")
 
     def leave_outbox(self, workspace: str, task_id: str) -> None:
-        self._mark(workspace, task_id, "REMOVE #shard, #due", STILL_WAITING, {":outbox": keys.OUTBOX})
+        self._mark(workspace, task_id, "REMOVE #wake_pk, #wake_sk", STILL_WAITING, {":outbox": keys.OUTBOX})
 
     def _outbox_shards(self, at: datetime) -> list[str]:
         """Returns all shards. Each minute another one comes first, as a run may end before it has read them all."""
@@ -124,17 +111,11 @@ class EventOutbox:
 
     def _move(self, workspace: str, task_id: str, at: datetime, condition: str) -> None:
         values = {":outbox": keys.OUTBOX, ":due": keys.outbox_index_key(task_id, at).sk}
-        self._mark(workspace, task_id, "SET #due = :due", condition, values)
+        self._mark(workspace, task_id, "SET #wake_sk = :due", condition, values)
 
     def _mark(self, workspace: str, task_id: str, sets: str, condition: str, values: Item) -> None:
         with suppress(ConditionFailed, errors.WrittenByNewer):
-            self._table.update(
-                keys.beginning(workspace, task_id),
-                UpdateExpression=sets,
-                ConditionExpression=condition,
-                ExpressionAttributeNames={name: full for name, full in _NAMES.items() if name in f"{sets} {condition}"},
-                ExpressionAttributeValues=values,
-            )
+            self._table.update(keys.beginning(workspace, task_id), sets, condition, values)
 
     def _fresh(self, piece: Item) -> Iterator[OutboxEvent]:
         """Yields the readable ones of the events that the image's commit added. The others stay in the outbox, where

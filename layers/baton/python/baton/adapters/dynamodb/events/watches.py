@@ -10,22 +10,13 @@ from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
-from baton.adapters.dynamodb.table import MAX_BATCH, ConditionFailed, Table, from_wire
+from baton.adapters.dynamodb.table import ATTEMPTS, ConditionFailed, Table, from_wire
 from baton.domain import times
 from baton.domain.tasks.watch import ASKED_AGAIN_AFTER, FORGOTTEN_AFTER, Watch
 
-NOT_ASKED_LATELY = "attribute_not_exists(#asked) OR #asked <= :lately"
-IS_THERE = "attribute_exists(#asked)"
-NOT_BROUGHT_YET = "attribute_exists(#asked) AND (attribute_not_exists(#brought) OR #brought < :asked)"
-_NAMES = {
-    "#began": "began_ms",
-    "#asked": "asked_ms",
-    "#brought": "brought_ms",
-    "#changed": "changed_ms",
-    "#changes": "changes",
-    "#fresh": "fresh",
-    "#ttl": "ttl",
-}
+NOT_ASKED_LATELY = "attribute_not_exists(#asked_ms) OR #asked_ms <= :lately"
+IS_THERE = "attribute_exists(#asked_ms)"
+NOT_BROUGHT_YET = f"{IS_THERE} AND (attribute_not_exists(#brought_ms) OR #brought_ms < :asked)"
 
 
 class Watches:
@@ -38,10 +29,7 @@ class Watches:
 
     def of_workspaces(self, workspaces: Sequence[str]) -> dict[str, Watch]:
         wanted = {keys.watch(workspace): workspace for workspace in workspaces}
-        found: dict[keys.Key, Item] = {}
-        for start in range(0, len(wanted), MAX_BATCH):
-            found |= self._table.get_many(list(wanted)[start : start + MAX_BATCH])
-        return {wanted[key]: _watch_from(item) for key, item in found.items()}
+        return {wanted[key]: _watch_from(item) for key, item in self._table.get_all(list(wanted)).items()}
 
     def ask_for_watch(self, workspace: str, watch: Watch) -> None:
         at = watch.asked_at
@@ -52,11 +40,11 @@ class Watches:
             ":one": 1,
             ":ttl": times.to_ms(at + FORGOTTEN_AFTER) // 1_000,
         }
-        sets = "SET #began = :began, #asked = :asked, #fresh = :one, #ttl = :ttl"
+        sets = "SET #began_ms = :began, #asked_ms = :asked, #fresh = :one, #ttl = :ttl"
         self._change_watch(workspace, sets, NOT_ASKED_LATELY, values, attempts=1)
 
     def note_change(self, workspace: str, at: datetime) -> None:
-        sets = "SET #changed = :now ADD #changes :one"
+        sets = "SET #changed_ms = :now ADD #changes :one"
         self._change_watch(workspace, sets, IS_THERE, {":now": times.to_ms(at), ":one": 1})
 
     def asked_watches(self, records: Sequence[Mapping[str, Any]]) -> dict[str, datetime]:
@@ -66,19 +54,12 @@ class Watches:
         return {keys.parse_watch(image["pk"]): times.from_ms(int(image["asked_ms"])) for image in in_order}
 
     def note_brought(self, workspace: str, asked_at: datetime) -> None:
-        sets = "SET #brought = :asked REMOVE #fresh"
+        sets = "SET #brought_ms = :asked REMOVE #fresh"
         self._change_watch(workspace, sets, NOT_BROUGHT_YET, {":asked": times.to_ms(asked_at)})
 
-    def _change_watch(self, workspace: str, sets: str, condition: str, values: Item, **options: Any) -> None:
+    def _change_watch(self, workspace: str, sets: str, condition: str, values: Item, attempts: int = ATTEMPTS) -> None:
         with suppress(ConditionFailed):
-            self._table.update(
-                keys.watch(workspace),
-                UpdateExpression=sets,
-                ConditionExpression=condition,
-                ExpressionAttributeNames={name: full for name, full in _NAMES.items() if name in f"{sets} {condition}"},
-                ExpressionAttributeValues=values,
-                **options,
-            )
+            self._table.update(keys.watch(workspace), sets, condition, values, attempts=attempts)
 
 
 def _watch_from(item: Item) -> Watch:

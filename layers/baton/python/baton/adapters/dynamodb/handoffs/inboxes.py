@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from baton.adapters.dynamodb import items, keys, trail_items
-from baton.adapters.dynamodb.item_writes import Item
+from baton.adapters.dynamodb.item_writes import Item, key_of
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain.handoffs.workflow import InboxItem, inbox_item
 from baton.ports.paging import Page
@@ -17,7 +17,7 @@ from baton.ports.writes import MAX_ITEMS
 TASKS_AT_ONCE = 100
 # The task is still in this inbox under this id. An ended task's HEAD is never put again, so nothing brings back a place
 # that was taken out, and the version needs no step.
-IS_IN_THIS_PLACE = "#partition = :inbox AND #place = :id"
+IS_IN_THIS_PLACE = "#queue_pk = :inbox AND #queue_sk = :id"
 
 
 class Inboxes:
@@ -25,9 +25,8 @@ class Inboxes:
         self._table = table
 
     def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
-        entries = self._table.index_page(
-            keys.QUEUE_INDEX, keys.inbox(workspace, agent), cursor or keys.EARLIEST, limit + 1
-        )
+        partition, after = keys.inbox(workspace, agent), cursor or keys.EARLIEST
+        entries = self._table.query(partition, limit + 1, index=keys.QUEUE_INDEX, after=after)
         shown = entries[:limit]
         found = tuple(
             item for start in range(0, limit, TASKS_AT_ONCE) for item in self._ended(shown[start:][:TASKS_AT_ONCE])
@@ -37,9 +36,9 @@ class Inboxes:
     def _ended(self, entries: Sequence[Item]) -> Iterator[InboxItem]:
         """Yields the entries' tasks as the inbox shows them. The index lags: what has been acknowledged meanwhile isn't
         shown. A task whose end somebody damaged is left out: it must not hold up the others."""
-        heads = self._table.get_many([_key_of(entry) for entry in entries])
+        heads = self._table.get_many([key_of(entry) for entry in entries])
         for entry in entries:
-            head = heads.get(_key_of(entry), {})
+            head = heads.get(key_of(entry), {})
             if (head.get("queue_pk"), head.get("queue_sk")) == (entry["queue_pk"], entry["queue_sk"]):
                 with suppress(IndexError, *trail_items.UNREADABLE):
                     yield inbox_item(items.task_from(head), entry["queue_sk"])
@@ -49,12 +48,8 @@ class Inboxes:
             raise ValueError(f"{len(set(ids))} ids")
         inbox, wanted, gone = keys.inbox(workspace, agent), sorted(set(ids)), set[str]()
         while wanted:
-            entries = self._table.query(
-                "#pk = :pk AND #sk BETWEEN :first AND :last",
-                {":pk": inbox, ":first": wanted[0], ":last": wanted[-1]},
-                limit=len(wanted),
-                IndexName=keys.QUEUE_INDEX,
-            )
+            first, last = wanted[0], wanted[-1]
+            entries = self._table.query(inbox, len(wanted), index=keys.QUEUE_INDEX, first=first, last=last)
             for entry in entries:
                 if entry["queue_sk"] in wanted:
                     self._take_out(entry)
@@ -66,14 +61,5 @@ class Inboxes:
     def _take_out(self, entry: Item) -> None:
         """Raises ``Busy``. There are no new events to bring to the bus, so ``fresh`` goes too."""
         with suppress(ConditionFailed):
-            self._table.update(
-                _key_of(entry),
-                UpdateExpression="REMOVE #partition, #place, #fresh",
-                ConditionExpression=IS_IN_THIS_PLACE,
-                ExpressionAttributeNames={"#partition": "queue_pk", "#place": "queue_sk", "#fresh": "fresh"},
-                ExpressionAttributeValues={":inbox": entry["queue_pk"], ":id": entry["queue_sk"]},
-            )
-
-
-def _key_of(entry: Item) -> keys.Key:
-    return keys.Key(entry["pk"], entry["sk"])
+            values = {":inbox": entry["queue_pk"], ":id": entry["queue_sk"]}
+            self._table.update(key_of(entry), "REMOVE #queue_pk, #queue_sk, #fresh", IS_IN_THIS_PLACE, values)

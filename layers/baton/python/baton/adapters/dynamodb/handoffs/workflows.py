@@ -51,7 +51,7 @@ class Workflows:
 
     def members(self, workspace: str, workflow_id: str) -> tuple[WorkflowMember, ...]:
         """The root is read after the others: it was there before any of them."""
-        found = self._table.query_all("#pk = :pk", {":pk": keys.members(workspace, workflow_id)})
+        found = self._table.query_all(keys.members(workspace, workflow_id))
         parents = {item["sk"]: item.get("parent_id") for item in found}
         root_id = root_id_of(workflow_id)
         if root_id is not None and root_id not in parents:

@@ -10,7 +10,7 @@ from functools import partial
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.memory import entry_items
-from baton.adapters.dynamodb.table import MAX_BATCH, Table
+from baton.adapters.dynamodb.table import Table
 from baton.domain import errors, ids
 from baton.domain.memory.entry import ENTRY, ChangedEntry, Entry, EntryType
 from baton.domain.memory.entry_pack import EntryPack, PackList
@@ -26,7 +26,6 @@ _LAST = _PREFIX + "~"
 _SPARE = 3
 # Of a place in a view, where what humans posted comes first: all of it in half a read unit.
 LISTED_AT_ONCE = 25
-_RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
 
 # A view, and where the entries were posted: in its scope, or below it.
 Place = tuple[str, str]
@@ -43,12 +42,9 @@ class Entries:
         return entry_items.entry_from(workspace, item)
 
     def entries(self, workspace: str, entry_ids: Sequence[str]) -> dict[str, Entry]:
-        found: dict[str, Entry] = {}
-        for start in range(0, len(entry_ids), MAX_BATCH):
-            wanted = [keys.board_entry(workspace, each) for each in entry_ids[start : start + MAX_BATCH]]
-            items = self._table.get_many(wanted)
-            found |= {key.sk: entry_items.entry_from(workspace, items[key]) for key in wanted if key in items}
-        return found
+        wanted = [keys.board_entry(workspace, each) for each in entry_ids]
+        found = self._table.get_all(wanted)
+        return {key.sk: entry_items.entry_from(workspace, found[key]) for key in wanted if key in found}
 
     def newest_entries(
         self, workspace: str, since: datetime | None, until: datetime | None, limit: int, cursor: str | None
@@ -64,8 +60,7 @@ class Entries:
         return _page(workspace, found, limit, newest_first=False)
 
     def changed_after(self, workspace: str, mark: str | None, limit: int) -> tuple[ChangedEntry, ...]:
-        values = {":pk": keys.board_changes(workspace), ":mark": mark or keys.EARLIEST}
-        found = self._table.query("#pk = :pk AND #sk > :mark", values, limit=limit)
+        found = self._table.query(keys.board_changes(workspace), limit, after=mark or keys.EARLIEST)
         return tuple(entry_items.changed_from(workspace, item) for item in found)
 
     def pack_list(self, workspace: str) -> PackList:
@@ -74,11 +69,12 @@ class Entries:
 
     def packs_before(self, workspace: str, last_id: str | None, limit: int) -> tuple[EntryPack, ...]:
         last = _LAST if last_id is None else _before(last_id)
-        found = self._packs(workspace, _PREFIX, last, limit, newest_first=True)
+        packs = keys.board_packs(workspace)
+        found = self._table.query(packs, limit, newest_first=True, first=_PREFIX, last=last)
         return tuple(entry_items.pack_from(workspace, item) for item in found)
 
     def pack_of(self, workspace: str, entry_id: str) -> str | None:
-        found = self._packs(workspace, entry_id, _LAST, 1)
+        found = self._table.query(keys.board_packs(workspace), 1, first=entry_id, last=_LAST)
         return str(found[0]["sk"]) if found else None
 
     def in_view(
@@ -98,10 +94,6 @@ class Entries:
         }
         return self._active_entries(workspace, newest, most)
 
-    def _packs(self, workspace: str, first: str, last: str, limit: int, *, newest_first: bool = False) -> list[Item]:
-        values = {":pk": keys.board_packs(workspace), ":first": first, ":last": last}
-        return self._table.query(_RANGE, values, limit=limit, newest_first=newest_first)
-
     def _entries_in_shards(
         self, workspace: str, first: str, last: str, limit: int, *, newest_first: bool
     ) -> list[_Shard]:
@@ -111,8 +103,8 @@ class Entries:
         size, found = limit // keys.BOARD_SHARDS + _SPARE, list[_Shard]()
 
         def read(partition: str) -> None:
-            values = {":pk": partition, ":first": first, ":last": last}
-            found.append(_Shard(*self._table.query_page(_RANGE, values, limit=size, newest_first=newest_first)))
+            page = self._table.query_page(partition, size, newest_first=newest_first, first=first, last=last)
+            found.append(_Shard(*page))
 
         self._table.together([partial(read, partition) for partition in keys.board_shards(workspace)])
         return found
@@ -125,8 +117,9 @@ class Entries:
         def read(place: Place, size: int, *, humans_first: bool) -> list[keys.Shown]:
             view, where = place
             last = keys.BY_HUMAN + _LAST if humans_first else _LAST
-            values = {":pk": view, ":first": where + first, ":last": where + last}
-            entries = self._table.query(_RANGE, values, limit=size, newest_first=True, IndexName=keys.QUEUE_INDEX)
+            entries = self._table.query(
+                view, size, index=keys.QUEUE_INDEX, newest_first=True, first=where + first, last=where + last
+            )
             return [keys.parse_view_sort_key(entry["queue_sk"]) for entry in entries]
 
         def read_place(place: Place, size: int, *, humans_first: bool) -> None:

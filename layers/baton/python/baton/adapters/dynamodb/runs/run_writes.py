@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, TokenBar
-from baton.adapters.dynamodb.puts import put
+from baton.adapters.dynamodb.puts import put, update
 from baton.adapters.dynamodb.runs.run_items import account_map, entry_item
-from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors
 from baton.domain.runs.account import Account, Spending, SpendingLimits, WorkflowAccount
 from baton.domain.runs.transcript import TaskEntry, Usage
@@ -23,8 +21,8 @@ NO_ENTRY_IS_HERE = "attribute_not_exists(#pk) OR (attribute_not_exists(#kind) AN
 
 # The workflow has budget left, or nothing was spent yet and the budget isn't zero: agents that hand work to each other
 # can't spend without end.
-HAS_CALLS_LEFT = "#calls < :most_calls"
-HAS_CALLS_LEFT_OR_IS_NEW = "(attribute_not_exists(#calls) OR #calls < :most_calls)"
+HAS_CALLS_LEFT = "#model_calls < :most_calls"
+HAS_CALLS_LEFT_OR_IS_NEW = "(attribute_not_exists(#model_calls) OR #model_calls < :most_calls)"
 HAS_TOKENS_LEFT = "#tokens < :most_tokens"
 HAS_TOKENS_LEFT_OR_IS_NEW = "(attribute_not_exists(#tokens) OR #tokens < :most_tokens)"
 
@@ -43,10 +41,9 @@ IS_LATER_STEP = "(#account.#fence = :fence AND #account.#step < :step)"
 # The transaction wasn't fenced off: usage that arrives late isn't counted twice.
 ISNT_BARRED = "attribute_not_exists(#barred)"
 
-_ADDS = "ADD #calls :calls, #input :input, #output :output"
-_NAMES = {"#calls": "model_calls", "#input": "input_tokens", "#output": "output_tokens"}
-_OF_ACCOUNT = {"#fence": "fence", "#step": "step"}
-_A_NAME = re.compile(r"#\w+")
+_ADDS = "ADD #model_calls :model_calls, #input_tokens :input_tokens, #output_tokens :output_tokens"
+# What is updated, under which condition, with which values.
+Update = tuple[str, str, Item]
 
 
 def entry_put(workspace: str, of_task: TaskEntry) -> ItemWrite:
@@ -56,42 +53,29 @@ def entry_put(workspace: str, of_task: TaskEntry) -> ItemWrite:
     return put(item, PLACE_IS_FREE_OR_OURS, lambda: conflict, fence=of_task.fence)
 
 
-def seal(fence: int) -> Item:
+def seal(fence: int) -> Update:
     """Returns the update that keeps every run of a lower fence from the place of the next entry."""
-    return {
-        "UpdateExpression": "SET #fence = :fence",
-        "ConditionExpression": NO_ENTRY_IS_HERE,
-        "ExpressionAttributeNames": {"#pk": "pk", "#kind": "kind", "#fence": "fence"},
-        "ExpressionAttributeValues": {":fence": fence},
-    }
+    return "SET #fence = :fence", NO_ENTRY_IS_HERE, {":fence": fence}
 
 
-def copied_account(account: Account) -> Item:
+def copied_account(account: Account) -> Update:
     """Returns the update of the task's own item that keeps a copy of its account."""
-    return {
-        "UpdateExpression": "SET #account = :account",
-        "ConditionExpression": f"{IS_LATER} OR {IS_LATER_STEP}",
-        "ExpressionAttributeNames": {"#account": "account", **_OF_ACCOUNT},
-        "ExpressionAttributeValues": {
-            ":account": account_map(account),
-            ":fence": account.fence,
-            ":step": account.step,
-        },
-    }
+    values = {":account": account_map(account), ":fence": account.fence, ":step": account.step}
+    return "SET #account = :account", f"{IS_LATER} OR {IS_LATER_STEP}", values
 
 
-def counted(spending: Spending, seen: WorkflowAccount, before: Account) -> Item:
-    """Returns the update of the workflow's item that counts one step of a run. ``seen``: the item as read; ``before``:
-    the task's account as read, there or in its own item."""
-    names = {**_NAMES, "#tokens": "tokens", "#accounts": "accounts", "#moved": "moved", **_OF_ACCOUNT}
-    names["#task"], limits, used = spending.task_id, spending.limits, spending.used
+def counted(spending: Spending, seen: WorkflowAccount, before: Account) -> Update:
+    """Returns the update of the workflow's item that counts one step of a run: of ``#task``, while the account of
+    ``#old`` may move away. ``seen``: the item as read; ``before``: the task's account as read, there or in its own
+    item."""
+    limits, used = spending.limits, spending.used
     values = {**_added(used), ":tokens": used.tokens, **_limit_values(limits)}
     after = account_map(before.next(spending.fence, used))
     conditions = _limit_conditions(limits)
-    update, adds = "SET #accounts.#task = :account", f"{_ADDS}, #tokens :tokens"
+    sets, adds = "SET #accounts.#task = :account", f"{_ADDS}, #tokens :tokens"
     if seen.accounts is None:
         conditions.append(NO_ACCOUNTS_YET)
-        update = "SET #accounts = :accounts, #moved = :moved"
+        sets = "SET #accounts = :accounts, #moved = :moved"
         values |= {":accounts": {spending.task_id: after}, ":moved": 0}
     elif seen.of(spending.task_id) is not None:
         conditions.append(ACCOUNT_IS_AS_READ)
@@ -101,17 +85,9 @@ def counted(spending: Spending, seen: WorkflowAccount, before: Account) -> Item:
         values |= {":moved": seen.moved, ":account": after}
         if (old := seen.to_move(spending.task_id)) is not None and (moving := seen.of(old)) is not None:
             conditions.append(COPY_IS_WHOLE)
-            names["#old"] = old
             values |= {":old_fence": moving.fence, ":old_step": moving.step, ":one": 1}
-            update, adds = f"{update} REMOVE #accounts.#old", f"{adds}, #moved :one"
-    update, condition = f"{update} {adds}", " AND ".join(conditions)
-    named = set(_A_NAME.findall(f"{update} {condition}"))
-    return {
-        "UpdateExpression": update,
-        "ConditionExpression": condition,
-        "ExpressionAttributeNames": {name: long for name, long in names.items() if name in named},
-        "ExpressionAttributeValues": values,
-    }
+            sets, adds = f"{sets} REMOVE #accounts.#old", f"{adds}, #moved :one"
+    return f"{sets} {adds}", " AND ".join(conditions), values
 
 
 def usage_writes(workspace: str, spent: AddUsage) -> list[ItemWrite]:
@@ -122,26 +98,16 @@ def _by_task(workspace: str, spent: AddUsage) -> ItemWrite:
     """Counts the task's usage. This item is the commit proof where the commit has no better one. The task's next
     spending rewrites it; until then nothing is counted twice, and after that DynamoDB itself still knows the
     transaction by its token, for ten minutes."""
-    key = keys.usage_of_task(workspace, spent.task_id)
-    request = {
-        "Key": to_wire(key._asdict()),
-        "UpdateExpression": f"{_ADDS} SET #written_by = :written_by",
-        "ConditionExpression": ISNT_BARRED,
-        "ExpressionAttributeNames": {**_NAMES, "#written_by": "written_by"},
-        "ExpressionAttributeValues": to_wire(_added(spent.usage)),
-    }
-    return ItemWrite("Update", request, lambda: errors.Conflict("task"), Fitness.CHANGING, TokenBar(key))
+    key, sets = keys.usage_of_task(workspace, spent.task_id), f"{_ADDS} SET #written_by = :written_by"
+    counting = update(key, sets, ISNT_BARRED, _added(spent.usage), lambda: errors.Conflict("task"))
+    return replace(counting, fitness=Fitness.CHANGING, bar=TokenBar(key))
 
 
 def _by_workflow(workspace: str, spent: AddUsage) -> ItemWrite:
     """Counts the workflow's usage. ``tokens`` is the sum, for the condition, which can't add."""
-    request: Item = {
-        "Key": to_wire(keys.usage_of_workflow(workspace, spent.workflow_id)._asdict()),
-        "UpdateExpression": f"{_ADDS}, #tokens :tokens",
-        "ExpressionAttributeNames": {**_NAMES, "#tokens": "tokens"},
-        "ExpressionAttributeValues": to_wire({**_added(spent.usage), ":tokens": spent.usage.tokens}),
-    }
-    return ItemWrite("Update", request, lambda: errors.Conflict("workflow"))
+    key, values = keys.usage_of_workflow(workspace, spent.workflow_id), _added(spent.usage)
+    values[":tokens"] = spent.usage.tokens
+    return update(key, f"{_ADDS}, #tokens :tokens", None, values, lambda: errors.Conflict("workflow"))
 
 
 def _limit_values(limits: SpendingLimits) -> Item:
@@ -159,5 +125,4 @@ def _limit_conditions(limits: SpendingLimits) -> list[str]:
 
 
 def _added(usage: Usage) -> Item:
-    added = asdict(usage)
-    return {f":{short[1:]}": added[name] for short, name in _NAMES.items()}
+    return {f":{name}": count for name, count in asdict(usage).items()}

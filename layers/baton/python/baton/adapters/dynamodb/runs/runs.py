@@ -16,7 +16,6 @@ from baton.domain.runs.transcript import TaskEntry, TranscriptEntry, Usage
 
 # Each time that a run can't seal its transcript, an earlier run has added an entry meanwhile.
 _RACES = 10
-_IN_RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
 # The fence of a task's first run: none came before it.
 FIRST = 1
 
@@ -68,8 +67,9 @@ class Runs:
         if old := workflow.to_move(spending.task_id):
             self._copy(keys.usage_of_task(workspace, old), workflow.of(old) or Account())
         key = keys.usage_of_workflow(workspace, spending.workflow_id)
+        counted = run_writes.counted(spending, workflow, seen.mine)
         try:
-            item = self._table.update(key, **run_writes.counted(spending, workflow, seen.mine))
+            item = self._table.update(key, *counted, task=spending.task_id, old=old or "")
         except ConditionFailed:
             raise errors.Conflict("usage") from None
         after = run_items.workflow_account_from(item)
@@ -77,12 +77,12 @@ class Runs:
 
     def _copy(self, key: keys.Key, account: Account) -> None:
         with suppress(ConditionFailed):  # it has this one already, or a later one
-            self._table.update(key, **run_writes.copied_account(account))
+            self._table.update(key, *run_writes.copied_account(account))
 
     def _sealed(self, place: keys.Key, fence: int) -> bool:
         """False if another run has put something there."""
         try:
-            self._table.update(place, **run_writes.seal(fence))
+            self._table.update(place, *run_writes.seal(fence))
         except ConditionFailed:
             return False
         return True
@@ -102,12 +102,11 @@ class Runs:
 
     def _items_from(self, workspace: str, task_id: str, number: int) -> list[Item]:
         first, last = keys.entries_from(workspace, task_id, number)
-        return list(self._table.query_all(_IN_RANGE, {":pk": first.pk, ":first": first.sk, ":last": last}))
+        return list(self._table.query_all(first.pk, first=first.sk, last=last))
 
     def _latest(self, workspace: str, task_id: str, up_to: str, limit: int) -> list[Item]:
         first = keys.entry(workspace, task_id, 0)
-        between = {":pk": first.pk, ":first": first.sk, ":last": up_to}
-        return self._table.query(_IN_RANGE, between, limit=limit, newest_first=True)[::-1]
+        return self._table.query(first.pk, limit, newest_first=True, first=first.sk, last=up_to)[::-1]
 
 
 def _entries(found: Sequence[Item], after: int) -> tuple[TranscriptEntry, ...]:

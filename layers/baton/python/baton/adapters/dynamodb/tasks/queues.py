@@ -50,7 +50,7 @@ class Queues:
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         places: set[str] = set()
         for shard in self._table.shards.all_of(keys.needs_queue(workspace)):
-            page = self._table.index_page(keys.QUEUE_INDEX, shard, cursor or "P", limit + 1)
+            page = self._table.query(shard, limit + 1, index=keys.QUEUE_INDEX, after=cursor or "P")
             places |= {entry["queue_sk"] for entry in page}
         first = sorted(places)[:limit]
         ids = [keys.parse_queue_sort_key(place)[1].task_id for place in first]
@@ -79,17 +79,11 @@ class Queues:
     def _due_in(self, shard: str, until: str, unread: list[str]) -> Iterator[dict[str, Any]]:
         """Yields a shard's entries up to there, the longest due first. Ends early where it can't be read, and names it
         in ``unread``: one shard never stops the others."""
-        start, more = keys.EARLIEST, True
-        while more:
-            try:
-                page = self._table.index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=until)
-            except errors.Busy:
-                unread.append(shard)
-                return
-            for entry in page:
-                start = entry["wake_sk"]
-                yield entry
-            more = len(page) == DUE_PAGE
+        try:
+            for page in self._table.index_pages(keys.WAKE_INDEX, shard, DUE_PAGE, last=until):
+                yield from page
+        except errors.Busy:
+            unread.append(shard)
 
     def _due_work(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[ReadyTask]:
         """Yields the due work of a queue, from its first page on, then the marks that are over. Within a priority, work
@@ -117,7 +111,7 @@ class Queues:
     def _queue_page(self, partition: str, start: str, now: datetime) -> list[dict[str, Any]]:
         """Returns the next entries of a queue, without the marks that aren't over."""
         until = keys.lapsed_marks_until(now)
-        return self._table.index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE, until=until)
+        return self._table.query(partition, READY_PAGE, index=keys.QUEUE_INDEX, after=start, last=until)
 
 
 class TaskLists:

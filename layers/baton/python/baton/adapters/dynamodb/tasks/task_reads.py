@@ -44,10 +44,8 @@ class TaskReads:
         return items.task_from(item), saved_response
 
     def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> TaskDetails:
-        condition, values = "#pk = :pk", {":pk": keys.task(workspace, task_id)}
-        if not with_body:
-            condition, values = condition + " AND #sk > :body", {**values, ":body": keys.BODY}
-        found = {item["sk"]: item for item in self._table.query_all(condition, values)}
+        after = None if with_body else keys.BODY
+        found = {item["sk"]: item for item in self._table.query_all(keys.task(workspace, task_id), after=after)}
         if keys.HEAD not in found:
             raise errors.Unknown("task")
         task = items.task_from(found[keys.HEAD])
@@ -80,10 +78,7 @@ class TaskReads:
         )
 
     def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
-        condition, values = "#pk = :pk", {":pk": keys.notes(workspace, about)}
-        if cursor is not None:
-            condition, values = condition + " AND #sk < :cursor", {**values, ":cursor": cursor}
-        found = self._table.query(condition, values, limit=limit, newest_first=True)
+        found = self._table.query(keys.notes(workspace, about), limit, newest_first=True, before=cursor)
         return tuple(items.note_from(about, item) for item in found)
 
     # Many tasks
@@ -119,9 +114,8 @@ class TaskReads:
         heads = (task_id for task_id, here in found.items() if keys.HEAD in here)
         wanted = [key for each in heads for key in _behind(tasks[each], found[each], names)]
         read: dict[str, dict[str, Item]] = {}
-        for start in range(0, len(wanted), PAPERS_AT_ONCE):
-            for key, item in self._table.get_many(wanted[start : start + PAPERS_AT_ONCE]).items():
-                read.setdefault(keys.parse_task(key.pk)[1], {})[key.sk] = item
+        for key, item in self._table.get_all(wanted, PAPERS_AT_ONCE).items():
+            read.setdefault(keys.parse_task(key.pk)[1], {})[key.sk] = item
         return read
 
     def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -172,10 +166,7 @@ class TaskReads:
 
     def _recoveries(self, workspace: str, task_id: str) -> tuple[Recovery, ...]:
         first, last = keys.RECOVERIES
-        found = self._table.query_all(
-            "#pk = :pk AND #sk BETWEEN :first AND :last",
-            {":pk": keys.task(workspace, task_id), ":first": first, ":last": last},
-        )
+        found = self._table.query_all(keys.task(workspace, task_id), first=first, last=last)
         return tuple(map(items.recovery_from, found))
 
 

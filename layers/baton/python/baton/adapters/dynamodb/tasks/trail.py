@@ -16,7 +16,6 @@ from baton.domain.tasks.task import Task
 
 # A page of a trail that is read backwards: about 200 events, 9 read units.
 CHUNKS_AT_ONCE = 25
-IN_RANGE = "#pk = :pk AND #sk BETWEEN :first AND :last"
 
 
 class Trail:
@@ -58,8 +57,8 @@ class Trail:
         after = found[-1][0] if found else after
         whole = keys.trail(*keys.parse_task(head["pk"]))
         while after < end and len(found) < limit:
-            between = {":pk": whole, ":first": keys.chunk_name(after + 1), ":last": keys.chunk_name(end)}
-            chunks = self._table.query(IN_RANGE, between, limit=(limit - len(found)) // 2 + 1)
+            first, last = keys.chunk_name(after + 1), keys.chunk_name(end)
+            chunks = self._table.query(whole, (limit - len(found)) // 2 + 1, first=first, last=last)
             for chunk in chunks:
                 rows = [row for row in trail_items.numbered(chunk) if row[0] > after]
                 found, after = found + rows, keys.parse_chunk(chunk["sk"])
@@ -69,11 +68,11 @@ class Trail:
 
     def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
         first, last = keys.late_results_after(after)
-        between = {":pk": keys.trail(workspace, task_id), ":first": first, ":last": last}
-        return tuple(map(handoff_items.late_from, self._table.query(IN_RANGE, between, limit=limit)))
+        found = self._table.query(keys.trail(workspace, task_id), limit, first=first, last=last)
+        return tuple(map(handoff_items.late_from, found))
 
     def _chunks_before(self, task: Task, last: int) -> list[Item]:
         """Returns the latest chunks up to the event with this number, latest first."""
         trail_of = keys.trail(task.workspace, task.id)
-        between = {":pk": trail_of, ":first": keys.chunk_name(0), ":last": keys.chunk_name(last)}
-        return self._table.query(IN_RANGE, between, limit=CHUNKS_AT_ONCE, newest_first=True)
+        between = {"first": keys.chunk_name(0), "last": keys.chunk_name(last)}
+        return self._table.query(trail_of, CHUNKS_AT_ONCE, newest_first=True, **between)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.item_writes import key_of
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.adapters.dynamodb.trail_items import UNREADABLE
@@ -38,22 +39,18 @@ class TrackerReads:
         yield from self._due(keys.page_sync_queue(workspace), now, keys.QUEUE_INDEX)
 
     def open_pages(self, workspace: str, now: datetime) -> Iterator[Sequence[tuple[Task, PageSync]]]:
-        start, more = keys.EARLIEST, True
-        while more:
-            page = self._table.index_page(
-                keys.WAKE_INDEX, keys.open_pages(workspace), start, OPEN_AT_ONCE, until=keys.wake_until(now)
-            )
-            if page:
-                start = page[-1]["wake_sk"]
-                yield self._with_tasks(workspace, [keys.parse_due(entry["wake_sk"]) for entry in page])
-            more = len(page) == OPEN_AT_ONCE
+        partition, until = keys.open_pages(workspace), keys.wake_until(now)
+        for page in self._table.index_pages(keys.WAKE_INDEX, partition, OPEN_AT_ONCE, last=until):
+            yield self._with_tasks(workspace, [keys.parse_due(entry["wake_sk"]) for entry in page])
 
     def count_waiting_page_syncs(self, workspace: str, limit: int) -> int:
-        return len(self._table.index_page(keys.QUEUE_INDEX, keys.page_sync_queue(workspace), "0", limit))
+        queue = keys.page_sync_queue(workspace)
+        return len(self._table.query(queue, limit, index=keys.QUEUE_INDEX, after=keys.EARLIEST))
 
     def dead_page_syncs(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        page = self._table.index_page(keys.QUEUE_INDEX, keys.dead_page_syncs(workspace), cursor or "0", limit + 1)
-        wanted = [keys.Key(entry["pk"], entry["sk"]) for entry in page[:limit]]
+        partition, after = keys.dead_page_syncs(workspace), cursor or keys.EARLIEST
+        page = self._table.query(partition, limit + 1, index=keys.QUEUE_INDEX, after=after)
+        wanted = list(map(key_of, page[:limit]))
         found = self._table.get_many(wanted)
         syncs = [tracker_items.page_sync_from(found.get(key)) for key in wanted]
         dead = tuple(sync for sync in syncs if sync is not None and sync.due_at is None and sync.status == "dead")
@@ -87,11 +84,6 @@ class TrackerReads:
         return pairs
 
     def _due(self, partition: str, now: datetime, index: str) -> Iterator[str]:
-        start, more = "0", True
         sort_key = keys.attributes_of(index).sk
-        while more:
-            page = self._table.index_page(index, partition, start, ROWS_PAGE, until=keys.wake_until(now))
-            for entry in page:
-                start = entry[sort_key]
-                yield keys.parse_due(start)
-            more = len(page) == ROWS_PAGE
+        for page in self._table.index_pages(index, partition, ROWS_PAGE, last=keys.wake_until(now)):
+            yield from (keys.parse_due(entry[sort_key]) for entry in page)
