@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from math import inf
-from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
@@ -52,11 +50,6 @@ class ItemSchema:
     steps: Mapping[int, Mapping[str, Step]] = field(default_factory=dict)
     noticed: Callable[[], None] = lambda: None
 
-    @property
-    def number_attribute(self) -> Item:
-        """In DynamoDB's format."""
-        return {NUMBER: {"N": str(self.number)}}
-
     def guarded(self, update: Item) -> Item:
         """Returns the request of an update that leaves a newer item alone."""
         condition, names = update.get("ConditionExpression"), {**update["ExpressionAttributeNames"], "#schema": NUMBER}
@@ -66,7 +59,9 @@ class ItemSchema:
         return {**update, "ConditionExpression": condition, **changed}
 
     def is_newer(self, item: Item) -> bool:
-        if _number_of(item) <= self.number:
+        """True also for a number that somebody damaged: nothing may be made of that item."""
+        number = item.get(NUMBER, 0)
+        if isinstance(number, int | Decimal) and int(number) <= self.number:
             return False
         self.noticed()
         return True
@@ -77,16 +72,10 @@ class ItemSchema:
             raise errors.WrittenByNewer
         if self.steps:
             kind = keys.kind_of_item(item["pk"], item["sk"])
-            for each in range(int(_number_of(item)), self.number):
+            for each in range(int(item.get(NUMBER, 0)), self.number):
                 step = self.steps.get(each, {}).get(kind)
                 item = item if step is None else _stepped(step, kind, item)
         return {name: value for name, value in item.items() if name != NUMBER} if NUMBER in item else item
-
-
-def _number_of(item: Mapping[str, Any]) -> float:
-    """Returns more than any number for one that somebody damaged: nothing may be made of that item."""
-    number = item.get(NUMBER, 0)
-    return int(number) if isinstance(number, int | Decimal) else inf
 
 
 def _stepped(step: Step, kind: str, item: Item) -> Item:

@@ -50,9 +50,6 @@ class Shards:
         spread = self._spread_of(partition)
         return partition if spread is None else _shard(partition, crc32(task_id.encode()) % spread.written)
 
-    def placed_key(self, key: keys.Key) -> keys.Key:
-        return keys.Key(self.shard_of(key.pk, key.sk), key.sk)
-
     def placed(self, wire: Item) -> Item:
         """Returns an item, or its key, in DynamoDB's format, with a shard for each partition that is spread."""
         places = {

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Protocol, TypedDict, Unpack
@@ -24,7 +24,7 @@ from botocore import exceptions
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.concurrent_calls import Calls, RunCalls, run_in_turn
-from baton.adapters.dynamodb.item_schema import TODAY, ItemSchema
+from baton.adapters.dynamodb.item_schema import NUMBER, TODAY, ItemSchema
 from baton.adapters.dynamodb.item_writes import (
     Bar,
     Item,
@@ -314,13 +314,13 @@ class Table:
         request, bar = dict(write.request), write.bar
         match write.kind:
             case "Put":
-                request["Item"] = {**self.shards.placed(request["Item"]), **self.schema.number_attribute}
+                request["Item"] = {**self.shards.placed(request["Item"]), NUMBER: {"N": str(self.schema.number)}}
             case "Update":
                 request = self.schema.guarded({**request, "Key": self.shards.placed(request["Key"])})
             case _:
                 request["Key"] = self.shards.placed(request["Key"])
         if isinstance(bar, KeyBar | VersionBar | TokenBar):
-            bar = replace(bar, key=self.shards.placed_key(bar.key))
+            bar = replace(bar, key=bar.key._replace(pk=self.shards.shard_of(*bar.key)))
         return replace(write, request=request if token is None else write.stamped(request, token), bar=bar)
 
     def _items(self, wire: Iterable[Item], *, newer_too: bool = False, of_index: bool = False) -> Iterator[Item]:
@@ -448,7 +448,7 @@ def update_request(key: keys.Key, update: str, condition: str | None, values: It
 
 
 @cache
-def names_in(expression: str) -> dict[str, str]:
+def names_in(expression: str) -> Mapping[str, str]:
     """Returns the names that the expression uses, with their attributes: DynamoDB refuses unused ones. The expressions
     are few."""
     return {name: name[1:] for name in re.findall(r"#\w+", expression)}

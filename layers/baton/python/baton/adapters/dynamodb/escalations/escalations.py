@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs
-from baton.adapters.dynamodb.table import Table
+from baton.adapters.dynamodb.agents.workspace_configs import ConfiguredPart
 from baton.domain import errors
 from baton.domain.escalations.direction import NO_PAIR
 from baton.domain.escalations.review import Review
@@ -15,10 +14,7 @@ from baton.ports.escalations import MarkerInputs
 from baton.ports.paging import Page
 
 
-class Escalations:
-    def __init__(self, table: Table, configs: WorkspaceConfigs) -> None:
-        self._table, self._configs = table, configs
-
+class Escalations(ConfiguredPart):
     def marker_inputs(
         self, workspace: str, pair: tuple[str, str] | None, idempotency_key: IdempotencyKey | None
     ) -> MarkerInputs:
