@@ -54,7 +54,7 @@ class ItemSchema:
         """Returns the request of an update that leaves a newer item alone."""
         condition, names = update.get("ConditionExpression"), {**update["ExpressionAttributeNames"], "#schema": NUMBER}
         condition = f"({condition}) AND {IS_NOT_NEWER}" if condition else IS_NOT_NEWER
-        values = {**update["ExpressionAttributeValues"], ":schema": self.number_attribute[NUMBER]}
+        values = {**update["ExpressionAttributeValues"], ":schema": {"N": str(self.number)}}
         changed = {"ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
         return {**update, "ConditionExpression": condition, **changed}
 
