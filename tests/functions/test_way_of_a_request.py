@@ -12,11 +12,11 @@ from paths.tracer import Trace
 
 NAMES = ("frames to the put", "files to the put", "lines", "of more than one statement", "in adapters/dynamodb", "deep")
 BOUNDS: dict[str, tuple[int, ...]] = {
-    "marker": (11, 7, 1_060, 175, 105, 19),
-    "approval": (11, 7, 840, 145, 80, 19),
-    "claim": (11, 7, 1_075, 178, 108, 19),
-    "completion": (10, 7, 1_020, 175, 88, 18),
-    "tool call": (9, 6, 1_820, 296, 169, 17),
+    "marker": (11, 7, 950, 163, 93, 18),
+    "approval": (11, 7, 710, 135, 68, 17),
+    "claim": (11, 7, 890, 162, 90, 17),
+    "completion": (10, 7, 900, 160, 76, 17),
+    "tool call": (9, 6, 1_700, 288, 160, 17),
 }
 
 
