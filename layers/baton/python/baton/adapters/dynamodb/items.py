@@ -232,7 +232,7 @@ def agent_queued(agent: Agent) -> Item:
 
 
 def agent_from(item: Item) -> Agent:
-    return records.read(Agent, item, root_handoffs_per_hour=int(item.get("root_handoffs_per_hour", 0)) or None)
+    return records.read(Agent, item, root_handoffs_per_hour=int(item.get("root_handoffs_per_hour") or 0) or None)
 
 
 def settings_item(workspace: str, settings: Settings) -> Item:

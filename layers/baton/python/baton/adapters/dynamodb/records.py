@@ -39,7 +39,7 @@ def read(kind: Callable[..., T], item: Item, /, **odd: Any) -> T:
     found = {
         name: item[name] if form is None else form(item[name])
         for name, form in _forms(kind).items()
-        if name in item and name not in odd
+        if item.get(name) is not None and name not in odd
     }
     return kind(**found, **odd)
 
