@@ -4,21 +4,26 @@ version that a revocation raises (docs/decisions/034-the-function-checks-the-tok
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
-from baton.adapters.dynamodb.agents.workspace_configs import ConfiguredPart, config_raises
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, config_raises
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, update
+from baton.adapters.dynamodb.table import Table
 from baton.domain import errors, times
 from baton.domain.access.token import Credentials, Token
 from baton.domain.idempotency import IdempotencyKey
 from baton.ports.paging import Page
 
 
-class Tokens(ConfiguredPart):
+@dataclass(eq=False)
+class Tokens:
+    _table: Table
+    _configs: WorkspaceConfigs
+
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
         token = None if item is None else items.token_from(item)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import EntryVersion, kept_version
-from baton.adapters.dynamodb.agents.workspace_configs import ConfiguredPart, config_raises
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, config_raises
 from baton.adapters.dynamodb.puts import put_version
+from baton.adapters.dynamodb.table import Table
 from baton.domain import times
 from baton.domain.access.principal import Principal
 from baton.domain.settings.settings import Settings
 
 
-class WorkspaceSettings(ConfiguredPart):
+@dataclass(eq=False)
+class WorkspaceSettings:
+    _table: Table
+    _configs: WorkspaceConfigs
+
     def of(self, workspace: str) -> Settings:
         return self._configs.config(workspace).settings
 

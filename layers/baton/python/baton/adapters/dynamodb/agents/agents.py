@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion
-from baton.adapters.dynamodb.agents.workspace_configs import ConfiguredPart, config_raises
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs, config_raises
 from baton.adapters.dynamodb.puts import put
 from baton.adapters.dynamodb.runs.run_items import profile_item
+from baton.adapters.dynamodb.table import Table
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.settings.settings import Settings
 
 
-class Agents(ConfiguredPart):
+@dataclass(eq=False)
+class Agents:
+    _table: Table
+    _configs: WorkspaceConfigs
+
     def roster(self, workspace: str) -> Roster:
         return self._configs.config(workspace).roster
 

@@ -98,13 +98,6 @@ class WorkspaceConfigs:
             self._configs.forget(self._rosters.popitem(last=False)[0])
 
 
-class ConfiguredPart:
-    """A part of the store that reads agents and settings, or raises their version."""
-
-    def __init__(self, table: Table, configs: WorkspaceConfigs) -> None:
-        self._table, self._configs = table, configs
-
-
 def config_raises(workspace: str) -> list[ItemWrite]:
     """The writes that raise the version, for the transaction of what it is about. They have no condition: what is
     changed has its own."""

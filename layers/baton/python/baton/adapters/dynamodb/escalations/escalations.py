@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.agents.workspace_configs import ConfiguredPart
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs
+from baton.adapters.dynamodb.table import Table
 from baton.domain import errors
 from baton.domain.escalations.direction import NO_PAIR
 from baton.domain.escalations.review import Review
@@ -14,7 +16,11 @@ from baton.ports.escalations import MarkerInputs
 from baton.ports.paging import Page
 
 
-class Escalations(ConfiguredPart):
+@dataclass(eq=False)
+class Escalations:
+    _table: Table
+    _configs: WorkspaceConfigs
+
     def marker_inputs(
         self, workspace: str, pair: tuple[str, str] | None, idempotency_key: IdempotencyKey | None
     ) -> MarkerInputs:

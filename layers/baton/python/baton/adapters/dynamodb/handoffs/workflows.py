@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.route_items import route_from
-from baton.adapters.dynamodb.agents.workspace_configs import ConfiguredPart
+from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import Table
@@ -18,7 +19,11 @@ from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.paging import Page
 
 
-class Handoffs(ConfiguredPart):
+@dataclass(eq=False)
+class Handoffs:
+    _table: Table
+    _configs: WorkspaceConfigs
+
     def handoff_inputs(self, workspace: str, query: HandoffQuery) -> HandoffInputs:
         route_key = keys.route(workspace, query.work_type) if query.work_type is not None else None
         once_key = (
