@@ -29,7 +29,7 @@ FLAGS = {
 MISSING = "in no golden file: play it in a scenario of tests/golden/scenarios/, and write its file with WRITE_GOLDEN=1"
 UNKNOWN = "in a golden file, and unknown here: a type or flag that was promised is never renamed"
 ONCE_WRITTEN = pytest.mark.skipif(
-    "WRITE_GOLDEN" in os.environ, reason="the files are just being written: run again without"
+    "WRITE_GOLDEN" in os.environ, reason="the files are just being written: run again without WRITE_GOLDEN"
 )
 pytestmark = ONCE_WRITTEN
 _WORD = re.compile(r"[A-Z]+(?:-[A-Z]+)*")

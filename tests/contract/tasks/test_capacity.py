@@ -190,6 +190,11 @@ def usage(verb: Verb, agents: int = 5, tasks: int = 0, events: int = 0) -> Usage
     return meter.taken()
 
 
+DEARER = """Calls that read, calls that write, write units, read units. A write costs a unit for each KB begun: a new
+field of a task is in HEAD, and in each event that tells it. Make it smaller, or keep it in ``TaskMeta``, which no event
+tells. If it is worth its units: COSTS, HANDOFFS and docs/cost.md."""
+
+
 def account(spent: Usage) -> tuple[int, int, float, float]:
     return spent.reads, spent.writes, spent.all_write_units, spent.read_units
 
@@ -200,13 +205,13 @@ def test_the_table_has_every_verb() -> None:
 
 @pytest.mark.parametrize("name", COSTS)
 def test_a_verb_costs_this_many_calls_and_units(name: str) -> None:
-    assert account(usage(MANY[name])) == COSTS[name]
+    assert account(usage(MANY[name])) == COSTS[name], DEARER
 
 
 @pytest.mark.parametrize("name", ["approve", "complete", "fail, tried again", "release"])
 def test_a_key_costs_a_verb_that_changes_one_task_nothing(name: str) -> None:
     """Its receipt is in HEAD, and nothing is looked for besides."""
-    assert account(acted(MANY[name], is_keyed=True)) == account(acted(MANY[name], is_keyed=False))
+    assert account(acted(MANY[name], is_keyed=True)) == account(acted(MANY[name], is_keyed=False)), DEARER
 
 
 def acted(verb: Verb, *, is_keyed: bool) -> Usage:
@@ -265,4 +270,4 @@ def test_a_page_adds_at_most_fourteen_write_units_to_a_handoff() -> None:
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("size", SIZES)
 def test_a_verb_costs_the_same_in_any_size_of_workspace(name: str, size: str) -> None:
-    assert account(usage(MANY[name], *SIZES[size])) == UNEQUAL.get((size, name), COSTS[name])
+    assert account(usage(MANY[name], *SIZES[size])) == UNEQUAL.get((size, name), COSTS[name]), DEARER

@@ -121,7 +121,8 @@ def test_a_row_shows_what_the_answer_has(name: str) -> None:
     if call.columns:
         items = resolved(schema["properties"]["items"])["items"]
         fields = [each.partition(":")[0] for each in call.columns.split()]
-        assert [each for each in fields if not at(items, each)] == []
+        missing = [each for each in fields if not at(items, each)]
+        assert missing == [], "docs/openapi.json has no such field of an item: `make openapi` writes what a view has"
     if schema:
         said = [field for _, field, _, _ in string.Formatter().parse(call.said) if field]
         assert [each for each in said if not at(schema, each)] == []
