@@ -8,7 +8,7 @@ import pytest
 
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
-from tools.bench.console import RECENT, Desk
+from tools.bench.console import RECENT, Desk, lists_of
 from tools.bench.office import approve, claim
 
 
@@ -108,3 +108,11 @@ def test_a_batch_of_the_stream_costs_one_small_read_more_and_a_write_while_someb
     usage = desk.bring()
     # The watch and the task as it is; that the list has changed, and that the task was told of.
     assert (usage.reads, usage.read_units, usage.all_write_units) == (2, 1 + 1, is_watched + 1)
+
+
+def test_each_list_of_an_open_console_stays_unchanged_while_nothing_happens() -> None:
+    """Across the half minutes, at whose end it is made anew: ``goes_on`` refuses any answer but 304."""
+    desk = Desk(waiting=1)
+    desk.bring()
+    for _name, path, query in lists_of(desk):
+        assert desk.goes_on(path, query, desk.watched(path, query), seconds=70)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from baton.adapters.dynamodb.keys import WAKE_INDEX
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.bootstrap import logger
 from tools.bench.edge import at_the_edge
 from tools.bench.meter import Meter, Usage
 from tools.bench.office import (
@@ -71,6 +75,15 @@ def new_table(stack: Stack) -> str:
 
 
 def show_calls(stack: Stack) -> None:
+    os.environ.setdefault("BATON_TABLE", "bench")
+    os.environ.setdefault("POWERTOOLS_SERVICE_NAME", "bench")
+    with Path(os.devnull).open("w") as nowhere:
+        with redirect_stdout(nowhere):
+            logger()  # keeps for its lines what it finds there now
+        _show_all(stack)
+
+
+def _show_all(stack: Stack) -> None:
     measured = {verb.name: _measure(stack, verb) for verb in VERBS}
     measured["one swept task, lease over"] = Measured(_beside_the_due_page(measured.pop(SWEEP.name).plain), None)
     table(

@@ -17,6 +17,7 @@ from api import handler as api
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import logger
+from baton.domain import times
 from baton.domain.priority import Priority
 from baton.domain.tasks.transitions import Dispatch, create
 from rest.app import App
@@ -121,6 +122,21 @@ def _event(office: Office, path: str, query: str, headers: Mapping[str, str]) ->
     }
 
 
+def lists_of(desk: Desk) -> tuple[tuple[str, str, str], ...]:
+    """The lists that a page looks at with ``max-age=30``: name, path and query, as the console asks."""
+    task = desk.office.store.tasks.load(WORKSPACE, desk.task_ids[0])[0]
+    now = desk.office.clock.now()
+    return (
+        (f"{WAITING} tasks that wait", "/tasks", "state=needs"),
+        (f"a day's {WAITING} tasks", "/tasks", f"day={now.date().isoformat()}&limit=100"),
+        (f"a day's {WAITING} handoffs", "/handoffs", "limit=100"),
+        (f"a handoff of {CONTEXT_BYTES // 1_000} KB", f"/handoffs/{task.handoff_id}", ""),
+        ("a chain of one", f"/workflows/{task.workflow_id}/chain", ""),
+        # Without ``since`` the answer's ``counted_since`` moves with the clock.
+        ("directions", "/graph/directions", f"since={times.rfc3339(now - timedelta(days=7))}"),
+    )
+
+
 def show_console() -> None:
     os.environ.setdefault("BATON_TABLE", TABLE)
     os.environ.setdefault("POWERTOOLS_SERVICE_NAME", TABLE)
@@ -128,16 +144,7 @@ def show_console() -> None:
         logger()
         desk = Desk(context_bytes=CONTEXT_BYTES)
         desk.bring()
-        task = desk.office.store.tasks.load(WORKSPACE, desk.task_ids[0])[0]
-        day = desk.office.clock.now().date().isoformat()
-        lists = (
-            (f"{WAITING} tasks that wait", "/tasks", "state=needs"),
-            (f"a day's {WAITING} tasks", "/tasks", f"day={day}&limit=100"),
-            (f"a day's {WAITING} handoffs", "/handoffs", "limit=100"),
-            (f"a handoff of {CONTEXT_BYTES // 1_000} KB", f"/handoffs/{task.handoff_id}", ""),
-            ("a chain of one", f"/workflows/{task.workflow_id}/chain", ""),
-            ("directions", "/graph/directions", ""),
-        )
+        lists = lists_of(desk)
         exact = (
             ("open alerts, none", "/alerts", "state=open"),
             ("open reviews, none", "/manual-reviews", "state=open"),
