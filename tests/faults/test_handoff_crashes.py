@@ -192,12 +192,27 @@ HANDOFF_CASES = {
 }
 
 
-def prepared(case: HandoffCase) -> tuple[Team, CallHooks, Any]:
-    store = CallHooks()
-    team = Team(A, B, C, world=World(store=store))
-    made = case.prepare(team)
-    store.begin()
-    return team, store, made
+class RepeatableHandoff:
+    """A case up to the moment before its act; ``again`` goes back there, in a process that knows the agents."""
+
+    def __init__(self, case: HandoffCase) -> None:
+        self.case, self.store = case, CallHooks()
+        self.team = Team(A, B, C, world=World(store=self.store))
+        self.made = case.prepare(self.team)
+        self._restore_table, self._now = self.store.inner.dynamo.snapshot(), self.team.world.clock.time
+        self.again()
+
+    def again(self) -> None:
+        self._restore_table()
+        self.team.world.clock.time = self._now
+        for queue in (self.team.world.dispatch_queue, self.team.world.tracker_queue):
+            queue.notices.clear()
+        self.store.inner.forget_all()
+        self.store.inner.agents.roster(WORKSPACE)
+        self.store.begin()
+
+    def act(self) -> str:
+        return self.case.act(self.team, self.made)
 
 
 def shape(team: Team) -> list[Any]:
@@ -226,15 +241,15 @@ def quiet(team: Team) -> list[Any]:
     return shape(team)
 
 
-def swept_then_asked(case: HandoffCase, team: Team, made: Any) -> list[str]:
-    assert quiet(team)
-    return [case.act(team, made)]
+def swept_then_asked(repeatable: RepeatableHandoff) -> list[str]:
+    assert quiet(repeatable.team)
+    return [repeatable.act()]
 
 
-AFTERWARDS: dict[str, Callable[[HandoffCase, Team, Any], list[str]]] = {
-    "nobody asks again": lambda _scene, _team, _made: [],
-    "asked again": lambda case, team, made: [case.act(team, made)],
-    "asked twice": lambda case, team, made: [case.act(team, made), case.act(team, made)],
+AFTERWARDS: dict[str, Callable[[RepeatableHandoff], list[str]]] = {
+    "nobody asks again": lambda _repeatable: [],
+    "asked again": lambda repeatable: [repeatable.act()],
+    "asked twice": lambda repeatable: [repeatable.act(), repeatable.act()],
     "the sweeper comes first": swept_then_asked,
 }
 
@@ -242,11 +257,11 @@ AFTERWARDS: dict[str, Callable[[HandoffCase, Team, Any], list[str]]] = {
 @pytest.mark.parametrize("afterwards", AFTERWARDS)
 @pytest.mark.parametrize("name", HANDOFF_CASES)
 def test_it_dies_anywhere(name: str, afterwards: str) -> None:
-    case = HANDOFF_CASES[name]
-    team, store, made = prepared(case)
+    repeatable = RepeatableHandoff(HANDOFF_CASES[name])
+    team, store = repeatable.team, repeatable.store
     before = quiet(team) if "join" not in name else []  # the sweeper joins, whoever died
-    team, store, made = prepared(case)
-    case.act(team, made)
+    repeatable.again()
+    repeatable.act()
     calls = list(store.calls)
     wanted = quiet(team)
     assert wanted != before
@@ -254,18 +269,18 @@ def test_it_dies_anywhere(name: str, afterwards: str) -> None:
     points = [(1, "before"), *((number, "after") for number in range(1, len(calls) + 1))]
     for number, when in points:
         where = f"{when} call {number}, {calls[number - 1]}"
-        team, store, made = prepared(case)
+        repeatable.again()
         store.begin_at(number, die, when=when)
         with pytest.raises(Crash):
-            case.act(team, made)
+            repeatable.act()
         store.begin()
-        answers = AFTERWARDS[afterwards](case, team, made)
+        answers = AFTERWARDS[afterwards](repeatable)
         came = quiet(team)
         assert came == wanted or (not answers and came == before), where
         assert len(set(answers)) <= 1, where
 
 
 def test_the_points_are_where_something_is_read_or_written() -> None:
-    team, store, made = prepared(HANDOFF_CASES["a delegation"])
-    delegate(team, made)
-    assert store.calls == ["handoff_inputs", "receipt", "handoff_inputs", "commit"]
+    repeatable = RepeatableHandoff(HANDOFF_CASES["a delegation"])
+    delegate(repeatable.team, repeatable.made)
+    assert repeatable.store.calls == ["handoff_inputs", "receipt", "handoff_inputs", "commit"]
