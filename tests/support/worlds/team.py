@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cache
 from itertools import count, pairwise
 from typing import Any
 
@@ -34,6 +35,8 @@ from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.approve_task import approve_task
 from baton.steps.claims.take_task import Claimed, Claimer
 from support.clock import NOON
+from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.store import InMemoryStore
 from support.faults.threads import StillClock
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -79,8 +82,13 @@ class Team:
         self.world = world or World()
         self._said = count(1)
         self.slugs: list[str] = []
-        for slug in slugs:
-            self.register(slug)
+        if slugs and world is None:
+            self.slugs += slugs
+            assert isinstance(self.world.store, InMemoryStore)
+            self.world.begin_as(self.world.store.dynamo, registered(slugs))
+        else:
+            for slug in slugs:
+                self.register(slug)
         if settings:
             self.set(**settings)
 
@@ -312,6 +320,16 @@ class Team:
             assert all(one.fence <= next_.fence for one, next_ in pairwise(events))
             assert (task.state == "claimed") == (task.claim is not None)
             assert (task.state == "waiting") == (task.wait is not None)
+
+
+@cache
+def registered(slugs: tuple[str, ...]) -> FakeDynamo:
+    """A table with these agents and nothing else. Nobody may write to it."""
+    store = InMemoryStore()
+    team = Team(world=World(store))
+    for slug in slugs:
+        team.register(slug)
+    return store.dynamo
 
 
 def as_told(task: Task) -> dict[str, Any]:

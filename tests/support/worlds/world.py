@@ -89,11 +89,15 @@ class World:
         """Registers the agents; in a world like many others by a copy of the table of one where that is done."""
         is_usual = isinstance(self.deps.ids, RandomIds) and self.clock.now() == NOON
         if is_usual and type(self.store) is InMemoryStore and self.store.dynamo.is_new:
-            self.store.dynamo.take_over(settled(workspace))
-            self.store.agents.roster(workspace)  # known to this process, as to one that registered them
+            self.begin_as(self.store.dynamo, settled(workspace), workspace)
         else:
             self._register(workspace)
         return self
+
+    def begin_as(self, table: FakeDynamo, other: FakeDynamo, workspace: str = WORKSPACE) -> None:
+        """``table``, this world's, holds what the other one does, whose agents this process has registered."""
+        table.take_over(other)
+        self.store.agents.roster(workspace)  # known to this process, as to one that registered them
 
     @contextmanager
     def request(self) -> Iterator[None]:
