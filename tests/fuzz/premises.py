@@ -10,6 +10,7 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
+from baton.adapters.dynamodb.store import DynamoStore
 from baton.domain.access.metering import Meter
 from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.ids import RANDOM_BYTES, sortable_id
@@ -59,11 +60,12 @@ class Premises:
         assert isinstance(self.world.store, InMemoryStore)
         self._store = self.world.store
         self._restore_table = self._store.dynamo.snapshot()
-        self._parts = (self._store, self.world.deps.secrets, self.world.clock, self._ids, self.world.dispatch_queue)
+        self._parts = (self.world.deps.secrets, self.world.clock, self._ids, self.world.dispatch_queue)
         self._before = pickle.dumps([_content(part) for part in self._parts])
 
     def restore(self) -> None:
         self._restore_table()
+        DynamoStore.__init__(self._store, self._store._table)  # its parts keep nothing of what was read before
         for part, before in zip(self._parts, pickle.loads(self._before), strict=True):
             vars(part).update(before)
         self.world.logged.clear()
