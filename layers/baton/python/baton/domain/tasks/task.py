@@ -202,38 +202,38 @@ class Task:
     """The work that one handoff asks for. Events tell all of its fields but ``meta``. Each says its form, and the value
     that isn't written (``field_rules``)."""
 
-    workspace: str = field(metadata=stored(Form.TEXT))
-    id: str = field(metadata=stored(Form.TEXT))
-    state: State = field(metadata=stored(Form.STATE))
+    workspace: str = field(metadata=stored(Form.TEXT))  # whose it is
+    id: str = field(metadata=stored(Form.TEXT))  # ``task_01h…``: sorts by its making
+    state: State = field(metadata=stored(Form.STATE))  # set by ``transition`` alone
     title: str = field(metadata=stored(Form.TEXT))  # one line, for humans
     kind: str = field(metadata=stored(Form.TEXT))  # why the handoff was made (``Kind``)
     # A slug, or a principal's key if no agent made the handoff (``human:alice``).
     source_agent: str = field(metadata=stored(Form.TEXT))
     target_agent: str | None = field(metadata=stored(Form.TEXT))  # None for open work
-    priority: Priority = field(metadata=stored(Form.PRIORITY))
+    priority: Priority = field(metadata=stored(Form.PRIORITY))  # queues are in its order
     requires: tuple[str, ...] = optional(Form.TEXTS, ())  # what an agent has to declare to take the task
     work_type: str | None = optional(Form.TEXT, None)  # names the route that gave the target
     dispatch_rank: int | None = optional(Form.NUMBER, None)  # notices of a lower one are sent first; None: the agent's
     effort: str | None = optional(Form.TEXT, None)  # as the message says
     due_date: date | None = optional(Form.DATE, None)  # the day that its page in the tracker shows
-    deadline: datetime | None = optional(Form.TIME, None)
+    deadline: datetime | None = optional(Form.TIME, None)  # the earlier of the message's and its budget's
     fail_on_deadline: bool = optional(Form.TRUTH, False)  # the deadline ends the task; else it raises a flag
     not_before: datetime | None = optional(Form.TIME, None)  # no claim before it, whoever approves
     deferred_until: datetime | None = optional(Form.TIME, None)  # a human looks at it then
-    handoff_id: str = field(metadata=stored(Form.TEXT))
+    handoff_id: str = field(metadata=stored(Form.TEXT))  # the handoff that asks for it; mostly follows from ``id``
     master_task_id: str = field(metadata=stored(Form.TEXT))  # the workflow's first task
     parent_id: str | None = optional(Form.TEXT, None)  # the task whose claim the handoff was made under
     join_parent: str | None = optional(Form.TEXT, None)  # the waiting task that this task is a branch of
     call_id: str | None = optional(Form.TEXT, None)  # names the branch in ``join_parent``
     successors: tuple[str, ...] = optional(Form.TEXTS, ())  # they continue this one: a transfer, a rollback, its parts
     retry_of: str | None = optional(Form.TEXT, None)  # the failed task that this one tries again
-    workflow_id: str = field(metadata=stored(Form.TEXT))
+    workflow_id: str = field(metadata=stored(Form.TEXT))  # of all handoffs that follow from one
     depth: int = optional(Form.NUMBER, 0)  # handoffs from the workflow's first task to this one
     revision: int = optional(Form.NUMBER, 1)  # rises when the content that a human approves changes
     digest: str | None = optional(Form.DIGEST, None)  # of that content (``message_digest``); None in an earlier release
-    created_at: datetime = field(metadata=stored(Form.TIME))
+    created_at: datetime = field(metadata=stored(Form.TIME))  # when the handoff was made
     created_by: str = field(metadata=stored(Form.TEXT))  # the principal's key
-    max_attempts: int = optional(Form.NUMBER, DEFAULT_MAX_ATTEMPTS)
+    max_attempts: int = optional(Form.NUMBER, DEFAULT_MAX_ATTEMPTS)  # so many claims may come to nothing
     # The target's ``service_version`` when the task came, then when it was approved: what a service had made of it.
     approved_as: int = optional(Form.NUMBER, 0)
     ready_at: datetime | None = optional(Form.TIME, None)  # claimable from then on; None without an approval
@@ -243,17 +243,17 @@ class Task:
     attempt: int = optional(Form.NUMBER, 0)  # claims since the last approval
     releases: int = optional(Form.NUMBER, 0)  # attempts in a row that were given back without a checkpoint
     fence: int = optional(Form.NUMBER, 0)  # counts all claims
-    claim: Claim | None = optional(Form.CLAIM, None)
-    flags: frozenset[Flag] = optional(Form.FLAGS, frozenset())
+    claim: Claim | None = optional(Form.CLAIM, None)  # who has it; None unless claimed
+    flags: frozenset[Flag] = optional(Form.FLAGS, frozenset())  # what humans have to know
     recoveries: int = optional(Form.NUMBER, 0)  # how often it was requeued
     checkpoints: int = optional(Form.NUMBER, 0)  # how many were saved
-    last_checkpoint_id: str | None = optional(Form.TEXT, None)
+    last_checkpoint_id: str | None = optional(Form.TEXT, None)  # where the next worker goes on
     waits: int = optional(Form.NUMBER, 0)  # how often it has waited
-    wait: Wait | None = optional(Form.WAIT, None)
+    wait: Wait | None = optional(Form.WAIT, None)  # what it waits for; None unless waiting
     takers: tuple[str, ...] = optional(Form.TEXTS, ())  # agents that have claimed open work, the latest last
-    has_output: bool = optional(Form.TRUTH, False)
-    has_failure: bool = optional(Form.TRUTH, False)
-    meta: TaskMeta
+    has_output: bool = optional(Form.TRUTH, False)  # of its completion
+    has_failure: bool = optional(Form.TRUTH, False)  # of the last attempt that failed
+    meta: TaskMeta  # what no event tells
 
     @property
     def is_ended(self) -> bool:
