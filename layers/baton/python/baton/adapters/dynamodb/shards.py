@@ -32,6 +32,9 @@ class Spread:
         return max(self.written, self.read)
 
 
+NOT_SPREAD = Spread()
+
+
 @dataclass(frozen=True)
 class Shards:
     """``wake``: of the wake index, for the whole deployment. ``lists``: of each workspace's lists that every task of it
@@ -42,13 +45,11 @@ class Shards:
 
     def all_of(self, partition: str) -> list[str]:
         """Returns the shards of a partition, itself if it isn't spread."""
-        spread = self._spread_of(partition)
-        return [partition] if spread is None else [_shard(partition, number) for number in range(spread.looked_at)]
+        return [_shard(partition, number) for number in range(self._spread_of(partition).looked_at)]
 
     def shard_of(self, partition: str, task_id: str) -> str:
         """Returns the shard that a task's entry is written to."""
-        spread = self._spread_of(partition)
-        return partition if spread is None else _shard(partition, crc32(task_id.encode()) % spread.written)
+        return _shard(partition, crc32(task_id.encode()) % self._spread_of(partition).written)
 
     def placed(self, wire: Item) -> Item:
         """Returns an item, or its key, in DynamoDB's format, with a shard for each partition that is spread."""
@@ -59,13 +60,12 @@ class Shards:
         }
         return {**wire, **places}
 
-    def _spread_of(self, partition: str) -> Spread | None:
+    def _spread_of(self, partition: str) -> Spread:
         if partition in keys.WAKE_PARTITIONS:
             return self.wake
-        return self.lists if keys.kind_of(partition) in keys.LISTS_OF_ALL_TASKS else None
+        return self.lists if keys.kind_of(partition) in keys.LISTS_OF_ALL_TASKS else NOT_SPREAD
 
 
 def _shard(partition: str, number: int) -> str:
-    """A list of a workspace that has one shard has no number."""
-    is_plain = number == 0 and partition not in keys.WAKE_PARTITIONS
-    return partition if is_plain else f"{partition}#{number}"
+    """Only the wake index has a number in its first shards too."""
+    return f"{partition}#{number}" if number or partition in keys.WAKE_PARTITIONS else partition
