@@ -214,23 +214,19 @@ _Path = tuple[str | int, ...]
 def _check(value: Any, path: _Path) -> None:
     match value:
         case str():
-            _check_text(value, path)
+            if "\0" in value:
+                raise MalformedJson(_path_text(path), "must not contain NUL characters")
+            if not value.isascii() and _SURROGATE.search(value):
+                raise MalformedJson(_path_text(path), "must not contain lone surrogates")
         case list():
             for number, item in enumerate(value):
                 _check(item, (*path, number))
         case dict():
             for key, item in value.items():
-                _check_text(key, (*path, key))
+                _check(key, (*path, key))
                 _check(item, (*path, key))
         case _Bad():
             raise MalformedJson(_path_text((*path, value.below)), value.message)
-
-
-def _check_text(text: str, path: _Path) -> None:
-    if "\0" in text:
-        raise MalformedJson(_path_text(path), "must not contain NUL characters")
-    if not text.isascii() and _SURROGATE.search(text):
-        raise MalformedJson(_path_text(path), "must not contain lone surrogates")
 
 
 def _path_text(path: _Path) -> str:

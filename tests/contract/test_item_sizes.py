@@ -11,7 +11,6 @@ from baton.adapters.dynamodb.sizes import (
     MAX_ITEM_BYTES,
     MAX_TOGETHER_BYTES,
     must_fit,
-    must_fit_together,
     size_of,
 )
 from baton.adapters.dynamodb.table import to_wire
@@ -73,25 +72,26 @@ def test_an_item_counts_every_name_and_value(value: Any) -> None:
 def test_the_largest_item_that_fits_fits() -> None:
     item = {"pk": "p", "sk": "s", "t": "x" * (MAX_ITEM_BYTES - 7)}
     assert size_of(to_wire(item)) == MAX_ITEM_BYTES
-    assert must_fit(to_wire(item)) == MAX_ITEM_BYTES
-    with pytest.raises(TooLarge):
-        must_fit(to_wire({**item, "t": item["t"] + "x"}))
+    must_fit([to_wire(item)], alone=[to_wire(item)])
+    above = to_wire({**item, "t": item["t"] + "x"})
+    for together, alone in (([above], []), ([], [above])):
+        with pytest.raises(TooLarge):
+            must_fit(together, alone)
 
 
-def several(number: int, length: int, last: int) -> list[tuple[int, dict[str, Any]]]:
+def several(number: int, length: int, last: int) -> list[dict[str, Any]]:
     sizes = [length] * (number - 1) + [last]
-    items = [to_wire({"pk": "WS#acme#TASK#t", "sk": f"NOTES#{n:02d}", "t": "x" * size}) for n, size in enumerate(sizes)]
-    return [(size_of(item), item) for item in items]
+    return [to_wire({"pk": "WS#acme#TASK#t", "sk": f"NOTES#{n:02d}", "t": "x" * size}) for n, size in enumerate(sizes)]
 
 
 def test_what_a_transaction_puts_at_most_fits_and_a_byte_more_does_not() -> None:
-    ((around, _),) = several(1, 0, 0)
+    around = size_of(several(1, 0, 0)[0])
     length = 350_000
     number = MAX_TOGETHER_BYTES // (length + around) + 1
     last = MAX_TOGETHER_BYTES - (number - 1) * (length + around) - around
-    must_fit_together(several(number, length, last))
+    must_fit(several(number, length, last), alone=several(1, 0, 0))
     with pytest.raises(TooLarge):
-        must_fit_together(several(number, length, last + 1))
+        must_fit(several(number, length, last + 1))
 
 
 def test_a_transaction_above_the_limit_is_refused_before_anything_is_written(store: Store) -> None:

@@ -14,7 +14,7 @@ from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.adapters.dynamodb.tasks.change_writes import change_writes
 from baton.adapters.dynamodb.writes import item_writes
 from baton.domain.errors import Busy
-from baton.domain.escalations.direction import MOST_FORGOTTEN_AT_ONCE, CountedEscalation, Direction
+from baton.domain.escalations.direction import CountedEscalation, Direction
 from baton.domain.settings.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.ports.writes import OpenEscalation
 from support.clock import NOON
@@ -126,7 +126,7 @@ def test_the_trail_is_append_only() -> None:
 
 
 def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again() -> None:
-    """Twenty a day for thirty days, then silence: to forget them all at once no expression is long enough."""
+    """Twenty a day for thirty days, then silence: all are forgotten at once."""
     full = Direction(
         WORKSPACE,
         "scout",
@@ -138,7 +138,7 @@ def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again() -> None
         version=7,
     )
     forget = full.forgettable(NOON)
-    assert len(forget) == MOST_FORGOTTEN_AT_ONCE
+    assert len(forget) == len(full.escalations)
     extra = OpenEscalation(full, "task_1", NOON, forget, ends_review=True)
     writes = item_writes(WORKSPACE, extra)
     check("transact_write_items", transaction(*({write.kind: write.request} for write in writes)))

@@ -64,8 +64,10 @@ def claimer_of(deps: Deps, call: routing.Call[NamedClaimRequest, Any]) -> Claime
 
 
 def _claimer(call: routing.Call[RequestT, Any], agent: str) -> Claimer:
-    worker = call.body.worker or call.by.id
-    body = call.body
     return Claimer(
-        by=call.by, agent=agent, worker=worker, lease_seconds=body.lease_seconds, memories=body.auto_memories
+        by=call.by,
+        agent=agent,
+        worker=call.body.worker or call.by.id,
+        lease_seconds=call.body.lease_seconds,
+        memories=call.body.auto_memories,
     )

@@ -145,14 +145,14 @@ REPEATS = (
 DIRECTIONS = (
     bug("the cap lets one more through", do.compare("direction:Direction.decide", ">", "escalation_cap")),
     bug("a direction's version isn't compared",
-        do.value("marker_writes:_update_direction",
+        do.value("marker_writes:_next_version",
             "'attribute_not_exists(#version) OR #version >= :zero'", "VERSION_UNCHANGED"),
-        do.value("marker_writes:_update_direction", "{':zero': 0}", ":seen")),
+        do.value("marker_writes:_next_version", "{':zero': 0}", ":seen")),
     bug("nobody looks whether a direction's tasks have ended", do.always("look_at_ends:with_ends", "in_question")),
     bug("a task at work counts as ended in its direction",
         do.condition("look_at_ends:with_ends", "it or task.fence", "is_ended")),
     bug("a direction remembers its open tasks as ended",
-        do.always("marker_writes:_keep_ends", "closed"), steps=200_000),
+        do.always("marker_writes:_next_version", "closed"), steps=200_000),
 )  # fmt: skip
 OUTPUTS = (
     bug("all large outputs of a task have one place",

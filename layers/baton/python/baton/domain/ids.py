@@ -24,8 +24,7 @@ _SLUG = re.compile(SLUG_PATTERN.replace("$", r"\Z"))
 
 def sortable_id(prefix: str, at: datetime, randomness: bytes) -> str:
     """Returns ``task_01h…``: sorts by its millisecond; 80 random bits make it unique within that."""
-    created = _base32(times.to_ms(at), _TIME_CHARACTERS)
-    return f"{prefix}_{created}{_base32(int.from_bytes(randomness), _RANDOM_CHARACTERS)}"
+    return beginning_at(prefix, at) + _base32(int.from_bytes(randomness), _RANDOM_CHARACTERS)
 
 
 def beginning_at(prefix: str, at: datetime) -> str:
@@ -82,8 +81,4 @@ def first_checkpoint_id_of(task_id: str) -> str:
 
 
 def _base32(number: int, length: int) -> str:
-    characters = []
-    for _ in range(length):
-        number, digit = divmod(number, len(_ALPHABET))
-        characters.append(_ALPHABET[digit])
-    return "".join(reversed(characters))
+    return "".join(_ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in reversed(range(length)))

@@ -120,16 +120,10 @@ def short(token: str) -> str:
     return token[-16:]
 
 
-def proof_of(writes: Sequence[ItemWrite]) -> ItemWrite:
-    """Returns the write of the commit proof: the first item that nobody changes, else the first that has the token."""
+def proof_and_bar(writes: Sequence[ItemWrite]) -> tuple[ItemWrite, Bar | Exclusive | None]:
+    """Returns the write of the commit proof: the first item that nobody changes, else the first that has the token. And
+    how the transaction is fenced off: as its first item with a bar says."""
     best = max(writes, key=lambda write: write.fitness)
     if best.fitness is Fitness.NONE:
         raise ValueError("a transaction needs an item that can be recognised")
-    return best
-
-
-def bar_of(writes: Sequence[ItemWrite]) -> Bar | None:
-    """Returns how the transaction is fenced off: as its first item with a bar says. None where every other decision of
-    the caller has a condition against it."""
-    first = next((write.bar for write in writes if write.bar is not None), None)
-    return None if isinstance(first, Exclusive) else first
+    return best, next((write.bar for write in writes if write.bar is not None), None)

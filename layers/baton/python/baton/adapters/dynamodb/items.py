@@ -78,11 +78,6 @@ def _implied(head: Item, source_agent: str) -> Item:
     }
 
 
-def _in_base64(digest: str) -> str:
-    """Returns the digest in 43 characters in place of 64, as HEAD is paid for by the KB."""
-    return base64.urlsafe_b64encode(bytes.fromhex(digest)).decode().rstrip("=")
-
-
 # Every attribute that this version may write into HEAD. What else is found there is a newer version's.
 HEAD_ATTRIBUTES = frozenset(
     {
@@ -188,19 +183,12 @@ def saved_response_from(item: Item | None) -> SavedResponse | None:
 
 
 def direction_from(workspace: str, source: str, target: str, item: Item | None) -> Direction:
-    if item is None:
-        return Direction(workspace, source, target)
-    closed = item.get("closed", frozenset()) | item.get("ended", frozenset())
-    entries = [(task_id, times.from_ms(int(ms))) for task_id, ms in item.get("escalations", {}).items()]
+    found = item or {}
+    closed = found.get("closed", frozenset()) | found.get("ended", frozenset())
+    entries = sorted((int(ms), task_id) for task_id, ms in found.get("escalations", {}).items())
+    escalations = tuple(CountedEscalation(task_id, times.from_ms(ms), task_id in closed) for ms, task_id in entries)
     return Direction(
-        workspace,
-        source,
-        target,
-        escalations=tuple(
-            CountedEscalation(i, at, i in closed) for i, at in sorted(entries, key=lambda e: (e[1], e[0]))
-        ),
-        review_id=item.get("review_id"),
-        version=int(item.get("version", 0)),
+        workspace, source, target, escalations, review_id=found.get("review_id"), version=int(found.get("version", 0))
     )
 
 
@@ -271,11 +259,12 @@ def _without_none(values: Item) -> Item:
     return {name: value for name, value in values.items() if value is not None}
 
 
-# What HEAD has for a form where it isn't the value itself, and how it is read back.
+# What HEAD has for a form where it isn't the value itself, and how it is read back. A digest has 43 characters there in
+# place of 64, as HEAD is paid for by the KB.
 _WRITTEN: Convert = {
     **trail.WRITTEN,
     Form.TIME: times.to_ms,
-    Form.DIGEST: _in_base64,
+    Form.DIGEST: lambda digest: base64.urlsafe_b64encode(bytes.fromhex(digest)).decode().rstrip("="),
     Form.CLAIM: claim_map,
     Form.WAIT: lambda wait: _without_none(trail.WRITTEN[Form.WAIT](wait)),
 }

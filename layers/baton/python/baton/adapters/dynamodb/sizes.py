@@ -12,6 +12,8 @@ Item = Mapping[str, Any]
 MAX_ITEM_BYTES = 400 * 1_024
 # Of what a transaction puts: the less of what DynamoDB's 4 MB may mean, as it also counts what is updated.
 MAX_TOGETHER_BYTES = 4_000_000
+TOO_LARGE = f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes"
+TOO_LARGE_TOGETHER = f"is too large beside the others: what is kept at once is at most {MAX_TOGETHER_BYTES} bytes"
 _PER_COLLECTION, _PER_MEMBER = 3, 1
 _FIELDS = {
     keys.BODY: "context",
@@ -25,25 +27,14 @@ _FIELDS = {
 }
 
 
-def must_fit(item: Item) -> int:
-    """Returns the bytes of an item in DynamoDB's format. Raises ``TooLarge`` above DynamoDB's limit, before anything is
-    sent: no retry could succeed."""
-    size = size_of(item)
-    if size > MAX_ITEM_BYTES:
-        raise errors.TooLarge(
-            _field_of(item), f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes"
-        )
-    return size
-
-
-def must_fit_together(items: Sequence[tuple[int, Item]]) -> None:
-    """The same for all items that a transaction puts, each with its bytes. Names the field of the largest."""
-    if sum(size for size, _ in items) > MAX_TOGETHER_BYTES:
-        _, largest = max(items, key=lambda sized: sized[0])
-        raise errors.TooLarge(
-            _field_of(largest),
-            f"is too large beside the others: what is kept at once is at most {MAX_TOGETHER_BYTES} bytes",
-        )
+def must_fit(together: Sequence[Item], alone: Sequence[Item] = ()) -> None:
+    """Raises ``TooLarge`` for an item in DynamoDB's format that is above DynamoDB's limit, or if all that one
+    transaction puts is: before anything is sent, as no retry could succeed. Names the field of the largest."""
+    sizes = [size_of(item) for item in (*together, *alone)]
+    too_large = max(sizes, default=0) > MAX_ITEM_BYTES
+    if too_large or sum(sizes[: len(together)]) > MAX_TOGETHER_BYTES:
+        largest = (*together, *alone)[sizes.index(max(sizes if too_large else sizes[: len(together)]))]
+        raise errors.TooLarge(_field_of(largest), TOO_LARGE if too_large else TOO_LARGE_TOGETHER)
 
 
 def _field_of(item: Item) -> str:

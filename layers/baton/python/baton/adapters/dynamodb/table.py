@@ -33,13 +33,12 @@ from baton.adapters.dynamodb.item_writes import (
     StampedEvent,
     TokenBar,
     VersionBar,
-    bar_of,
     barred,
-    proof_of,
+    proof_and_bar,
     short,
 )
 from baton.adapters.dynamodb.shards import Shards
-from baton.adapters.dynamodb.sizes import must_fit, must_fit_together
+from baton.adapters.dynamodb.sizes import must_fit
 from baton.adapters.dynamodb.trail_items import entries_of, written_by
 from baton.domain import errors
 from baton.ports.writes import MAX_ITEMS
@@ -250,7 +249,7 @@ class Table:
         """Puts one item under its condition, without a commit proof: the put must be safe to apply twice. Raises
         ``ConditionFailed``, ``TooLarge``, or ``Busy`` after the last attempt."""
         request = self._as_sent(write).request
-        must_fit(request["Item"])
+        must_fit([request["Item"]])
         self._applied(lambda: self._client.put_item(TableName=self._name, **request), attempts)
 
     def _applied(self, send: Callable[[], Any], attempts: int) -> Any:
@@ -280,8 +279,9 @@ class Table:
         sent = [self._as_sent(write, token) for write in writes]
         _must_fit(sent)
         first, rest = [each for each in sent if each.comes_first], [each for each in sent if not each.comes_first]
-        commit_proof, bar = proof_of(rest), bar_of(rest)
-        self._together([partial(self._put_first, each, token) for each in first])
+        commit_proof, bar = proof_and_bar(rest)
+        if first:
+            self._together([partial(self._put_first, each, token) for each in first])
         if len(rest) == 1 and rest[0].refuses_a_repeat:
             send = partial(self._client.put_item, TableName=self._name, **rest[0].request)
         else:  # DynamoDB knows a repeated transaction by its token. It doesn't know a put.
@@ -298,7 +298,7 @@ class Table:
                 if self._is_ours(commit_proof, token):
                     return
                 if refusal is not None:
-                    if may_arrive and bar is not None and self._was_applied(bar, commit_proof, token):
+                    if may_arrive and isinstance(bar, Bar) and self._was_applied(bar, commit_proof, token):
                         return
                     raise refusal from exc
                 may_arrive = may_arrive or not _is_turned_away(exc)
@@ -319,7 +319,7 @@ class Table:
                 request = self.schema.guarded({**request, "Key": self.shards.placed(request["Key"])})
             case _:
                 request["Key"] = self.shards.placed(request["Key"])
-        if isinstance(bar, KeyBar | VersionBar | TokenBar):
+        if isinstance(bar, Bar):
             bar = replace(bar, key=bar.key._replace(pk=self.shards.shard_of(*bar.key)))
         return replace(write, request=request if token is None else write.stamped(request, token), bar=bar)
 
@@ -429,8 +429,10 @@ def _must_fit(writes: Sequence[ItemWrite]) -> None:
         raise ValueError(f"{count} items in one transaction")
     if len({write.key for write in writes}) < len(writes):
         raise ValueError("one item twice in one transaction")
-    puts = [(write, must_fit(write.request["Item"])) for write in writes if write.kind == "Put"]
-    must_fit_together([(size, write.request["Item"]) for write, size in puts if not write.comes_first])
+    must_fit(
+        [write.request["Item"] for write in writes if write.kind == "Put" and not write.comes_first],
+        alone=[write.request["Item"] for write in writes if write.comes_first],
+    )
 
 
 def update_request(key: keys.Key, update: str, condition: str | None, values: Item, **names: str) -> Item:

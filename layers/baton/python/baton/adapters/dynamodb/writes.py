@@ -3,7 +3,8 @@ Each has a name; those that most writes share are in ``puts``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.counters import added
@@ -53,42 +54,13 @@ def transaction(workspace: str, writes: Sequence[Write]) -> list[ItemWrite]:
     changes = [write for write in writes if isinstance(write, Change)]
     begins_alone = sum(change.before is None for change in changes) == 1
     found = [item for change in changes for item in change_writes(change, begins_alone=begins_alone)]
-    beside = [write for write in writes if not isinstance(write, Change)]
-    beside.sort(key=lambda write: not isinstance(write, SaveResponse))
-    return found + [item for write in beside for item in item_writes(workspace, write)]
+    for write in sorted(writes, key=lambda each: not isinstance(each, SaveResponse)):
+        found += () if isinstance(write, Change) else item_writes(workspace, write)
+    return found
 
 
 def item_writes(workspace: str, write: WriteBeside) -> list[ItemWrite]:
-    match write:
-        case Save():
-            return _saved(workspace, write)
-        case Insert():
-            return _inserted(workspace, write)
-        case Put(value):
-            stored = _stored(value)
-            return [put(stored.item(workspace, value), fitness=stored.fitness), *stored.beside(workspace, value)]
-        case Replace():
-            return [_replaced(workspace, write)]
-        case Add():
-            return [added(workspace, write)]
-        case Require(fact):
-            return [required(workspace, fact)]
-        case SaveResponse(idempotency_key, answer, forget_at):
-            return [response_put(idempotency_key, answer, forget_at)]
-        case OpenEscalation():
-            return [open_escalation(write)]
-        case OpenReview():
-            return [open_review(write)]
-        case EndReview():
-            return [end_review(write)]
-        case CloseEscalation(source, target, task_id):
-            return [close_escalation(workspace, source, target, task_id)]
-        case MakePageDue():
-            return [page_due(workspace, write)]
-        case AddUsage():
-            return usage_writes(workspace, write)
-        case FinishJob():
-            return []  # taken out by an update of its own, after the commit: its condition must not refuse the rest
+    return ITEMS_OF[type(write)](workspace, write)
 
 
 def _stored(value: object) -> StoredType:
@@ -115,6 +87,11 @@ def _inserted(workspace: str, insert: Insert) -> list[ItemWrite]:
     return [put(item, NOT_THERE_YET, taken, stored.fitness, bar), *stored.beside(workspace, value)]
 
 
+def _put(workspace: str, beside: Put) -> list[ItemWrite]:
+    stored, value = _stored(beside.value), beside.value
+    return [put(stored.item(workspace, value), fitness=stored.fitness), *stored.beside(workspace, value)]
+
+
 def _replaced(workspace: str, replace: Replace) -> ItemWrite:
     stored = _stored(replace.value)
     item = stored.item(workspace, replace.value)
@@ -123,3 +100,27 @@ def _replaced(workspace: str, replace: Replace) -> ItemWrite:
     seen = stored.item(workspace, replace.seen)[stored.seen_by]
     condition = IS_AS_READ.format(stored.seen_by)
     return put(item, condition, lambda: errors.Conflict(stored.name), stored.fitness, seen=seen)
+
+
+def _response(_: str, saved: SaveResponse) -> list[ItemWrite]:
+    return [response_put(saved.idempotency_key, saved.answer, saved.forget_at)]
+
+
+# The items of each write that goes with changes of tasks. A job is taken out by an update of its own, after the commit:
+# its condition must not refuse the rest.
+ITEMS_OF: Mapping[type, Callable[[str, Any], list[ItemWrite]]] = {
+    Save: _saved,
+    Insert: _inserted,
+    Put: _put,
+    Replace: lambda workspace, write: [_replaced(workspace, write)],
+    Add: lambda workspace, write: [added(workspace, write)],
+    Require: lambda workspace, write: [required(workspace, write.fact)],
+    SaveResponse: _response,
+    OpenEscalation: lambda _, write: [open_escalation(write)],
+    OpenReview: lambda _, write: [open_review(write)],
+    EndReview: lambda _, write: [end_review(write)],
+    CloseEscalation: lambda workspace, write: [close_escalation(workspace, write)],
+    MakePageDue: lambda workspace, write: [page_due(workspace, write)],
+    AddUsage: usage_writes,
+    FinishJob: lambda *_: [],
+}

@@ -9,8 +9,6 @@ from datetime import datetime
 from baton.domain import times
 from baton.domain.settings.settings import MAX_WINDOW_DAYS, Settings
 
-# Bounds the update expression that removes old escalations to 4 KB; the next escalation removes more.
-MOST_FORGOTTEN_AT_ONCE = 50
 # The direction of unknown agents: no agent has an empty slug.
 NO_PAIR = ("", "")
 _LONGEST_WINDOW = times.seconds(MAX_WINDOW_DAYS * 86_400)
@@ -85,6 +83,5 @@ class Direction:
         return [e for e in self.escalations if now - e.created_at < settings.window]
 
     def forgettable(self, now: datetime) -> tuple[str, ...]:
-        """Returns the oldest tasks that are outside of the longest window that a workspace can set."""
-        old = [e.task_id for e in self.escalations if now - e.created_at >= _LONGEST_WINDOW]
-        return tuple(old[:MOST_FORGOTTEN_AT_ONCE])
+        """Returns the tasks that are outside of the longest window that a workspace can set."""
+        return tuple(e.task_id for e in self.escalations if now - e.created_at >= _LONGEST_WINDOW)

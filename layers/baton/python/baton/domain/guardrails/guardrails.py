@@ -13,7 +13,7 @@ from operator import is_
 from typing import Any
 
 from baton.domain import errors
-from baton.domain.guardrails.secret_shapes import apart, maskable, secrets_in
+from baton.domain.guardrails.secret_shapes import maskable, secrets_in
 from baton.domain.guardrails.wildcards import ONE, RUN, compiled
 
 REFUSE, MASK, OFF = "refuse", "mask", "off"
@@ -66,7 +66,7 @@ def checked(content: dict[str, Any], rules: Guardrails, at: str) -> dict[str, An
 
     ``content``: JSON, at most 16 levels deep. ``at``: its field in the request, empty for the whole body.
     """
-    found: dict[str, Any] = _Walk(rules, at).value(content, "")
+    found: dict[str, Any] = _Walk(rules, at).value(content)
     return found
 
 
@@ -78,57 +78,46 @@ class _Walk:
         self._patterns = compiled(rules.forbidden_patterns)
         self._masks = 0
         self._at = at
-        # Key (None in a list) and index of each level: made into text only for a refusal.
+        # Key (None in a list) and index of each level, from the whole on: made into text only for a refusal.
         self._path: list[tuple[str | None, int]] = []
 
-    def value(self, value: Any, name: str) -> Any:
-        """Returns the checked value. ``name``: the key of the nearest object."""
+    def value(self, value: Any, name: str = "", at: tuple[str | None, int] = ("", 0)) -> Any:
+        """Returns the checked value. ``name``: the key of the nearest object. ``at``: its own key and index."""
+        self._path.append(at)
         match value:
             case str():
-                return self._text(value, name)
+                value = self._text(value, name)
             case dict():
-                return self._object(value)
+                value = self._object(value)
             case list() | tuple():
-                return self._list(value, name)
-            case _:
-                return value
+                value = self._list(value, name)
+        self._path.pop()
+        return value
 
     def _list(self, value: list[Any] | tuple[Any, ...], name: str) -> Any:
         self._must_be_few(value)
-        items = []
-        for number, item in enumerate(value):
-            self._path.append((None, number))
-            items.append(self.value(item, name))
-            self._path.pop()
+        items = [self.value(item, name, (None, number)) for number, item in enumerate(value)]
         return value if all(map(is_, items, value)) else items
 
     def _object(self, value: dict[str, Any]) -> dict[str, Any]:
         self._must_be_few(value)
         found: dict[str, Any] = {}
-        is_same = True
         for number, (key, item) in enumerate(value.items()):
-            self._path.append(("", number))
-            kept_key = _free(self._text(key, ""), found)
-            self._path[-1] = (key, number)
-            found[kept_key] = self.value(item, key)
-            self._path.pop()
-            is_same = is_same and kept_key == key and found[kept_key] is item
-        return value if is_same else found
+            kept_key = _free(self.value(key, at=("", number)), found)
+            found[kept_key] = self.value(item, key, (key, number))
+        return value if all(map(is_, found.values(), value.values())) and [*found] == [*value] else found
 
     def _text(self, text: str, name: str) -> str:
         if len(text) > self._rules.max_text_characters:
             raise self._refusal("max_text_characters")
         if (number := self._patterns.first_in(text)) is not None:
             raise self._refusal(f"forbidden_patterns[{number}]")
-        if self._rules.secrets == OFF:
-            return text
-        return self._without_secrets(text, name)
-
-    def _without_secrets(self, text: str, name: str) -> str:
         if self._rules.secrets == REFUSE:
-            for secret in apart(secrets_in(text, name))[:1]:
-                raise self._refusal(f"secrets.{secret.name}")
-            return text
+            for found in sorted(secrets_in(text, name), key=lambda each: each.start):
+                raise self._refusal(f"secrets.{found.name}")
+        return self._masked(text, name) if self._rules.secrets == MASK else text
+
+    def _masked(self, text: str, name: str) -> str:
         secrets = maskable(text, name, MAX_MASKS)
         self._masks += len(secrets)
         if self._masks > MAX_MASKS:
@@ -145,7 +134,7 @@ class _Walk:
 
     def _refusal(self, rule: str) -> errors.GuardrailRefused:
         where = self._at
-        for key, number in self._path:
+        for key, number in self._path[1:]:
             where = f"{where}[{number}]" if key is None else _below(where, key, number)
         return errors.GuardrailRefused(rule, where or "body")
 

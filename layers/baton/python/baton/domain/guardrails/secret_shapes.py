@@ -121,10 +121,7 @@ def secrets_in(text: str, name: str = "") -> Iterator[FoundSecret]:
     searched = prefix + text
     lower = searched.lower()
     for shape in SHAPES:
-        for hint in shape.hints:
-            if hint in lower:
-                break
-        else:
+        if not any(map(lower.__contains__, shape.hints)):
             continue
         group = 1 if shape.pattern.groups else 0
         for match in shape.pattern.finditer(searched):

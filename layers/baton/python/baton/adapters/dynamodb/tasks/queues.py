@@ -110,8 +110,9 @@ class Queues:
 
     def _queue_page(self, partition: str, start: str, now: datetime) -> list[dict[str, Any]]:
         """Returns the next entries of a queue, without the marks that aren't over."""
-        until = keys.lapsed_marks_until(now)
-        return self._table.query(partition, READY_PAGE, index=keys.QUEUE_INDEX, after=start, last=until)
+        return self._table.query(
+            partition, READY_PAGE, index=keys.QUEUE_INDEX, after=start, last=keys.lapsed_marks_until(now)
+        )
 
 
 class TaskLists:

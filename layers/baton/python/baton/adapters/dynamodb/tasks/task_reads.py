@@ -51,13 +51,13 @@ class TaskReads:
         task = items.task_from(found[keys.HEAD])
         found |= self._reread(task, found, *PAPERS)
         first, last = keys.RECOVERIES
-        recoveries = tuple(items.recovery_from(found[sk]) for sk in sorted(found) if first <= sk <= last)
+        recoveries = [found[sk] for sk in sorted(found) if first <= sk <= last]
         return TaskDetails(
             task=task,
             body=items.payload_from(found.get(keys.BODY)) if with_body else None,
             **_results(task, found),
             **_resume_inputs(found),
-            recoveries=self._counted_by_head(task, recoveries),
+            recoveries=self._recoveries(task, recoveries),
             page_sync=tracker_items.page_sync_from(found.get(keys.MIRROR)),
         )
 
@@ -74,7 +74,7 @@ class TaskReads:
             body=items.payload_from(here.get(keys.BODY)),
             failure=items.payload_from(here.get(keys.FAILURE)),
             **_resume_inputs(here),
-            recoveries=self._counted_by_head(task, ()),
+            recoveries=self._recoveries(task),
         )
 
     def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
@@ -142,8 +142,7 @@ class TaskReads:
     def _reread(self, task: Task, here: Mapping[str, dict[str, Any]], *wanted: str) -> dict[str, dict[str, Any]]:
         """Reads again, and so after HEAD, each wanted item that HEAD refers to and that is missing ``here`` or may be
         older. Neither a batch read nor a query is a snapshot: each item is as it was at its own read."""
-        behind = _behind(task, here, wanted)
-        return {key.sk: item for key, item in self._table.get_many(behind).items()} if behind else {}
+        return {key.sk: item for key, item in self._table.get_many(_behind(task, here, wanted)).items()}
 
     def _many(
         self, workspace: str, task_ids: Iterable[str], at_once: int, *what: str
@@ -157,17 +156,13 @@ class TaskReads:
                 here = {part: found.get(keys.task_item(workspace, task_id, part)) for part in what}
                 yield task_id, {part: item for part, item in here.items() if item is not None}
 
-    def _counted_by_head(self, task: Task, found: tuple[Recovery, ...]) -> tuple[Recovery, ...]:
-        """Returns as many recoveries as HEAD counts. The task may have come back more often than was
-        expected, or just between the reads of two items: then some are missing in ``found``, or HEAD doesn't count the
-        latest yet."""
-        all_of_them = found if len(found) >= task.recoveries else self._recoveries(task.workspace, task.id)
-        return all_of_them[: task.recoveries]
-
-    def _recoveries(self, workspace: str, task_id: str) -> tuple[Recovery, ...]:
-        first, last = keys.RECOVERIES
-        found = self._table.query_all(keys.task(workspace, task_id), first=first, last=last)
-        return tuple(map(items.recovery_from, found))
+    def _recoveries(self, task: Task, found: Sequence[Item] = ()) -> tuple[Recovery, ...]:
+        """Returns as many recoveries as HEAD counts, read if they aren't all ``found``. HEAD may not count the latest
+        yet: the task can come back between the reads of two items."""
+        if len(found) < task.recoveries:
+            first, last = keys.RECOVERIES
+            found = list(self._table.query_all(keys.task(task.workspace, task.id), first=first, last=last))
+        return tuple(map(items.recovery_from, found[: task.recoveries]))
 
 
 def _size(item: Item) -> int:
@@ -191,8 +186,11 @@ def _resume_inputs(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 def _behind(task: Task, here: Mapping[str, Item], wanted: Iterable[str]) -> list[keys.Key]:
     """Returns the keys of the wanted items that HEAD refers to and that are missing ``here`` or may be older."""
-    names = [_name_of(each, here) for each in wanted if _may_be_older(each, task, here)]
-    return [keys.task_item(task.workspace, task.id, name) for name in names]
+    return [
+        keys.task_item(task.workspace, task.id, _name_of(each, here))
+        for each in wanted
+        if _may_be_older(each, task, here)
+    ]
 
 
 def _name_of(item_name: str, here: Mapping[str, Item]) -> str:
