@@ -12,11 +12,11 @@ from paths.tracer import Trace
 
 NAMES = ("frames to the put", "files to the put", "lines", "of more than one statement", "in adapters/dynamodb", "deep")
 BOUNDS: dict[str, tuple[int, ...]] = {
-    "marker": (11, 7, 950, 163, 93, 18),
-    "approval": (11, 7, 710, 135, 68, 17),
-    "claim": (11, 7, 890, 162, 90, 17),
-    "completion": (10, 7, 900, 160, 76, 17),
-    "tool call": (9, 6, 1_700, 288, 160, 17),
+    "marker": (10, 7, 900, 150, 88, 17),
+    "approval": (11, 7, 705, 130, 65, 17),
+    "claim": (11, 7, 880, 150, 85, 17),
+    "completion": (10, 7, 885, 152, 72, 17),
+    "tool call": (9, 6, 1_690, 278, 156, 17),
 }
 
 

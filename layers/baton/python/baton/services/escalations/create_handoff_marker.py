@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.agents.agent import Roster
 from baton.domain.escalations.direction import CapReached, Direction, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.memory.taken_along import asked_for
-from baton.domain.settings.settings import Settings
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.page_sync import Sync
 from baton.ports.deps import Deps
@@ -27,6 +26,9 @@ from baton.steps.escalations.open_escalation import open_escalation, review_of
 from baton.steps.tasks.change_task import commit
 from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
 from baton.steps.tracker.page_delivery import PageResult
+
+# What the request picks from what the workspace or Baton names: no text of an agent's.
+CHOSEN = frozenset({"source_agent", "target_agent", "create_task", "task_priority"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,58 +54,45 @@ def create_handoff_marker(
     ``NotYourAgent``, ``GuardrailRefused`` and ``KeyReused``; nothing was written then. Everything in the answer is
     durable."""
 
-    settings: Settings | None = None
-
-    def replay(saved: dict[str, Any]) -> MarkerAnswer:
-        known = settings or deps.store.settings.of(by.workspace)
-        return _with_present_page(deps, known, by.workspace, MarkerAnswer(**saved))
-
-    def read() -> tuple[tuple[Marker | errors.InvalidMarker, MarkerInputs], SavedResponse | None]:
-        nonlocal settings
-        marker, inputs = _parse_with_inputs(deps, by.workspace, body, idempotency_key)
-        settings = inputs.settings
+    def read() -> tuple[tuple[Marker, MarkerInputs], SavedResponse | None]:
+        marker = parse_marker(body, deps.store.agents.roster(by.workspace))
+        pair = (marker.source.slug, marker.target.slug)
+        inputs = deps.store.escalations.marker_inputs(by.workspace, pair, idempotency_key)
         return (marker, inputs), inputs.saved_response
 
-    def decide(read: tuple[Marker | errors.InvalidMarker, MarkerInputs]) -> MarkerAnswer:
-        marker, inputs = read
-        if isinstance(marker, errors.InvalidMarker):
-            raise marker
-        by.acting_for(marker.source.slug)
-        guarded = _guarded(marker, inputs.settings)
-        if not marker.create_task:
-            return _text_only(deps, by, guarded, idempotency_key)
-        return _escalate(deps, by, guarded, inputs, idempotency_key)
+    def replay(saved: dict[str, Any]) -> MarkerAnswer:
+        return _with_present_page(deps, by.workspace, MarkerAnswer(**saved))
 
+    decide = partial(_decided, deps, by, idempotency_key)
     return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
-def _parse_with_inputs(
-    deps: Deps, workspace: str, body: dict[str, Any], idempotency_key: IdempotencyKey | None
-) -> tuple[Marker | errors.InvalidMarker, MarkerInputs]:
-    """Returns the marker, or why it is invalid: not raised yet, as a repeat gets its first answer whatever has become
-    of the agents since."""
-    marker = _parse(body, deps.store.agents.roster(workspace))
-    pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
-    return marker, deps.store.escalations.marker_inputs(workspace, pair, idempotency_key)
+def _decided(
+    deps: Deps, by: Principal, idempotency_key: IdempotencyKey | None, read: tuple[Marker, MarkerInputs]
+) -> MarkerAnswer:
+    by.acting_for(read[0].source.slug)
+    marker, settings, now = _guarded(*read), read[1].settings, deps.clock.now()
+    if not marker.create_task:
+        return _text_only(deps, by, marker, idempotency_key)
+    direction = with_ends(deps, read[1].direction, settings, now)
+    decision = direction.decide(now, settings)
+    if isinstance(decision, Duplicate | CapReached):
+        answer, writes = _prevented(deps, by, marker, direction, decision)
+        deps.store.commit(by.workspace, *writes, *idempotency.save_response(idempotency_key, asdict(answer)))
+        return answer
+    escalation = open_escalation(deps, by, marker, settings)
+    task = escalation.change.task
+    answer = MarkerAnswer(handoff_block=marker.block, task_id=task.id, handoff_id=task.handoff_id)
+    commit(deps, *escalation.writes(direction), *idempotency.save_response(idempotency_key, asdict(answer)))
+    if escalation.page_sync is None:
+        return answer
+    return _with_page(answer, mirror_at_once(deps, settings, escalation))
 
 
-def _parse(body: dict[str, Any], roster: Roster) -> Marker | errors.InvalidMarker:
-    try:
-        return parse_marker(body, roster)
-    except errors.InvalidMarker as refusal:
-        return refusal
-
-
-def _guarded(marker: Marker, settings: Settings) -> Marker:
+def _guarded(marker: Marker, inputs: MarkerInputs) -> Marker:
     """The marker after the workspace's guardrails. Raises ``GuardrailRefused``."""
-    content = {
-        "escalation_reason": marker.reason,
-        "source_digest_url": marker.digest_url,
-        "client_relation_ids": marker.client_relation_ids,
-        "project_relation_ids": marker.project_relation_ids,
-        **marker.memory,
-    }
-    passed = checked(content, settings.guardrails, "")
+    content = {name: value for name, value in marker.request.items() if name not in CHOSEN}
+    passed = checked(content, inputs.settings.guardrails, "")
     return replace(
         marker,
         reason=passed["escalation_reason"],
@@ -117,26 +106,6 @@ def _text_only(deps: Deps, by: Principal, marker: Marker, idempotency_key: Idemp
     if idempotency_key:
         deps.store.commit(by.workspace, *idempotency.save_response(idempotency_key, asdict(answer)))
     return answer
-
-
-def _escalate(
-    deps: Deps, by: Principal, marker: Marker, inputs: MarkerInputs, idempotency_key: IdempotencyKey | None
-) -> MarkerAnswer:
-    settings, now = inputs.settings, deps.clock.now()
-    direction = with_ends(deps, inputs.direction, settings, now)
-    decision = direction.decide(now, settings)
-    if isinstance(decision, Duplicate | CapReached):
-        answer, writes = _prevented(deps, by, marker, direction, decision)
-        deps.store.commit(by.workspace, *writes, *idempotency.save_response(idempotency_key, asdict(answer)))
-        return answer
-    escalation = open_escalation(deps, by, marker, settings)
-    task = escalation.change.task
-    answer = MarkerAnswer(handoff_block=marker.block, task_id=task.id, handoff_id=task.handoff_id)
-    saved = idempotency.save_response(idempotency_key, asdict(answer))
-    commit(deps, *escalation.writes(direction), *saved)
-    if escalation.page_sync is None:
-        return answer
-    return _with_page(answer, mirror_at_once(deps, settings, escalation))
 
 
 def _prevented(
@@ -158,7 +127,8 @@ def _prevented(
     return answer, [Save(review), *opened, Insert(_note(deps, by, marker, review.id, now))]
 
 
-def _with_present_page(deps: Deps, settings: Settings, workspace: str, answer: MarkerAnswer) -> MarkerAnswer:
+def _with_present_page(deps: Deps, workspace: str, answer: MarkerAnswer) -> MarkerAnswer:
+    settings = deps.store.settings.of(workspace)
     page = page_of(deps, settings, workspace, answer.task_id) if answer.task_id else None
     return replace(answer, task_url=page.url, tracker_page_id=page.id) if page else answer
 
