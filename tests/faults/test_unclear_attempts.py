@@ -4,6 +4,7 @@ then is all that ever happens, however late the first one comes after all."""
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,8 +17,10 @@ from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.errors import BatonError, Busy
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.transcript import Usage
+from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
 from baton.ports.writes import AddUsage, Require, UnderClaim
+from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -25,6 +28,7 @@ from baton.services.tasks.add_note import add_note
 from baton.steps.retrying import retry_on_conflict
 from support.fakes.fake_dynamo import refusal
 from support.faults.choke_point import comes_first
+from support.worlds.notion_world import NotionWorld
 from support.worlds.rig import Rig
 from support.worlds.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
 from support.worlds.world import World, human
@@ -222,3 +226,34 @@ def test_a_refusal_after_nothing_unclear_costs_nothing_more(before: tuple[Except
     _, world, given, wire = on_the_wire(case, Refused)
     case.act(world, given)
     assert wire.count == len(before) + 2
+
+
+class Unheard(Wire):
+    """Its transaction is under way, and nobody can look whether it was applied."""
+
+    def put_item(self, **request: Any) -> Any:
+        return self.rig.raw.put_item(**request)
+
+    def get_item(self, **request: Any) -> Any:
+        if self.held is not None:
+            raise ReadTimeoutError(endpoint_url="http://127.0.0.1/")
+        return self.rig.raw.get_item(**request)
+
+
+@pytest.mark.parametrize("minutes", [1, 12])
+def test_a_tracker_that_a_late_request_switches_on_is_listened_to(minutes: int) -> None:
+    """Before it arrives sync-tracker finds no tracker, and clears the wake-up if that is due."""
+    rig = Rig()
+    world = NotionWorld(store=rig.store, clock=rig.clock).settle()
+    on, task_id = {"tracker": {"database": world.tasks.id}}, world.needing()
+    change_settings(world.deps, human(), {"tracker": None})
+    wire = Unheard(rig)
+    store = DynamoStore(Table(wire, rig.table, rig.clock.sleep))
+    with pytest.raises(Busy):
+        change_settings(replace(world.deps, store=store), human(), on)
+    world.minutes(minutes)
+    wire.arrive()
+    change_settings(world.deps, human(), on)
+    world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Done")
+    world.minutes(25)
+    assert world.task(task_id).state is State.DONE

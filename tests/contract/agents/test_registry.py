@@ -143,6 +143,18 @@ def test_settings_that_were_never_set_have_no_second_version(store: Store) -> No
         store.settings.save_settings(WORKSPACE, Settings(version=2), human(), NOON)
 
 
+def test_settings_and_the_circuit_of_their_tracker_are_saved_together_or_not_at_all(store: Store) -> None:
+    circuit = store.tracker.circuit(WORKSPACE).closed(NOON)
+    store.settings.save_settings(WORKSPACE, EVERY_SETTING, human(), NOON, circuit)
+    assert store.tracker.circuit(WORKSPACE) == circuit
+    second, later = replace(EVERY_SETTING, version=2), circuit.waking(None)
+    with pytest.raises(Conflict):
+        store.settings.save_settings(WORKSPACE, second, human(), NOON, circuit)
+    with pytest.raises(Conflict):
+        store.settings.save_settings(WORKSPACE, EVERY_SETTING, human(), NOON, later)
+    assert (store.settings.of(WORKSPACE), store.tracker.circuit(WORKSPACE)) == (EVERY_SETTING, circuit)
+
+
 @pytest.mark.parametrize("changes", [{}, {"scopes": frozenset(), "expires_at": NOON + timedelta(days=1)}])
 def test_a_token_is_found_by_its_id_alone(store: Store, changes: dict[str, Any]) -> None:
     token = a_token(**changes)

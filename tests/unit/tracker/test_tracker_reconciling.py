@@ -218,7 +218,7 @@ def test_a_tracker_switched_on_while_a_run_puts_it_to_sleep_wakes(
 
 
 @pytest.mark.parametrize(
-    ("method", "calls"), [("settings.save_settings", 1), ("tracker.circuit", 1), ("tracker.circuit", 2), ("commit", 2)]
+    ("method", "calls"), [("settings.of", 1), ("tracker.circuit", 1), ("settings.save_settings", 1)]
 )
 def test_a_run_that_puts_a_tracker_to_sleep_while_it_is_switched_on_is_too_late(
     switched_off: NotionWorld, method: str, calls: int

@@ -12,6 +12,7 @@ from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.token import Credentials, Token
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.settings.settings import Settings
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.paging import Page
 
 
@@ -19,8 +20,12 @@ class SettingsStore(Protocol):
     def of(self, workspace: str) -> Settings:
         """Returns the settings; the defaults, at version 0, if none were saved."""
 
-    def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
-        """Saves the settings in their next version. Raises ``Conflict`` if it isn't the next."""
+    def save_settings(
+        self, workspace: str, settings: Settings, by: Principal, at: datetime, circuit: TrackerCircuit | None = None
+    ) -> None:
+        """Saves the settings in their next version, and in the same write the ``circuit`` of a tracker that they switch
+        on: otherwise a process that still sees no tracker could clear the wake-up, and nothing would set it again.
+        Raises ``Conflict`` if either version isn't the next."""
 
 
 @dataclass(frozen=True, slots=True)

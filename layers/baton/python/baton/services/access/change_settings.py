@@ -9,7 +9,6 @@ from baton.domain.access.principal import Principal
 from baton.domain.settings.settings import Settings
 from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
 
 
 def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_version: int | None = None) -> Settings:
@@ -22,14 +21,10 @@ def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_
         if expected_version is not None and expected_version != before.version:
             raise errors.VersionConflict("settings", before.version)
         after = before.changed(**values, version=before.version + 1)
-        opens = after.tracker is not None and after.tracker != before.tracker
-        if opens:
-            # Before the settings: a wake-up without a tracker is harmless, a tracker that is never woken isn't.
-            change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(deps.clock.now()))
-        deps.store.settings.save_settings(by.workspace, after, by, deps.clock.now())
-        if opens:
-            # And after them: a process that looked in between saw no tracker, and is about to clear the wake-up.
-            change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.closed(deps.clock.now()))
+        now, circuit = deps.clock.now(), None
+        if after.tracker is not None and after.tracker != before.tracker:
+            circuit = deps.store.tracker.circuit(by.workspace).closed(now)
+        deps.store.settings.save_settings(by.workspace, after, by, now, circuit)
         return after
 
     return retry_on_conflict(deps, attempt)
