@@ -3,12 +3,15 @@ the bound."""
 
 from __future__ import annotations
 
+import threading
 from functools import cache
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from paths.requests import traced_requests
-from paths.tracer import Trace
+from paths.tracer import Trace, Tracer
 
 NAMES = ("frames to the put", "files to the put", "lines", "of more than one statement", "in adapters/dynamodb", "deep")
 BOUNDS: dict[str, tuple[int, ...]] = {
@@ -39,3 +42,18 @@ def test_what_is_traced_is_the_whole_way() -> None:
     assert (put[0], put[-1]) == ("App.__call__", "Table.write")
     assert {"claim_next", "take_task", "commit"} <= {*put}
     assert not any("fake" in each.file for each in traces()["claim"].functions)
+
+
+def test_threads_begun_afterwards_have_the_tracer_that_they_had_before() -> None:
+    """coverage gives each thread a tracer of its own, in C. Two threads in one of these end the process by a signal."""
+
+    def of_threads(_frame: FrameType, _event: str, _arg: object) -> Any:
+        return None
+
+    coverages = threading.gettrace()
+    threading.settrace(of_threads)
+    try:
+        Tracer().run(lambda: None)
+        assert threading.gettrace() is of_threads
+    finally:
+        threading.settrace(coverages)

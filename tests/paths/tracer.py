@@ -66,14 +66,14 @@ class Tracer:
         self._last = ""
 
     def run(self, act: Callable[[], Any]) -> Trace:
-        before = sys.gettrace()
+        before, of_threads = sys.gettrace(), threading.gettrace()
         threading.settrace(self._called)
         sys.settrace(self._called)
         try:
             act()
         finally:
             sys.settrace(before)
-            threading.settrace(before)
+            threading.settrace(of_threads)
         return self.trace
 
     def _called(self, frame: FrameType, event: str, arg: object) -> Any:
