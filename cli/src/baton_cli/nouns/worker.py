@@ -16,9 +16,9 @@ from baton_cli.failures import ExitCode, Failure, Misused
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
+    from baton_cli.worker.agent_work import AgentWork
     from baton_cli.worker.poller import Poller
     from baton_cli.worker.supervisor import Supervisor
-    from baton_cli.worker.work import AgentWork
 
 
 TEXT_WARNING = (
@@ -146,8 +146,8 @@ def _pollers(app: CommandContext, said: dict[str, Any]) -> list[Poller]:
 
 
 def _works(app: CommandContext, said: dict[str, Any]) -> list[AgentWork]:
+    from baton_cli.worker.agent_work import AgentWork
     from baton_cli.worker.routes_file import checked, seconds, works_of
-    from baton_cli.worker.work import AgentWork
 
     profile = app.profile
     usual = AgentWork(

@@ -1,4 +1,4 @@
-"""The worker's calls to the API. Each answer has a kind: what the worker has to do about it."""
+"""The worker's calls to the API. The kind of an answer says what the worker does next."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ _DENIED = {"not_authenticated", "token_refused"}
 
 
 class Api(Protocol):
+    """The API's client, as the worker uses it."""
+
     def request(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
     ) -> ApiReply:
-        """Returns the answer, whatever its status. Raises ``Unreachable``. Sent once."""
+        """Sends the request once, and returns the answer, whatever its status. Raises ``Unreachable``."""
 
     def close(self) -> None: ...
 
@@ -29,13 +31,13 @@ class AnswerKind(Enum):
     DONE = "done"
     RETRY = "retry"  # no answer, or one that asks for the same request later
     CLAIM_OVER = "claim_over"  # the claim isn't held any more
-    DENIED = "denied"  # the token isn't good
-    REFUSED = "refused"  # and a repeat would be refused as well
+    DENIED = "denied"  # the token isn't valid
+    REFUSED = "refused"  # a repeat would be refused as well
 
 
 @dataclass(frozen=True, slots=True)
 class ApiAnswer:
-    """``retry_after``: seconds that Baton asks for."""
+    """An answer of the API, or none. ``retry_after``: the seconds that Baton asks for."""
 
     kind: AnswerKind
     json: Any = None
@@ -48,7 +50,7 @@ class ApiAnswer:
 
     @property
     def said(self) -> str:
-        """For people: the refusal in a few words."""
+        """The refusal in a few words, for people."""
         detail = self.json.get("detail", "") if isinstance(self.json, dict) else ""
         return f"{self.status or 'no answer'} {self.code} {detail}".strip()
 
@@ -75,7 +77,7 @@ def _kind(reply: ApiReply) -> AnswerKind:
     code = reply.json.get("code") if isinstance(reply.json, dict) else None
     if reply.status < 300 and (reply.status == 204 or isinstance(reply.json, dict)):
         return AnswerKind.DONE
-    if reply.status < 400 or reply.status in _BUSY:  # a page or another place is a network's answer, not Baton's
+    if reply.status < 400 or reply.status in _BUSY:  # an HTML page or a redirect comes from a network, not from Baton
         return AnswerKind.RETRY
     if reply.status == 401 or code in _DENIED:
         return AnswerKind.DENIED

@@ -1,4 +1,4 @@
-"""A line that a program writes for a checkpoint."""
+"""Checkpoints: the lines of JSON that a program writes while it works."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FIELDS = {"step_name": str, "state": dict}
 
 
 def parsed(line: bytes | None) -> dict[str, Any] | str:
-    """Returns the checkpoint, or what is wrong with the line. None stands for a line that is too long."""
+    """Returns the checkpoint, or what is wrong with the line. ``line``: None if it was too long to be kept."""
     if line is None:
         return "it is longer than 256 KiB"
     try:

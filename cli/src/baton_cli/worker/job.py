@@ -1,4 +1,5 @@
-"""One claim from its beginning to its end: the program works, and Baton is kept informed."""
+"""A job: the work on one claim from its beginning to its end. The program runs, and Baton gets heartbeats, checkpoints
+and a report."""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ from baton_cli.worker.lease import Lease
 from baton_cli.worker.log import Log
 from baton_cli.worker.poller import Poller
 from baton_cli.worker.program import Launch, Program, ProgramExit
+from baton_cli.worker.program_input import WorkerClaim, effect_key, environment, standard_input
 from baton_cli.worker.report import CUT_OFF, SWITCHED_OFF, ClaimReport, after_refusal, report_of
 from baton_cli.worker.report_spool import SpooledReport
 from baton_cli.worker.request_schedule import KeyedRequest, RequestKind, RequestSchedule
 from baton_cli.worker.watchdog import now
-from baton_cli.worker.work import WorkerClaim, effect_key, environment, standard_input
 
-# How long a worker that was told to stop tries to say how its work ended.
+# So long a worker that was told to stop tries to send its report.
 FINAL_REPORT_SECONDS = 10.0
-# Between two tries to read what is needed before the program begins.
+# The pauses between attempts to read what the program needs.
 READ_RETRY_PAUSES = (0.5, 1.0, 2.0)
 
 
@@ -33,7 +34,7 @@ class JobOutcome(Enum):
     DONE = "done"
     FAILED = "failed"
     RELEASED = "released"
-    LOST = "lost"  # the task is another's, or goes back when the lease is over
+    LOST = "lost"  # another worker has the task, or it goes back when the lease is over
 
 
 _OUTCOME_OF_VERB = {
@@ -46,14 +47,14 @@ _OUTCOME_OF_VERB = {
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """``fatal``: why the worker can't go on, if so."""
+    """``fatal``: the reason why the worker can't go on, or None."""
 
     outcome: JobOutcome
     fatal: ApiAnswer | str | None = None
 
 
 class Job:
-    """``run`` belongs to one thread; ``stop`` and ``kill`` to any."""
+    """``run`` is for one thread; ``stop`` and ``kill`` are for any."""
 
     def __init__(self, poller: Poller, claim: WorkerClaim, asked_at: float, log: Log) -> None:
         work = poller.work
@@ -66,13 +67,13 @@ class Job:
         self._result: JobResult | None = None
         self._is_lost = False
         self._is_off = False
-        self._give_up_at = math.inf  # when nothing more is tried
-        self._spooled_report: SpooledReport | None = None  # the report, as it is sent
+        self._give_up_at = math.inf  # from then on nothing more is sent
+        self._spooled_report: SpooledReport | None = None  # the report as it was sent first
         self._program: Program | None = None
-        self._refusal: ApiAnswer | None = None  # of the token
+        self._refusal: ApiAnswer | None = None  # the answer that refused the token
 
     def run(self, given: Mapping[str, str] = os.environ) -> JobResult:
-        """Returns once the program is gone, and Baton knows how it ended or has the task back."""
+        """Returns once the program has ended, and Baton has its report or the task back."""
         self._log("claimed", f"attempt {self._claim.attempt}: {self._claim.title}")
         program = self._prepared(given)
         if program is None:
@@ -92,7 +93,7 @@ class Job:
         return self._result
 
     def _prepared(self, given: Mapping[str, str]) -> Program | None:
-        """Returns the program, or None if the task can't be begun: then it is given back."""
+        """Returns the program. Returns None if it can't be started under this claim: the task is then given back."""
         key = effect_key(self._read, self._claim)
         if now() >= self._schedule.lease.heartbeat_at:  # the claim's answer came late
             self._send_heartbeat()
@@ -111,7 +112,8 @@ class Job:
         return Program(launch, self._on_checkpoint, self._on_error if self._work.is_verbose else None)
 
     def _read(self, path: str) -> ApiAnswer:
-        """Tries for a while."""
+        """Returns the answer to a GET, which is sent again while Baton doesn't answer, after the pauses of
+        ``READ_RETRY_PAUSES``."""
         answer = get(self._api, path)
         for pause in READ_RETRY_PAUSES:
             if answer.kind is not AnswerKind.RETRY:
@@ -122,7 +124,7 @@ class Job:
         return answer
 
     def stop(self) -> None:
-        """The program gets TERM, and the task is released unless the program has done its work."""
+        """Sends TERM to the program. The task is released, unless the program completes it in its grace."""
         self._end_soon(lambda program: program.stop(), self._work.grace_seconds)
 
     def kill(self) -> None:
@@ -181,7 +183,7 @@ class Job:
             self._send_report(report)
 
     def _check_ended(self) -> None:
-        """Once the program has ended, there is a report to make, or nothing to say any more."""
+        """Makes the report once the program has ended; ends the job if the claim is lost or there is no time left."""
         if self._ended is None:
             return
         if self._is_lost:
@@ -251,7 +253,8 @@ class Job:
                 self._end(JobOutcome.LOST, f"{report.verb}: {answer.said}")
 
     def _spooled(self, report: ClaimReport) -> SpooledReport:
-        """The report as it is sent. If this worker is killed, the next one sends it; a release needs nobody."""
+        """Returns the report as a request, and keeps it in the spool: if this worker is killed, the next one sends it.
+        A release isn't kept, as the end of the lease has the same effect."""
         body = {**report.body, "claim_id": self._claim.claim_id}
         path = f"/tasks/{self._claim.task_id}/{report.verb}"
         self._spooled_report = SpooledReport(self._work.profile.url, self._work.agent, path, body, uuid4().hex)
@@ -264,7 +267,7 @@ class Job:
         return post(self._api, path, named, key=key, timeout=min(timeout, TIMEOUT_SECONDS))
 
     def _lose(self, answer: ApiAnswer) -> None:
-        """Nothing more is sent under a claim that is over, and its program is killed at once."""
+        """Notes that the claim is over. Nothing more is sent under it, and its program is killed at once."""
         self._is_lost = True
         self._refusal = answer if answer.kind is AnswerKind.DENIED else None
         if self._program is not None:

@@ -1,4 +1,5 @@
-"""How long a claim is surely held, and when its next heartbeat is due. Times are those of ``watchdog.now``."""
+"""The lease of a claim: until when it is surely held, and when its next heartbeat is due. Times are those of
+``watchdog.now``."""
 
 from __future__ import annotations
 
@@ -7,17 +8,17 @@ from dataclasses import dataclass, replace
 
 from baton_cli.worker.program import TimeLimits
 
-# A task that was cancelled is noticed by the next heartbeat.
+# The worker learns from its next heartbeat that a task was cancelled.
 LONGEST_HEARTBEAT_SECONDS = 20.0
 FIRST_PAUSE_SECONDS = 0.5
-# So much of a lease is left to a program that gets TERM because the lease can't be extended.
+# The part of a lease that is left to a program after TERM, if the lease can't be extended.
 GRACE_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Nobody else may hold the task before ``held_until``: the last heartbeat that was answered was sent a lease before
-    that. ``misses``: heartbeats in a row without an answer."""
+    """``held_until``: until then no other worker can hold the task. It is counted from the sending of the last
+    heartbeat that was answered. ``misses``: the heartbeats in a row without an answer."""
 
     seconds: float
     held_until: float
@@ -26,7 +27,7 @@ class Lease:
 
     @classmethod
     def taken(cls, seconds: float, asked_at: float) -> Lease:
-        """``asked_at``: when the claim's request was sent; the lease began later."""
+        """``asked_at``: when the claim was requested; the lease began later."""
         return cls(seconds, asked_at + seconds, asked_at + _pause(seconds))
 
     def renewed(self, sent_at: float) -> Lease:
@@ -40,7 +41,7 @@ class Lease:
         return now >= self.held_until
 
     def limits(self, time_limit_at: float, grace_seconds: float) -> TimeLimits:
-        """When a program that works under the lease has to end: at its time limit, or before the lease does."""
+        """Returns when the program has to end: at its time limit, or before the lease does."""
         warned_at = self.held_until - min(grace_seconds, self.seconds * GRACE_SHARE)
         return TimeLimits(min(time_limit_at, warned_at), min(time_limit_at + grace_seconds, self.held_until))
 

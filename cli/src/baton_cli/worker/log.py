@@ -1,4 +1,4 @@
-"""What the worker tells of itself, on standard error: a line for people on a terminal, else a JSON document a line."""
+"""The worker's log, on standard error: a line for people on a terminal, elsewhere one JSON document per line."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The reaper of orphans: processes that a killed watchdog has left behind. On Linux they come to the worker, as their
-next living ancestor."""
+"""The reaper of orphans: it kills the processes that a killed watchdog has left behind. On Linux the worker becomes
+their parent, as their next living ancestor."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from threading import Lock
 
 from baton_cli.worker import watchdog
 
-# Held while a watchdog is started, so that none is taken for an orphan.
+# Held while a watchdog is started, so that the watchdog isn't taken for an orphan.
 LOCK = Lock()
 WATCHDOGS: set[int] = set()
 _is_subreaper = False
 
 
 def become_subreaper() -> None:
-    """From now on orphans become children of this process. For a process whose only other children are watchdogs."""
+    """Makes this process the parent of its orphaned descendants. Its only other children may be watchdogs."""
     global _is_subreaper
     watchdog.prctl(watchdog.PR_SET_CHILD_SUBREAPER, 1)
     _is_subreaper = watchdog.IS_LINUX

@@ -9,18 +9,18 @@ from uuid import uuid4
 from baton_cli.worker.api_client import AnswerKind, ApiAnswer
 
 FIRST_PAUSE_SECONDS = 0.5
-# With its jitter, an outage is noticed to be over within 5 s.
+# With its jitter, at most 5 s: so soon the end of an outage is noticed.
 LONGEST_PAUSE_SECONDS = 4.0
-OFF_PAUSE_SECONDS = 15.0  # between two looks whether the agent is on again
-# A poll that comes back sooner without work didn't wait.
+OFF_PAUSE_SECONDS = 15.0  # while the agent is switched off
+# A poll that is answered sooner without work didn't wait at Baton.
 SHORTEST_POLL_SECONDS = 0.5
 
 
 @dataclass(slots=True)
 class PollBackoff:
-    """``key`` stays until it has brought a claim: a request whose answer was lost may have made one, and its repeat
-    brings it. ``unclear_since``: when the first of such requests was sent, if the last one was one. ``fatal``: why
-    there is no use in asking again."""
+    """``key``: the next poll's. It changes once it has brought a claim: if the answer of a poll was lost, the poll may
+    have made a claim, which its repeat gets. ``unclear_since``: when the first of the latest polls without a clear
+    answer was sent; None if the last poll had one. ``fatal``: why polling is of no use any more, or empty."""
 
     key: str = field(default_factory=lambda: uuid4().hex)
     misses: int = 0
@@ -28,7 +28,7 @@ class PollBackoff:
     fatal: str = ""
 
     def asked_at(self, now: float) -> float:
-        """Returns when a claim that is answered to a request of now may have been made: not before that."""
+        """Returns the earliest moment at which a claim may have been made that a poll of ``now`` is answered with."""
         return now if self.unclear_since is None else self.unclear_since
 
     def pause_after(self, answer: ApiAnswer, sent_at: float, now: float) -> float:

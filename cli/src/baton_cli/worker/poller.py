@@ -5,24 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
 
+from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.api_client import AnswerKind, Api, ApiAnswer, post
 from baton_cli.worker.log import Log
 from baton_cli.worker.poll_backoff import PollBackoff
+from baton_cli.worker.program_input import WorkerClaim
 from baton_cli.worker.report_spool import ReportSpool
 from baton_cli.worker.watchdog import now
-from baton_cli.worker.work import AgentWork, WorkerClaim
 
-# A worker that is told to stop waits for the poll under way, which may bring a claim: less than the ten seconds that
-# containers are given.
+# A worker that is told to stop waits for the answer to its last poll, which may bring a claim. A container is killed ten
+# seconds after it was told to stop.
 POLL_SECONDS = 8.0
-# Baton lets five polls of one principal wait at once (docs/limits.md); one is left to others.
+# Baton lets five polls of one principal wait at once (docs/limits.md); one is left to other programs.
 POLLS_OF_A_TOKEN = 4
 MARGIN_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """``claim``: if there is one by now, made after ``asked_at``. ``pause_seconds``: before the next poll."""
+    """``claim``: the claim that the poll brought, or None. ``asked_at``: the claim was made after it.
+    ``pause_seconds``: before the next poll."""
 
     answer: ApiAnswer
     claim: WorkerClaim | None
@@ -32,8 +34,9 @@ class PollResult:
 
 @dataclass(slots=True)
 class Poller:
-    """``poll_lock``: of the threads that wait for this agent's work, one polls. ``poll_slots``: how many polls may wait
-    at once, shared by the pollers of one token. ``task_id``: the one task to take, if so."""
+    """``poll_lock``: one of the threads that wait for this agent's work polls at a time. ``poll_slots``: the polls that
+    may wait at Baton at once, shared by the pollers of one token. ``task_id``: the only task to claim, or None for the
+    agent's next one."""
 
     api: Api
     work: AgentWork
@@ -45,7 +48,7 @@ class Poller:
     backoff: PollBackoff = field(default_factory=PollBackoff)
 
     def send_spooled(self, log: Log) -> None:
-        """Sends the reports of workers that were killed: work that is done isn't done again."""
+        """Sends the reports that killed workers have left, so that finished work isn't done again."""
         for entry in self.spool.left_by_others(self.work.profile.url, self.work.agent):
             answer = post(self.api, entry.path, entry.body, key=entry.key)
             if answer.kind in {AnswerKind.RETRY, AnswerKind.DENIED}:
@@ -54,7 +57,7 @@ class Poller:
             log.about(agent=self.work.agent)("told_late", f"{entry.path}: {answer.said}")
 
     def poll(self) -> PollResult:
-        """Asks once. Only for the thread that holds ``poll_lock``."""
+        """Polls once. For the thread that holds ``poll_lock``."""
         timeout = self.poll_seconds + MARGIN_SECONDS
         with self.poll_slots:
             sent_at = now()
@@ -78,5 +81,6 @@ class Poller:
 
 
 def poll_seconds(pollers_of_the_token: int) -> float:
-    """Where more agents share a token than may wait at once, each waits for less and comes round sooner."""
+    """Returns how long a poll waits at Baton. If more agents share a token than polls may wait at once, each poll waits
+    for a shorter time."""
     return max(1.0, POLL_SECONDS * min(1.0, POLLS_OF_A_TOKEN / pollers_of_the_token))

@@ -1,4 +1,4 @@
-"""One run of the program: what it is given, what it prints, and how it ends. The watchdog holds it to its time."""
+"""One run of a program: its input, its output, and its end. A watchdog ends it in time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pathlib import Path
 from baton_cli.worker import orphan_reaper, watchdog
 from baton_cli.worker.streams import CappedBuffer, LineSplitter, PipeReader, PipeWriter, TailBuffer
 
-MAX_OUTPUT = MAX_LINE = 256 * 1024  # what one request can hold
+MAX_OUTPUT = MAX_LINE = 256 * 1024  # the most that one request can hold
 MAX_ERRORS = 8 * 1024
-# The worker does what the watchdog should have done, if that stands still itself.
+# So long after its time the worker kills the program itself: the watchdog hangs.
 OVERDUE_SECONDS = 1.0
 OnLine = Callable[[bytes | None], None]
 
@@ -33,7 +33,7 @@ class TimeLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """``task``: for its standard input. ``grace_seconds``: between TERM and KILL, where it is stopped."""
+    """``task``: the program's standard input. ``grace_seconds``: between TERM and KILL, if the program is stopped."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
@@ -45,9 +45,9 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramExit:
-    """``code``: a signal's is negative. ``why``: ``itself``, ``due`` (its time was over) or ``asked`` (it was stopped).
-    ``output``: its standard output, None if it was more than ``MAX_OUTPUT``. ``errors``: the tail of its standard
-    error. ``start_error``: why it couldn't be started, if so."""
+    """``code``: negative for a signal. ``why``: ``itself``, ``due`` (its time was over) or ``asked`` (it was stopped).
+    ``output``: its standard output, None if that exceeded ``MAX_OUTPUT``. ``errors``: the end of its standard error.
+    ``start_error``: why it couldn't be started, or empty."""
 
     code: int
     why: str = "itself"
@@ -57,8 +57,8 @@ class ProgramExit:
 
 
 class Program:
-    """``run`` belongs to one thread; the other methods to any. ``on_checkpoint`` gets each line of the checkpoints, and
-    ``on_error`` of standard error; None for one that is too long."""
+    """``run`` is for one thread; the other methods are for any. ``on_checkpoint`` gets each line of the checkpoints,
+    and ``on_error`` each line of standard error; None stands for a line that is too long."""
 
     def __init__(self, launch: Launch, on_checkpoint: OnLine, on_error: OnLine | None = None) -> None:
         self._launch = launch
@@ -73,7 +73,7 @@ class Program:
         self._last_at, self._why = launch.limits.kill_at, "due"
 
     def run(self) -> ProgramExit:
-        """Returns once the program is gone, with everything that it started."""
+        """Returns once the program has ended, and every process that it started."""
         with ExitStack() as ends:
             ends.enter_context(self._control)
             pipes = _Pipes(ends)
@@ -89,7 +89,7 @@ class Program:
                 self._attend(sources, pipes)
             finally:
                 with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)  # the number is the watchdog's until it is waited for
+                    os.killpg(process.pid, signal.SIGKILL)  # its number isn't given to another process before wait()
                 process.wait()
                 orphan_reaper.WATCHDOGS.discard(process.pid)
             for source in sources:
@@ -102,7 +102,7 @@ class Program:
         self._say(f"until {limits.term_at!r} {limits.kill_at!r}")
 
     def stop(self) -> None:
-        """TERM, and KILL after the grace."""
+        """Sends TERM, and KILL after the grace."""
         self._last_at, self._why = min(self._last_at, watchdog.now() + self._launch.grace_seconds), "asked"
         self._say("stop")
 
@@ -115,7 +115,7 @@ class Program:
         return watchdog.now() >= self._last_at + OVERDUE_SECONDS
 
     def _say(self, line: str) -> None:
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the watchdog has ended
             self._control.send(line.encode() + b"\n")
 
     def _started(self, pipes: _Pipes) -> subprocess.Popen[bytes]:
@@ -145,7 +145,8 @@ class Program:
         ]
 
     def _attend(self, sources: list[PipeReader], pipes: _Pipes) -> None:
-        """Moves what flows, until the watchdog has closed its end or should have."""
+        """Feeds the program and reads its pipes, until the watchdog has closed its end of the control socket or is
+        overdue."""
         with selectors.DefaultSelector() as selector:
             for source in sources:
                 selector.register(source.end, selectors.EVENT_READ, source)

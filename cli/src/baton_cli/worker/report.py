@@ -1,4 +1,4 @@
-"""What Baton is told when a program has ended (docs/guides/run-a-worker.md): a pure mapping."""
+"""The report of a program's end to Baton (docs/guides/run-a-worker.md), as pure functions."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from baton_cli.worker.program import MAX_OUTPUT, ProgramExit
 
 TEMPORARY = 75  # EX_TEMPFAIL of sysexits.h
 VERB = "baton"
-# What a program may answer in place of an output. All of them end the claim.
+# The verbs that a program may name in its answer. All of them end the claim.
 VERBS = ("complete", "fail", "reject", "release", "transfer", "delegate")
 MAX_DESCRIPTION = 2_000
 MAX_HEAD = 200
 GUARDRAIL = "guardrail"
-# Of an answer that was refused twice: so many characters fit into any request, however they are written.
+# The characters that are kept of an answer that was refused twice. They fit into any request, however they are escaped.
 MAX_KEPT = 40_000
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimReport:
-    """A verb with its body, but for the claim. ``is_plain``: without a word of the program's. ``kept``: what a refused
-    report had said, which this one keeps."""
+    """A verb and its body, without the claim's id. ``is_plain``: it has no text of the program's. ``kept``: the
+    program's answer that Baton has refused, as this report keeps it."""
 
     verb: str
     body: dict[str, Any] = field(default_factory=dict)
@@ -39,7 +39,8 @@ CUT_OFF = ClaimReport("release", {"reason": "The worker was cut off from Baton."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramOutput:
-    """``name``: the program's, for people. ``is_text``: its standard output isn't JSON, but a text."""
+    """How to read a program's output. ``name``: the program's, for people. ``is_text``: its standard output is a text,
+    not JSON."""
 
     name: str
     is_text: bool = False
@@ -47,7 +48,7 @@ class ProgramOutput:
 
 
 def report_of(ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
-    """``ended`` under a claim that is still held."""
+    """Returns the report of a program that ended under a claim that is still held."""
     if ended.start_error:
         return ClaimReport(
             "release", {"reason": f"{reading.name} can't be started: {ended.start_error}"[:MAX_DESCRIPTION]}
@@ -67,7 +68,7 @@ def report_of(ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
 
 
 def after_refusal(report: ClaimReport, problem: Any) -> ClaimReport | None:
-    """Returns what to say once Baton has refused a report; None if there is nothing left to say."""
+    """Returns the report to send after Baton has refused one; None if nothing is left to send."""
     told = problem if isinstance(problem, dict) else {}
     code = str(told.get("code") or "no code")
     if report.verb == "release":
@@ -86,19 +87,21 @@ def after_refusal(report: ClaimReport, problem: Any) -> ClaimReport | None:
     body = {"failure": failure, **({"retryable": report.body.get("retryable") is True} if kind == "error" else {})}
     is_output_alone = report.verb == "complete" and report.body.keys() <= {"output", "verification"}
     answer = report.body.get("output") if is_output_alone else report.body
-    if answer is None or code == GUARDRAIL:  # what a guardrail refuses is kept nowhere
+    if answer is None or code == GUARDRAIL:  # a text that a guardrail refuses isn't kept
         return ClaimReport("fail", body, is_plain=report.verb == "fail")
     return _keeping(body, answer)
 
 
 def _keeping(body: dict[str, Any], answer: Any) -> ClaimReport:
-    """The failure with what the program has said, for the next worker: it may have worked for hours."""
+    """Returns the failure with the program's answer as partial progress: the work may have taken hours, and the next
+    worker can use it."""
     failure = {**body["failure"], "partial_progress": {"output": answer}}
     return ClaimReport("fail", {**body, "failure": failure}, kept=answer)
 
 
 def _keeping_less(report: ClaimReport, code: str) -> ClaimReport:
-    """The whole of it was refused as well, mostly as too large: the beginning is tried, then nothing of it."""
+    """Returns the failure after Baton has refused it with the whole answer, mostly as too large. It has the beginning
+    of a long answer, and nothing of a short one, so that the refusals come to an end."""
     bare = {name: value for name, value in report.body["failure"].items() if name != "partial_progress"}
     text = report.kept if isinstance(report.kept, str) else json.dumps(report.kept, ensure_ascii=False)
     if len(text) <= MAX_KEPT or code == GUARDRAIL:
@@ -123,7 +126,8 @@ def _answered(ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
 
 
 def _text_report(text: str) -> ClaimReport:
-    """A text may end with a line of JSON that names a verb: its last line, or the last one of a fenced block."""
+    """Returns the report of a text. Its last line, or the last line of a fenced block at its end, may be JSON that
+    names a verb."""
     lines = text.splitlines()
     while lines and lines[-1].strip() in {"", "```"}:
         lines.pop()
@@ -153,7 +157,7 @@ def _failure(kind: str, said: str, ended: ProgramExit, *, is_retryable: bool = F
 
 
 def _fitting(said: str, errors: str = "") -> str:
-    """``said``, and as much of the end of ``errors`` as there is room for."""
+    """Returns ``said``, and as much of the end of ``errors`` as fits."""
     head = visible(said)[:MAX_DESCRIPTION].strip()
     tail = visible(errors).strip()
     room = MAX_DESCRIPTION - len(head) - 1
@@ -161,7 +165,7 @@ def _fitting(said: str, errors: str = "") -> str:
 
 
 def _told(problem: dict[str, Any]) -> str:
-    """What the refusal says, each thing once."""
+    """Returns the texts of a refusal, each once."""
     detail = str(problem.get("detail") or "")
     errors = [str(each.get("message", "")) for each in problem.get("errors") or []]
     listed = [detail, *map(str, problem.get("criteria") or []), *(each for each in errors if each not in detail)]

@@ -1,4 +1,5 @@
-"""The spool of reports that Baton hasn't answered yet, on disk: if a worker is killed, the next one sends them."""
+"""The spool of reports, on disk: those that Baton hasn't answered yet. If a worker is killed, the next one sends its
+reports."""
 
 from __future__ import annotations
 
@@ -12,14 +13,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-# An answer is remembered for so long (docs/limits.md): then a repeat is a new request.
+# Baton remembers an answer for so long (docs/limits.md). A later repeat would be a new request.
 LAST_SECONDS = 7 * 86_400
 SUFFIX = ".json"
 
 
 @dataclass(frozen=True, slots=True)
 class SpooledReport:
-    """One request, as it is repeated: ``body`` names the claim. ``url``: of the API; ``agent``: whose claim it is."""
+    """A report as a request, which may be repeated. ``url``: the API's; ``agent``: the claim's; ``body`` has the
+    claim's id."""
 
     url: str
     agent: str
@@ -29,16 +31,16 @@ class SpooledReport:
 
 
 class ReportSpool:
-    """A folder that is this user's alone: whoever could write there would have requests sent with the worker's token.
-    An entry is whole or isn't there. Where nothing can be written, or others have a right to the folder, there is none,
-    and the report is made from memory alone."""
+    """A folder of this user alone: whoever else can write to it could have requests sent with the worker's token. An
+    entry is written whole or not at all. If the folder can't be written, or others have a right to it, nothing is
+    spooled, and reports are in memory alone."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._own: set[Path] = set()
 
     def add(self, entry: SpooledReport) -> bool:
-        """Returns False if it can't be written. The entry takes the place of the claim's last one."""
+        """Writes the entry, in place of the claim's earlier one. Returns False if that isn't possible."""
         path = self._path(entry)
         self._own.add(path)
         made = path.with_suffix(f".{os.getpid()}")
@@ -60,8 +62,9 @@ class ReportSpool:
             self._path(entry).unlink(missing_ok=True)
 
     def left_by_others(self, url: str, agent: str) -> list[SpooledReport]:
-        """The entries of an agent that other workers have left, or are about to report: then both get one answer. What
-        is too old to be repeated is removed, with what a killed worker had half written."""
+        """Returns the entries of an agent that this worker didn't write. The worker that did may be alive and send them
+        too: both get the same answer. Removes what is too old to be repeated, and files that a killed worker left
+        incomplete."""
         if not self._is_ours():
             return []
         found = [_read(path) for path in sorted(self._folder.glob("*")) if path not in self._own and not _removed(path)]
@@ -75,7 +78,7 @@ class ReportSpool:
         return found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
     def _path(self, entry: SpooledReport) -> Path:
-        """Named by the claim, whose id is a secret."""
+        """Returns the entry's path, which has a digest of the claim's id: the id is a secret."""
         return self._folder / f"{sha256(str(entry.body['claim_id']).encode()).hexdigest()[:32]}{SUFFIX}"
 
 

@@ -1,5 +1,5 @@
-"""The schedule of a claim's requests: heartbeats, checkpoints and the report, and which of them is next. It sends
-nothing itself."""
+"""The schedule of a job's requests: which heartbeat, checkpoint or report is next, and when. It sends nothing
+itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from baton_cli.worker.lease import FIRST_PAUSE_SECONDS, Lease
 from baton_cli.worker.report import ClaimReport
 
-# Only the last one is gone on from, so that the oldest may be dropped while Baton is away.
+# The next attempt goes on from the last one, so the oldest are dropped while Baton doesn't answer.
 MOST_CHECKPOINTS = 100
 LONGEST_PAUSE_SECONDS = 15.0
 
@@ -24,7 +24,7 @@ class RequestKind(Enum):
 
 
 class NextRequest(NamedTuple):
-    """``seconds``: how long to wait at most, unless something happens."""
+    """``seconds``: the longest time to wait, unless something happens before."""
 
     kind: RequestKind
     seconds: float = 0.0
@@ -46,8 +46,9 @@ class RequestSchedule:
     misses: int = 0
 
     def next(self, now: float) -> NextRequest:
-        """Checkpoints are saved in order and before the report, under heartbeats. A report that was sent once may have
-        ended the claim, whatever a heartbeat would be told: it is repeated until it is answered."""
+        """Returns the next request. Checkpoints are sent in order, before the report, and with heartbeats between them.
+        Once the report is next there are no more heartbeats: the report may have ended the claim already, so it is
+        repeated until it is answered."""
         is_last = self.report is not None and not self.checkpoints
         if now >= self.lease.heartbeat_at and not is_last:
             return NextRequest(RequestKind.HEARTBEAT)
@@ -57,9 +58,10 @@ class RequestSchedule:
         return NextRequest(RequestKind.WAIT, min(moments, default=now) - now)
 
     def missed(self, now: float, retry_after: float) -> None:
-        """No answer to a checkpoint or report."""
+        """Notes that a checkpoint or report wasn't answered: the next one is sent after a pause."""
         pause = min(FIRST_PAUSE_SECONDS * 2**self.misses, LONGEST_PAUSE_SECONDS)
         self.not_before, self.misses = now + max(pause, retry_after), self.misses + 1
 
     def answered(self) -> None:
+        """Notes that a checkpoint or report was answered: the next one needs no pause."""
         self.not_before, self.misses = 0.0, 0

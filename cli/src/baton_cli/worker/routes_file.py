@@ -20,7 +20,7 @@ from typing import Any
 
 from baton_cli.failures import Misused
 from baton_cli.profiles import Profile
-from baton_cli.worker.work import AgentWork
+from baton_cli.worker.agent_work import AgentWork
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -88,7 +88,8 @@ def _work(path: Path, slug: str, said: Any, usual: AgentWork, profile: Callable[
 
 
 def seconds(said: int | str) -> float:
-    """Returns a length as it is typed: ``90``, ``90s``, ``30m``, ``2h``, ``1d``. Raises ``Misused``."""
+    """Returns the seconds of a length as people type it: ``90``, ``90s``, ``30m``, ``2h``, ``1d``. Raises
+    ``Misused``."""
     found = re.fullmatch(r"(\d{1,7})([smhd]?)", str(said))
     if not found:
         raise Misused(f"{said} is no length of time", "it is as 90, 30m or 2h")
@@ -96,7 +97,7 @@ def seconds(said: int | str) -> float:
 
 
 def checked(work: AgentWork) -> AgentWork:
-    """Returns the work, if it can be done. Raises ``Misused``."""
+    """Returns the work if its numbers are allowed and its program is there. Raises ``Misused``."""
     if not MIN_LEASE_SECONDS <= work.lease_seconds <= MAX_LEASE_SECONDS:
         raise Misused(f"a lease of {work.lease_seconds} s", f"it is {MIN_LEASE_SECONDS} to {MAX_LEASE_SECONDS} s")
     if not 1 <= work.concurrency <= MAX_CONCURRENCY:

@@ -1,4 +1,5 @@
-"""The signals of a worker: the first asks its supervisor to finish, the second stops programs, the third kills them."""
+"""The signals of a worker: the first asks the supervisor to finish, the second stops the programs, the third kills
+them."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ def _run(supervisor: Supervisor, write: int) -> None:
 
 @contextmanager
 def _signals() -> Iterator[tuple[int, int]]:
-    """Yields both ends of a pipe through which signals come as bytes: a handler that takes a lock could wait for
-    itself."""
+    """Yields both ends of a pipe, through which each signal comes as a byte. A handler that did more might wait for a
+    lock that its own thread holds."""
     read, write = os.pipe()
     os.set_blocking(write, False)
     before_end = signal.set_wakeup_fd(write)

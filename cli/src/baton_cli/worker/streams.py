@@ -17,7 +17,7 @@ class Sink(Protocol):
 
 @dataclass(slots=True)
 class CappedBuffer:
-    """Keeps what comes up to ``most`` bytes, and nothing of more."""
+    """Keeps the bytes while they are at most ``most``. With more, ``is_over`` is set and nothing is kept."""
 
     most: int
     data: bytearray = field(default_factory=bytearray)
@@ -33,7 +33,7 @@ class CappedBuffer:
 
 @dataclass(slots=True)
 class TailBuffer:
-    """Keeps the last ``most`` bytes. ``also``: gets everything."""
+    """Keeps the last ``most`` bytes. ``also``: another sink, which gets all of them."""
 
     most: int
     also: Sink | None = None
@@ -48,7 +48,7 @@ class TailBuffer:
 
 @dataclass(slots=True)
 class LineSplitter:
-    """Passes on each whole line of at most ``most`` bytes; of a longer one, None."""
+    """Passes on each line of at most ``most`` bytes, and None for a longer one."""
 
     most: int
     on_line: Callable[[bytes | None], None]
@@ -65,7 +65,7 @@ class LineSplitter:
             self.rest.take(each)
 
     def end(self) -> None:
-        """A last line needn't have a line feed."""
+        """Passes on the last line, which may lack a line feed."""
         if self.rest.data or self.rest.is_over:
             self._pass_on()
 
@@ -76,7 +76,7 @@ class LineSplitter:
 
 @dataclass(slots=True)
 class PipeReader:
-    """One end that is read."""
+    """Reads one end of a pipe."""
 
     end: int
     sink: Sink
@@ -101,13 +101,13 @@ class PipeReader:
 
 @dataclass(slots=True)
 class PipeWriter:
-    """One end that is written to."""
+    """Writes to one end of a pipe."""
 
     end: int
     data: memoryview
 
     def move(self) -> bool:
-        """Writes what fits. Returns False once all is written, or nobody reads it."""
+        """Writes as much as fits. Returns False once all is written, or the reader is gone."""
         try:
             self.data = self.data[os.write(self.end, self.data[:CHUNK]) :]
         except BlockingIOError:

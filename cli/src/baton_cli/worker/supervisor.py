@@ -1,4 +1,4 @@
-"""The supervisor of a worker: its threads poll for work and run the jobs, and it stops them in stages."""
+"""The supervisor of a worker: it starts the threads that poll and run jobs, and stops them in stages."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from baton_cli.worker.api_client import AnswerKind, ApiAnswer, post
 from baton_cli.worker.job import Job, JobOutcome
 from baton_cli.worker.log import Log
 from baton_cli.worker.poller import Poller, PollResult
+from baton_cli.worker.program_input import WorkerClaim
 from baton_cli.worker.watchdog import now
-from baton_cli.worker.work import WorkerClaim
 
 
 class ShutdownStage(IntEnum):
     WORKING = 0
-    FINISHING = 1  # nothing new is begun
+    FINISHING = 1  # nothing more is claimed
     STOPPING = 2  # programs get TERM, and their tasks are released
     KILLING = 3
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """``most``: how many tasks to work on, None for all. ``idle_seconds``: without work, until the worker ends.
-    ``first_stop``: what the first signal leads to."""
+    """``most``: the number of tasks to work on, None for any. ``idle_seconds``: the worker ends after so long without
+    work. ``first_stop``: the stage that the first signal leads to."""
 
     most: int | None = None
     idle_seconds: float | None = None
@@ -34,7 +34,7 @@ class RunOptions:
 
 
 class Supervisor:
-    """``run`` returns when everything has ended; ``stop`` goes one stage on."""
+    """``run`` returns when every job has ended; ``stop`` goes to the next stage."""
 
     def __init__(self, pollers: Sequence[Poller], options: RunOptions, log: Log) -> None:
         self._pollers, self._options, self._log = pollers, options, log
@@ -46,7 +46,7 @@ class Supervisor:
         self._begun = 0
         self._active_at = now()
         self._outage_began_at: float | None = None  # since when Baton hasn't answered
-        self.is_cut_off = False  # it ended as Baton didn't answer
+        self.is_cut_off = False  # it has ended because Baton didn't answer
 
     def run(self) -> None:
         slots = [
@@ -74,7 +74,7 @@ class Supervisor:
                 job.stop()
         self._changed.notify_all()
 
-    # The thread of a slot: one of an agent's ``concurrency``
+    # The thread of a slot. An agent has as many slots as its ``concurrency``.
 
     def _run_slot(self, poller: Poller) -> None:
         try:
@@ -83,7 +83,7 @@ class Supervisor:
                     job = self._next_job(poller) if self._may_poll() else None
                 if job is not None:
                     self._run_job(job)
-        except BaseException:  # this slot is gone whatever it was: the others mustn't go on as if it weren't
+        except BaseException:  # whatever it was, this slot is gone: the worker must not go on with fewer
             self._give_up("a bug of the worker's: its trace is above")
             raise
 
@@ -97,7 +97,8 @@ class Supervisor:
             return self.stage is ShutdownStage.WORKING
 
     def _idle_left(self) -> float:
-        """An outage isn't idleness: there may be work. Only a worker for one task gives up then."""
+        """Returns the seconds until the worker ends as idle. An outage doesn't count as idle, as there may be work; but
+        a worker for one task gives up in it."""
         if self._options.idle_seconds is None or (self._outage_began_at is not None and self._options.most != 1):
             return 1.0
         since = self._active_at if self._outage_began_at is None else self._outage_began_at
@@ -147,7 +148,7 @@ class Supervisor:
             self._give_up(result.fatal)
 
     def _release(self, poller: Poller, claim: WorkerClaim) -> None:
-        """Releases a claim that came while the worker was told to stop."""
+        """Releases a claim that came after the worker was told to stop."""
         body = {"claim_id": claim.claim_id, "reason": "The worker was stopped."}
         answer = post(poller.api, f"/tasks/{claim.task_id}/release", body, key=f"release-{poller.backoff.key}")
         self._log.about(task_id=claim.task_id, agent=poller.work.agent)("released", answer.said)

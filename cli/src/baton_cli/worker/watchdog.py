@@ -1,13 +1,13 @@
-"""The watchdog of one program: a process between the two, so that nothing of the program outlives the worker.
+"""The watchdog: a process between the worker and one program. It kills what is left of the program if either ends.
 
 Run by its path, with the standard library alone: ``watchdog.py CONTROL CHECKPOINTS GRACE TERM_AT KILL_AT PROGRAM …``.
 It leads a session and a process group of its own, and the program is in that group. CONTROL is one end of a socket
-pair: if the other end closes, the worker is dead, and all is killed. The worker says ``until TERM_AT KILL_AT`` (by
-this machine's clock) or ``stop``; it is told ``ended CODE WHY`` (a signal as a negative code; WHY: ``itself``, ``due``,
-``asked``), or ``unfit TEXT`` if the program can't be started.
+pair: if the other end closes, the worker is dead, and all is killed. The worker sends ``until TERM_AT KILL_AT`` (by
+this machine's clock) or ``stop``. The watchdog sends ``ended CODE WHY`` (a signal as a negative code; WHY: ``itself``,
+``due``, ``asked``), or ``unfit TEXT`` if the program can't be started.
 
-On Linux the program also dies with the watchdog, and what leaves the group (a daemon) comes to the watchdog, which
-kills it.
+On Linux the program dies with the watchdog. A process that leaves the group (a daemon) becomes the watchdog's child,
+and the watchdog kills it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import signal
 import sys
 import time
 
-CHECKPOINTS = 3  # where the program finds its file descriptor
+CHECKPOINTS = 3  # the file descriptor to which the program writes checkpoints
 FIRST_FREE = 10
 LONGEST_WAIT_SECONDS = 3_600.0
-LAST_SECONDS = 5.0  # for what was killed to be gone
+LAST_SECONDS = 5.0  # the wait for killed processes to be gone
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 # A program may send these to its group, which has the watchdog in it.
 SURVIVED = (
@@ -31,7 +31,7 @@ SURVIVED = (
     *(signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM),
 )
 IS_LINUX = sys.platform.startswith("linux")
-# Both count the time that the machine sleeps.
+# These clocks go on while the machine sleeps.
 CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_MONOTONIC
 
 
@@ -40,11 +40,11 @@ def now() -> float:
 
 
 class TimeOrders:
-    """When the program has to end."""
+    """When the program has to end, by its limits and by the worker's orders."""
 
     def __init__(self, grace: float, term_at: float, kill_at: float) -> None:
         self.grace, self.term_at, self.kill_at = grace, term_at, kill_at
-        self.last_at = math.inf  # the kill after a TERM that was asked for
+        self.last_at = math.inf  # when the program is killed after ``stop``
         self.why = "itself"
 
     def obey(self, line: bytes, at: float) -> None:
@@ -119,7 +119,8 @@ class Watchdog:
             os._exit(127)
 
     def _watch(self) -> None:
-        """Until the program has ended, or all has to."""
+        """Returns once the program has ended by itself, or was killed because its time is over or the worker is
+        dead."""
         is_told = False
         while self._reap():
             order = signal.SIGKILL if self.is_orphan else self.orders.due(now(), is_told=is_told)
@@ -155,7 +156,8 @@ class Watchdog:
                 self.orders.obey(line, now())
 
     def _kill_the_rest(self) -> None:
-        """What the program has left behind is this process's by now, in whatever group it is."""
+        """Kills the processes that the program has left behind. They are this process's children by now, in whatever
+        group they are."""
         end = now() + LAST_SECONDS
         while now() < end and (left := _children()):
             for pid in left:

@@ -1,57 +1,25 @@
-"""What is run for an agent, and what a program is given of a claim."""
+"""The input of a program that works on a claim: its standard input and its environment."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from baton_cli.profiles import Profile
+from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.api_client import AnswerKind, ApiAnswer
-from baton_cli.worker.report import ProgramOutput
 from baton_cli.worker.watchdog import CHECKPOINTS
 
-# A retry of a retry of …: its first task names the effects of all.
+# So many retries in a row are followed to their first task.
 MOST_RETRIES = 50
-# What a program that prints a text is told of how to end.
+# The instruction for a program that prints a text: how to end.
 END_WITH = (
     "Say what you have done. Make the last line this JSON, alone, with every text of asked.acceptance_criteria word "
     'for word: {"baton": "complete", "verification": {"acceptance_criteria_met": [{"criterion": "…", "met": true, '
     '"evidence": "…"}]}}. If you can\'t do it, make it: {"baton": "fail", "failure": {"type": "blocker", '
     '"description": "what is in the way"}}.'
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentWork:
-    """An agent, and the program that does its work. ``lends_token``: the program gets token and claim, and may call
-    Baton itself. ``grace_seconds``: between TERM and KILL. ``is_verbose``: what the program says on standard error is
-    told at once. ``memories``: so many entries of the blackboard come with a task."""
-
-    agent: str
-    command: tuple[str, ...]
-    profile: Profile
-    worker: str
-    concurrency: int = 1
-    directory: Path | None = None
-    lease_seconds: int = 300
-    time_limit_seconds: float | None = None
-    grace_seconds: float = 10.0
-    is_text: bool = False
-    lends_token: bool = False
-    is_verbose: bool = False
-    memories: int = 0
-
-    @property
-    def reading(self) -> ProgramOutput:
-        name = Path(self.command[0]).name
-        return ProgramOutput(name=name, is_text=self.is_text, time_limit_seconds=self.time_limit_seconds)
-
-    def limit_at(self, begun_at: float) -> float:
-        return math.inf if self.time_limit_seconds is None else begun_at + self.time_limit_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +50,9 @@ class WorkerClaim:
 
 
 def effect_key(read: Callable[[str], ApiAnswer], claim: WorkerClaim) -> str | None:
-    """Returns the same key for every attempt at a task, by whatever worker, and for each of its retries (decision 070):
-    it names the task, or the first of those that were retried. A program adds the name of its step. None if that task
-    can't be found out now. ``read`` gets a path."""
+    """Returns the effect key (decision 070), the same for every attempt at a task and for each of its retries. It names
+    the task, or the first task of a row of retries. A program adds the name of its step. Returns None if Baton didn't
+    say in time which task was the first. ``read`` gets a path."""
     task: Mapping[str, Any] = claim.json["task"]
     for _ in range(MOST_RETRIES):
         if task.get("retry_of") is None:
@@ -97,15 +65,15 @@ def effect_key(read: Callable[[str], ApiAnswer], claim: WorkerClaim) -> str | No
 
 
 def standard_input(claim: WorkerClaim, key: str, *, is_text: bool = False) -> bytes:
-    """The claim's answer without the claim's id, which is the worker's secret. ``is_text``: a model reads it. What it
-    is asked for leads, with how to end."""
+    """Returns the claim's answer as JSON, without the claim's id, which is the worker's secret. ``is_text``: a model
+    reads it, so what the task asks for stands first, and how to end."""
     told = {name: value for name, value in claim.json.items() if name != "claim_id"}
     leading = {"asked": asked(claim), "end_with": END_WITH} if is_text else {}
     return json.dumps({**leading, **told, "effect_key": key}, ensure_ascii=not is_text).encode()
 
 
 def asked(claim: WorkerClaim) -> dict[str, Any]:
-    """What a task asks for, in few words, with the criteria that its report has to name."""
+    """Returns what a task asks for, in few words, with the criteria that its report has to name."""
     body = claim.json.get("body") or {}
     expected = body.get("expectations") or {}
     deliverables = expected.get("deliverables") or []
@@ -122,7 +90,8 @@ def asked(claim: WorkerClaim) -> dict[str, Any]:
 
 
 def environment(work: AgentWork, claim: WorkerClaim, key: str, given: Mapping[str, str]) -> dict[str, str]:
-    """``given``: the worker's own. The token isn't handed on unless it is lent."""
+    """Returns the program's environment. ``given``: the worker's own. The token isn't handed on unless
+    ``work.lends_token``."""
     task = claim.json["task"]
     named = {
         "BATON_AGENT": work.agent,
