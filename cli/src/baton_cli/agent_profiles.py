@@ -9,7 +9,8 @@ from baton_cli.profiles import Profile
 
 
 def new_agent_profile(by: Profile, slug: str, key: str) -> Profile:
-    """Returns the agent's profile: it is registered unless it is already, and gets a new token. ``by`` is a human's."""
+    """Returns a new profile for the agent, with a new token. Registers the agent if it isn't yet. ``by`` is a human's
+    profile."""
     client = Client(by)
     try:
         try:

@@ -1,4 +1,4 @@
-"""What a script wants of an answer: the ids alone, or what an expression picks."""
+"""The part of an answer that a script asks for: the ids alone, or what an expression picks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from baton_cli.failures import Misused
 
-# What names a thing, the nearest first.
+# The fields that name a thing, the most specific first.
 _NAMES = ("id", "checkpoint_id", "conversation_id", "handoff_id", "task_id", "slug", "work_type", "name")
 
 
 def names(document: Any) -> list[str]:
-    """The id of each item, or of the one thing that was answered; empty if it has none."""
+    """Returns the id of each item of a list, or the id of a single thing; an empty list if the answer has none."""
     if isinstance(document, dict) and isinstance(document.get("items"), list):
         return [name for each in document["items"] for name in names(each)]
     if not isinstance(document, dict):
@@ -24,7 +24,7 @@ def names(document: Any) -> list[str]:
 
 
 def checked(expression: str) -> str:
-    """The expression, if it is one of JMESPath (jmespath.org). Raises ``Misused``."""
+    """Returns the expression. Raises ``Misused`` if it isn't JMESPath (jmespath.org)."""
     import jmespath
 
     try:
@@ -36,7 +36,7 @@ def checked(expression: str) -> str:
 
 
 def picked(document: Any, expression: str) -> str:
-    """What it picks: a text as it is, several a line each, anything else as JSON."""
+    """Returns what the expression picks: a text as it is, a list of texts as lines, anything else as JSON."""
     import jmespath
 
     found = jmespath.search(expression, document)

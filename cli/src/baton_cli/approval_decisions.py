@@ -1,4 +1,4 @@
-"""Decisions at the approvals queue: what a person is shown of an item, and how a decision is sent."""
+"""Decisions in the approvals queue: what a person is shown of a task, and the requests that decide."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from baton_cli.trail_hashes import entries_of
 
 MOST_AT_ONCE = 25
 MOST_LOOKALIKES = 5
-MOST_OF_A_FIELD = 2_000  # characters of what a service has made of an agent
+MOST_OF_A_FIELD = 2_000  # characters of one field of an agent that a service has changed
 
 
 @dataclass(frozen=True, slots=True)
 class ShownApproval:
-    """What is on the screen. ``handoff``: None if it can't be read. ``late``: results that came too late.
-    ``trail``: the latest entries, of a task that something has happened to."""
+    """A task as it is shown for approval. ``handoff``: None if the profile may not read it. ``late``: the results of
+    claims that were over. ``trail``: the task's entries, empty for a new task."""
 
     item: Item
     handoff: Item | None
@@ -30,22 +30,22 @@ class ShownApproval:
 
 
 class ApprovalScreen(Protocol):
-    """The terminal of a person: its keys and lines, and what it shows."""
+    """A person's terminal: reads keys and lines, and shows tasks."""
 
     def key(self) -> str:
-        """Empty for one that is held down, or isn't a character."""
+        """Returns the key that was pressed; empty for a key that is held down, or isn't a character."""
 
     def line(self, question: str) -> str:
-        """Empty if nothing was typed."""
+        """Returns the line that was typed, which may be empty."""
 
     def show(self, shown: ShownApproval, *, is_whole: bool) -> int:
-        """Returns how many characters were left out. Keys that were pressed before are gone."""
+        """Shows the task, and drops the keys that were pressed before. Returns how many characters were left out."""
 
     def say(self, text: str) -> None: ...
 
 
 def shown_approval(app: CommandContext, items: list[Item]) -> ShownApproval:
-    """The first of what waits."""
+    """Returns the first of the waiting tasks as it is shown."""
     item = items[0]
     same, similar = len(like(item, items)) - 1, len(lookalikes(item, items))
     parts = [f"{len(items)} left"]
@@ -55,7 +55,7 @@ def shown_approval(app: CommandContext, items: list[Item]) -> ShownApproval:
 
 
 def handoff_of(app: CommandContext, item: Item) -> Item | None:
-    """What a task asks for; None where that may not be read."""
+    """Returns what a task asks for; None if the profile may not read it."""
     try:
         found: Item = app.client.get(f"/handoffs/{item['handoff_id']}")
     except ApiRefusal:
@@ -64,7 +64,7 @@ def handoff_of(app: CommandContext, item: Item) -> Item | None:
 
 
 def _late(app: CommandContext, item: Item) -> list[Item]:
-    """Whoever ended a claim too late; nobody did where nothing has happened to the task."""
+    """Returns the late results that the task could be resolved with. A task in its first version has none."""
     if item["version"] <= 1:
         return []
     found: list[Item] = app.client.get(f"/tasks/{item['id']}/late-results", {"limit": 100})["items"]
@@ -78,24 +78,25 @@ def _late(app: CommandContext, item: Item) -> list[Item]:
 
 
 def seen(view: Item) -> dict[str, Any]:
-    """What a decision says of the content that was read, and of the agent that was looked at."""
+    """Returns the fields by which a decision names the content and the agent that the person saw."""
     return {name: view[name] for name in ("revision", "digest", "agent_version") if view.get(name) is not None}
 
 
 def digest_of(handoff: Item) -> dict[str, Any]:
-    """Of what was shown: what has become another since it was listed is refused."""
+    """Returns the digest of what was shown: the API refuses a decision if the content has changed since."""
     return {"digest": handoff["digest"]} if handoff.get("digest") else {}
 
 
 def happened(app: CommandContext, item: Item) -> list[Item]:
-    """The entries of its trail; nothing has happened to most."""
+    """Returns the entries of the task's trail; none for a task in its first version."""
     if item["version"] <= 1:
         return []
     return list(entries_of(app.client, item["id"]))
 
 
 def tell_lookalikes(app: CommandContext, terminal: ApprovalScreen, shown: ShownApproval, items: list[Item]) -> None:
-    """What a list shows alike isn't approved along, and is said."""
+    """Tells of the tasks that look like the shown one in a list, but have another content, and so aren't approved with
+    it."""
     found = lookalikes(shown.item, items)
     for each in found[:MOST_LOOKALIKES]:
         other = handoff_of(app, each)
@@ -107,7 +108,8 @@ def tell_lookalikes(app: CommandContext, terminal: ApprovalScreen, shown: ShownA
 
 
 def takes_as_it_is(app: CommandContext, terminal: ApprovalScreen, problem: dict[str, Any]) -> bool:
-    """An agent that a service has changed since the task came, once the person was shown how."""
+    """Shows how a service has changed the agent since the task came. Returns True if the person approves it
+    nevertheless."""
     agent = problem["agent"]
     now = app.client.get(f"/agents/{agent}")
     terminal.say(f"✗ {problem['changed_by']} has changed {agent} since this came. It is now:")
@@ -119,12 +121,13 @@ def takes_as_it_is(app: CommandContext, terminal: ApprovalScreen, problem: dict[
 
 
 def code_of(answer: Item) -> str:
-    """Of the refusal; empty for what was approved."""
+    """Returns the code of a refusal; empty for an approval."""
     return str((answer["problem"] or {}).get("code", ""))
 
 
 def approve_all(app: CommandContext, items: list[Item], purpose: str = "dispatch", key: str = "") -> list[Item]:
-    """The answers, each of its own: 25 at once. ``key``: what tells several calls of one command apart."""
+    """Approves the tasks, 25 in one request, and returns an answer for each. ``key``: tells several calls of one
+    command apart."""
     answers: list[Item] = []
     for start in range(0, len(items), MOST_AT_ONCE):
         part = items[start : start + MOST_AT_ONCE]
@@ -135,5 +138,5 @@ def approve_all(app: CommandContext, items: list[Item], purpose: str = "dispatch
 
 
 def output_of(content: dict[str, Any]) -> Any:
-    """What a completion brought: its output, as whoever waits for it expects it; without one, its report."""
+    """Returns the output that a late completion brought, or its report if it has no output."""
     return content.get("completion") if content.get("output") is None else content["output"]

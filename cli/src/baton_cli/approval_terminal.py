@@ -15,13 +15,13 @@ from baton_cli.command_context import CommandContext
 from baton_cli.output import complain
 
 ESCAPE = b"\x1b"
-# A key that is held down comes again sooner than this, and a person's finger doesn't.
+# A key that is held down repeats faster than this; a person doesn't press one so fast.
 REPEAT_SECONDS = 0.08
 
 
 class ApprovalTerminal:
-    """Within ``key_mode()`` a key is read as it is pressed. What was pressed before an item was shown is lost: it
-    wasn't about that one. An interrupt stays one."""
+    """Within ``key_mode()`` a key is read as it is pressed. Keys that were pressed before a task was shown are dropped:
+    they were meant for the task before. An interrupt still interrupts."""
 
     def __init__(self, app: CommandContext) -> None:
         self._out, self._file = app.out, sys.stdin.fileno()
@@ -38,7 +38,7 @@ class ApprovalTerminal:
             termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
 
     def _single(self) -> None:
-        """Keys without waiting for the end of the line, and not shown."""
+        """Sets the terminal to single keys, without echo."""
         import termios
 
         modes = termios.tcgetattr(self._file)
@@ -48,8 +48,8 @@ class ApprovalTerminal:
         termios.tcsetattr(self._file, termios.TCSADRAIN, modes)
 
     def key(self) -> str:
-        """Empty for an arrow or the like, and for a key that is held down or pasted: it would decide on what nobody has
-        seen. The end of the input is the wish to leave."""
+        """Returns the key that was pressed, and ``q`` at the end of the input. Empty for an arrow and the like, and for
+        a key that is held down or pasted: it would decide on tasks that nobody has seen."""
         pressed = os.read(self._file, 1)
         if pressed == ESCAPE and self._goes_on(0):
             os.read(self._file, 16)

@@ -45,7 +45,8 @@ q      quit"""
 
 @dataclass
 class Queue:
-    """``decided``: how many; ``last``: what the last decision was for, if it can be taken back."""
+    """``decided``: the number of decided tasks. ``last``: the tasks that the last decision approved, as long as it can
+    be taken back."""
 
     app: CommandContext
     terminal: ApprovalScreen
@@ -53,10 +54,10 @@ class Queue:
     decided: int = 0
     last: list[Item] = field(default_factory=list)
     _steps: int = field(default=0, repr=False)
-    _unseen: int = field(default=0, repr=False)  # characters that weren't shown, until the person was told
+    _unseen: int = field(default=0, repr=False)  # characters that weren't shown, 0 once the person was told of them
 
     def run(self) -> None:
-        """Until everything was looked at, or the person leaves."""
+        """Returns once every task was looked at, or the person leaves."""
         self.terminal.say(SHORT_HELP)
         while self.items:
             shown = shown_approval(self.app, self.items)
@@ -66,7 +67,7 @@ class Queue:
         self.terminal.say(f"{self.decided} decided, {len(self.items)} left.")
 
     def _answered(self, shown: ShownApproval) -> bool:
-        """Reads keys until one is a decision. False: the person leaves."""
+        """Reads keys until one is a decision. Returns False if the person leaves."""
         while True:
             key = self.terminal.key()
             if key in {"q", "\x04", "\x1b"}:
@@ -88,7 +89,8 @@ class Queue:
                     return True
 
     def _look_again(self, item: Item) -> None:
-        """Somebody else was first, or the content has changed: the item as it is now, or none."""
+        """Reads a task whose decision was refused: somebody else was first, or its content has changed. It stays in the
+        queue if it still waits."""
         try:
             found = self.app.client.get(f"/tasks/{item['id']}")
         except ApiRefusal:
@@ -99,7 +101,8 @@ class Queue:
             self.items.pop(0)
 
     def _has_seen(self) -> bool:
-        """Whether all of it was on the screen, or the person goes on although they were told that it wasn't."""
+        """Returns True if all of the task was on the screen, or the person was told that it wasn't and pressed the key
+        again."""
         if self._unseen:
             self.terminal.say(
                 f"{self._unseen:,} characters weren't shown: v shows them, the same key again goes on without."
@@ -109,7 +112,7 @@ class Queue:
         return True
 
     def _shown(self, shown: ShownApproval) -> Item | None:
-        """What was shown, if all of it was."""
+        """Returns the handoff if the person has seen all of it, else None."""
         if shown.handoff is None:
             self.terminal.say("✗ Its content can't be read here, and nothing is decided unseen: x dismisses it.")
         return shown.handoff if shown.handoff is not None and self._has_seen() else None
@@ -208,7 +211,7 @@ class Queue:
         return self._done_with(shown.item)
 
     def take_late(self, shown: ShownApproval) -> bool:
-        """A result that came too late is the task's all the same: a person has looked at it."""
+        """Resolves the task with a result that came after its claim was over: a person has looked at it."""
         if not shown.late:
             self.terminal.say("No result came too late.")
             return False
@@ -236,7 +239,7 @@ class Queue:
         return True
 
     def undo(self, _look: ShownApproval) -> bool:
-        """Of the last decision alone: an earlier one isn't what the person means."""
+        """Takes back the last decision, and no earlier one."""
         if not self.last:
             self.terminal.say("There is no approval to take back: u takes back the last decision, if it was a or A.")
             return False

@@ -13,7 +13,7 @@ from baton_cli.shell_completion import LAST, completed, profiles
 
 
 def _note(name: str, fixed: str | None = None) -> Any:
-    """A callback that notes what a flag says; the one that stands last on the line holds."""
+    """Returns a callback that notes what a flag says. Of several on the line the last one counts."""
 
     def noted(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
         if value:
@@ -83,8 +83,8 @@ def _flat(values: Iterable[Any]) -> list[Any]:
 
 
 class BaseCommand(click.Command):
-    """A command with the options that every one has, which its help shows last. Wrong usage that names no next step is
-    told where the help is. ``states``: of the tasks that it may be about, all if none is named."""
+    """A command with the options that all commands have, which its help shows last. A usage error without a next step
+    names the help. ``states``: the states of the tasks that it takes; empty for any."""
 
     def __init__(self, *args: Any, takes_key: bool = False, states: str = "", **options: Any) -> None:
         super().__init__(*args, **options)

@@ -1,4 +1,4 @@
-"""Baton's checkout, which has the local stack."""
+"""The checkout of Baton's repository, from which the local stack runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Checkout:
     root: Path
 
     def make(self, target: str) -> None:
-        """Runs a target; what it says goes to standard error, which is for people. Raises ``Failure``."""
+        """Runs a target of the Makefile, whose output goes to standard error. Raises ``Failure``."""
         ended = subprocess.run(  # noqa: S603
             ["make", "--no-print-directory", "-C", str(self.root), target],  # noqa: S607
             stdout=2,
@@ -31,7 +31,7 @@ class Checkout:
             raise Failure(f"make {target} has failed", f"in {self.root}; it says why above", "baton doctor")
 
     def stack(self) -> dict[str, Any] | None:
-        """The local stack, as its file says; None if there never was one."""
+        """Returns the local stack as its file describes it; None if no stack was started yet."""
         try:
             found: dict[str, Any] = json.loads((self.root / ".baton" / "stack.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -40,7 +40,7 @@ class Checkout:
 
 
 def checkout() -> Checkout:
-    """The one of $BATON_CHECKOUT, or the one around here. Raises ``Misused``."""
+    """Returns the checkout of $BATON_CHECKOUT, or the one that has the working folder in it. Raises ``Misused``."""
     named = os.environ.get("BATON_CHECKOUT")
     for folder in [Path(named)] if named else [Path.cwd(), *Path.cwd().parents]:
         if all((folder / part).exists() for part in _PARTS):
@@ -51,7 +51,8 @@ def checkout() -> Checkout:
 
 
 def save_profiles(stack: dict[str, Any], path: Path) -> list[str]:
-    """Saves one profile for the human (local), the service and each agent (local.NAME), and returns their names."""
+    """Saves the profiles of the human (local), of the service and of each agent (local.NAME), and returns their
+    names."""
     url, tokens = str(stack["api_url"]), stack["tokens"]
     made = {LOCAL: Profile("", url, tokens["human"])}
     if tokens.get("service"):

@@ -1,4 +1,4 @@
-"""The API, as the commands call it: retries of what may be repeated, and refusals as one exception."""
+"""The API's client: it repeats requests where that is safe, and raises refusals."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _AGAIN = {429, 500, 502, 503, 504}
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """``attempts`` in all; the pause before each next one is drawn from 0 to ``base_seconds`` doubled each time. A
-    ``Retry-After`` is waited for, up to ``longest_seconds``."""
+    """How often a request is sent, and the pauses between. ``attempts``: in all. A pause is drawn from 0 to a bound,
+    which begins at ``base_seconds`` and doubles. A ``Retry-After`` is kept to, up to ``longest_seconds``."""
 
     attempts: int = 4
     base_seconds: float = 0.5
     longest_seconds: float = 30.0
 
     def pause(self, number: int, retry_after: str | None) -> float:
-        """Seconds to wait after the attempt of this number, from 0."""
+        """Returns the seconds to wait after the attempt of this number, counted from 0."""
         if retry_after is not None and retry_after.isdecimal():
             return min(float(retry_after), self.longest_seconds) + random.uniform(0, self.base_seconds)  # noqa: S311
         return random.uniform(0, min(self.base_seconds * 2**number, self.longest_seconds))  # noqa: S311
@@ -49,8 +49,7 @@ class Client:
         say: Callable[[str], None] = lambda _said: None,
         during: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """``say`` is told of every pause before a request is sent again. ``during`` is entered for as long as one has
-        no answer yet."""
+        """``say`` gets a sentence before each pause. ``during`` is entered while a request waits for its answer."""
         self.profile = profile
         self._patience, self._sleep, self._say, self._during = patience or Patience(), sleep, say, during
         self._threads, self._wires = threading.local(), list[HttpConnection]()
@@ -59,13 +58,13 @@ class Client:
     def request(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
     ) -> ApiReply:
-        """Returns the answer to one request, whatever its status. Raises ``Unreachable`` if none came within
-        ``timeout`` seconds. It is sent once."""
+        """Sends a request once, and returns the answer, whatever its status. Raises ``Unreachable`` if none came within
+        ``timeout`` seconds."""
         return self._sent(HttpRequest(method, path, body, key), timeout)
 
     def call(self, request: HttpRequest, *, repeatable: bool = False, timeout: float = TIMEOUT_SECONDS) -> Any:
-        """Returns the answer's body. What is safe, has a key, or is said to be ``repeatable`` is sent again when no
-        answer came or one that asks for it. Raises ``ApiRefusal`` and ``Unreachable``."""
+        """Returns the answer's body. A request that is safe, has a key or is ``repeatable`` is sent again if no answer
+        came, or one that says so. Raises ``ApiRefusal`` and ``Unreachable``."""
         may_repeat = repeatable or request.method in _SAFE or request.key is not None
         return _body_of(self._answered(request, may_repeat=may_repeat, timeout=timeout))
 
@@ -88,8 +87,9 @@ class Client:
         return self.call(HttpRequest("GET", with_query(path, query or {})), timeout=timeout)
 
     def again(self, path: str) -> Any:
-        """Returns the answer of a GET that is asked for over and over: while it is the same, only that is answered.
-        From the second time on an answer of the last half minute will do, which costs the API less."""
+        """Returns the body of a GET that is sent again and again. If it is the same as the last time, the API answers
+        without a body (RFC 9110 §13). From the second time on the answer may be half a minute old, which costs the API
+        less."""
         tag, known = self._tagged.get(path, ("", None))
         headers = {"If-None-Match": tag, "Cache-Control": "max-age=30"} if tag else {}
         reply = self._answered(HttpRequest("GET", path, headers=headers), may_repeat=True, timeout=TIMEOUT_SECONDS)
@@ -112,7 +112,7 @@ class Client:
         self._sleep(seconds)
 
     def close(self) -> None:
-        """Closes every thread's connection: none may be in use."""
+        """Closes the connections of all threads. None may be in use."""
         for wire in self._wires:
             wire.close()
 
@@ -129,7 +129,7 @@ class Client:
 
 
 def with_query(path: str, query: Mapping[str, Any]) -> str:
-    """The path with the values that aren't None; a list is joined by commas."""
+    """Returns the path with the values that aren't None as its query; the items of a list are joined by commas."""
     said = {name: _said(value) for name, value in query.items() if value is not None and value not in ((), [])}
     return f"{path}?{urlencode(said)}" if said else path
 

@@ -1,4 +1,4 @@
-"""The context of a command: the profile, the API's client, the output. Each is made when it is first used."""
+"""The context of a command: the profile, the API's client and the output, each made at its first use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _note(answer: object, is_whole: bool) -> None:
 
 @dataclass
 class CommandContext:
-    """``flags``: what they say, before or after the command's name."""
+    """``flags``: the flags of the command line, by name."""
 
     flags: dict[str, str] = field(default_factory=dict)
     clock: Callable[[], datetime] = times.now
@@ -55,7 +55,7 @@ class CommandContext:
         return Client(profile, say=self.out.say, during=WaitingLine(self.out).for_answer)
 
     def close(self) -> None:
-        """Ends what was begun."""
+        """Closes the client, if there is one."""
         if "client" in vars(self):
             self.client.close()
 

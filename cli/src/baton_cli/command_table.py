@@ -1,4 +1,4 @@
-"""Makes a command of each row: its arguments and options, the request, the answer on the screen."""
+"""Makes a command of each row: it parses the arguments and options, sends the request, and shows the answer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PAGE = (
 
 
 def noun(name: str, help_: str, verbs: Iterable[RequestCommand | click.Command]) -> Nouns:
-    """The group of a noun, with a command for each row, and those made by hand as they are."""
+    """Returns the group of a noun: a command for each row, and the commands that are written by hand."""
     group = Nouns(name, help=help_, no_args_is_help=True)
     for each in verbs:
         group.add_command(command_of(each) if isinstance(each, RequestCommand) else each)
@@ -75,7 +75,7 @@ def run(call: RequestCommand, /, **values: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TypedRequest:
-    """A request, as far as it was typed."""
+    """A request, made of what was typed."""
 
     path: str
     query: dict[str, Any]
@@ -98,7 +98,7 @@ def typed_request(call: RequestCommand, values: dict[str, Any], app: CommandCont
 
 
 def _seen(call: RequestCommand, typed: dict[str, Any], app: CommandContext) -> dict[str, Any]:
-    """Of @last, what was shown of it is what is decided on."""
+    """Returns the revision and digest of the task that was shown last, for a decision on ``@last``."""
     if "last" not in app.flags or "digest" not in {each.name for each in call.body or ()}:
         return {}
     from baton_cli import last_ids
@@ -107,7 +107,8 @@ def _seen(call: RequestCommand, typed: dict[str, Any], app: CommandContext) -> d
 
 
 def _body(call: RequestCommand, values: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
-    """What was typed goes before the same field of ``--data``, and that before the profile's agent."""
+    """Returns the body. What was typed takes the place of the same field of ``--data``, and that of the profile's
+    agent."""
     body = typed_values.document(values["data"]) if values.get("data") else {}
     if not isinstance(body, dict):
         raise Misused("the body isn't an object", 'it is as {"field": 1}')
@@ -120,7 +121,7 @@ def _body(call: RequestCommand, values: dict[str, Any], typed: dict[str, Any]) -
 
 
 def answer_of(app: CommandContext, call: RequestCommand, asked: TypedRequest, *, is_whole: bool = False) -> Any:
-    """``is_whole``: every page of it, as one."""
+    """Returns the answer to the request. ``is_whole``: all pages of a list, as one page."""
     from baton_cli.client import with_query
     from baton_cli.http_connection import HttpRequest
 
@@ -135,7 +136,8 @@ def answer_of(app: CommandContext, call: RequestCommand, asked: TypedRequest, *,
 
 
 def _filled(client: Client, asked: TypedRequest) -> Any:
-    """As many as were asked for: a page may hold fewer, even none, and still go on."""
+    """Returns as many items as were asked for, of several pages if needed: a page may have fewer items than its
+    limit."""
     query, pages = dict(asked.query), list[Any]()
     left = query.get("limit") or USUAL_LIMIT
     while True:
@@ -157,7 +159,7 @@ def show(app: CommandContext, call: RequestCommand, answer: Any) -> None:
 
 
 def drawing_of(call: RequestCommand, answer: Any) -> Callable[[Screen], None]:
-    """How the row's answer is drawn."""
+    """Returns the function that draws the row's answer."""
     if call.screen:
         module, _, name = call.screen.partition(":")
         draw: Callable[[Screen, Any], None] = getattr(importlib.import_module(f"baton_cli.screens.{module}"), name)
@@ -176,7 +178,7 @@ def _all(call: RequestCommand) -> list[Param]:
 
 
 def _must_have(params: Iterable[Param], body: dict[str, Any]) -> None:
-    """What ``--data`` may have brought is known only now."""
+    """Raises for a required value that neither the command line nor ``--data`` has."""
     for each in params:
         if each.is_required and _found(body, each.name.split(".")) is None:
             raise click.UsageError(f"Missing {each.key.upper() if each.is_argument else each.option}.")
@@ -199,7 +201,7 @@ def _joined(pages: list[Any]) -> Any:
 
 
 def _typed(param: Param, value: Any, app: CommandContext) -> Any:
-    """As the API takes it; None if nothing was typed."""
+    """Returns a value in the form that the API takes; None if nothing was typed."""
     if param.kind == "agent" and not value:
         value = app.profile.agent
         if not value and param.is_argument:

@@ -45,7 +45,7 @@ class TimedOut(Failure):
     exit = ExitCode.REMOTE
 
 
-# The status → how the command ends. Any other below 500 is a plain failure.
+# Status → exit code. Any other status below 500 is a plain failure.
 _EXIT_CODES = {
     401: ExitCode.NOT_ALLOWED,
     403: ExitCode.NOT_ALLOWED,

@@ -36,10 +36,10 @@ _NAMES = ("id", "handoff_id", "task_id", "workflow_id", "claim_id", "conversatio
 
 
 def note(answer: Any, *, is_whole: bool) -> None:
-    """Remembers the ids of an answer that is one thing. Where nothing can be written, nothing is remembered.
-    ``is_whole``: not only something of it is printed."""
+    """Remembers the ids of an answer, unless it is a list. If nothing can be written, nothing is remembered.
+    ``is_whole``: all of the answer is printed."""
     found = _ids(answer)
-    # A handoff's view has all that is asked, and only who had that before their eyes has seen it.
+    # Only the view of a handoff has all of its content.
     if is_whole and isinstance(answer, dict) and answer.get("digest") and "expectations" in answer:
         found |= _seen(answer)
     if found:
@@ -47,7 +47,7 @@ def note(answer: Any, *, is_whole: bool) -> None:
 
 
 def note_seen(handoff: dict[str, Any]) -> None:
-    """Remembers that all of it was shown."""
+    """Remembers that all of the handoff was shown."""
     if handoff.get("digest"):
         _keep(_seen(handoff))
 
@@ -68,12 +68,12 @@ def _keep(found: dict[str, Any]) -> None:
 
 
 def resolved(params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters with each ``@last`` as the id that it stands for. Raises ``Misused``."""
+    """Returns the parameters with the id in place of each ``@last``. Raises ``Misused``."""
     return {name: _resolved(name, value) for name, value in params.items()}
 
 
 def seen(task_id: str) -> dict[str, Any]:
-    """The revision and digest of the task that was looked at last, if it is this one."""
+    """Returns the revision and digest of the task, if it is the one that was shown last."""
     content = _known().get("seen") or {}
     return {name: content[name] for name in ("revision", "digest")} if content.get("id") == task_id else {}
 
@@ -90,7 +90,7 @@ def _resolved(name: str, value: Any) -> Any:
 
 
 def _ids(answer: Any) -> dict[str, Any]:
-    """By kind, as an id begins."""
+    """Returns the ids by their kind, which is the prefix of an id."""
     if not isinstance(answer, dict) or "items" in answer:
         return {}
     found: dict[str, Any] = {}

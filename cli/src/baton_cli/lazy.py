@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
 
 
 class Nouns(click.Group):
-    """A noun's verbs, in the order in which they are given."""
+    """The group of a noun. Its help lists the verbs in the order in which they are declared."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         return list(self.commands)
@@ -58,7 +58,7 @@ class Nouns(click.Group):
 def resolved(
     group: click.Group, ctx: click.Context, args: list[str]
 ) -> tuple[str | None, click.Command | None, list[str]]:
-    """As click does it; a name that isn't there is answered with the ones that are near."""
+    """Resolves a command's name as click does. An unknown name is answered with similar ones."""
     known = group.list_commands(ctx)
     if args and args[0] not in known and not args[0].startswith("-"):
         near = difflib.get_close_matches(args[0], known, n=3)

@@ -1,4 +1,4 @@
-"""What whoever was refused can do next: a line for each code of the API's, and one for each kind of status."""
+"""The next step after a refusal: a sentence for each of the API's codes, and for each status."""
 
 from __future__ import annotations
 
@@ -79,6 +79,7 @@ def after(status: int, code: str, problem: Mapping[str, Any]) -> str:
 
 
 def _filled(step: str, problem: Mapping[str, Any]) -> str:
-    """A field that the refusal doesn't have is said as a placeholder, as the help says it."""
+    """Returns the step with the refusal's fields in it. A field that the refusal lacks becomes a placeholder, as in the
+    help."""
     names = re.findall(r"(?<!\{)\{(\w+)\}", step)
     return step.format(**{name: problem.get(name) or name.removesuffix("_id").upper() for name in names})

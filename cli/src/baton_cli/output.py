@@ -1,4 +1,4 @@
-"""What is printed: on a terminal a screen for people, elsewhere one JSON document."""
+"""The output of a command: on a terminal a screen for people, elsewhere one JSON document."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from baton_cli.text import json_text, visible
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
-# Where an agent's shell runs the command, nobody answers a question.
+# Variables of the shells that agents use: nobody is there to answer a question.
 _AGENTS = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "AGENT", "AI_AGENT")
 
 
 class ReaderGone(Exception):
-    """Whoever read standard output has read enough."""
+    """The reader of standard output has closed it."""
 
 
 class Output:
-    """``wants``: "json", "text" or "name" as the flags say, else empty. ``query``: what to pick of the document.
-    ``noted`` is told of each answer, and whether all of it is printed."""
+    """``wants``: "json", "text" or "name", as the flags say, or empty. ``query``: the expression that picks of the
+    document. ``noted`` is called with each answer, and whether all of it is printed."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Output:
         self.is_json = wants in {"json", "name"} or bool(query) or (wants != "text" and not self.is_terminal)
         self.utc, self._clock, self._noted = utc, clock, noted
         self._wants, self._query = wants, query
-        self.has_said = False  # what the command is at
+        self.has_said = False  # a remark was written
 
     def show(self, document: Any, draw: Callable[[Screen], None]) -> None:
         """Prints the document as JSON, or draws its screen."""
@@ -72,7 +72,7 @@ class Output:
         self.write(self.drawn(draw))
 
     def drawn(self, draw: Callable[[Screen], None]) -> str:
-        """The screen as text; with colour on a terminal that has it."""
+        """Returns the screen as text, with colours on a terminal that has them."""
         from baton_cli.screen import Screen
 
         screen = Screen(self._clock(), utc=self.utc, is_terminal=self.is_terminal)
@@ -101,14 +101,14 @@ class Output:
             sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
     def say(self, text: str) -> None:
-        """A remark beside the answer: on standard error, and only where somebody sits before it."""
+        """Writes a remark to standard error, if that is a terminal."""
         self.has_said = True
         if is_terminal(sys.stderr):
             complain(text)
 
 
 def complain(text: str) -> None:
-    """Prints a line on standard error, if somebody reads it."""
+    """Writes a line to standard error, if that is open."""
     if sys.stderr is not None:
         with contextlib.suppress(BrokenPipeError, ValueError):
             print(visible(text), file=sys.stderr, flush=True)
@@ -119,5 +119,5 @@ def is_terminal(stream: Any) -> bool:
 
 
 def may_ask() -> bool:
-    """Whether a person is there to answer a question."""
+    """Returns True if a person is there to answer a question."""
     return is_terminal(sys.stdin) and is_terminal(sys.stderr) and not any(os.environ.get(each) for each in _AGENTS)

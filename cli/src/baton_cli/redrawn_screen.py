@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
 LOOK_SECONDS = 2.0
-# To the corner, and away with what was there.
+# The cursor goes to the corner, and the screen is cleared.
 _CLEARED = "\x1b[H\x1b[2J\x1b[3J"
 
 
@@ -24,7 +24,8 @@ def watch(
     *,
     pause: Callable[[], None] = lambda: time.sleep(LOOK_SECONDS),
 ) -> Any:
-    """Draws what ``look`` finds until it has ended, and returns that. As JSON only the end is printed: one document."""
+    """Draws what ``look`` returns, again after each change, until it has ended, and returns the last. As JSON only the
+    last is printed, as one document."""
     shown = ""
     while True:
         found = look()

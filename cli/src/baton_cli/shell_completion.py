@@ -1,5 +1,5 @@
-"""What a shell completes beside commands and options: names of profiles, agents and tasks, and states. Whatever goes
-wrong, nothing is completed, and nothing is said."""
+"""Completion in the shell: profiles, agents, tasks and states, beside the commands and options. If anything fails,
+nothing is completed, and nothing is printed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def agents(context: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 def tasks(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Those that the command may be about."""
+    """Returns the tasks in a state that the command takes."""
     states = getattr(context.command, "states", "")
     items = _items(context, f"/tasks?limit=100{f'&state={states}' if states else ''}")
     found = [_item(each["id"], each["title"]) for each in items if each["id"].startswith(incomplete)]
@@ -49,7 +49,7 @@ def handoffs(context: click.Context, _param: click.Parameter, incomplete: str) -
 
 
 def states(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The last one of several with commas."""
+    """Completes the last one of several states with commas."""
     from baton_cli.request_commands import STATES
 
     before, comma, begun = incomplete.rpartition(",")
@@ -61,7 +61,7 @@ def _last(incomplete: str) -> list[CompletionItem]:
 
 
 def _items(context: click.Context, path: str) -> list[dict[str, Any]]:
-    """The first page of a listing, if it comes soon."""
+    """Returns the first page of a list, if it is answered soon."""
     from baton_cli.client import Client
     from baton_cli.command_context import CommandContext
     from baton_cli.failures import Failure
@@ -84,7 +84,7 @@ def _item(name: str, about: str) -> CompletionItem:
     return CompletionItem(name, help=one_line(about))
 
 
-# By what a parameter is called, as a row or a command by hand calls it.
+# A parameter's name → what completes its values.
 _BY_NAME: dict[str, Completes] = {
     **dict.fromkeys(("slug", "agent", "target_agent", "source_agent", "target__agent", "source__agent"), agents),
     **dict.fromkeys(("target", "source", "rollback__on_failure", "rollback_request__target_agent"), agents),
@@ -101,7 +101,7 @@ def _completed(by: Completes, param: click.Parameter, context: click.Context, in
 
 
 def completed(parameters: list[click.Parameter]) -> list[click.Parameter]:
-    """The parameters, those with a known name with what completes them."""
+    """Returns the parameters, of which each with a name of the table completes its values."""
     for each in parameters:
         found = _BY_NAME.get(each.name or "")
         if found is not None and not isinstance(each.type, click.Choice):

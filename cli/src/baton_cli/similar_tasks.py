@@ -1,4 +1,4 @@
-"""Which of the tasks that wait ask for the very same, and in what those differ that only look alike."""
+"""Waiting tasks that are alike: tasks with the same content, and tasks that only look the same in a list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from baton_cli.text import one_line
 Item = dict[str, Any]
 MOST_NAMED = 4
 LONGEST_VALUE = 60
-# What may differ between tasks of one content: the API's name, and how it is said.
+# Fields in which tasks of one content may differ: the API's name, and the word for people.
 _BESIDE = {"priority": "priority", "kind": "kind", "workflow_id": "workflow", "attempt": "attempt", "flags": "flags"}
 
 
@@ -21,28 +21,29 @@ def direction(item: Item) -> str:
 
 
 def look_of(item: Item) -> tuple[str, str]:
-    """Direction and title: what a list shows. Whoever asks chooses the title, so nothing is decided by it."""
+    """Returns direction and title, which a list shows. The author chooses the title, so no decision depends on it."""
     return direction(item), one_line(item["title"]).casefold()
 
 
 def content_of(item: Item) -> str:
-    """The digest of what is asked for. A task that has none is like no other."""
+    """Returns the digest of the task's content. A task without a digest is like no other."""
     return str(item.get("digest") or item["id"])
 
 
 def like(item: Item, items: list[Item]) -> list[Item]:
-    """Those with the very same content."""
+    """Returns the items with the same content as this one, itself included."""
     return [each for each in items if content_of(each) == content_of(item)]
 
 
 def lookalikes(item: Item, items: list[Item]) -> list[Item]:
-    """One of each other content that looks the same in a list."""
+    """Returns the items that look the same in a list and have another content: one item of each content."""
     found = {content_of(each): each for each in reversed(items) if look_of(each) == look_of(item)}
     return [each for content, each in found.items() if content != content_of(item)]
 
 
 def grouped(items: list[Item]) -> list[Item]:
-    """The most urgent look first; within it one content after the other; within that as they came."""
+    """Returns the items by their look, the most urgent look first; within it by their content, and within that by
+    urgency and age."""
     looks, contents = dict[tuple[str, str], int](), dict[str, int]()
     for number, item in enumerate(sorted(items, key=_urgency)):
         looks.setdefault(look_of(item), number)
@@ -55,7 +56,7 @@ def _urgency(item: Item) -> tuple[str, str]:
 
 
 def apart(items: list[Item]) -> str:
-    """In what tasks of one content differ."""
+    """Returns the fields in which tasks of one content differ, as text."""
     ages = [times.parsed(each["created_at"]) for each in items]
     named = ["id", f"time ({times.length((max(ages) - min(ages)).total_seconds())} apart)"]
     for name, label in _BESIDE.items():
@@ -66,7 +67,7 @@ def apart(items: list[Item]) -> str:
 
 
 def differences(one: Item, other: Item) -> str:
-    """In what two handoffs differ: each place with both values, as far as they are short."""
+    """Returns the differences of two handoffs as text: each path with both values, shortened."""
     first, second = dict(_leaves(one)), dict(_leaves(other))
     places = [place for place in {**first, **second} if first.get(place) != second.get(place)]
     pairs = [(place, first.get(place), second.get(place)) for place in places[:MOST_NAMED]]
@@ -81,7 +82,7 @@ def _leaves(handoff: Item) -> Iterator[tuple[str, str]]:
 
 
 def _short(value: str | None, other: str | None) -> str:
-    """Where it differs from the other; a letter that another one may look like is named."""
+    """Returns the part of a value that differs from the other one. A letter that looks like another one is named."""
     if value is None:
         return "nothing"
     at = next((at for at, (one, two) in enumerate(zip(value, other or "", strict=False)) if one != two), 0)

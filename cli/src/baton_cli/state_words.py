@@ -1,4 +1,4 @@
-"""States, as sentences say them."""
+"""The states of a task as words of a sentence."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ _SAID = {"needs": "waiting for approval", "next": "approved for its worker"}
 
 
 def said(state: str) -> str:
-    """``task_1 is …``: the API's word where that is one of English."""
+    """Returns the word that follows ``task_1 is``: the API's own where that is English."""
     return _SAID.get(state, state)

@@ -1,4 +1,4 @@
-"""A line for whoever sits before a command that waits for the API: gone once there is something to show."""
+"""A status line for a person while a command waits for the API. It is cleared once there is something to show."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from baton_cli.output import Output, is_terminal
 
 QUIET_SECONDS = 1.0
-_PAUSE_SECONDS = 1.0  # after so many without a request, it is another wait
+_PAUSE_SECONDS = 1.0  # a longer pause between two requests ends the row
 _CLEARED = "\r\x1b[2K"
 
 
 class WaitingLine:
-    """Says nothing in the first ``quiet_seconds`` of requests that follow each other closely, nor once the command has
-    said by itself what it waits for. For one thread."""
+    """The line appears after ``quiet_seconds`` of requests in a row, unless the command has said itself what it waits
+    for. For one thread."""
 
     def __init__(self, out: Output, quiet_seconds: float = QUIET_SECONDS) -> None:
         self._out, self._quiet_seconds = out, quiet_seconds
@@ -27,7 +27,7 @@ class WaitingLine:
 
     @contextmanager
     def for_answer(self) -> Iterator[None]:
-        """Around one request."""
+        """A context around one request."""
         if self._out.has_said or not is_terminal(sys.stderr):
             yield
             return
@@ -40,7 +40,7 @@ class WaitingLine:
             self._ended_at = time.monotonic()
 
     def _waited(self) -> float:
-        """Seconds since the first of these requests."""
+        """Returns the seconds since the first of the requests in a row."""
         now = time.monotonic()
         if now - self._ended_at > _PAUSE_SECONDS:
             self._begun_at, self._answers = now, 0
@@ -52,7 +52,7 @@ class WaitingLine:
 
 
 class _Line:
-    """Shown after a while, by a thread of its own, unless it has ended before."""
+    """A line that another thread shows after a while, unless it was ended before."""
 
     def __init__(self, text: str, after_seconds: float) -> None:
         self._text, self._is_shown = text, False

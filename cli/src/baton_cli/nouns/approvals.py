@@ -22,7 +22,7 @@ HELP = """Decide on what waits for approval: without a command, a queue of singl
 
 
 def waiting(app: CommandContext, source: str | None, target: str | None) -> dict[str, Any]:
-    """Everything that waits, grouped; of one direction if that is named."""
+    """Returns all tasks that wait, grouped; of one direction, if that is named."""
     query = {"state": "needs", "limit": 100, **({"agent": target} if target else {})}
     items = [each for page in app.client.pages("/tasks", query) for each in page["items"]]
     items = [each for each in items if source in (None, each["source_agent"])]
@@ -84,7 +84,7 @@ def approve(context: click.Context, /, tasks: tuple[str, ...], **said: Any) -> N
 
 
 def _looked_over(app: CommandContext, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Shows each content once, and asks. The tasks, as they were shown. Raises ``Failure`` after a no."""
+    """Shows each content once, asks, and returns the tasks as they were shown. Raises ``Failure`` after a no."""
     from baton_cli.screens import approval
     from baton_cli.screens.message import Cut
 

@@ -46,7 +46,7 @@ def command(app: CommandContext, agent: str | None, message: str | None, resume:
 
 
 class Talk:
-    """``after``: how far it was read."""
+    """One conversation, read up to the cursor ``_after``."""
 
     def __init__(self, app: CommandContext, agent: str, conversation_id: str) -> None:
         self._app, self._agent, self.conversation_id = app, agent, conversation_id
@@ -65,7 +65,7 @@ class Talk:
         self.conversation_id = self._app.client.call(HttpRequest("POST", path, body, key))["conversation_id"]
 
     def listen(self) -> dict[str, Any]:
-        """Everything until the agents are through."""
+        """Returns the messages that come until no agent is at work any more."""
         items: list[dict[str, Any]] = []
         while True:
             conversation = self._app.client.get(f"/conversations/{self.conversation_id}")
@@ -76,7 +76,7 @@ class Talk:
             self._wait(conversation)
 
     def _wait(self, conversation: dict[str, Any]) -> None:
-        """Until the newest open task has ended."""
+        """Returns once the newest open task has ended, or after ``POLL_SECONDS``."""
         from baton_cli.screens.states import ENDED
 
         self._app.out.say(f"{conversation['agent_name'] or 'the agent'} is at work …")
@@ -86,7 +86,7 @@ class Talk:
             self._app.client.get(f"/tasks/{open_tasks[-1]}/await", query)
 
     def _page(self, *, shown: bool = True) -> dict[str, Any]:
-        """What was said since."""
+        """Returns the messages after the cursor, and moves it."""
         items: list[dict[str, Any]] = []
         while True:
             query = {"after": self._after, "limit": 200}

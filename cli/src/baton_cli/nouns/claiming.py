@@ -1,4 +1,4 @@
-"""`baton tasks claim`: a task, or whatever is next for an agent."""
+"""`baton tasks claim`: claims a task, or an agent's next one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def claim(app: CommandContext, /, task: str | None, wait: float, **said: Any) ->
 
 
 def named(app: CommandContext, task: str, body: dict[str, Any], seconds: float) -> Any:
-    """The claim on this task. Within an undo window, a pause or a wait it isn't ready yet: asked again until it is."""
+    """Returns the claim on this task. While the task isn't ready yet (undo window, pause, wait), asks again, for
+    ``seconds``."""
     deadline = time.monotonic() + seconds
     tries = 0
     while True:
@@ -83,7 +84,7 @@ def named(app: CommandContext, task: str, body: dict[str, Any], seconds: float) 
 
 
 def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: float) -> Any:
-    """The claim on the agent's next task; None if it has none. Each poll is a request with a key of its own."""
+    """Returns the claim on the agent's next task; None if it has none. Each poll is a request with a key of its own."""
     if seconds <= 0:
         return app.client.call(HttpRequest("POST", f"/agents/{agent}/claims", body, app.key))
     app.out.say(f"waiting for work for {agent} …")

@@ -33,6 +33,6 @@ def command(app: CommandContext, is_printed: bool) -> None:
 
 
 def _has_browser() -> bool:
-    """A browser of the terminal's own would take it over."""
+    """True if there is a browser with a window: one of the terminal's own would take the terminal over."""
     has_screen = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     return has_screen or not sys.platform.startswith("linux")

@@ -1,4 +1,4 @@
-"""`baton doctor`: what a command needs, tried one after the other."""
+"""`baton doctor`: checks what a command needs, one thing after the other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MARKS = {"ok": ("✓", "green"), "note": ("-", "yellow"), "wrong": ("✗", "red"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``state``: ok, wrong, or a note that is no fault."""
+    """One check. ``state``: ok, wrong, or a note that is no fault."""
 
     about: str
     state: str
@@ -108,7 +108,7 @@ def _api(app: CommandContext) -> Iterator[Check]:
 
 
 def _where_to(url: str) -> str:
-    """What to do about an API that doesn't answer."""
+    """Returns the next step if the API doesn't answer."""
     try:
         stack = checkout().stack()
     except Misused:

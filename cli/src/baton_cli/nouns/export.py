@@ -57,7 +57,8 @@ def _workflow(app: CommandContext, workflow_id: str, into: Path) -> None:
 
 
 def _id(said: Any) -> str:
-    """An id of the answer's, which is about to name a file: a path would lead out of the folder. Raises ``Failure``."""
+    """Returns an id of the answer, for the name of a file. Raises ``Failure`` for a path, which could lead out of the
+    folder."""
     if not re.fullmatch("[a-z]+_[0-9a-z]+", str(said)):
         raise Failure(f"{said} is no id", "the API's answer isn't Baton's: no file is named by it", "baton doctor")
     return str(said)

@@ -1,4 +1,4 @@
-"""What follows a task: `baton tasks show`, `watch` and `retry`, `baton await`."""
+"""The commands that follow a task: `baton tasks show`, `watch` and `retry`, and `baton await`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def command(context: click.Context, task: str, state: str, timeout: float | None
 
 
 def awaited(app: CommandContext, task_id: str, state: str, timeout: float | None) -> Any:
-    """The task once it is there, or has ended. Raises ``TimedOut``."""
+    """Returns the task once it is in the state, or has ended. Raises ``TimedOut``."""
     deadline = None if timeout is None else time.monotonic() + timeout
     app.out.say(f"waiting for {task_id} …")
     while True:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _whole(body: dict[str, Any]) -> None:
-    """What is typed in one word is written out."""
+    """Writes out the values of a request that are typed in one word."""
     context, expected = body.get("context", {}), body.get("expectations", {})
     if "artifacts" in context:
         context["artifacts"] = [_artifact(each) for each in context["artifacts"]]
@@ -144,7 +144,7 @@ def show(app: CommandContext, handoff: str) -> None:
 
 
 def _node(client: Client, handoff: dict[str, Any]) -> dict[str, Any] | None:
-    """Its place in the chain; None where that may not be read."""
+    """Returns the handoff's node in its chain; None if the profile may not read that."""
     from baton_cli.screens.chain import walk
 
     workflow_id = handoff["metadata"].get("workflow_id")

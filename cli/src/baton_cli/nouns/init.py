@@ -1,4 +1,4 @@
-"""`baton init`: from an address and a token to a profile that works, and to an agent."""
+"""`baton init`: saves a profile of an address and a token, and one for an agent."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def command(app: CommandContext, name: str | None, token_file: str | None, agent
 
 
 def _saved(app: CommandContext, path: Path) -> Profile | None:
-    """The person's profile that is there already: the one that is named, the default, or one of the address."""
+    """Returns the person's profile in the file: the named one, the default, or one of the address."""
     if named := app.flags.get("profile"):
         return profile_from({"profile": named}, {}, path)
     config, url = config_of(path), app.flags.get("url") or os.environ.get("BATON_URL")
@@ -70,7 +70,7 @@ def _token(file: str | None) -> str:
 
 
 def _try(app: CommandContext, profile: Profile) -> None:
-    """Raises ``ApiRefusal`` or ``Unreachable``: a profile that doesn't work isn't saved."""
+    """Tries the profile before it is saved. Raises ``ApiRefusal`` or ``Unreachable``."""
     client = app.client_for(profile)
     try:
         client.get("/healthz")

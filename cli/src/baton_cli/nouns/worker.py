@@ -91,7 +91,7 @@ def command(app: CommandContext, /, **said: Any) -> int:
 
 
 def summary(supervisor: Supervisor) -> dict[str, int]:
-    """How many tasks ended how."""
+    """Returns how many tasks had which outcome."""
     from baton_cli.worker.job import JobOutcome
 
     return {outcome.value: supervisor.outcomes[outcome] for outcome in JobOutcome}
@@ -178,7 +178,7 @@ def _works(app: CommandContext, said: dict[str, Any]) -> list[AgentWork]:
 def _profile(app: CommandContext, name: str) -> Any:
     from baton_cli.profiles import profile_from
 
-    # The file's profile is meant: what the environment says of another one is left out.
+    # The file names this profile, so the environment's address and token don't apply.
     others = {key: value for key, value in os.environ.items() if not key.startswith("BATON_")}
     return profile_from({**app.flags, "profile": name}, others)
 

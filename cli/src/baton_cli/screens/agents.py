@@ -1,4 +1,4 @@
-"""Who is there."""
+"""The screens of `baton agents`: the list, and one agent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def shown(screen: Screen, agent: dict[str, Any]) -> None:
 
 
 def asked_for_work(screen: Screen, agent: dict[str, Any]) -> str:
-    """When the agent did. One that Baton runs doesn't; one that only hands over never did, and is no less there."""
+    """Returns when the agent has asked for work last. An agent that Baton runs doesn't ask, and an agent that only
+    hands over never has: neither is a fault."""
     if agent["runtime"] == "run":
         return "Baton runs it"
     if agent["liveness"]["status"] == "active":

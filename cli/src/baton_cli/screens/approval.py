@@ -1,4 +1,4 @@
-"""What waits for a person: the list, one item with what would be approved, and what came of it."""
+"""The screens of the approvals queue: the list, one task with its content, and the outcome of decisions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from baton_cli.text import one_line
 
 
 def listed(screen: Screen, items: list[dict[str, Any]]) -> None:
-    """One table; a number before what has the very same content."""
+    """Draws one table. Tasks with the same content have the same number."""
     if not items:
         screen.line("nothing waits", "dim")
         return
@@ -57,7 +57,7 @@ def looked_at(screen: Screen, shown: ShownApproval, cut: message.Cut) -> None:
 
 
 def _history(screen: Screen, item: dict[str, Any]) -> None:
-    """What has happened to it before it came here."""
+    """Draws the attempts, flags and deadline that the task has by now."""
     said = [f"attempt {item['attempt']} of {item['max_attempts']}"] if item["attempt"] else []
     said += [each.replace("_", " ") for each in item["flags"]]
     said += [f"deadline {screen.ago(item['deadline'])}"] if item["deadline"] else []
@@ -66,7 +66,7 @@ def _history(screen: Screen, item: dict[str, Any]) -> None:
 
 
 def _taken_back(screen: Screen, trail: list[dict[str, Any]]) -> None:
-    """An approval that no longer holds: whoever gave it hasn't seen what its agent is by now."""
+    """Draws an approval that doesn't hold any more, as its agent was changed since."""
     last = [each for each in trail if each["type"] in {"approved", "approval_undone"}][-2:]
     if len(last) < 2 or last[1]["data"].get("reason") != "agent_changed":
         return

@@ -1,4 +1,4 @@
-"""A workflow from top to bottom in the order of the work; what was delegated stands one lane to the right."""
+"""The screen of a workflow: its nodes in the order of the work, with delegated work one lane to the right."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def has_ended(chain: dict[str, Any]) -> bool:
 
 
 def step(screen: Screen, node: dict[str, Any]) -> Iterator[Styled]:
-    """A node's lines."""
+    """Yields the lines of a node."""
     if node["hidden"]:
         yield Styled("(not for this reader)", "dim")
         return
@@ -75,7 +75,7 @@ def step(screen: Screen, node: dict[str, Any]) -> Iterator[Styled]:
 
 
 def _why(node: dict[str, Any]) -> str:
-    """What it is, where that isn't work that goes on from the step above it."""
+    """Returns the node's kind, unless it simply goes on from the node above it."""
     if node["retry_of"]:
         return f"Retry of: {node['retry_of']}"
     return f"Kind: {node['kind']}" if node["kind"] in {"rollback", "escalation"} else ""
@@ -90,7 +90,7 @@ def _summary(chain: dict[str, Any]) -> str:
 
 
 def _duration(screen: Screen, node: dict[str, Any]) -> str | None:
-    """How long it took, or has been going on."""
+    """Returns how long the node took, or has been going on; None if neither is known."""
     if node["duration_seconds"] is not None:
         return times.length(node["duration_seconds"])
     if node["started_at"] is None or node["state"] in ENDED:

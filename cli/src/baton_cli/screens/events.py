@@ -1,4 +1,4 @@
-"""A task's trail."""
+"""The screen of a task's trail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from baton_cli.screen import Screen
 
 
 def listed(screen: Screen, trail: dict[str, Any]) -> None:
-    """A human's entries name the token, as a name alone may be another one's; and what was seen, where it was said."""
+    """Draws the entries. A human's entry names the token, as several tokens may have one name, and the content that the
+    human saw."""
     columns = {
         "#": [str(each["seq"]) for each in trail["events"]],
         "When": [screen.when(each["at"]) for each in trail["events"]],

@@ -1,4 +1,4 @@
-"""What is around a node."""
+"""The screen of a node of the graph and its neighbours."""
 
 from __future__ import annotations
 

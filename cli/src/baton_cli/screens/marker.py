@@ -1,4 +1,4 @@
-"""What an escalation has come to, and the block to paste."""
+"""The screen of an escalation: its outcome, and the block to paste."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a handoff asks for, whole: what a person approves. Each text stands beside a mark or a label and is wrapped
-under its own beginning, so that none of them looks like a heading or a line of Baton's."""
+"""The screen of a handoff's whole content, which a person approves. Each text stands beside a mark or a label, and is
+wrapped under its own beginning, so that no text looks like a heading or a line of Baton's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from baton_cli.text import one_line
 Json = dict[str, Any]
 MOST_CHARACTERS, MOST_LINES = 400, 12
 _DASH = Styled("-", "")
-# Shown by name below, or they only say which handoff it is, and how it ended.
+# Fields that are drawn by name below, and fields that identify the handoff or tell its end.
 _SHOWN = {"target", "summary", "results", "context", "expectations", "rollback", "metadata", "budget", "scope"}
 _SHOWN |= {"auto_memories", "snapshot", "source"}
 _NOT_ASKED = {"handoff_id", "task_id", "kind", "status", "state", "timestamp", "completion", "failure", "url"}
@@ -26,7 +26,7 @@ _KNOWN_METADATA = {"priority", "workflow_id", "parent_handoff", "depth", "not_be
 
 @dataclass
 class Cut:
-    """How much of it is shown. ``hidden``: how many characters were left out so far."""
+    """Cuts long texts. ``hidden``: the number of characters left out so far."""
 
     is_whole: bool = True
     hidden: int = 0
@@ -50,7 +50,7 @@ class Cut:
 
 
 def asked(screen: Screen, handoff: Json, cut: Cut) -> None:
-    """Everything that the message says, but its reason and direction."""
+    """Draws the message, without its reason and direction."""
     for label, value in _terms(screen, handoff):
         screen.marked(f"{label}:", cut.text(value))
     section(screen, "Done So Far", cut.lines([_result(each) for each in handoff["results"]]))
@@ -64,7 +64,7 @@ def asked(screen: Screen, handoff: Json, cut: Cut) -> None:
 
 
 def content(handoff: Json) -> Json:
-    """The message alone, without what only says which handoff it is."""
+    """Returns the message without the fields that identify the handoff."""
     asked_for = _rest(handoff, _NOT_ASKED)
     return asked_for | {
         "metadata": _rest(handoff["metadata"], {"workflow_id", "parent_handoff", "depth"}),
@@ -84,7 +84,7 @@ def label_of(name: str) -> str:
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every value of some JSON with where it stands; a text as JSON has it, so that it stays in its line."""
+    """Yields every value of a JSON document with its path. A text is written as JSON, so that it stays in one line."""
     if isinstance(value, dict) and value:
         for name, each in value.items():
             yield from leaves(each, f"{path}.{_named(name)}" if path else _named(name))
@@ -96,7 +96,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _named(name: str) -> str:
-    """A name that could be taken for more than a name stands in quotes."""
+    """Returns the name, in quotes if it could be taken for more than a name."""
     return name if re.fullmatch(r"[\w-]+", name) else written(name)
 
 
@@ -105,7 +105,7 @@ def written(value: Any) -> str:
 
 
 def _terms(screen: Screen, handoff: Json) -> Iterator[tuple[str, str]]:
-    """What holds for the whole of it, each in a line."""
+    """Yields label and text of what holds for the whole handoff."""
     metadata, expected = handoff["metadata"], handoff["expectations"]
     if handoff["summary"] and handoff["summary"] != handoff["target"]["reason"]:
         yield "Summary", handoff["summary"]
@@ -149,7 +149,7 @@ def _rollback(rollback: Json, task_id: str) -> Iterator[str]:
     if rollback.get("failure_context"):
         yield f"with {', '.join(map(one_line, rollback['failure_context']))}"
     if (checkpoint := rollback.get("checkpoint_id")) and checkpoint.partition("_")[2] != task_id.partition("_")[2]:
-        yield f"from {checkpoint}"  # another one than that of this handoff's own beginning
+        yield f"from {checkpoint}"  # the checkpoint of another task than this handoff's own
     yield from (
         f"{label} {said}" for label, said in leaves(_rest(rollback, {"on_failure", "failure_context", "checkpoint_id"}))
     )
@@ -194,7 +194,7 @@ def _because(artifact: Json) -> str:
 
 
 def _decisions(decisions: list[Json]) -> Iterator[str]:
-    """Short ones in a line, as the protocol's document draws them."""
+    """Yields the decisions as lines, short ones in one line, as the protocol's document has them."""
     contents = [one_line(each.get("content") or "") for each in decisions]
     is_short = (
         all(set(each) <= {"type", "content"} for each in decisions) and sum(map(len, contents)) <= MOST_CHARACTERS

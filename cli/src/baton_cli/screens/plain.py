@@ -1,4 +1,4 @@
-"""Any answer: a table of its items, its fields, or a sentence."""
+"""The screen of any answer: a table of its items, its fields, or a sentence."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _flat(prefix: str, answer: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 class _Sentence(string.Formatter):
-    """What isn't there, or is null, is said as a dash."""
+    """Formats a sentence. A field that is missing or null becomes a dash."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ARG002 - as it is called
         value = found(kwargs, field_name)

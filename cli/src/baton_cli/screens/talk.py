@@ -1,4 +1,4 @@
-"""What was said in a conversation, as it is read."""
+"""The screen of a conversation's messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from baton_cli.screen import Screen
 
 
 def message(screen: Screen, said: dict[str, Any]) -> None:
-    """The user's own messages are on the screen already."""
+    """Draws a message. The user's own are on the screen already."""
     kind, agent, text = said["type"], said["agent"], said["text"]
     if kind == "assistant_message":
         screen.marked(f"{agent}:", text, "bold")

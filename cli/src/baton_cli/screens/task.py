@@ -1,4 +1,4 @@
-"""A task, a claim, and what a split has made."""
+"""The screens of a task, of a claim, and of the parts of a split."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from baton_cli.text import one_line
 
 
 def show(screen: Screen, task: dict[str, Any], handoff: dict[str, Any] | None = None) -> None:
-    """``handoff``: what the task asks for, if it may be read."""
+    """Draws a task. ``handoff``: what the task asks for; None if the profile may not read it."""
     screen.title(f"Task {task['id']}")
     screen.line(one_line(task["title"]))
     screen.line()
@@ -99,7 +99,7 @@ def _recoveries(screen: Screen, recoveries: list[dict[str, Any]]) -> None:
 
 
 def claim(screen: Screen, answer: dict[str, Any] | None) -> None:
-    """What a claim brings."""
+    """Draws the answer to a claim."""
     if answer is None:
         screen.line("nothing to do", "dim")
         return

@@ -1,4 +1,4 @@
-"""Whether the tracker can be used."""
+"""The screen of the tracker's check."""
 
 from __future__ import annotations
 
