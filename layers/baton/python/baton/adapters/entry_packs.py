@@ -1,5 +1,5 @@
-"""The packs of one workspace: read by a process that begins, written where they are missing
-(docs/what-is-stored.md §16)."""
+"""The packs of one workspace: read when a process begins, and written where they are missing (docs/what-is-stored.md
+§16)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from baton.domain.memory.packing import PACKS_AT_ONCE, ReadPacks, filled, merged
 from baton.ports.search import SearchStore
 from baton.ports.writes import Put, Save
 
-# In one commit, and not much more: 500 write units, of which a partition takes 1,000 a second.
+# About the most bytes of a commit: 500 write units. A partition takes 1,000 a second.
 BYTES_AT_ONCE = 200_000
-# In one reading.
+# The packs of one page.
 PACKS_READ = 50
-# Written by one process when it begins.
+# The most new packs that a process writes when it begins.
 MOST_NEW = 50
-# Before the next attempt after one that failed: somebody else was first, or the table is busy.
+# Before the next attempt to write, after one that failed: another process was first, or the table is busy.
 PAUSE = timedelta(minutes=1)
 
 
 class EntryPacks:
-    """``size``: of a pack, in entries. ``until``: the last id that is known to be in one. What isn't packed is read as
-    entries, so that a failure to write costs nothing but time."""
+    """``size``: the entries of a pack. ``until``: the last id that is known to be in a pack. Entries without a pack are
+    read one by one, so a failure to write costs time, and nothing else."""
 
     def __init__(self, store: SearchStore, workspace: str, size: int) -> None:
         self._store, self._workspace, self.size = store, workspace, size
@@ -37,8 +37,9 @@ class EntryPacks:
         self.until = ""
 
     def read(self, most: int, may_go_on: Callable[[], None] = lambda: None) -> ReadPacks:
-        """Returns the latest packs, with as many entries as are wanted. Their list is read first: a pack may be newer
-        than it says, and is never older. ``may_go_on`` raises ``Busy`` if there is no time for one pack more."""
+        """Returns the latest packs, with about ``most`` entries if there are as many. Their list is read first: a pack
+        may be newer than the list, and is never older. ``may_go_on`` raises ``Busy`` if there is no time for another
+        pack."""
         try:
             packs = self._store.memory.pack_list(self._workspace)
             return self._contents(packs, most, may_go_on) if packs.until else ReadPacks(packs)
@@ -64,9 +65,9 @@ class EntryPacks:
     def complete(
         self, read: ReadPacks, entries: Sequence[EntryWords], changes: Mapping[str, Entry], now: datetime
     ) -> None:
-        """Writes what a process has found missing that begins. ``entries``: those of the gaps and those after the last
-        pack, in the order of their ids; ``changes``: the entries that were changed since ``merged_at``, by the marks of
-        the changes. All of it was read after the packs."""
+        """Writes the packs that a process found missing when it began. ``entries``: those of the gaps and those after
+        the last pack, in the order of their ids. ``changes``: the entries that were changed since ``merged_at``, by the
+        marks of the changes. Both were read after the packs."""
         changed, merged_at = merged(read, changes, self.size, now)
         contents = islice((changed | filled(read, entries, most=2 * self.size)).items(), PACKS_AT_ONCE)
         rewritten = [pack for last_id, some in contents for pack in in_packs(self._workspace, last_id, some)]
@@ -81,7 +82,7 @@ class EntryPacks:
         self._try(now, write)
 
     def append(self, now: datetime) -> None:
-        """Writes the packs that follow the last one. The entries are read again: one may have been deleted."""
+        """Writes the packs that follow the last one. Reads the entries again, as one may have been deleted."""
         if now >= self._not_before:
             self._not_before = now + PAUSE
             self._try(now, lambda: self._append(now))
@@ -89,7 +90,7 @@ class EntryPacks:
     def _append(self, now: datetime) -> None:
         packs = self._store.memory.pack_list(self._workspace)
         if packs.until != self.until:
-            self.until = packs.until  # somebody else was first
+            self.until = packs.until  # another process was first
             return
         page = self._store.memory.entries_after(self._workspace, self.until or None, PACKS_AT_ONCE * self.size)
         self._add(packs, [words_of(each) for each in page.items if each.is_shown], now)
@@ -108,7 +109,8 @@ class EntryPacks:
             self._not_before = now + PAUSE
 
     def _commit(self, packs: PackList, written: Sequence[EntryPack]) -> PackList:
-        """Raises ``Conflict`` if another one has written, or an entry was deleted, since the list was read."""
+        """Writes packs and their list. Raises ``Conflict`` if another process has written, or an entry was deleted,
+        since the list was read."""
         after = replace(packs, version=packs.version + 1)
         self._store.commit(self._workspace, Save(after), *map(Put, written))
         self.until, self._not_before = after.until, times.EPOCH
@@ -124,7 +126,7 @@ class EntryPacks:
 
 
 def _in_parts(packs: Iterable[EntryPack]) -> Iterator[list[EntryPack]]:
-    """Yields the packs by commits."""
+    """Yields the packs of each commit."""
     part: list[EntryPack] = []
     for pack in packs:
         if part and (len(part) == PACKS_AT_ONCE or sum(len(each.contents) for each in part) > BYTES_AT_ONCE):

@@ -26,28 +26,28 @@ from baton.ports.search import SearchStore
 from baton.ports.system import Clock
 from baton.ports.writes import Put, Save, Write
 
-# Of entries, of which a quarter fits into one answer of the table if they have 150 words.
+# Entries in a page. The table needs four answers for it if an entry has 150 words.
 PAGE = 4_000
-# What commits that run beside each other, and clocks, differ by as a rule.
+# By so much the times of concurrent commits, and of clocks, differ as a rule. Each reading begins so much earlier.
 _OVERLAP = seconds(2)
-# As much as a commit may be late is read again so often.
+# So often the reading begins earlier by as much as a commit can be late.
 _LOOK_BACK = seconds(15)
 _LATE = seconds(LATE_SECONDS)
-# After a beginning that took longer than it might.
+# Before the next attempt to begin, after one that took too long.
 _PAUSE = seconds(60)
 AnswerT = TypeVar("AnswerT")
 # Raises ``Busy`` if there is no time for more.
 Check = Callable[[], None]
-# Goes through pages: yields all of them, in their order.
+# Iterates over pages: yields all of them, in their order.
 Through = Callable[[Iterator[Page]], Iterator[Page]]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """``per_workspace``: so many entries are searched, the newest. ``kept``: so many are in memory, of all workspaces,
-    and ``kept_bytes``; beyond either the one that wasn't asked for longest is forgotten. An entry of 70 words takes
-    about 1 KB; one of 800 words 6 KB, and 70 KB if nobody else says them (``bytes_per_workspace`` bounds these).
-    ``per_pack``: what a process begins with is packed by so many entries."""
+    """``per_workspace``: the number of entries that are searched, the newest. ``kept``, ``kept_bytes``: entries and
+    bytes in memory, of all workspaces. Beyond either, the workspace is forgotten that was searched longest ago. An
+    entry of 70 words takes about 1 KB; one of 800 words 6 KB, or 70 KB if no other entry has its words
+    (``bytes_per_workspace`` bounds these). ``per_pack``: the entries of a pack."""
 
     per_workspace: int = 20_000
     bytes_per_workspace: int = MOST_BYTES
@@ -60,12 +60,12 @@ DEFAULT_LIMITS = SearchLimits()
 
 
 def _go_on() -> None:
-    """There is time for all of it."""
+    """The check of a reading without a time limit."""
 
 
 class LexicalSearch:
-    """``through``: how the pages of a workspace are gone through that is read whole: one after the other is read, or
-    each while the one before it is used (``prefetched``)."""
+    """``through``: iterates over the pages of a workspace that is read whole. ``iter`` reads one after the other,
+    ``prefetched`` reads one while the one before it is used."""
 
     def __init__(
         self, store: SearchStore, clock: Clock, limits: SearchLimits = DEFAULT_LIMITS, through: Through = iter
@@ -98,7 +98,7 @@ class LexicalSearch:
         return board
 
     def _make_room(self) -> None:
-        """The one that was asked for last stays, however large it is."""
+        """Forgets workspaces beyond the limits. The one that was searched last stays, however large it is."""
         kept, size = sum(map(len, self._boards.values())), sum(each.size for each in self._boards.values())
         while (kept > self._limits.kept or size > self._limits.kept_bytes) and len(self._boards) > 1:
             _, oldest = self._boards.popitem(last=False)
@@ -111,27 +111,29 @@ class _Deadline:
     at: datetime
 
     def __call__(self) -> None:
-        """Raises ``Busy`` once it is over."""
+        """Raises ``Busy`` once the time has come."""
         if self.clock.now() >= self.at:
             raise errors.Busy
 
 
 class _Board:
-    """A workspace's index, and how far it has read. Threads may share it: none waits while another one reads, so what
-    comes may be older than what is there.
+    """A workspace's index, and how far it has read. Threads share it, and none waits for another one's reading: so what
+    a thread has read may be older than what is in the index.
 
-    Ids sort by the clock of who posted, and a commit takes its time: what shows late has an id that was passed. So each
-    reading begins a little before the last one's end, and now and then by as much as a commit can be late."""
+    Ids sort by the poster's clock, and a commit takes time, so an entry may appear after one with a later id. Each
+    reading therefore begins a little before the end of the last one, and now and then as much before it as a commit can
+    be late.
+    """
 
     def __init__(self, store: SearchStore, workspace: str, limits: SearchLimits, through: Through) -> None:
         self._store, self._workspace, self._most, self._through = store, workspace, limits.per_workspace, through
         self._index = EntryIndex(limits.per_workspace, stem, limits.bytes_per_workspace)
         self._packs = EntryPacks(store, workspace, limits.per_pack)
         self._lock = Lock()
-        self._looked_back: datetime | None = None  # when it last read as much again; None: it has read nothing
+        self._looked_back: datetime | None = None  # the last reading that began earlier by ``_LATE``
         self._read_at = times.EPOCH
         self._not_in_haste_before = times.EPOCH
-        # By the mark of each change that may come again: the entry's id and its version after the change.
+        # The mark of each change that may be read again → the entry's id, and its version after the change.
         self._applied: dict[str, tuple[str, int]] = {}
 
     def __len__(self) -> int:
@@ -146,8 +148,8 @@ class _Board:
             return question(self._index)
 
     def refresh(self, now: datetime, may_go_on: Check | None = None) -> None:
-        """Reads what is new. Raises ``Busy``: the next time it reads that again. ``may_go_on`` raises it too. To begin
-        is what takes long: what didn't come to an end in time isn't tried again in so little, but after a pause."""
+        """Reads what is new. Raises ``Busy``, also by ``may_go_on``; the next call reads that again. The first reading
+        takes long. If it wasn't done in time, it isn't tried again under a time limit before a pause is over."""
         if self._looked_back is not None:
             self._look(now, self._looked_back, packs=may_go_on is None)
             return
@@ -173,7 +175,7 @@ class _Board:
             self._apply(self._index.fitting([*read.entries(), *entries]), changes)
             self._looked_back = self._read_at = now
             self._forget_before(now - _LATE - _LOOK_BACK)
-        may_go_on()  # the next question is answered without what follows
+        may_go_on()  # if it raises, the index is there for the next question all the same
         self._packs.complete(read, entries, changes, now)
 
     def _look(self, now: datetime, looked_back: datetime, *, packs: bool) -> None:
@@ -192,8 +194,8 @@ class _Board:
             self._packs.append(now)
 
     def _newest_after(self, after_id: str, may_go_on: Check) -> tuple[list[EntryWords], str | None]:
-        """Returns what is kept of the newest entries after the id, in order; and the first id that was read, if more
-        than are searched follow the id."""
+        """Returns the words of the newest entries after the id, in order. If more follow the id than are searched,
+        returns the id of the oldest one read, else None."""
         kept, first, cursor = list[EntryWords](), None, None
         for page in self._through(self._newest_pages(after_id)):
             may_go_on()
@@ -203,7 +205,7 @@ class _Board:
         return kept[::-1], None if cursor is None else first
 
     def _newest_pages(self, after_id: str) -> Iterator[Page]:
-        """Yields pages until they show as many entries as are searched."""
+        """Yields pages until they have as many shown entries as are searched."""
         since, cursor, left = ids.made_at(after_id), None, self._most
         while left > 0:
             page = self._store.memory.newest_entries(self._workspace, since, None, min(PAGE, self._most), cursor)
@@ -224,7 +226,7 @@ class _Board:
         return found
 
     def _changes_from(self, begin: datetime) -> dict[str, Entry]:
-        """Returns the entries that were changed, by the marks of the changes."""
+        """Returns the changed entries as they are now, by the marks of the changes."""
         mark, found = ids.beginning_at(CHANGE, begin), list[ChangedEntry]()
         while marks := self._store.memory.changed_after(self._workspace, mark, PAGE):
             found += (each for each in marks if each.id not in self._applied)

@@ -1,5 +1,5 @@
-"""The search index of one workspace's entries. It holds their words and what decides their rank, not their texts: who
-has found an id reads the entry."""
+"""The search index of one workspace's entries. It holds their words and what decides their rank, not their texts, which
+are read from the store."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from baton.domain.memory.word_index import WordIndex
 from baton.domain.memory.words import words
 
 ItemT = TypeVar("ItemT")
-# What the words of a replaced decision count for the one that holds in its place.
+# How much the words of a replaced decision count for the decision that replaced it.
 _INHERITED = 0.9
-# In the memory of a process, about.
+# About the bytes of a process's memory that an index takes.
 MOST_BYTES = 48_000_000
 _WORD_BYTES, _NEW_WORD_BYTES = 8, 90
-# One poster's entries may bring so many words that nobody had said before, and so many more for each of them: beyond
-# that, they are found by the words that others say, too. An ordinary entry of a large workspace brings three.
+# The new words that one poster's entries may bring to the index: so many, and so many more per entry. Beyond that, the
+# poster's entries are found only by words that others use too. An ordinary entry of a large workspace brings three.
 FREE_WORDS, WORDS_PER_ENTRY = 20_000, 20
-# A longer history of one decision isn't followed.
+# The longest history of a decision that is followed.
 _MAX_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is looked for. ``scope``: only what it sees, the closer the better; the root sees all alike."""
+    """A question of the search. ``scope``: only entries that it sees are found, and near ones first; the root sees all
+    alike."""
 
     text: str
     scope: str = ROOT
@@ -47,7 +48,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class ScoredEntry:
-    """``score``: the higher, the better the entry fits; only to be compared with others of the same question."""
+    """``score``: the higher, the better the entry fits. Comparable within one question only."""
 
     entry_id: str
     score: float
@@ -55,7 +56,7 @@ class ScoredEntry:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer(Generic[ItemT]):
-    """``searched``: among so many entries. ``is_whole``: the workspace has no older ones."""
+    """``searched``: the number of entries in the index. ``is_whole``: the workspace has no others."""
 
     items: list[ItemT]
     searched: int
@@ -64,14 +65,16 @@ class SearchAnswer(Generic[ItemT]):
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
+    """What is known of an entry beside its words."""
+
     posted_ms: int
     entry_type: EntryType
     scope: str
     holds: bool  # False for a decision that was replaced
-    weight: float  # of what it is
+    weight: float  # of its type and status
     poster: str
-    words: int  # by which it is found
-    brought: int  # of them, those that no entry had before
+    words: int  # how many words it is found by
+    brought: int  # how many of these no entry had before
 
     @property
     def size(self) -> int:
@@ -81,7 +84,7 @@ class _Facts:
 
 @dataclass(slots=True)
 class _Share:
-    """What one poster takes of an index."""
+    """The part of an index that one poster's entries take."""
 
     ids: list[str] = field(default_factory=list)  # sorted
     size: int = 0
@@ -103,9 +106,9 @@ class _Share:
 
 
 class EntryIndex:
-    """``most``: so many entries are kept, the newest. ``most_bytes``: beyond it the oldest go of the poster whose
-    entries take most, so that nobody's words push out others'. ``stem``: of a question's words. ``is_whole``: none was
-    left out."""
+    """``most``: the number of entries kept, the newest. ``most_bytes``: beyond it the oldest entry of the poster with
+    the most bytes goes, so that one poster doesn't push out the others. ``stem``: stems a question's words.
+    ``is_whole``: no entry was left out."""
 
     def __init__(self, most: int, stem: Stem, most_bytes: int = MOST_BYTES) -> None:
         self._most, self._stem, self._most_bytes = most, stem, most_bytes
@@ -114,7 +117,7 @@ class EntryIndex:
         self.is_whole = True
         self._words = WordIndex()
         self._facts: dict[str, _Facts] = {}
-        self._heirs: dict[str, str] = {}  # of each decision that was replaced: by which one
+        self._heirs: dict[str, str] = {}  # replaced decision → the decision that replaced it
         self._ids: list[str] = []  # sorted, and so by time
 
     def __len__(self) -> int:
@@ -124,14 +127,14 @@ class EntryIndex:
         return entry_id in self._facts
 
     def put(self, entry: Entry) -> None:
-        """Adds the entry, or replaces the one with its id. One that isn't shown is removed."""
+        """Adds the entry, or replaces the one with its id. An entry that isn't shown any more is removed."""
         if entry.is_shown:
             self.put_words(words_of(entry))
         else:
             self.remove(entry.id)
 
     def put_words(self, entry: EntryWords) -> None:
-        """Adds the entry of which this is kept, or replaces the one with its id."""
+        """Adds the entry with these words, or replaces the one with its id."""
         self.remove(entry.entry_id)
         insort(self._ids, entry.entry_id)
         if entry.superseded_by is not None:
@@ -144,8 +147,8 @@ class EntryIndex:
         self._make_room()
 
     def fitting(self, entries: Sequence[EntryWords]) -> list[EntryWords]:
-        """Returns those of all entries that an empty index would keep, as far as their words tell, in the same order:
-        to put the others would take most of the time, and only make room for these."""
+        """Returns the entries that an empty index would keep, in the same order, judged by the bytes that they take at
+        least. To put the others first and remove them again would take most of the time."""
         size = sum(map(_least_size, entries))
         if size <= self._most_bytes:
             return list(entries)
@@ -173,11 +176,11 @@ class EntryIndex:
             self.remove(self._ids[0] if is_full else max(self._shares.values(), key=lambda share: share.size).ids[0])
 
     def count_between(self, after: str, before: str) -> int:
-        """Returns how many entries have a later id than the one, and an earlier one than the other."""
+        """Returns the number of entries with an id after ``after`` and before ``before``."""
         return bisect_left(self._ids, before) - bisect_right(self._ids, after)
 
     def remove(self, entry_id: str) -> None:
-        """An id that isn't there is no mistake."""
+        """Removes the entry, if there is one."""
         facts = self._facts.pop(entry_id, None)
         if facts is not None:
             del self._ids[bisect_left(self._ids, entry_id)]
@@ -194,13 +197,13 @@ class EntryIndex:
         return [ScoredEntry(entry_id, score) for score, entry_id in best]
 
     def answer(self, items: list[ItemT]) -> SearchAnswer[ItemT]:
-        """Returns what was found, and among how much."""
+        """Returns the items with the size of the index."""
         return SearchAnswer(items, len(self), self.is_whole)
 
     def about(self, path: str, entry_types: frozenset[EntryType]) -> list[str]:
-        """Returns the ids of the entries of these types that hold for a file or folder, newest first: those in its
-        view, and those that name it. One of the whole project must name it. What was replaced gives way to what
-        replaced it."""
+        """Returns the ids of the entries of these types that concern a file or folder, newest first: entries whose
+        scope sees it, and entries that have its name among their words. An entry of the root scope concerns it only by
+        its name. A replaced decision gives its place to the one that replaced it."""
         names = list(words(path.rpartition("/")[2]))[-1:]
         holding = {
             self._heir(entry_id)
@@ -216,8 +219,8 @@ class EntryIndex:
         return any(self._words.holds(entry_id, name) for name in names)
 
     def _fits(self, text: str) -> Iterable[tuple[str, float]]:
-        """Returns how well each entry's words fit. What was replaced lends its words to what replaced it: asked in the
-        words of yesterday, today's decision answers."""
+        """Returns the score of each entry by its words. A replaced decision lends its score to the one that replaced
+        it, so that a question in the old words finds today's decision."""
         asked = terms(text, self._words.vocabulary, self._stem, self._words.is_held)
         fits = self._words.scores(islice(asked, MAX_WORDS))
         for entry_id in self._heirs:
@@ -227,7 +230,7 @@ class EntryIndex:
         return fits.items()
 
     def _heir(self, entry_id: str) -> str:
-        """Returns the entry that holds in place of this one: itself, if it wasn't replaced."""
+        """Returns the decision that holds in place of this entry; the entry itself, if it wasn't replaced."""
         for _ in range(_MAX_STEPS):
             following = self._heirs.get(entry_id)
             if following is None or following not in self._facts:
@@ -250,7 +253,7 @@ class EntryIndex:
 
 
 def _least_size(entry: EntryWords) -> int:
-    """In bytes, about: if others have all its words."""
+    """Returns about the bytes that the entry takes at least: none of its words is new."""
     return len(entry.weights) * _WORD_BYTES
 
 

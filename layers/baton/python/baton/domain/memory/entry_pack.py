@@ -11,16 +11,16 @@ from datetime import datetime
 
 from baton.domain import times
 
-# Of a pack's contents and of the words in them. Whoever changes how either is made raises it: packs of an earlier form
-# are made anew of the entries. Form 1 had stems in place of words, and no posters.
+# The form of a pack's contents and of the words in them. A change of either raises it: packs of an earlier form are
+# made anew of the entries. Form 1 had stems in place of words, and no posters.
 FORM = 2
 VOID = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EntryPack:
-    """Stands for all entries with a later id than the pack before, up to ``last_id``; it holds those that are shown.
-    One of another form than ``FORM`` says nothing of them: they have to be read."""
+    """Stands for all entries whose id is later than the last pack's, up to ``last_id``, and holds those that are shown.
+    A pack of another form than ``FORM`` is void: its entries have to be read."""
 
     workspace: str
     last_id: str
@@ -33,15 +33,15 @@ class EntryPack:
 
     @property
     def is_of_newer(self) -> bool:
-        """True if a newer release has made it: it stays as it is, or two releases side by side would make each
-        other's packs anew again and again."""
+        """True if a newer release has made it. It then stays as it is: two releases that run side by side would rewrite
+        each other's packs again and again."""
         return self.form > FORM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackList:
-    """What the packs of a workspace are about. Every commit that writes one, and every deletion of an entry, has the
-    next version: so no pack is written that holds what was deleted since its entries were read."""
+    """How far the packs of a workspace reach. Every commit that writes a pack, and every deletion of an entry, saves
+    its next version, so that no pack is written with an entry that was deleted since it was read."""
 
     workspace: str
     until: str = ""  # the last id that is in a pack

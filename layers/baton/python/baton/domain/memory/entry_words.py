@@ -12,7 +12,7 @@ from baton.domain.memory.entry import DecisionStatus, Entry, EntryType
 from baton.domain.memory.scope import ROOT
 from baton.domain.memory.words import words
 
-# Of one entry, the summary's first; later ones aren't found.
+# The words kept of one entry, the summary's first. It isn't found by further ones.
 MAX_WORDS = 800
 # How much a word counts in each field.
 _SUMMARY, _TAGS, _REST = 3, 2, 1
@@ -32,7 +32,7 @@ class EntryWords:
 
 
 def words_of(entry: Entry) -> EntryWords:
-    """The entry is one that is shown."""
+    """Returns the words of an entry that is shown."""
     return EntryWords(
         entry_id=entry.id,
         version=entry.version,

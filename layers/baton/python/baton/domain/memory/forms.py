@@ -53,7 +53,8 @@ class Vocabulary:
         return filter(self._is_held, (each[::-1] for each in _from(self._backward, text[::-1])))
 
     def spelt_like(self, word: str) -> list[str]:
-        """Returns the words that are the same with ``ae``, ``oe`` and ``ue`` in place of umlauts, or without."""
+        """Returns the words that differ only in how umlauts are written: ``ae`` or ``a``, ``oe`` or ``o``, ``ue`` or
+        ``u``."""
         self._settle()
         return list(filter(self._is_held, self._spelt.get(_spelling(word), ())))
 
@@ -64,7 +65,7 @@ class Vocabulary:
         return filter(self._is_held, spelt)
 
     def _settle(self) -> None:
-        """Sorts what is new into its place: Python's sort takes what is in order as it is."""
+        """Sorts the new words in. Python's sort takes little time for what is in order already."""
         if not self._new:
             return
         self._forward += self._new
@@ -80,7 +81,7 @@ class Vocabulary:
 
 
 def terms(text: str, vocabulary: Vocabulary, stem: Stem, holds: Callable[[str], bool]) -> Iterator[Mapping[str, float]]:
-    """Yields for each word of the question the words that it may stand as, and what each counts."""
+    """Yields a term for each word of the question: the words that it may stand as, each with what it counts."""
     asked = languages_of(text)
     small = small_words(asked)
     for word in dict.fromkeys(words(text)):
@@ -126,15 +127,15 @@ def _inflected(word: str, languages: Iterable[str], vocabulary: Vocabulary, stem
 
 
 def _differ_in_ending(one: str, other: str) -> bool:
-    """True for a noun's cases and numbers. Which language a word is of is only guessed: German takes English ``server``
-    for a form of ``serve``."""
+    """True if the words differ in the ending of a noun's case or number. The language of a word is only guessed: by
+    German's rules English ``server`` would be a form of ``serve``."""
     shared = _shared(one, other)
     return {one[shared:], other[shared:]} <= _ENDINGS
 
 
 def _one_off(word: str, language: str, vocabulary: Vocabulary, stem: Stem) -> list[str]:
-    """Returns the words that are this one but for one letter: dropped, added, changed, or two that changed places. One
-    half of it, the first or the last, is as it should be."""
+    """Returns the words that differ from this one in one letter: dropped, added, changed, or swapped with its
+    neighbour. The first or the last half of the word must be right."""
     if len(word) < _LEAST_LETTERS:
         return []
     half, wanted = len(word) // 2, stem(language, word)

@@ -67,7 +67,8 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class GraphHandoff:
-    """What the graph takes of a handoff. ``given``: files that its source had made; ``made``: those of its outcome."""
+    """A handoff, as the graph uses it. ``given``: the files that its source had made; ``made``: the files of its
+    outcome."""
 
     task: Task
     given: tuple[str, ...] = ()
@@ -75,7 +76,7 @@ class GraphHandoff:
 
     @property
     def to(self) -> str | None:
-        """The agent that it went to: of open work the one that took it."""
+        """The agent that got it: for open work, the agent that took it."""
         return self.task.agent
 
 
@@ -100,7 +101,7 @@ class Graph:
     edges: dict[tuple[EdgeKind, str, str], Edge] = field(default_factory=dict)
 
     def around(self, node_id: str, depth: int, most: int) -> Neighbourhood:
-        """Returns what is so many edges away, whichever way they point. Raises ``Unknown``."""
+        """Returns the nodes within ``depth`` edges, whichever way the edges point. Raises ``Unknown``."""
         if node_id not in self.nodes:
             raise errors.Unknown("node")
         beside = self._beside()
@@ -214,7 +215,8 @@ def _artifacts(results: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _touched(decision: Entry) -> Iterator[Node]:
-    """What a decision is about: its scope unless that is all, and what it refers to, other decisions apart."""
+    """Returns what a decision is about: its scope, unless that is the root, and its references, other decisions
+    apart."""
     if decision.scope != ROOT:
         yield _path(decision.scope)
     for reference in decision.relates_to:
@@ -233,7 +235,8 @@ def _decision(entry: Entry) -> Node:
 
 
 def _path(text: str) -> Node:
-    """A file if the last part of its name has a dot, else a module: a folder, or what else work was about."""
+    """Returns the node of a path: a file if its last part has a dot, else a module, that is a folder or another subject
+    of work."""
     try:
         path = parse_scope(text)
     except errors.InvalidInput:

@@ -1,4 +1,4 @@
-"""What is in a pack: what the search keeps of each entry. A word is a number, which stands for it in this pack."""
+"""The contents of a pack: what the search keeps of each entry. Each word has a number within the pack."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def packed(workspace: str, last_id: str, entries: Sequence[EntryWords]) -> Entry
 
 
 def in_packs(workspace: str, last_id: str, entries: Sequence[EntryWords]) -> Iterator[EntryPack]:
-    """Yields the pack with these entries, in the order of their ids: halved while it is too large, as no pack of a
-    single entry is."""
+    """Yields one pack with these entries, in the order of their ids. A pack that is too large is halved; one entry
+    always fits."""
     pack = packed(workspace, last_id, entries)
     if len(pack.contents) <= MAX_PACK_BYTES or len(entries) == 1:
         yield pack
@@ -44,7 +44,7 @@ def in_packs(workspace: str, last_id: str, entries: Sequence[EntryWords]) -> Ite
 
 
 def _entry_to(numbers: dict[str, int], entry: EntryWords) -> list[Any]:
-    """``numbers``: of the words so far, to which the entry's are added."""
+    """Returns the entry as a row. ``numbers``: the words' numbers so far, to which the entry's words are added."""
     by_weight = defaultdict[int, list[int]](list)
     for word, weight in entry.weights.items():
         by_weight[weight].append(numbers.setdefault(word, len(numbers)))
@@ -54,7 +54,8 @@ def _entry_to(numbers: dict[str, int], entry: EntryWords) -> list[Any]:
 
 
 def _steps(numbers: Iterable[int]) -> list[int]:
-    """Returns the first number and how far each is from the one before: small ones, which pack well."""
+    """Returns the first number, and the difference of each further one to the one before: small numbers, which compress
+    well."""
     ordered = sorted(numbers)
     return [number - before for before, number in zip([0, *ordered], ordered, strict=False)]
 

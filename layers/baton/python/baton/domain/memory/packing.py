@@ -1,5 +1,4 @@
-"""Which packs are to be written: new ones for entries that are in none, and those that say too little of what has
-changed since."""
+"""Which packs are to be written: new packs for unpacked entries, void packs, and packs whose entries have changed."""
 
 from __future__ import annotations
 
@@ -14,23 +13,23 @@ from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.memory.entry_words import EntryWords, words_of
 from baton.domain.memory.pack_contents import in_packs
 
-# An entry is packed, and a change merged, once nothing of an earlier time shows any more: ten times as late as a commit
-# may be.
+# An entry is packed, and a change merged, at this age: ten times as late as a commit may be, so that nothing of an
+# earlier time appears afterwards.
 SETTLED = timedelta(minutes=10)
-# The entries of a pack, unless their words take too much. As many changes are read by each process that begins, before
-# they are merged.
+# The entries of a pack, unless their words take too many bytes. As many changes wait before they are merged; a process
+# that begins reads these.
 PACK_SIZE = 200
-# In one commit.
+# The packs that one commit writes.
 PACKS_AT_ONCE = 10
 
-# By the last id of each pack.
+# A pack's last id → the entries that it has to hold.
 Contents = dict[str, Sequence[EntryWords]]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPacks:
-    """The latest packs, as a process has read them. ``contents``: by the last id of each, the oldest first; None for
-    one that is void. ``after``: the id up to which older entries were left out, if there are any."""
+    """The latest packs, as a process has read them. ``contents``: a pack's last id → its entries, or None if it is
+    void; the oldest pack first. ``after``: older entries, up to this id, weren't read; empty if there are none."""
 
     packs: PackList
     contents: Mapping[str, Sequence[EntryWords] | None] = field(default_factory=dict)
@@ -38,7 +37,8 @@ class ReadPacks:
     of_newer: frozenset[str] = frozenset()  # the last ids of void packs that a newer release has made
 
     def beginning_with(self, entry_id: str) -> ReadPacks:
-        """Returns the same for a process that has read no older entry than this: there are more than are searched."""
+        """Returns the same packs for a process that has read no entry before this one, as there are more than are
+        searched."""
         before = entry_id[:-1]  # sorts before it, and after every other one of an earlier millisecond
         return replace(self, after=before, packs=replace(self.packs, begins_after=before))
 
@@ -46,7 +46,7 @@ class ReadPacks:
         return (each for entries in self.contents.values() for each in entries or ())
 
     def gaps(self) -> list[tuple[str, str]]:
-        """Returns the ranges of ids that void packs stand for: later than the first one, up to the second one."""
+        """Returns the ranges of ids that void packs stand for: after the first id, up to the second."""
         gaps: list[tuple[str, str]] = []
         before = self.after
         for last_id, entries in self.contents.items():
@@ -59,7 +59,7 @@ class ReadPacks:
 
 
 def new_packs(workspace: str, entries: Sequence[EntryWords], size: int, now: datetime) -> Iterator[EntryPack]:
-    """Yields packs of these, which are in none, in the order of their ids: of as many as fill one and are settled."""
+    """Yields packs of these unpacked entries, which are in the order of their ids: full packs of settled entries."""
     settled = bisect_left(entries, ids.beginning_at(ENTRY, now - SETTLED), key=_id_of)
     for end in range(size, settled + 1, size):
         some = entries[end - size : end]
@@ -67,8 +67,8 @@ def new_packs(workspace: str, entries: Sequence[EntryWords], size: int, now: dat
 
 
 def filled(read: ReadPacks, entries: Sequence[EntryWords], most: int) -> Contents:
-    """Returns what the void packs have to hold, each so many at most. ``entries``: those of their ranges, in the order
-    of their ids."""
+    """Returns the contents of the void packs, except those with more than ``most`` entries. ``entries``: those in the
+    gaps, in the order of their ids."""
     contents: dict[str, Sequence[EntryWords]] = {}
     before = read.after
     for last_id, known in read.contents.items():
@@ -81,8 +81,9 @@ def filled(read: ReadPacks, entries: Sequence[EntryWords], most: int) -> Content
 
 
 def merged(read: ReadPacks, changes: Mapping[str, Entry], least: int, now: datetime) -> tuple[Contents, datetime]:
-    """Returns what packs have to hold now, if ``least`` changes aren't in them, and until when all changes are in them
-    then. ``changes``: the entries that were changed, as they are now, by the marks of the changes."""
+    """Returns the new contents of the packs whose entries have changed, and the time up to which all changes are then
+    in packs. Returns no contents for fewer than ``least`` settled changes. ``changes``: mark of a change → the entry as
+    it is now."""
     settled = sorted(mark for mark in changes if mark < ids.beginning_at(CHANGE, now - SETTLED))
     merged_at = read.packs.merged_at
     if len(settled) < least:

@@ -1,4 +1,4 @@
-"""How much one poster may put on the blackboard in an hour: everybody's search reads all of it."""
+"""How much one poster may put on the blackboard in an hour. Every search reads all of it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from baton.domain import errors
 from baton.domain.access.metering import HUMAN_FACTOR
 from baton.domain.access.principal import Principal, PrincipalKind
 
-# Of an agent. An entry of 70 words has half a kilobyte.
+# The limits of an agent. An entry of 70 words has half a kilobyte.
 ENTRIES_PER_HOUR, BYTES_PER_HOUR = 2_400, 4_000_000
 _HOUR_SECONDS = 3_600
 
 
 @dataclass(slots=True)
 class PosterUse:
-    """One poster's buckets, in one process. They drain within an hour."""
+    """One poster's use, in one process: two leaky buckets, of entries and of bytes. A full one drains within an
+    hour."""
 
     at: datetime
     entries: float = 0.0
     bytes: float = 0.0
 
     def take(self, by: Principal, size: int, now: datetime) -> None:
-        """Counts an entry of so many bytes. Raises ``BoardRateLimited``, and counts nothing, if that is too much."""
+        """Counts an entry of ``size`` bytes. If that is too much, raises ``BoardRateLimited``, and counts nothing."""
         # People import what they know, and services what a tracker knows.
         factor = 1 if by.kind is PrincipalKind.AGENT else HUMAN_FACTOR
         passed, self.at = max(0.0, (now - self.at).total_seconds()) / _HOUR_SECONDS, now

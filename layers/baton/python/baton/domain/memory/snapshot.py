@@ -12,7 +12,7 @@ from baton.domain.memory.entry import Entry, EntryChange, EntryEvent, EntryType
 from baton.domain.memory.scope import ROOT
 
 MOST = {EntryType.DECISION: 5, EntryType.WARNING: 3, EntryType.FINDING: 3}
-# Of those, so many places are the newest that humans posted: what agents post later doesn't push them out.
+# So many of these places are for the newest entries of humans: later ones of agents don't push them out.
 OF_HUMANS = {EntryType.DECISION: 3, EntryType.WARNING: 2, EntryType.FINDING: 2}
 _TAKEN_BACK = frozenset({EntryChange.WITHDRAWN, EntryChange.DELETED})
 # Of the warnings that were added since, the newest.
@@ -46,18 +46,19 @@ class Snapshot:
         return (*self.decision_ids, *self.warning_ids, *self.finding_ids)
 
     def without(self, entry_ids: Collection[str]) -> Snapshot:
-        """Returns it without what it says of these. Their ids stay, so that what is told of them has a name."""
+        """Returns the snapshot without the texts of these entries. Their ids stay, so that what became of them can be
+        told."""
         told = zip(self.entry_ids, self.summaries, self.posted_by, strict=True)
         left = [(summary, by) for each, summary, by in told if each not in entry_ids]
         return replace(self, summaries=tuple(each for each, _ in left), posted_by=tuple(by for _, by in left))
 
     @property
     def warnings_from(self) -> datetime:
-        """From when on a warning may be one that the snapshot hasn't."""
+        """Returns the time from which on a warning may be missing in the snapshot."""
         return self.taken_at - MAY_BE_MISSING
 
     def is_added(self, warning: Entry) -> bool:
-        """True if the snapshot hasn't the warning, and didn't leave it out as too old."""
+        """True if the warning isn't in the snapshot, and wasn't left out of it as too old."""
         if warning.id in self.warning_ids:
             return False
         is_full = len(self.warning_ids) == MOST[EntryType.WARNING]
@@ -108,14 +109,14 @@ class Drift:
 
     @property
     def untold(self) -> frozenset[str]:
-        """The ids of what nobody is told any more: it was withdrawn or deleted."""
+        """Returns the ids of the entries whose texts nobody gets any more: withdrawn or deleted."""
         decisions = (each.decision for each in self.decisions if each.how in _TAKEN_BACK)
         return frozenset(entry.id for entry in (*decisions, *self.taken_back))
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMemory:
-    """What a claimer gets of the memory. ``drift``: None if it couldn't be looked at."""
+    """The memory that comes with a claim. ``drift``: None if it couldn't be read."""
 
     snapshot: Snapshot | None = None
     drift: Drift | None = None

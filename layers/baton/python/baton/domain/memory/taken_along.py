@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# What part of the work it is about; whether it asks for a snapshot; so many entries that fit come with its claim.
+# The part of the work that a handoff is about; whether it gets a snapshot; how many entries come with its claim.
 SCOPE, AUTO_SNAPSHOT, AUTO_MEMORIES = "scope", "auto_snapshot", "auto_memories"
 ASKING = (SCOPE, AUTO_SNAPSHOT, AUTO_MEMORIES)
 SNAPSHOT = "snapshot"
@@ -27,6 +27,6 @@ def kept_in(record: Fields) -> dict[str, Any]:
 
 
 def asked_anew(record: Fields) -> dict[str, Any]:
-    """Returns the fields that ask for what the record's handoff had asked for: for one whose maker can't ask."""
+    """Returns the fields that ask again for what the record's handoff had asked for, for a handoff that Baton makes."""
     kept = {name: record[name] for name in (SCOPE, AUTO_MEMORIES) if name in record}
     return {**kept, AUTO_SNAPSHOT: True} if SNAPSHOT in record else kept

@@ -1,5 +1,5 @@
-"""Which documents hold a word, and how well they fit several: BM25F in arrays. A document can be replaced and removed;
-what is found is then the same as if it had never been there."""
+"""An index of words: which documents hold a word, and how well they fit several words (BM25F, in arrays). A document
+can be replaced or removed; scores are then the same as if the old one had never been there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LENGTH = 0.4
 # A posting is a document's place and the word's weight in it, in 32 bits.
 _WEIGHT_BITS = 8
 MAX_WEIGHT = (1 << _WEIGHT_BITS) - 1
-# How many places of removed documents are put up with, and which part of all places.
+# The index is compacted once more places than this, and more than this part of all, are of removed documents.
 _FEW, _PART = 256, 3
 
 _GONE = array("I")
@@ -27,30 +27,30 @@ class WordIndex:
         self._clear()
 
     def _clear(self) -> None:
-        self._numbers: dict[str, int] = {}  # of the words
-        self._postings: list[array[int]] = []  # by a word's number
-        self._removed: Counter[int] = Counter()  # of a word's postings, those of removed documents
-        # By a document's place, which stays empty once it is removed.
+        self._numbers: dict[str, int] = {}  # word → its number
+        self._postings: list[array[int]] = []  # word's number → its postings
+        self._removed: Counter[int] = Counter()  # word's number → how many of its postings are of removed documents
+        # Lists by a document's place. The place of a removed document stays empty.
         self._keys: list[str | None] = []
-        self._words: list[array[int]] = []
-        self._lengths = array("I")
-        self._places: dict[str, int] = {}
-        self._total = 0  # of the lengths
-        self._norms: list[float] = []  # by place; empty after a change
+        self._words: list[array[int]] = []  # the numbers of its words
+        self._lengths = array("I")  # the sum of its words' weights
+        self._norms: list[float] = []  # by which its length lowers its score; empty after a change
+        self._places: dict[str, int] = {}  # document's key → its place
+        self._total = 0  # the sum of all lengths
         self.vocabulary = Vocabulary(self.is_held)
 
     def __len__(self) -> int:
         return len(self._places)
 
     def put(self, key: str, weights: Mapping[str, int], new_words: int | None = None) -> tuple[int, int]:
-        """Adds a document, or replaces the one with this key. ``weights``: how much each of its words counts;
-        ``new_words``: it may bring so many that no document had, and is found by no more. Returns how many words it is
-        found by, and how many of them it brought."""
+        """Adds a document, or replaces the one with this key. ``weights``: how much each of its words counts.
+        ``new_words``: the most words it may bring that no document had; further ones aren't indexed. Returns how many
+        words it is found by, and how many of these it brought."""
         self.remove(key)
         return self._add(key, weights.items(), new_words)
 
     def remove(self, key: str) -> None:
-        """A key that isn't there is no mistake."""
+        """Removes the document, if there is one."""
         place = self._places.pop(key, None)
         if place is None:
             return
@@ -61,8 +61,8 @@ class WordIndex:
             self._compact()
 
     def scores(self, terms: Iterable[Mapping[str, float]]) -> dict[str, float]:
-        """Returns how well each document fits that holds any of the words. A term is one word of a question, in each
-        form that it may stand as, with what that counts."""
+        """Returns the score of each document that holds any of the words. A term is one word of a question: the forms
+        that it may stand as, each with what it counts."""
         found = [0.0] * len(self._keys)
         for term in terms:
             self._count([(self._numbers[word], share) for word, share in term.items() if word in self._numbers], found)
@@ -79,7 +79,7 @@ class WordIndex:
         return number is not None and len(self._postings[number]) > self._removed[number]
 
     def _count(self, forms: Sequence[tuple[int, float]], found: list[float]) -> None:
-        """Counts one term, which is as rare as the documents that hold any form of it."""
+        """Adds the score of one term to ``found``. The term is as rare as the documents that hold any of its forms."""
         held: dict[int, float] = {}
         for number, share in forms:
             for posting in self._postings[number]:
@@ -88,7 +88,7 @@ class WordIndex:
                     held[place] = held.get(place, 0.0) + share * (posting & MAX_WEIGHT)
         if not held:
             return
-        # What isn't the word itself counts less by its share, however often it stands there.
+        # A form that isn't the word itself counts less by its share, however often it stands there.
         rarity = math.log(1 + (len(self) - len(held) + 0.5) / (len(held) + 0.5)) * (_SATURATION + 1)
         norms = self._norms = self._norms or self._new_norms()
         for place, weight in held.items():
@@ -125,7 +125,7 @@ class WordIndex:
         return len(words), len(postings) - first_new
 
     def _compact(self) -> None:
-        """Forgets the places of removed documents, and the words that only they had."""
+        """Frees the places of removed documents, and the words that only these held."""
         kept = list(self._documents())
         self._clear()
         for key, weights in kept:

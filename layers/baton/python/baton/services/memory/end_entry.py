@@ -1,4 +1,4 @@
-"""An entry is taken back by who posted it or by a human, or deleted by a human (docs/spec/memory.md §3)."""
+"""The end of an entry: its poster or a human withdraws it, a human deletes it (docs/spec/memory.md §3)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Ended = tuple[Entry, list[Write]]
 def withdraw_entry(
     deps: Deps, by: Principal, entry_id: str, reason: str | None = None, idempotency_key: IdempotencyKey | None = None
 ) -> Entry:
-    """Takes the entry back: no list, view or search has it any more. One that was taken back or deleted before stays as
-    it is. Raises ``Unknown``, ``HumanNeeded`` and ``GuardrailRefused``."""
+    """Withdraws the entry: no list, view or search has it any more. An entry that was withdrawn or deleted before stays
+    as it is. Raises ``Unknown``, ``HumanNeeded`` and ``GuardrailRefused``."""
 
     def withdrawn(entry: Entry, now: datetime) -> Ended:
         checked: str | None = apply_guardrails(deps, by.workspace, {"reason": reason})["reason"]
@@ -34,8 +34,8 @@ def withdraw_entry(
 
 
 def delete_entry(deps: Deps, by: Principal, entry_id: str) -> Entry:
-    """Removes the entry's texts; what is left says that it was, and who deleted it. One that was deleted before stays
-    as it is. Raises ``HumanNeeded`` and ``Unknown``."""
+    """Removes the entry's texts. The rest of the entry stays, and says who deleted it. An entry that was deleted before
+    stays as it is. Raises ``HumanNeeded`` and ``Unknown``."""
     by.must_be_human("delete an entry")
 
     def deleted(entry: Entry, now: datetime) -> Ended:
@@ -52,7 +52,7 @@ def _ended(
     end: Callable[[Entry, datetime], Ended],
     idempotency_key: IdempotencyKey | None,
 ) -> Entry:
-    """A repeat is answered with the entry as it is now: nothing but its deletion can follow."""
+    """Ends the entry. A repeat is answered with the entry as it is now, as only a deletion can have followed."""
 
     def decide() -> Entry:
         before, now = readable_entry(deps, by, entry_id), deps.clock.now()

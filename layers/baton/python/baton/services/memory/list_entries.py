@@ -40,8 +40,8 @@ class EntryFilter:
 
 
 def list_entries(deps: Deps, by: Principal, wanted: EntryFilter, limit: int, cursor: str | None) -> Page:
-    """Returns the entries that are neither withdrawn nor deleted, newest first: those in view of the scope. A page may
-    have fewer than ``limit`` and a cursor all the same. Raises ``InvalidInput``."""
+    """Returns the entries that the filter takes, newest first. A page may have fewer than ``limit`` and a cursor all
+    the same. Raises ``InvalidInput``."""
     if wanted.since is not None and wanted.until is not None and wanted.until <= wanted.since:
         raise errors.InvalidInput("until", "must be after since")
     asked = replace(wanted, scope=parse_scope(wanted.scope))

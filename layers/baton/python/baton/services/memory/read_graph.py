@@ -26,7 +26,7 @@ from baton.steps.access.read_rights import ReadRights
 DEFAULT_DAYS = 7
 MAX_DAYS = 31
 MAX_HANDOFFS = 500
-# Of messages and outputs: what is parsed takes some twenty times as much memory, and time.
+# The bytes of messages and outputs that are read. Parsed, they take some twenty times as much memory, and time.
 MAX_BYTES = 4_000_000
 MAX_ENTRIES = 1_000
 MAX_NODES = 200

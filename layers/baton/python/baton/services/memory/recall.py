@@ -1,4 +1,4 @@
-"""What the workspace knows about something: in one call, the best first (docs/spec/memory.md §8)."""
+"""The search in a workspace's memory, the best entries first (docs/spec/memory.md §8)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from baton.steps.memory.found_entries import FoundEntry, found_entries, to_read
 
 # Entries in one answer.
 MAX_FOUND = 20
-# What says why a file is as it is.
+# The types of entries that say why a file is as it is.
 REASONS = frozenset({EntryType.DECISION, EntryType.CONSTRAINT})
 
 
@@ -30,8 +30,8 @@ class Recalled:
 
 
 def recall(deps: Deps, by: Principal, question: Question) -> SearchAnswer[Recalled]:
-    """Answers with the entries that fit the question, the best first, at most ``question.limit``. A decision that holds
-    comes before those that it replaced, and has them with it. Raises ``InvalidInput`` and ``Busy``."""
+    """Returns the entries that fit the question, the best first, at most ``question.limit``. A decision that holds
+    comes before the decisions that it replaced, and is returned with them. Raises ``InvalidInput`` and ``Busy``."""
     asked = replace(question, scope=parse_scope(question.scope))
     hits = deps.search.find(by.workspace, replace(asked, limit=to_read(by, asked.limit)))
     found = found_entries(deps, by, [each.entry_id for each in hits.items])
@@ -40,8 +40,8 @@ def recall(deps: Deps, by: Principal, question: Question) -> SearchAnswer[Recall
 
 
 def why(deps: Deps, by: Principal, path: str, limit: int) -> SearchAnswer[FoundEntry]:
-    """Answers with the decisions and constraints that hold for a file or folder, newest first, each with what it
-    replaced. Raises ``InvalidInput`` and ``Busy``."""
+    """Returns the decisions and constraints that concern a file or folder, newest first, each with what it replaced.
+    Raises ``InvalidInput`` and ``Busy``."""
     hits = deps.search.about(by.workspace, parse_path(path, "path"), REASONS)
     found = found_entries(deps, by, hits.items[: to_read(by, limit)])
     return SearchAnswer(list(found.values())[:limit], hits.searched, hits.is_whole)

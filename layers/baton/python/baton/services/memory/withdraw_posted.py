@@ -1,4 +1,4 @@
-"""A human takes back what one poster has put on the blackboard (docs/spec/memory.md §3)."""
+"""A human withdraws the entries of one poster (docs/spec/memory.md §3)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MAX_WITHDRAWN, _MAX_ITEMS = 25, 90
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posted:
-    """``posted_by``: a principal's key. ``since`` is in the span, ``until`` isn't. ``cursor``: where an earlier request
-    has stopped."""
+    """The entries to withdraw. ``posted_by``: a principal's key. ``since`` is in the span, ``until`` isn't. ``cursor``:
+    where an earlier request has stopped."""
 
     posted_by: str
     since: datetime | None = None

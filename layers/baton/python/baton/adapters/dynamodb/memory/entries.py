@@ -21,10 +21,10 @@ from baton.ports.paging import Page
 _PREFIX = f"{ENTRY}_"
 # Sorts after every id of an entry.
 _LAST = _PREFIX + "~"
-# So many more are read: of an index, as it may show entries that aren't active any more; of a shard, as one may have
-# more of a page than the others.
+# So many items are read in addition: of an index, which may show entries that aren't active any more, and of a shard,
+# which may have more of a page than the others.
 _SPARE = 3
-# Of a place in a view, where what humans posted comes first: all of it in half a read unit.
+# The items read of a place in a view if humans' entries come first: they fit into half a read unit.
 LISTED_AT_ONCE = 25
 
 # A view, and where the entries were posted: in its scope, or below it.
@@ -97,7 +97,7 @@ class Entries:
     def _entries_in_shards(
         self, workspace: str, first: str, last: str, limit: int, *, newest_first: bool
     ) -> list[_Shard]:
-        """Returns the ids of a range, ends included, as far as each shard's page goes."""
+        """Returns the ids between ``first`` and ``last``, both included, of one page of each shard."""
         if first > last:
             return []
         size, found = limit // keys.BOARD_SHARDS + _SPARE, list[_Shard]()
@@ -110,8 +110,8 @@ class Entries:
         return found
 
     def _shown_in_views(self, wanted: Mapping[Place, tuple[int, bool]], first: str) -> dict[Place, list[keys.Shown]]:
-        """Returns the newest of each place, so many at least; before them what humans posted, where that is wanted. One
-        query for both, unless they have posted so much that it leaves too little of the answer to all else."""
+        """Returns the newest entries of each place, so many at least, with those of humans first where that is wanted.
+        One query reads both, and a second one the rest if humans' entries fill the first."""
         found: dict[Place, list[keys.Shown]] = {}
 
         def read(place: Place, size: int, *, humans_first: bool) -> list[keys.Shown]:
@@ -136,8 +136,8 @@ class Entries:
     def _active_entries(
         self, workspace: str, newest: Mapping[EntryType, list[str]], most: Mapping[EntryType, int]
     ) -> dict[EntryType, tuple[Entry, ...]]:
-        """Reads so many of each type, the first of ``newest``, and the spare ones of a type only if some of those
-        aren't active any more."""
+        """Reads so many entries of each type, the first of ``newest``. Reads the spare ones of a type only if some of
+        the first aren't active any more."""
         read = self.entries(workspace, [each for kind, ids_ in newest.items() for each in ids_[: most[kind]]])
         short = {kind for kind, ids_ in newest.items() if len(_active(read, ids_)) < len(ids_[: most[kind]])}
         if short:
@@ -147,15 +147,15 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class _Shard:
-    """What was read of one shard, and whether there is more of the range in it."""
+    """The items read of one shard, and whether it has more in the range."""
 
     items: list[Item]
     has_more: bool
 
 
 def _page(workspace: str, shards: Sequence[_Shard], limit: int, *, newest_first: bool) -> Page:
-    """Returns the page that begins with all of these. Nothing is shown beyond the end of a shard that has more: what
-    follows in it may come before."""
+    """Returns the first page of all shards together. It ends where the items read of a shard with more end, as the next
+    ones of that shard may come before those of others."""
     ends = [shard.items[-1]["sk"] for shard in shards if shard.has_more]
     until = (max(ends) if newest_first else min(ends)) if ends else None
     ordered = sorted((item for shard in shards for item in shard.items), key=_id_of, reverse=newest_first)
@@ -167,13 +167,13 @@ def _page(workspace: str, shards: Sequence[_Shard], limit: int, *, newest_first:
 
 
 def _places(workspace: str, kind: EntryType, scope: str) -> list[Place]:
-    """Returns where the active entries are that the scope sees: in each scope above it, in itself, and below it."""
+    """Returns the places of the active entries that the scope sees: in each scope above it, in itself, and below it."""
     here = [(keys.view_of(workspace, kind, each), keys.HERE) for each in line_of(scope)]
     return [*here, (keys.view_of(workspace, kind, scope), keys.BELOW)]
 
 
 def _in_order(listed: Sequence[keys.Shown], of_humans: int) -> list[str]:
-    """Returns the ids in the order in which they take places: so many of humans', then the newest."""
+    """Returns the ids in the order in which they take places: so many of humans', then the newest of all."""
     kept = sorted({each.entry_id for each in listed if each.is_by_human}, reverse=True)[:of_humans]
     others = {each.entry_id for each in listed}.difference(kept)
     return [*kept, *sorted(others, reverse=True)]
