@@ -1,1 +1,1 @@
-"""The HTTP edge that the API functions share: strict reading, one table of errors, the shapes of answers."""
+"""The HTTP edge that the API's functions share: strict parsing, one table of errors, the shapes of answers."""

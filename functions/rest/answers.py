@@ -49,7 +49,7 @@ class Answer:
 
 
 def ok(body: Mapping[str, Any], *, tag: str | None = None) -> Answer:
-    """``tag``: the ETag, where something smaller than the body decides it."""
+    """``tag``: the ETag, if it follows from less than the body."""
     return Answer(HTTPStatus.OK, body, {"ETag": tag} if tag else {})
 
 

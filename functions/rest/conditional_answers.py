@@ -1,6 +1,5 @@
-"""Conditional answers to reads that are made of tasks. A caller who asks again and again, and takes an answer that is
-half a minute old, is answered from the workspace's watch while nothing has changed
-(docs/what-is-stored.md §14)."""
+"""Conditional answers to reads of tasks. A caller who reads again and again, and takes an answer that is half a minute
+old, gets 304 from the workspace's watch while nothing has changed (docs/what-is-stored.md §14)."""
 
 from __future__ import annotations
 
@@ -20,14 +19,14 @@ from rest.request import Request
 
 @dataclass(frozen=True, slots=True)
 class ConditionalAnswer:
-    """What the workspace's watch says of an answer before it is made."""
+    """The state of the workspace's watch, which is read before the answer is made."""
 
-    edition: str  # a tag of this edition still holds
-    is_settled: bool  # an answer that is made now is of this edition
+    edition: str  # a caller's tag of this edition still holds
+    is_settled: bool  # an answer that is made now gets this edition
 
     def answer(self, by: Principal, request: Request, make: Callable[[], answers.Answer]) -> answers.Answer:
-        """Returns what ``make`` answers, with the edition if it is of one; only that it still holds, and makes nothing,
-        for a caller who shows a tag of this edition."""
+        """Returns 304 for a caller who shows a tag of this edition. Otherwise calls ``make`` and returns its answer,
+        with the edition in its tag if that is settled."""
         known = next((tag for tag in etags.known_to(request) if etags.edition_of(tag) == self.edition), None)
         if known is not None:
             return etags.unchanged(known)
@@ -41,9 +40,9 @@ class ConditionalAnswer:
 
 
 def conditional_answer_of(deps: Deps, by: Principal, request: Request) -> ConditionalAnswer | None:
-    """Returns None where the answer has to be made: for a caller who takes no old one, while the watch doesn't hold,
-    and for a caller who doesn't read all. To that one an edition would tell that something happened to work that
-    isn't its own."""
+    """Returns None if the answer has to be made: for a caller who takes only a fresh one, while the watch doesn't hold,
+    and for a caller who may not read all tasks, as an edition would tell that something has changed that they may not
+    read."""
     if age_taken(request.header("cache-control")) < WINDOW.total_seconds() or not reads_all(by):
         return None
     now, watch = deps.clock.now(), watch_tasks(deps, by.workspace)

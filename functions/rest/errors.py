@@ -1,4 +1,4 @@
-"""The refusals that the HTTP edge makes, and the table that gives every refusal its HTTP status."""
+"""The refusals of the HTTP edge, and the table that gives every refusal its HTTP status."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class MalformedJson(errors.InvalidInput):
 
 
 class MalformedYaml(MalformedJson):
-    """The same for a YAML body, where a route takes one."""
+    """The body isn't YAML that Baton takes, on a route that takes YAML."""
 
     code = "malformed_yaml"
 
@@ -29,7 +29,7 @@ class InvalidFields(errors.InvalidInput):
 
 
 class NotAuthenticated(errors.BatonError):
-    """A request without a token, on a route that needs one. One whose token isn't good is ``TokenRefused``."""
+    """A request without a token, on a route that needs one. A token that isn't valid is ``TokenRefused``."""
 
     code = "not_authenticated"
 

@@ -1,7 +1,7 @@
-"""ETags of what is read: a caller who has an answer already learns that it still holds, without its body.
+"""ETags of answers to reads: a caller who has the answer already learns that it still holds, and gets no body.
 
-A tag is weak, and of one principal's view: another person's is another one, also of the same words. A tag may say
-in which edition it was seen, and is then known to hold before the answer is made (``conditional_answers``):
+A tag is weak, and belongs to one principal's view: for another principal the same answer has another tag. A tag may
+name the edition in which it was given. It is then known to hold before the answer is made (``conditional_answers``):
 ``W/"<digest>.<edition>"``.
 """
 
@@ -17,7 +17,7 @@ from baton.domain.access.principal import Principal
 from rest import answers
 from rest.request import Request
 
-# May be kept by the caller's own browser, and by nobody in between; asked for anew each time.
+# Only the caller's own browser may keep the answer, and it asks each time whether it still holds.
 _KEPT = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
 
 LENGTH, EDITION_LENGTH = 32, 16
@@ -25,13 +25,13 @@ _WITH_EDITION = re.compile(rf'(W/"[0-9a-f]{{{LENGTH}}})\.([0-9a-f]{{{EDITION_LEN
 
 
 def digest_of(by: Principal, *parts: str) -> str:
-    """Returns a digest of what these parts decide, to this principal."""
+    """Returns a digest of the parts and of the principal who sees them."""
     view = "\0".join((by.workspace, by.key, *sorted(by.scopes), "", *parts))
     return hashlib.sha256(view.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def tag_of(by: Principal, *parts: str) -> str:
-    """Returns the tag of an answer that these parts decide, to this principal."""
+    """Returns the tag of an answer that follows from the parts, for this principal."""
     return f'W/"{digest_of(by, *parts)[:LENGTH]}"'
 
 
@@ -45,20 +45,20 @@ def edition_of(tag: str) -> str | None:
 
 
 def without_edition(tag: str) -> str:
-    """Returns the tag of the same answer, whatever its edition."""
+    """Returns the tag of the answer alone."""
     found = _WITH_EDITION.match(tag)
     return tag if found is None else f'{found[1]}"'
 
 
 def known_to(request: Request) -> frozenset[str]:
-    """Returns the tags that the caller shows. A tag of another server's is no harm: it is none of ours."""
+    """Returns the tags that the caller shows, those of other servers too."""
     header = request.header("if-none-match") or ""
     return frozenset(each.strip() for each in header.split(",") if each.strip())
 
 
 def tagged(answer: answers.Answer, by: Principal, request: Request) -> answers.Answer:
-    """Returns the answer with its tag, or only that it still holds. The tag is the one that its handler has given it,
-    else that of its body. Nothing but a success has one."""
+    """Returns the answer with its tag, or 304 if the caller shows that tag. The tag is the one that the handler has
+    set, or else that of the body. Only a 200 gets a tag."""
     if answer.status != HTTPStatus.OK:
         return answer
     text = answers.text_of(answer)

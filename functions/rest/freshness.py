@@ -1,17 +1,17 @@
-"""How old an answer its caller takes: ``Cache-Control: max-age`` of a request (RFC 9111 §5.2.1)."""
+"""The age of an answer that its caller accepts: ``Cache-Control: max-age`` of a request (RFC 9111 §5.2.1)."""
 
 from __future__ import annotations
 
 import re
 
 _SECONDS = re.compile(r'(?:"([0-9]+)"|([0-9]+))\Z')
-# Longer ages are all the same; and no number is read that takes long to read.
+# Further digits of an age are dropped: no caller needs them, and a long number takes long to parse.
 _MOST_DIGITS = 9
 
 
 def age_taken(header: str | None) -> int:
-    """Returns seconds; 0 where the caller takes no other answer than today's. Of several ages the least counts. What
-    isn't understood asks for nothing, and neither does an age that is no number."""
+    """Returns the age in seconds; 0 if only a fresh answer will do. Of several ages the least counts. A directive that
+    isn't understood is ignored, and an age that isn't a number counts as 0."""
     directives = [_named(each) for each in (header or "").split(",")]
     ages = [_seconds(value) for name, value in directives if name == "max-age"]
     if any(name in {"no-cache", "no-store"} for name, _ in directives):

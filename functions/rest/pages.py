@@ -16,9 +16,9 @@ from baton.domain.canonical_json import canonical_json
 from baton.ports.paging import Page
 from rest import models, routing
 
-# One of our sort keys. The cursor's checksum is no secret, and DynamoDB refuses an empty or endless key.
+# A cursor is a sort key. Anybody can make its checksum, and DynamoDB refuses an empty or too long key.
 _CURSOR = re.compile(r"[A-Za-z0-9_#-]{1,200}\Z")
-# The read cursor of a conversation: how far each of its tasks was read.
+# The read cursor of a conversation says how far each of its tasks was read.
 _PLACES = re.compile(r"[A-Za-z0-9_.*~-]{1,1100}\Z")
 
 # A function's answer has at most 6 MB, and escaped quotes and non-ASCII characters may triple its size.
@@ -33,7 +33,7 @@ class Listing(TypedDict):
 
 
 def of(name: str, item: type) -> type[Listing]:
-    """Returns the type of a page of these items. ``name``: by which docs/openapi.json has it."""
+    """Returns the type of a page of these items. ``name``: the type's name in docs/openapi.json."""
     fields: Any = {"items": list[item], "next_cursor": str | None}  # type: ignore[valid-type]
     page: type[Listing] = _typed_dict(name, fields)
     return page
@@ -45,7 +45,7 @@ def cursor_of(call: routing.Call[None, Any]) -> str | None:
 
 
 def read_cursor_of(call: routing.Call[None, Any]) -> str | None:
-    """Returns the read cursor of a listing that grows at its end. Raises ``InvalidInput``."""
+    """Returns the read cursor of a list that grows at its end. Raises ``InvalidInput``."""
     return _unsealed(call, "after", _PLACES)
 
 
@@ -109,5 +109,5 @@ def _seal(call: routing.Call[None, models.PageQuery], cursor: str) -> str:
 
 
 def _in_order(filters: dict[str, Any]) -> dict[str, Any]:
-    """Sorts the filters' sets: their order differs between processes, and a cursor goes from one to the next."""
+    """Sorts the filters' sets: their order differs between processes, and a cursor may come back to another process."""
     return {name: sorted(value) if isinstance(value, list) else value for name, value in filters.items()}

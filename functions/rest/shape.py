@@ -1,5 +1,5 @@
-"""How an object becomes a view: most fields are its attributes under their own names, in the form that JSON gives them.
-Only the odd ones are written out."""
+"""The shapes of views: most fields of a view are attributes of its source under their own names, in the form that JSON
+gives them. A caller gives only the odd ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SHAPES: list[ViewShape[Any, Any]] = []
 
 
 class ViewShape(Generic[SourceT, ViewT]):
-    """``view``: a TypedDict, the table of the fields. ``odd``: its fields that the caller gives. A test holds the types
-    of all other fields to those of the attributes (tests/functions/test_shapes.py)."""
+    """``view``: a TypedDict, which lists the fields. ``odd``: the fields that the caller gives. A test compares the
+    types of all other fields with those of the attributes (tests/functions/test_shapes.py)."""
 
     def __init__(self, view: type[ViewT], source: type[SourceT], odd: str = "") -> None:
         self.view, self.source, self.odd = view, source, frozenset(odd.split())
@@ -31,7 +31,7 @@ class ViewShape(Generic[SourceT, ViewT]):
 
 
 def json_form(value: object) -> object:
-    """Returns a time or a day as text, a tuple as a list, and a set as a sorted one. An enum's member is its value."""
+    """Returns a time or a day as text, a tuple as a list, a set as a sorted list, and any other value as it is."""
     convert = _FORMS.get(type(value))
     return value if convert is None else convert(value)
 
