@@ -1,6 +1,5 @@
-"""A pause of Python's garbage collector, for work that makes many objects and no cycle. Its rounds look through all
-objects that are alive: while 10,000 entries are read at once, a quarter of a second goes to them, and they find
-nothing."""
+"""A pause of Python's garbage collector, for work that makes many objects and no cycles. The collector looks through
+all live objects: while 10,000 entries are read it would take a quarter of a second, and find nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +10,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Within it nothing is collected, in no thread. Of two threads that are within it, the one that came first ends it
-    for both."""
+    """Within it no thread collects garbage. The pause isn't counted: of two threads within it, the one that entered
+    first ends it for both."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class NoSearch:
-    """Raises ``Busy`` whatever it is asked: who can do without gets nothing."""
+    """Raises ``Busy`` at every question, so that a use case that can do without the search goes on without it."""
 
     def find(self, *_: object, **__: object) -> NoReturn:
         raise errors.Busy

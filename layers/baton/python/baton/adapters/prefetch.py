@@ -12,8 +12,8 @@ ItemT = TypeVar("ItemT")
 
 
 def prefetched(items: Iterator[ItemT]) -> Iterator[ItemT]:
-    """Yields the same items. While one is used, another thread makes the next one, and no more: the first one is made
-    here. Raises what making one has raised, after the ones before it."""
+    """Yields the same items. The first one is made here; each further one is made in another thread while the item
+    before it is used. Raises what the making of an item raised, in its place."""
     with ThreadPoolExecutor(1, thread_name_prefix="prefetch") as thread:
         made = _next(items)
         while made:

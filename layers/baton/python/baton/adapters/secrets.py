@@ -1,5 +1,5 @@
-"""Secrets in AWS Secrets Manager: the trackers' tokens, one for each workspace, and the key of the callbacks. Each is
-read at most every five minutes."""
+"""Secrets in AWS Secrets Manager: the token of each workspace's tracker, and the key of the callbacks. A secret is read
+at most every five minutes."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ class SqsClient(Protocol):
 
 
 class SqsDispatchQueue:
-    """Sends dispatch notices, but at the end of a long chain of them none. Fair between agents: the message group of a
-    standard queue is the agent (docs/spec/lifecycle.md §9)."""
+    """Sends dispatch notices, unless the chain of notices is too long (``message_depth``). Fair between agents: the
+    message group of a standard queue is the agent (docs/spec/lifecycle.md §9)."""
 
     def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log
@@ -46,8 +46,8 @@ class SqsDispatchQueue:
 
 
 class SqsTrackerQueue:
-    """Sends notices to the tracker's worker, but at the end of a long chain of them none. Fair between workspaces.
-    Sends nothing if there is no queue."""
+    """Sends notices to the tracker's worker, unless the chain of notices is too long or there is no queue. Fair between
+    workspaces."""
 
     def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log

@@ -18,12 +18,12 @@ from baton.ports.queues import DeadLetters
 
 
 class MalformedMessage(ValueError):
-    """A retry would change nothing."""
+    """A message that can't be handled, and couldn't after a retry either."""
 
 
 def fields_of(body: str, fields: Set[str]) -> dict[str, Any]:
-    """Returns these fields of the message's object: others are a newer version's. Raises ``MalformedMessage`` if it
-    isn't an object that has them all."""
+    """Returns these fields of the message's object, without fields that a newer version may have added. Raises
+    ``MalformedMessage`` if it isn't an object with all of them."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as exc:
@@ -35,8 +35,8 @@ def fields_of(body: str, fields: Set[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SqsBatch:
-    """One SQS batch. A message for which ``handle`` raises comes again. A malformed one goes to the dead letters at
-    once, which raises an alarm. All the others are deleted."""
+    """One SQS batch. If ``handle`` raises for a message, the message comes again. A malformed message goes to the dead
+    letters at once, which raises an alarm. All other messages are deleted."""
 
     what: str  # the messages' name in the log
     handle: Callable[[str], None]

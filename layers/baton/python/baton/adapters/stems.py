@@ -1,4 +1,4 @@
-"""The stems of words by Snowball's algorithms, each language loaded when it is first asked for."""
+"""The stems of words by Snowball's algorithms. A language is loaded when it is first needed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from importlib.util import find_spec, module_from_spec, spec_from_loader
 from threading import Lock
 from typing import Any
 
-# The package imports all its 35 languages, which takes a fifth of a second. Under this name it is there without its
-# beginning, and a language is a module of it.
+# The package's own name would import all its 35 languages, which takes a fifth of a second. Under this name it is there
+# without its ``__init__``, and each language is a module of it.
 _PACKAGE = "baton_snowball"
-# A stemmer keeps its word in itself.
+# A stemmer isn't safe for several threads: it holds the word that it works on.
 _lock = Lock()
-# Words whose stems are remembered: a workspace's questions meet the same ones again.
+# The words whose stems are remembered: the questions of a workspace are often about the same ones.
 KNOWN_STEMS = 50_000
 
 

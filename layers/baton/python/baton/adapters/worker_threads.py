@@ -1,4 +1,4 @@
-"""Worker threads: for work that mostly waits for the network."""
+"""Worker threads, for work that mostly waits for the network."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""A circuit breaker around each model of a provider (Powertools'), for each workspace that asks it, shared by all
-processes through Baton's own table: while a model is down, not every task waits for a time-out of its own. What one
-workspace asks may be what a model fails at, so it opens no other workspace's circuit. A model that wants to be asked
-less often isn't down: this process leaves it alone for as long as it says, whoever asks, as the provider counts by the
-deployment's key."""
+"""A circuit breaker around each model of a provider (Powertools'), so that not every task waits for a time-out while a
+model is down. A circuit is of one workspace, as one workspace's requests may be what a model fails at. Its state is in
+Baton's table, for all processes.
+
+A model that throttles isn't down. The process then leaves it alone for as long as it says, for all workspaces, as the
+provider counts by the deployment's key.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,11 @@ from baton.ports import runs
 CIRCUITS = "CIRCUITS"
 FAILURES_IN_A_ROW = 5
 RECOVERY_SECONDS = 30
-# While another process tests the provider, which takes as long as a model does.
+# The wait while another process tests the provider, which takes as long as a model's answer.
 MIN_RETRY_SECONDS = 5.0
-# The longest that a process believes a provider that wants to be left alone.
+# The longest time for which a throttled model is left alone, whatever it says.
 MAX_THROTTLE_SECONDS = 300.0
-# The circuits whose failures in a row this process counts, at most.
+# The most circuits whose failures in a row a process counts.
 _MAX_CIRCUITS = 1_000
 
 
@@ -60,12 +62,12 @@ class CircuitStore(CircuitBreakerDynamoDBPersistence):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """When a circuit opens, and for how long."""
+    """The failures after which a circuit opens, and how long it stays open."""
 
     failures: int = FAILURES_IN_A_ROW
     recovery_seconds: int = RECOVERY_SECONDS
-    cached_seconds: int = 5  # the state's age at most, in this process
-    now: Callable[[], float] = time.monotonic  # by which a throttled model is left alone
+    cached_seconds: int = 5  # the greatest age of a circuit's state in this process's cache
+    now: Callable[[], float] = time.monotonic  # the clock of the pauses of throttled models
 
 
 class GuardedModel:
@@ -95,7 +97,7 @@ class GuardedModel:
         return reply
 
     def _must_be_free(self, model: str) -> None:
-        """Raises ``ModelThrottled`` while the model wants to be left alone."""
+        """Raises ``ModelThrottled`` while the model is to be left alone."""
         left = self._free_at.get(model, 0.0) - self._limits.now()
         if left > 0:
             raise errors.ModelThrottled("The model wanted to be left alone a moment ago.", retry_after=left)
@@ -117,7 +119,7 @@ class GuardedModel:
         return guarded
 
     def _converse(self, request: runs.ModelRequest) -> runs.ModelReply | errors.ModelTrouble:
-        """Returns a refusal or a throttle as a result, so that it ends a row of failures as a reply does."""
+        """Returns a refusal or a throttle as a result: like a reply, it ends the row of failures that is counted."""
         try:
             return self._model.converse(request)
         except (errors.ModelRefuses, errors.ModelThrottled) as answer:

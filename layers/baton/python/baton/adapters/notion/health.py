@@ -1,4 +1,4 @@
-"""Problems of a database that keep part of a task from being shown."""
+"""What in a database keeps parts of a task from being shown."""
 
 from __future__ import annotations
 

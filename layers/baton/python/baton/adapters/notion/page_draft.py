@@ -1,8 +1,5 @@
-"""A page to be created, and what to leave out when Notion refuses it.
-
-A refusal is definite: nothing was created, so the page may be tried again without the refused part. Each retry leaves
-something out for good, so they come to an end.
-"""
+"""A page that is to be created. If Notion refuses it, nothing was created, and the page is tried again without the
+refused part. Each retry leaves out more, so the retries come to an end."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ class PageDraft:
 
     @property
     def without(self) -> tuple[str, ...]:
-        """Returns a sentence for each part that was left out. The task's id isn't mentioned: nobody misses it."""
+        """Returns a sentence for each part that was left out, except the task's id, which nobody misses."""
         sentences = [
             f"The {_DISPLAY_NAMES[role]} couldn't be written: {lack}"
             for role, lack in self._lacks()

@@ -1,4 +1,4 @@
-"""A sheet's values as properties of a page, and back."""
+"""The fields of a page in Notion: a task's values as properties, and properties as values."""
 
 from __future__ import annotations
 
