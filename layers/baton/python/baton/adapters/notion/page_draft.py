@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from baton.adapters.notion import queries, texts, troubles, words
+from baton.adapters.notion import page_properties, queries, texts, troubles
 from baton.adapters.notion.database_schema import DatabaseSchema, Lack
 from baton.domain import errors
 from baton.domain.settings.tracker_settings import TrackerSettings
@@ -61,7 +61,7 @@ class PageDraft:
             f"The {_DISPLAY_NAMES[role]} couldn't be written: {why}" for role, why in self.refused if role != "task_id"
         ]
         for role in RELATIONS:
-            if lost := len(self.unshared.intersection(words.related_ids(self.page_fields, role))):
+            if lost := len(self.unshared.intersection(page_properties.related_ids(self.page_fields, role))):
                 pages = f"{lost} {role.capitalize()} {'page' if lost == 1 else 'pages'}"
                 sentences.append(f"{pages} couldn't be linked: share them with the connection under ••• → Connections.")
         return tuple(sentences)
@@ -99,7 +99,7 @@ class PageDraft:
         return related if named or isinstance(refusal, troubles.NotThere) or "relation" in message else frozenset()
 
     def _related(self, role: str) -> tuple[str, ...]:
-        return tuple(one for one in words.related_ids(self.page_fields, role) if one not in self.unshared)
+        return tuple(one for one in page_properties.related_ids(self.page_fields, role) if one not in self.unshared)
 
     def _values(self) -> Iterator[tuple[str, Any]]:
         """Yields each property's role, with the property and its value, or the reason why it has none."""
@@ -108,13 +108,13 @@ class PageDraft:
             "priority": f"tracker.priorities.{self.page_fields.priority}",
         }
         refused = dict(self.refused)
-        for role, word in words.wanted(self.page_fields, self.settings).items():
+        for role, word in page_properties.wanted(self.page_fields, self.settings).items():
             if word and role not in refused:
-                yield role, words.value(self.schema, self.settings, role, word, setting.get(role, ""))
+                yield role, page_properties.value(self.schema, self.settings, role, word, setting.get(role, ""))
         for role in RELATIONS:
             if role not in refused and (ids := self._related(role)):
                 found = self.schema.find(role, self.settings)
-                yield role, found if isinstance(found, Lack) else (found, words.relation(ids))
+                yield role, found if isinstance(found, Lack) else (found, page_properties.relation(ids))
 
     def _written(self) -> list[tuple[str, Any]]:
         return [(role, found) for role, found in self._values() if not isinstance(found, Lack)]

@@ -1,4 +1,4 @@
-"""Queries for pages, and the task that a page belongs to."""
+"""Queries for pages, and the tasks that a page names."""
 
 from __future__ import annotations
 

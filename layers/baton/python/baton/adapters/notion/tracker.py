@@ -8,7 +8,7 @@ from typing import Any
 
 from notion_client.helpers import is_full_page
 
-from baton.adapters.notion import queries, texts, troubles, words
+from baton.adapters.notion import page_properties, queries, texts, troubles
 from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.database_schema import DatabaseSchema, Lack, Property, Schemas, dashed, read_schema
 from baton.adapters.notion.health import ERROR, WARNING, problems_of
@@ -53,14 +53,14 @@ class NotionTracker:
         task_id = schema.find("task_id", self._settings)
         if isinstance(task_id, Property):
             condition = {"property": task_id.name, "rich_text": {"equals": page_fields.task_id}}
-            if named := tuple(map(words.page_ref, self._pages(schema, condition, queries.CREATED))):
+            if named := tuple(map(page_properties.page_ref, self._pages(schema, condition, queries.CREATED))):
                 return named
         alike = queries.both(
             queries.title(schema, "equals", texts.as_written(page_fields.title)),
             queries.since(queries.CREATED, page_fields.created_at - _SLACK),
         )
         ranked = [(self._rank(page, page_fields.task_id), page) for page in self._pages(schema, alike, queries.CREATED)]
-        return tuple(words.page_ref(page) for wanted in (0, 1) for rank, page in ranked if rank == wanted)
+        return tuple(page_properties.page_ref(page) for wanted in (0, 1) for rank, page in ranked if rank == wanted)
 
     def update(self, page_id: str, page_fields: PageFields) -> WrittenPage:
         """Writes only the status: the rest never changes in a task's life, and people may have edited it."""
@@ -126,7 +126,7 @@ class NotionTracker:
         )
 
     def _show(self, page_id: str, page_fields: PageFields, schema: DatabaseSchema) -> WrittenPage:
-        status = words.status(page_fields, schema, self._settings)
+        status = page_properties.status(page_fields, schema, self._settings)
         if isinstance(status, Lack):
             return self._made(self._usable(page_id), (f"The status was left as it is: {status}",))
         found, value = status
@@ -137,7 +137,9 @@ class NotionTracker:
         return self._made(_untrashed(page))
 
     def _made(self, page: dict[str, Any], without: tuple[str, ...] = (), *, is_denied: bool = False) -> WrittenPage:
-        return WrittenPage(words.page_ref(page), words.status_of(page, self._settings), without, is_denied)
+        return WrittenPage(
+            page_properties.page_ref(page), page_properties.status_of(page, self._settings), without, is_denied
+        )
 
     def _usable(self, page_id: str) -> dict[str, Any]:
         return _untrashed(self._page(page_id))
@@ -171,7 +173,7 @@ class NotionTracker:
 
     def _rank(self, page: dict[str, Any], task_id: str) -> int | None:
         """Returns 0 if the page is this task's, 1 if it is no task's, None if it is another task's."""
-        written = words.task_id_of(page, self._settings).strip()
+        written = page_properties.task_id_of(page, self._settings).strip()
         try:
             named = {written} if written else queries.tasks_named(self._notion, page["id"])
         except (troubles.NotThere, troubles.RequestRefused):
@@ -197,7 +199,7 @@ class NotionTracker:
             yield snapshot
 
     def _snapshot(self, page: dict[str, Any]) -> page_changes.PageSnapshot:
-        return words.seen(page, self._settings, self._people.us(self._notion))
+        return page_properties.seen(page, self._settings, self._people.us(self._notion))
 
     def _problems_of_capabilities(self, schema: DatabaseSchema) -> Iterator[TrackerProblem]:
         """Yields missing capabilities other than reading and writing pages, which every request would show."""

@@ -1,4 +1,4 @@
-"""The fields of a page in Notion: a task's values as properties, and properties as values."""
+"""The properties of a page in Notion: made of a task's values, and read as such."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Value = dict[str, Any]
 
 
 def wanted(page_fields: PageFields, settings: TrackerSettings) -> dict[str, Any]:
-    """Returns the values to write by role, without relations."""
+    """Returns the values to write by their roles, without relations."""
     return {
         "status": settings.status_for(page_fields.state),
         "priority": settings.priorities[str(page_fields.priority)],
