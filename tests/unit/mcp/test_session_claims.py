@@ -9,9 +9,9 @@ import anyio
 import httpx2
 import pytest
 
-from baton_mcp import claims as module
-from baton_mcp.claims import Claims
+from baton_mcp import session_claims as module
 from baton_mcp.mcp_connection import McpConnection
+from baton_mcp.session_claims import SessionClaims
 
 CLAIMED: dict[str, Any] = {
     "structuredContent": {"task_id": "task_1", "claim_id": "clm_1", "lease_seconds": 300},
@@ -59,7 +59,7 @@ def test_a_claim_gets_heartbeats_until_it_is_ended(monkeypatch: pytest.MonkeyPat
         api = Api()
         api.wait.set()
         async with anyio.create_task_group() as tasks:
-            claims = Claims(api.door, tasks)
+            claims = SessionClaims(api.door, tasks)
             await claims.call("claim_next", {})
             await settled()
             assert api.said == [("/tasks/task_1/heartbeat", {"claim_id": "clm_1"})], "at once"
@@ -76,7 +76,7 @@ def test_a_claim_that_is_over_gets_no_more_heartbeats(status: int) -> None:
         api = Api(status)
         api.wait.set()
         async with anyio.create_task_group() as tasks:  # ends by itself: nothing goes on
-            await Claims(api.door, tasks).call("claim_next", {})
+            await SessionClaims(api.door, tasks).call("claim_next", {})
         assert len(api.said) == 1
 
     anyio.run(play)
@@ -89,7 +89,7 @@ def test_a_claim_is_kept_for_an_hour_after_the_last_call_and_no_longer(monkeypat
         api = Api()
         api.wait.set()
         async with anyio.create_task_group() as tasks:
-            await Claims(api.door, tasks).call("claim_next", {})
+            await SessionClaims(api.door, tasks).call("claim_next", {})
         assert api.said == []
 
     anyio.run(play)
@@ -107,7 +107,7 @@ def test_a_claim_that_the_model_has_forgotten_isnt_kept_by_calls_about_other_thi
         api = Api()
         api.wait.set()
         async with anyio.create_task_group() as tasks:
-            claims = Claims(api.door, tasks)
+            claims = SessionClaims(api.door, tasks)
             await claims.call("claim_next", {})
             for about, is_kept in (({"claim_id": "clm_1"}, True), ({"claim_id": "clm_2"}, False)):
                 now[0] += module.KEPT_SECONDS - 1
@@ -127,7 +127,7 @@ def test_what_a_cancelled_call_claims_next_is_given_back(tool: str) -> None:
         async with anyio.create_task_group() as tasks:
             with anyio.CancelScope() as scope:
                 tasks.start_soon(_cancel, scope)
-                await Claims(api.door, tasks).call(tool, {"claim_id": "clm_0", "claim_next": True})
+                await SessionClaims(api.door, tasks).call(tool, {"claim_id": "clm_0", "claim_next": True})
             assert scope.cancelled_caught
             api.wait.set()
         ((path, body),) = api.said
@@ -145,7 +145,7 @@ def test_a_claim_that_is_told_again_and_again_gets_the_heartbeats_of_one() -> No
         api = Api()
         api.wait.set()
         async with anyio.create_task_group() as tasks:
-            claims = Claims(api.door, tasks)
+            claims = SessionClaims(api.door, tasks)
             for _ in range(5):  # a repeat with its request_id
                 await claims.call("claim_next", {"request_id": "one"})
             await settled()
@@ -159,7 +159,7 @@ def test_what_a_cancelled_call_claims_under_a_request_id_is_the_repeats() -> Non
     async def play() -> None:
         api = Api()
         async with anyio.create_task_group() as tasks:
-            claims = Claims(api.door, tasks)
+            claims = SessionClaims(api.door, tasks)
             asked = {"request_id": "r", "wait_seconds": 20}
             with anyio.CancelScope() as scope:
                 tasks.start_soon(_cancelled, scope)
@@ -183,7 +183,7 @@ def test_what_a_cancelled_call_claims_after_all_is_given_back() -> None:
     async def play() -> None:
         api = Api()
         async with anyio.create_task_group() as tasks:
-            claims = Claims(api.door, tasks)
+            claims = SessionClaims(api.door, tasks)
             with anyio.CancelScope() as scope:
                 tasks.start_soon(_cancel, scope)
                 await claims.call("claim_next", {"wait_seconds": 20})

@@ -18,8 +18,8 @@ CODEX = Path(".codex/config.toml")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a client is to be told. ``saved``: the name of the profile that the program reads by itself, so that nothing
-    has to be exported."""
+    """How a client starts or reaches Baton. ``saved``: the name of the profile that the program reads itself, so that
+    the user exports nothing."""
 
     profile: ServerProfile
     saved: str | None = None
@@ -28,7 +28,7 @@ class Start:
     @property
     def is_program(self) -> bool:
         """True if the client starts this program: for a channel, for a saved profile, and for an address below
-        ``localhost``, which few clients find. Else it is told the door."""
+        ``localhost``, which few clients resolve. Otherwise the client gets the door's address."""
         return bool(self.channel or self.saved or self.profile.is_local)
 
     @property
@@ -49,7 +49,7 @@ class Start:
 
 
 def command() -> str:
-    """Returns this program by its whole path: a client has another PATH than the shell that installed it."""
+    """Returns this program's whole path, as a client has another PATH than the shell that installed it."""
     found = shutil.which(PROGRAM, path=str(Path(sys.executable).parent)) or shutil.which(PROGRAM)
     if found is None:
         raise Unfit(f"{PROGRAM} is on no PATH: install it, for instance with pip install ./packages/baton-mcp")
@@ -94,7 +94,7 @@ def _json(path: Path, key: str, entry: dict[str, Any]) -> Path:
 
 
 def _codex_entry(start: Start) -> str:
-    """Codex gives a program those variables that are named."""
+    """Returns the entry for Codex, which passes on only the variables that are named."""
     if not start.is_program:
         return f'url = {json.dumps(f"{start.url}/mcp")}\nbearer_token_env_var = "BATON_TOKEN"\n'
     kept = f'env = {{ BATON_URL = {json.dumps(start.url)} }}\nenv_vars = ["BATON_TOKEN"]\n'

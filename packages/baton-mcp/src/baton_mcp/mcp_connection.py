@@ -1,4 +1,4 @@
-"""Baton's door: one message per request, no session. What it doesn't answer is told in a model's words."""
+"""The connection to Baton's door: one message per request, no session. A failure is told in words for a model."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mcp import MCPError
 
 from baton_mcp.profile import ServerProfile
 
-# Longer than any wait of a tool's.
+# Longer than the longest wait of a tool.
 SECONDS = 40.0
-# Of a number of seconds. Any other text in its place isn't told to a model.
+# A number of seconds. Another text in its place isn't shown to a model.
 MOST_DIGITS = 5
 VERSION = {"MCP-Protocol-Version": "2025-11-25"}
 AGAIN = "call again with the same arguments in a few seconds; a request_id that you gave keeps it from happening twice"
 ASK = "ask a human to check BATON_URL and BATON_TOKEN, and to start this program again"
-# By status: the same call would be refused again.
+# Status → the next step. The same call would be refused again.
 STEPS = {
     400: "correct the arguments, then call again",
     413: "shorten what is largest, or keep it elsewhere and say where; then call again",
@@ -26,7 +26,7 @@ STEPS = {
 
 
 class Unanswered(Exception):
-    """The door can't be reached, or refuses whoever asks. ``next_step``: what to do about it."""
+    """The door can't be reached, or refuses the caller. ``next_step``: what to do about it."""
 
     def __init__(self, said: str, next_step: str) -> None:
         super().__init__(said)
@@ -38,7 +38,7 @@ class Unanswered(Exception):
 
 
 def connection(profile: ServerProfile) -> httpx2.AsyncClient:
-    """No proxy is asked for what is on this machine."""
+    """Returns an HTTP client for the profile. It uses no proxy for an address on this machine."""
     return httpx2.AsyncClient(
         base_url=profile.base_url, headers=profile.headers, timeout=SECONDS, trust_env=not profile.is_local
     )

@@ -1,4 +1,4 @@
-"""What is new for an agent: two looks at Baton, and what happened in between."""
+"""News for an agent: what has happened between two snapshots of its work."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-# Controls but tab and line feed, formats (tags, bidi), fillers, lone surrogates, private use, variation selectors:
-# the class that Baton's doors go by.
+# Hidden characters, as Baton's doors know them: controls but tab and line feed, formats (tags, bidi), fillers, lone
+# surrogates, private use, variation selectors.
 HIDING = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U00013430-\U0001343f"
     r"\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
 )
-# States that a task has after its approval. What has ended is in the inbox.
+# The states of a task that was approved and hasn't ended. An ended one is in the inbox.
 APPROVED = {"delegated", "next", "claimed", "waiting"}
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSnapshot:
-    """What one look found. ``ready``: the agent's tasks that it may claim, by id and attempt; ``waiting``: those that
-    it handed off and that wait for approval, by id; ``ended``: the inbox, by the item's id."""
+    """What one look at Baton found. ``ready``: the tasks that the agent may claim, by id and attempt. ``waiting``: the
+    tasks that it handed off and that wait for approval, by id. ``ended``: the items of its inbox, by id."""
 
     ready: Mapping[tuple[str, int], Any] = field(default_factory=dict)
     waiting: Mapping[str, Any] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class News:
 
 
 def news(before: AgentSnapshot, now: AgentSnapshot, states: Mapping[str, str]) -> Iterator[News]:
-    """``states``: of the tasks that no longer wait for approval, as far as they are known."""
+    """Yields what has happened. ``states``: the known states of the tasks that don't wait for approval any more."""
     for task_id, attempt in sorted(now.ready.keys() - before.ready.keys()):
         task = now.ready[task_id, attempt]
         event, said = ("came_back", "came back to you") if attempt else ("ready", "is yours to claim")
@@ -56,7 +56,8 @@ def news(before: AgentSnapshot, now: AgentSnapshot, states: Mapping[str, str]) -
 
 
 def _told(event: str, task_id: str, title: str, sentence: str) -> News:
-    """The title is its author's: it stands between quotation marks, in one line, with nothing unseen, and is cut."""
+    """Returns the news. The title is its author's text: it is quoted, in one line, without hidden characters, and
+    cut."""
     seen = "".join(each for each in HIDING.sub("", title) if each.isprintable() or each.isspace())
     shown = " ".join(seen.split()).replace('"', "'")[:120]
     return News(f'{sentence} Its title, as its author wrote it: "{shown}"', {"event": event, "task_id": task_id})

@@ -1,4 +1,4 @@
-"""Looks at Baton every few seconds, and sends what is new."""
+"""The poller of news: it looks at Baton every few seconds, and sends what is new."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from baton_mcp.news import AgentSnapshot, News, news
 Send = Callable[[News], Awaitable[None]]
 PAGE = 100
 MOST_PAGES = 10
-# A look that fails is no look: the next one tells what is new since the last one that succeeded.
+# After a failed look, the next one sends what is new since the last one that succeeded.
 FAILED = (httpx2.HTTPError, KeyError, TypeError, ValueError)
 NOT_YET = ("ready_at", "not_before", "deferred_until")
 
 
 @dataclass(frozen=True, slots=True)
 class NewsPoller:
-    """``agent``: whose news is looked for."""
+    """``agent``: the agent whose news is sent."""
 
     http: httpx2.AsyncClient
     agent: str
@@ -43,7 +43,7 @@ class NewsPoller:
             before = now
 
     async def first_look(self, every_seconds: float) -> AgentSnapshot:
-        """Returns what is there, which is no news."""
+        """Returns the first snapshot. Nothing in it is news."""
         while True:
             try:
                 return await self.look()
@@ -62,17 +62,17 @@ class NewsPoller:
         )
 
     async def _states(self, before: AgentSnapshot, now: AgentSnapshot) -> dict[str, str]:
-        """The states of tasks that waited for approval before, and don't any more."""
+        """Returns the states of the tasks that have stopped waiting for approval."""
         gone = sorted(before.waiting.keys() - now.waiting.keys())
         return {task_id: await self._state(task_id) for task_id in gone}
 
     async def _state(self, task_id: str) -> str:
-        """Returns the state, empty for a task that may no longer be read, which is no news."""
+        """Returns the state; empty for a task that may not be read any more."""
         response = await self.http.get(f"/tasks/{task_id}")
         return "" if response.status_code in {403, 404} else str(response.raise_for_status().json()["state"])
 
     async def _listed(self, path: str, **query: str) -> tuple[list[dict[str, Any]], datetime]:
-        """Returns a list, at most 1,000 of it, and when it was read by Baton's clock."""
+        """Returns the items of a list, at most 1,000, and the time of the reading by Baton's clock."""
         items: list[dict[str, Any]] = []
         for _ in range(MOST_PAGES):
             response = (await self.http.get(path, params={**query, "limit": str(PAGE)})).raise_for_status()

@@ -1,4 +1,4 @@
-"""Where Baton answers, and as whom."""
+"""The profile: Baton's address, a token, and its agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The claims of a session: heartbeats while its model works, and giving back what a cancelled call has claimed."""
+"""The claims of a session. They get heartbeats while its model works, and a claim that a cancelled call has made is
+released."""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ from baton_mcp.mcp_connection import McpConnection, Unanswered
 
 CLAIM = "claim_next"
 ENDS = frozenset({"complete", "fail", "release", "delegate", "wait_for_callback"})
-# A claim is kept for so long after the model's last call that named it; then its lease runs out.
+# A claim gets heartbeats for so long after the last call that named it. Then its lease runs out.
 KEPT_SECONDS = 3_600.0
 SHORTEST_PAUSE_SECONDS = 5.0
-# The claim is over, or was never this agent's: no later heartbeat is taken either.
+# Statuses of a claim that is over, or was never this agent's: it gets no further heartbeat.
 OVER = frozenset({403, 404, 409, 422})
 
 
@@ -32,16 +33,16 @@ class _Answer:
 
 
 @dataclass
-class Claims:
-    """Calls tools at the door. ``tasks``: where its heartbeats run."""
+class SessionClaims:
+    """Calls tools at the door, and keeps the claims that they make. ``tasks``: where the heartbeats run."""
 
     door: McpConnection
     tasks: TaskGroup
-    _live: dict[str, float] = field(default_factory=dict)  # claim_id → when it was claimed, or named last
+    _live: dict[str, float] = field(default_factory=dict)  # claim_id → when a call has made or named it last
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Returns the tool's answer, and raises as ``McpConnection.ask`` does. A call that claims and is cancelled goes
-        on by itself: what it claims after all is given back."""
+        """Returns the tool's answer. Raises as ``McpConnection.ask`` does. If a call that claims is cancelled, its
+        request goes on, and the claim that it makes is released."""
         named = str(arguments.get("claim_id"))
         if named in self._live:
             self._live[named] = anyio.current_time()
@@ -76,7 +77,7 @@ class Claims:
         except (Unanswered, MCPError) as exc:
             answer.error = exc
         answer.done.set()
-        # Under a request_id a repeat gets the same claim; if none comes, its lease runs out.
+        # A claim under a request_id stays for a repeat of the call. If none comes, its lease runs out.
         if not answer.is_wanted and "request_id" not in asked["arguments"]:
             for task_id, claim_id, _ in _claims_in(answer.result or {}):
                 why = "the call that claimed it was cancelled"
@@ -84,7 +85,7 @@ class Claims:
                     await self._say(task_id, "release", {"claim_id": claim_id, "reason": why})
 
     async def _keep(self, task_id: str, claim_id: str, lease_seconds: float) -> None:
-        """The first heartbeat is sent at once: it gives a claim that was waited for its whole lease."""
+        """Sends heartbeats, the first one at once: a claim that was waited for has a short first lease until then."""
         while anyio.current_time() - self._live.get(claim_id, -KEPT_SECONDS) < KEPT_SECONDS:
             if await self._say(task_id, "heartbeat", {"claim_id": claim_id}) in OVER:
                 break
@@ -92,7 +93,7 @@ class Claims:
         self._live.pop(claim_id, None)
 
     async def _say(self, task_id: str, verb: str, body: dict[str, Any]) -> int:
-        """Returns the status; 0 if Baton doesn't answer: the next heartbeat may be answered."""
+        """Returns the status of the answer; 0 if Baton doesn't answer, as the next heartbeat may be answered."""
         try:
             return (await self.door.http.post(f"/tasks/{quote(task_id, safe='')}/{verb}", json=body)).status_code
         except httpx2.HTTPError:
