@@ -1,4 +1,4 @@
-"""The system's Chromium in the hands of Playwright, which `make console-setup` brings."""
+"""The system's Chromium, driven by Playwright, which `make console-setup` installs."""
 
 from __future__ import annotations
 

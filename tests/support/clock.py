@@ -10,8 +10,8 @@ NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
 
 class FakeClock:
-    """``slept``: what was asked for; sleeping moves the time on, so that retries and polls end. ``meanwhile``: happens
-    once, as soon as somebody sleeps. ``stands_still``: sleeping takes no time."""
+    """``slept``: the pauses that were asked for. A pause moves the time on, so that retries and polls end.
+    ``meanwhile``: is called once, in the next pause. ``stands_still``: a pause takes no time."""
 
     def __init__(self, now: datetime = NOON) -> None:
         self.time = now

@@ -1,4 +1,4 @@
-"""What everybody sees of a page of the console: axe's verdict, and its picture in docs/."""
+"""Checks of how a page of the console looks: axe's verdict, and its picture in docs/."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def nothing_found(page: Any) -> None:
 
 
 def picture(page: Any, name: str) -> None:
-    """Only under WRITE_SCREENS."""
+    """Takes the page's picture for docs/, only under WRITE_SCREENS."""
     if os.environ.get("WRITE_SCREENS"):
         PICTURES.mkdir(parents=True, exist_ok=True)
         page.set_viewport_size({"width": 1180, "height": 740})

@@ -9,7 +9,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 @dataclass
 class FakeContext(LambdaContext):
-    """``left``: the milliseconds that each asking is told, the last one from then on."""
+    """The context that Lambda gives to a handler. ``left``: the milliseconds that each call answers, the last one from
+    then on."""
 
     left: list[int] = field(default_factory=lambda: [60_000])
     _function_name: str = "baton-test"

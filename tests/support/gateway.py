@@ -1,5 +1,5 @@
-"""The gateway of template.yaml, in this process: requests become events, and every answer is checked against
-docs/openapi.json on its way back."""
+"""The gateway of template.yaml, in this process. It makes events of requests, and checks every answer against
+docs/openapi.json."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def gateway_event(
 
 
 def event_of(request: Received) -> dict[str, Any]:
-    """What the gateway makes of a request over HTTP."""
+    """Returns the event that the gateway makes of a request over HTTP."""
     path, _, query = request.path.partition("?")
     text = request.content.decode() or None
     return gateway_event(None, request.method, path, text, query=query, headers=request.headers)
@@ -126,7 +126,7 @@ class Gateway:
             give_token(dynamo, by)
 
     def handle(self, route: Endpoint | None, event: dict[str, Any]) -> dict[str, Any]:
-        """The answer of the function that the route belongs to, as it is."""
+        """Returns the answer of the route's function, as it is."""
         return self._app(route)(event)
 
     def get(self, by: Principal, path: str, **options: Any) -> Reply:
@@ -152,7 +152,7 @@ class Gateway:
 
 
 def _dynamo(store: Any) -> FakeDynamo | None:
-    """The table behind a store, whatever is wrapped around either."""
+    """Returns the table behind a store, through any wrappers."""
     while not isinstance(store, DynamoStore):
         store = vars(store).get("_store") or vars(store).get("inner")
         if store is None:

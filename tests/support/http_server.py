@@ -1,4 +1,4 @@
-"""An HTTP server on loopback, in this process: a function answers its requests."""
+"""An HTTP server on loopback, in this process. A function answers its requests."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def handle_error(self, *_: Any) -> None:
-        """Clients hang up, also those that are killed."""
+        """Ignores errors: clients hang up, and some are killed."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -96,4 +96,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(sent.content)
 
     def log_message(self, *_: Any) -> None:
-        """Nobody reads it."""
+        """Logs nothing."""

@@ -1,4 +1,4 @@
-"""Ids that come out the same in every run."""
+"""Ids that are the same in every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program in a real pseudo-terminal: what it draws, and the keys that a person presses."""
+"""A program in a real pseudo-terminal: its screen, and the keys that a test presses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PseudoTerminal:
     _seen: int = 0
 
     def sees(self, text: str) -> str:
-        """Waits until the text is on the screen, after what was seen before, and returns all up to it."""
+        """Waits until the text is on the screen, after what was seen before. Returns all up to the text."""
         while (at := self.screen.find(text, self._seen)) < 0:
             if not self._read():
                 raise AssertionError(f"it ended without {text!r}:\n{self.screen}")
@@ -41,14 +41,14 @@ class PseudoTerminal:
         os.write(self._file, keys.encode())
 
     def ends(self) -> int:
-        """The exit code, once it has ended."""
+        """Returns the exit code once the program has ended."""
         while self._read():
             pass
         return self.process.wait(PATIENCE_SECONDS)
 
     @property
     def screen(self) -> str:
-        """What was written, without colours."""
+        """Returns what was written, without colours."""
         return ESCAPES.sub("", self.raw)
 
     def _read(self) -> bool:

@@ -1,4 +1,4 @@
-"""What tests ask of the outside: what a bus was told, and a publisher's rounds."""
+"""Worlds with an event bus: what the bus was told, and the rounds of the publisher."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from support.worlds.world import World
 
 @dataclass
 class PublishedEvents:
-    """A world with a bus. Its stream brings only what ``stream`` is asked to bring."""
+    """A world with a bus. Its stream brings records only when ``stream`` is called."""
 
     world: World
     bus: FakeBus = field(default_factory=FakeBus)
 
     def stream(self) -> PublishReport:
-        """All that is new reaches the publisher at once."""
+        """The publisher gets all new records at once."""
         return publish_fresh(self.world.deps, self.bus, self.waiting())
 
     def tick(self) -> PublishReport:
-        """The minute is over."""
+        """The publisher's minute is over."""
         return publish_overdue(self.world.deps, self.bus)
 
     def waiting(self) -> list[OutboxEvent]:
-        """What the bus isn't known to have, whatever its age."""
+        """Returns the events that the bus isn't known to have, whatever their age."""
         end_of_time = self.world.clock.time.replace(year=9999)
         return [
             event
@@ -48,19 +48,19 @@ class PublishedEvents:
         return [json.loads(notice.detail) for notice in self.bus.took]
 
     def told(self) -> list[tuple[str, int]]:
-        """Of which task which entry, in the order in which the bus took them."""
+        """Returns task and entry of each event, in the order in which the bus took them."""
         return [(each["task"]["id"], each["seq"]) for each in self.details()]
 
 
 class Stream:
-    """A table's stream: it has what was written since it was made, and brings it when it is told to."""
+    """A table's stream. It collects what is written from its making on, and brings it when told to."""
 
     def __init__(self, dynamo: FakeDynamo) -> None:
         self.waiting: list[TableChange] = []
         dynamo.watch = self.waiting.extend
 
     def bring(self, deps: Deps, bus: Bus | None = None) -> PublishReport:
-        """In one batch."""
+        """Brings all of it in one batch."""
         records = stream_records(self.waiting)
         self.waiting.clear()
         return publish_records(deps, bus or FakeBus(), records)
@@ -71,7 +71,7 @@ def entries(task_id: str, events: tuple[Event, ...]) -> list[tuple[str, int]]:
 
 
 def outbox_events(change: Change) -> tuple[OutboxEvent, ...]:
-    """What the bus is to be told of a change."""
+    """Returns the events of a change that the bus is to get."""
     task, state = change.task, None if change.before is None else str(change.before.state)
     found = []
     for event in change.events:
@@ -83,7 +83,7 @@ def outbox_events(change: Change) -> tuple[OutboxEvent, ...]:
 
 
 def stream_records(changes: Sequence[TableChange]) -> list[dict[str, Any]]:
-    """What the table's stream brings of such changes of items: by the filters of the template."""
+    """Returns the records that the table's stream brings of these changes, by the template's filters."""
     found = []
     for _, old, now in changes:
         name = "INSERT" if old is None else "REMOVE" if now is None else "MODIFY"

@@ -1,4 +1,4 @@
-"""The store's contract, for engines other than the fake: the same tests, which take a store, or the wire to its table,
+"""The store's contract for engines other than the fake: the same tests, which take a store, or the wire to its table,
 and nothing else."""
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ SUBJECTS = (
 
 
 def contract(most_cases: int, without: Iterable[str] = ()) -> dict[str, type]:
-    """A class of tests for each subject, under the name that it has in pytest's reports. The ``store`` and the ``wire``
-    that they take are fixtures of the module that holds the classes. ``most_cases``: of each parameter, spread over all
-    that the fake is tried with. ``without``: names of tests."""
+    """Returns a class of tests for each subject, by its name in pytest's reports. The module with the classes has the
+    fixtures ``store`` and ``wire``. ``most_cases``: the most cases of one parameter, spread over those that the fake
+    gets. ``without``: names of tests to leave out."""
     return {_title(subject): _class_of(subject, _module(subject), most_cases, set(without)) for subject in SUBJECTS}
 
 
 def _module(subject: str) -> ModuleType:
-    """Returns the tests of a subject, whichever room they are in."""
+    """Returns the module with the tests of a subject."""
     (path,) = CONTRACT.rglob(f"test_{subject}.py")
     return import_module(".".join(path.relative_to(CONTRACT.parent).with_suffix("").parts))
 
@@ -85,7 +85,7 @@ def _parameters(test: FunctionType) -> list[pytest.Mark]:
 
 
 def _with_fewer_cases(test: FunctionType, most: int) -> Callable[..., object]:
-    """A copy: the fake goes on with all of them."""
+    """Returns a copy of the test with fewer cases. The fake's tests keep all of them."""
     if not (marks := _parameters(test)):
         return test
     copy = FunctionType(test.__code__, test.__globals__, test.__name__, test.__defaults__, test.__closure__)

@@ -1,4 +1,4 @@
-"""An API that answers what a test says, over HTTP, in this process."""
+"""An API over HTTP, in this process, that gives the answers of a test."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from support.http_server import Received, Sent, served
 
 @dataclass(frozen=True)
 class Answer:
-    """``status`` 0 closes the connection without a word."""
+    """``status`` 0 closes the connection without an answer."""
 
     status: int = 200
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
-    after: Event | None = None  # it isn't given before that
+    after: Event | None = None  # the answer is held back until it is set
 
     @property
     def content(self) -> bytes:
@@ -36,7 +36,7 @@ class ScriptedApi:
     url: str = ""
     answers: deque[Answer] = field(default_factory=deque)
     asked: list[Received] = field(default_factory=list)
-    heard: Event = field(default_factory=Event)  # something was asked
+    heard: Event = field(default_factory=Event)  # set by each request
 
     def will(self, *answers: Answer) -> None:
         self.answers.extend(answers)

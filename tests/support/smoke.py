@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def smoking(api: str, token: str | None, **variables: str) -> Iterator[subprocess.Popen[str]]:
-    """The program, with nothing of this process's environment but its path."""
+    """Starts the program with no variable of this process's environment but PATH."""
     given = {"PATH": os.environ["PATH"], "API": api, "TOKEN": token or "", "PYTHONUNBUFFERED": "1", **variables}
     process = subprocess.Popen(
         [sys.executable, "-m", "tools.admin.smoke"],
@@ -35,7 +35,7 @@ def smoking(api: str, token: str | None, **variables: str) -> Iterator[subproces
 
 
 def smoked(tenant: Tenant, token: str | None = None, **variables: str) -> tuple[int, str]:
-    """Its exit status, and what it said."""
+    """Returns the program's exit status and output."""
     api = tenant.deployed.stack.api_url
     with smoking(api, token or tenant.human.token, **variables) as process:
         said, _ = process.communicate(timeout=240)
@@ -43,7 +43,8 @@ def smoked(tenant: Tenant, token: str | None = None, **variables: str) -> tuple[
 
 
 def left_open(tenant: Tenant) -> list[Any]:
-    """What smoke tests have left in the workspace and should have ended, switched off or revoked."""
+    """Returns what smoke tests have left behind in the workspace: things that they should have ended, switched off or
+    revoked."""
     own = [each for each in tenant.human.get("/agents?limit=100")["items"] if each["slug"].startswith("smoke-")]
     assert own, "it made no agents"
     found: list[Any] = [each["slug"] for each in own if each["active"]]

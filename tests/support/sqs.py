@@ -1,4 +1,4 @@
-"""A batch of messages as Lambda hands a queue's over, and what a handler answers about it."""
+"""Batches of messages as Lambda hands them to a handler, and the handler's answer."""
 
 from __future__ import annotations
 

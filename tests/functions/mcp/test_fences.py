@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_door.tools import texts
-from support.worlds.mcp_client import McpClient, Told
+from support.worlds.mcp_client import McpClient, ToolAnswer
 from support.worlds.world import agent
 
 ARCHITECT, CODER = agent("architect"), agent("auto-code")
@@ -102,7 +102,7 @@ def test_no_text_of_the_memory_signs_as_somebody_else(client: McpClient) -> None
         assert "by agent:architect" in unquoted or line.startswith("  because "), line
 
 
-def _must_be_told_as_data(told: Told, field: str, shown: str, said: str) -> None:
+def _must_be_told_as_data(told: ToolAnswer, field: str, shown: str, said: str) -> None:
     """Most clients show the data to their model in place of the text: nothing is hidden in it, and it says whose it
     is."""
     assert field in told.data["notice"].partition(": ")[2].split(", ")

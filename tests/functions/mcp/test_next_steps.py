@@ -10,7 +10,7 @@ import pytest
 from baton_mcp import serve
 from mcp_door.tools import await_task, refusals, steps, tasks_shown
 from mcp_door.tools.catalogue import TOOLS, missing_in, tools_of
-from support.worlds.mcp_client import McpClient, Told
+from support.worlds.mcp_client import McpClient, ToolAnswer
 from support.worlds.world import agent, human
 
 ALICE, ARCHITECT, CODER = human(), agent("architect"), agent("auto-code")
@@ -28,9 +28,9 @@ def foreign(text: str, who: str) -> set[str]:
     return set(re.findall(r"\w+_\w+", text)) & missing_in(who)
 
 
-def call(client: McpClient, by: Any, who: str, tool: str, /, **arguments: Any) -> Told:
+def call(client: McpClient, by: Any, who: str, tool: str, /, **arguments: Any) -> ToolAnswer:
     """As a client with one set of tools."""
-    return Told(client.ask(by, "tools/call", query=f"tools={who}", name=tool, arguments=arguments))
+    return ToolAnswer(client.ask(by, "tools/call", query=f"tools={who}", name=tool, arguments=arguments))
 
 
 @pytest.mark.parametrize("who", SETS)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from baton.services.tasks.sweep import sweep
-from support.worlds.mcp_client import McpClient, Told
+from support.worlds.mcp_client import McpClient, ToolAnswer
 from support.worlds.world import World, agent, human
 
 ALICE, ARCHITECT, CODER, QA = human(), agent("architect"), agent("auto-code"), agent("qa")
@@ -23,8 +23,8 @@ def held(client: McpClient, **more: Any) -> Any:
     return client.done(CODER, "claim_next", **more)
 
 
-def in_session(client: McpClient, worker: str, tool: str, **arguments: Any) -> Told:
-    return Told(client.ask(CODER, "tools/call", query=f"worker={worker}", name=tool, arguments=arguments))
+def in_session(client: McpClient, worker: str, tool: str, **arguments: Any) -> ToolAnswer:
+    return ToolAnswer(client.ask(CODER, "tools/call", query=f"worker={worker}", name=tool, arguments=arguments))
 
 
 def test_a_model_that_lost_its_claim_id_finds_what_it_holds_and_goes_on(client: McpClient) -> None:

@@ -15,7 +15,7 @@ from support.models.expected import CALLERS, EXPECTED
 from support.models.tool_calls import CALLS
 from support.values.bodies import IDS
 from support.worlds.http_agents import HttpAgents
-from support.worlds.mcp_client import McpClient, Told
+from support.worlds.mcp_client import McpClient, ToolAnswer
 from support.worlds.operations import WITH_TOKEN
 from support.worlds.populated_workspace import WORD, PopulatedWorkspace, populated_workspace
 from support.worlds.world import World, agent
@@ -49,7 +49,7 @@ def test_a_tool_answers_everybody_as_its_route_does(route: str) -> None:
         assert never is None or told.text == never.text, f"{route} by {name} is told from what doesn't exist"
 
 
-def called(workspace: PopulatedWorkspace, by: Any, route: str, ids: dict[str, str]) -> Told:
+def called(workspace: PopulatedWorkspace, by: Any, route: str, ids: dict[str, str]) -> ToolAnswer:
     tool, arguments = CALLS[route](ids, workspace.body)
     return McpClient(workspace.gateway).call(by, tool, **arguments)
 

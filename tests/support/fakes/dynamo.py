@@ -21,7 +21,7 @@ class Wire:
 
 
 class _Loader(yaml.CSafeLoader):
-    """Reads CloudFormation's short tags as what they are applied to."""
+    """Reads CloudFormation's short tags as the values that they stand before."""
 
 
 def _untagged(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
@@ -38,7 +38,7 @@ _Loader.add_multi_constructor("!", _untagged)
 
 @cache
 def table_definition() -> dict[str, Any]:
-    """Keys and indexes of the only table that the template has."""
+    """Returns the keys and indexes of the template's only table."""
     resources = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _Loader)["Resources"]
     (table,) = [r["Properties"] for r in resources.values() if r["Type"] == "AWS::DynamoDB::Table"]
     wanted = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
@@ -50,6 +50,6 @@ def create_table(client: Any, name: str) -> None:
 
 
 def all_items(client: Any, name: str) -> list[dict[str, Any]]:
-    """Every item of a test's table (tests may scan; Baton never does)."""
+    """Returns every item of a test's table by a scan, which Baton itself never does."""
     pages = client.get_paginator("scan").paginate(TableName=name, ConsistentRead=True)
     return [item for page in pages for item in page["Items"]]

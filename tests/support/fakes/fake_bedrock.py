@@ -1,4 +1,4 @@
-"""Bedrock's Converse on loopback, which refuses what it refuses."""
+"""A fake of Bedrock's Converse on loopback. It refuses the requests that Bedrock refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that speaks OpenAI's chat completions, and refuses what OpenAI's would."""
+"""A fake server with OpenAI's chat completions. It refuses the requests that OpenAI refuses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIELDS = {"model", "messages", "tools", "max_tokens", "max_completion_tokens"}
 
 @dataclass
 class FakeOpenAI(Loopback):
-    """``key``: what a request must come with, empty for none at all."""
+    """``key``: the key that a request must have; empty for no check."""
 
     key: str = KEY
 

@@ -14,15 +14,16 @@ from support.http_server import Received
 
 @dataclass
 class FakeThinker(FakeOpenAI):
-    """``parts``: by the first word of the system prompt, what is answered one after the other, the last ever after. A
-    list of ``(tool, arguments)`` calls tools, a text says it, a ``Canned`` is sent as it is."""
+    """``parts``: the first word of a system prompt → the answers in their order, the last one again and again. A list
+    of ``(tool, arguments)`` calls tools, a text is the reply, a ``Canned`` is sent as it is."""
 
     parts: dict[str, list[Any]] = field(default_factory=dict)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes a stack's agents think with it that ask for ``openai_compatible``; the others follow a script."""
+        """Returns the environment of a stack whose agents of the provider ``openai_compatible`` ask this server. Other
+        agents follow a script."""
         return {"BATON_MODEL": "scripted", "BATON_MODEL_URL": self.url, "BATON_MODEL_KEY": self.key}
 
     def plays(self, word: str, *answers: Any) -> None:

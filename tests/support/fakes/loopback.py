@@ -1,4 +1,4 @@
-"""A server on loopback that answers what a test has put in line, at the pace that it wants."""
+"""A server on loopback that sends the answers of a test, at the pace that the test wants."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Canned:
 
 @dataclass
 class Loopback:
-    """``line``: what is answered next; once it is empty, 500. ``check``: what is wrong with a request, None if nothing
-    is; that is answered with a 400, and kept in ``wrong``."""
+    """``line``: the answers to come; a 500 once it is empty. ``check``: returns what is wrong with a request, or None;
+    a wrong request is answered with a 400, and kept in ``wrong``."""
 
     line: deque[Canned] = field(default_factory=deque)
     received: list[Received] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Loopback:
     def _send(self, canned: Canned, file: BufferedIOBase) -> None:
         self._wait(canned.pause)
         size = str(len(canned.content))
-        # Said, or a client may send its next request over a connection that is about to be closed.
+        # Without this header a client may send its next request over a connection that is about to be closed.
         headers = {"Content-Type": "application/json", "Content-Length": size, "Connection": "close", **canned.headers}
         lines = [f"HTTP/1.1 {canned.status} Said", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
         self._write(file, "\r\n".join(lines).encode(), canned.drip if canned.drips_headers else 0)
@@ -97,7 +97,7 @@ class Loopback:
 
 
 def timed(function: Any, *args: Any) -> tuple[Any, float]:
-    """What it answers or raises, and how many seconds that takes."""
+    """Returns what the function returns or raises, and the seconds that it takes."""
     begun = time.monotonic()
     try:
         answer = function(*args)

@@ -1,4 +1,4 @@
-"""The Notion adapter on the stand-in, in process: what goes over the wire is looked at, and may be replaced."""
+"""The Notion adapter against the stand-in, in one process. Requests are recorded, and their answers may be replaced."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TITLE_ONLY = {"Name": {"type": "title"}}
 
 
 class Wire(httpx.BaseTransport):
-    """The way to the fake: what went over it, and answers instead of its own."""
+    """The transport to the stand-in. It keeps the requests, and may answer in the stand-in's place."""
 
     def __init__(self, fake: FakeNotion) -> None:
         self.fake = fake
@@ -45,7 +45,7 @@ class Wire(httpx.BaseTransport):
         return [json.loads(one.content) for one in self.seen if (one.method, one.url.path) == (method, path)]
 
     def refuse(self, count: int, status: int, message: str, method: str = "POST", path: str = "/v1/pages") -> None:
-        """The next ``count`` requests."""
+        """Refuses the next ``count`` requests."""
         left = [message] * count
         code = {400: "validation_error", 404: "object_not_found", 403: "restricted_resource"}[status]
 
@@ -59,7 +59,8 @@ class Wire(httpx.BaseTransport):
 
 
 class Tokens:
-    """Secrets by workspace. ``kept``: what was read before and is given again unless asked for afresh."""
+    """The trackers' tokens by workspace. ``kept``: the tokens that were read before; they are given again unless asked
+    for afresh."""
 
     def __init__(self, **tokens: str | None) -> None:
         self.tokens, self.kept, self.is_busy, self.afresh = dict(tokens), dict(tokens), False, 0
@@ -77,7 +78,7 @@ class Tokens:
 
 
 class NotionAdapter:
-    """``trackers``: what is tested. ``fake``: the stand-in that it talks to, over ``wire``."""
+    """``trackers``: the adapter under test. ``fake``: the stand-in that it reaches over ``wire``."""
 
     def __init__(self) -> None:
         self.clock = FakeClock(NOON + timedelta(seconds=42))

@@ -1,4 +1,4 @@
-"""Baton's ports to the outside, in memory: each keeps what it was given, for a test to look at."""
+"""Fakes of Baton's ports to the outside, in memory. Each keeps what it was given, for a test to look at."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FakeDispatchQueue:
 
 
 class FakeDeadLetters:
-    """``is_away``: nothing gets through."""
+    """``is_away``: every call fails."""
 
     def __init__(self) -> None:
         self.letters: list[tuple[str, str]] = []
@@ -35,7 +35,7 @@ class FakeDeadLetters:
 
 
 class FakeCallbackKey:
-    """Always the same."""
+    """A constant key."""
 
     def get(self) -> bytes:
         return b"callbacks of a deployment that isn't one"
@@ -52,7 +52,7 @@ class FakeTrackerQueue:
 
 
 class NoTrackers:
-    """Where no workspace has a tracker, nobody may ask for one."""
+    """Fails a test that asks for a tracker where no workspace has one."""
 
     name = "Notion"
 
@@ -72,8 +72,8 @@ class FakeSecrets:
 
 
 class FakeBus:
-    """Keeps what it took for a test to look at. ``is_away``: nothing gets through; ``refuses``: ids of those that it
-    won't take."""
+    """Keeps the events that it took. ``is_away``: every call fails. ``refuses``: the ids of events that it doesn't
+    take."""
 
     def __init__(self) -> None:
         self.took: list[BusEvent] = []

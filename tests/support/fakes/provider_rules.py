@@ -1,4 +1,4 @@
-"""What Bedrock and OpenAI-compatible servers refuse a history for."""
+"""The rules of Bedrock and OpenAI-compatible servers for a history of messages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def check_request(request: ModelRequest) -> None:
 
 
 def check_history(messages: list[dict[str, Any]], *, has_tools: bool) -> None:
-    """Begins and ends with the user, the roles take turns, nothing is empty, and every call is answered in the very
-    next turn, once, before anything else is said there."""
+    """Checks that the history begins and ends with the user, the roles alternate, nothing is empty, and every call is
+    answered once, first in the next turn."""
     assert [message["role"] for message in messages] == [("user", "assistant")[n % 2] for n in range(len(messages))]
     assert messages, "a history can't be empty"
     assert messages[-1]["role"] == "user"

@@ -13,8 +13,8 @@ TABLE = "baton-test"
 
 
 class InMemoryStore(DynamoStore):
-    """``dynamo``: its table, a new one unless it is another process' as well. ``sleep``: between attempts, which a
-    calm table never asks for. ``schema``: another than today's is that of another version of Baton."""
+    """``dynamo``: its table; a new one, unless another process has it too. ``sleep``: the pause between attempts, which
+    a table without faults never needs. ``schema``: the number of another version of Baton."""
 
     def __init__(
         self,

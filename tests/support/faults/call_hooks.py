@@ -1,4 +1,4 @@
-"""A store whose calls are counted, so that something can happen at each of them: another's deed, or death."""
+"""A store that counts its calls. At any of them a test can let another process act, or this one die."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Step = Callable[[], object]
 
 
 class CallHooks(WrappedStore):
-    """``before[n] = step``: done before the call of that number, counted from ``begin`` on; ``after`` likewise. What a
-    step itself calls isn't counted."""
+    """``before[n] = step``: the step is called before the call number n, counted from ``begin`` on; ``after`` likewise.
+    The calls that a step makes aren't counted."""
 
     inner: InMemoryStore
 
@@ -28,7 +28,7 @@ class CallHooks(WrappedStore):
         self._is_counting = True
 
     def begin_at(self, number: int, step: Step, *, when: str) -> None:
-        """With one step, ``when`` it is ("before" or "after") the call of that number."""
+        """Begins with one step, "before" or "after" (``when``) the call of that number."""
         self.begin(**{"before": None, "after": None, when: {number: step}})
 
     def around(self, name: str, call: Any) -> Any:

@@ -1,4 +1,4 @@
-"""One choke point around a client, where each call can be counted, refused, lost, or be the last thing that happens."""
+"""A choke point around a client, at which each call can be counted, refused, lost, or be the last one."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Crash(BaseException):  # not an error: the process is gone, and no handler
 
 
 def no_fault(_number: int, _operation: str) -> None:
-    """Every call is answered."""
+    """A plan by which every call is answered."""
 
 
 def at_call(number: int, fault: str) -> Plan:
-    """The fault at the call of that number alone."""
+    """Returns a plan with the fault at the call of that number alone."""
     return lambda n, _operation: fault if n == number else None
 
 
 def from_call(number: int, fault: str) -> Plan:
-    """The fault at the call of that number and at each later one."""
+    """Returns a plan with the fault at the call of that number and at every later one."""
     return lambda n, _operation: fault if n >= number else None
 
 
 def comes_first(operation: str, request: Mapping[str, Any]) -> bool:
-    """True for what is put before its commit: nothing, or the id of a new task, depends on what is there."""
+    """True for a write that comes before its commit: nothing, or the id of a new task, depends on it."""
     is_put = operation == "put_item"
     return is_put and ("ConditionExpression" not in request or request["Item"]["sk"] == {"S": "BEGINNING"})
 

@@ -1,4 +1,4 @@
-"""What the CPU is asked for, apart from what a busy machine and the coverage's tracing add."""
+"""The processor time of a call, without what a busy machine and coverage's tracing add to it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TypeVar
 
 ResultT = TypeVar("ResultT")
 
-# What `make bench` holds to 0.3 s. A test may run beside others on a shared core: what it is to find took seconds.
+# `make bench` bounds these calls by 0.3 s. A test may share its core with others, and what it is to find took seconds.
 MOST_SECONDS = 1.0
 _TRIES = 3
 
 
 def least_seconds(act: Callable[[], ResultT]) -> tuple[float, ResultT]:
-    """CPU seconds of the quickest of three runs (one is enough if it stays within ``MOST_SECONDS``), and what the last
-    run answered."""
+    """Returns the CPU seconds of the quickest of three runs, and the result of the last one. A run within
+    ``MOST_SECONDS`` is the last."""
     tracing = sys.gettrace()
     sys.settrace(None)
     try:

@@ -1,4 +1,4 @@
-"""A store with something happening just before or after one of its calls, so that races come out the same each time."""
+"""Stores in which something happens at a call, so that a race has the same result each time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class HookedStore(WrappedStore):
 
 
 class LaggingStore(HookedStore):
-    """Its index of ready work shows nothing yet."""
+    """A store whose index of ready work shows nothing yet."""
 
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
         skills, _ = self.inner.queues.ready(workspace, agent, now)
@@ -40,7 +40,7 @@ class LaggingStore(HookedStore):
 
 
 class BusyStore(WrappedStore):
-    """``operation`` doesn't answer where one of its arguments is in ``busy_for``."""
+    """Raises ``Busy`` at a call of ``operation`` with an argument that is in ``busy_for``."""
 
     def __init__(self, inner: Any, operation: str, busy_for: frozenset[str] = frozenset()) -> None:
         super().__init__(inner)
@@ -56,7 +56,7 @@ class BusyStore(WrappedStore):
 
 
 class FailingStore:
-    """Every call of it raises."""
+    """A store of which every call raises."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error

@@ -1,4 +1,4 @@
-"""Many threads that begin each step at the same moment, for races that are proven by counting winners."""
+"""Threads that begin each step at the same moment. A race is proven by counting its winners."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SWITCH_INTERVAL_SECONDS = 1e-4
 
 
 class StillClock:
-    """For threads: time stands still, and a pause before deciding again takes none."""
+    """A clock for threads: time stands still, and a pause takes none."""
 
     def __init__(self, at: datetime = NOON) -> None:
         self.at = at
@@ -30,19 +30,19 @@ class StillClock:
 
 
 def at_once(size: int, step: Callable[[], Result]) -> list[Result | Exception]:
-    """The same by all of them, once."""
+    """Returns what each of ``size`` threads answered or raised that took the same step at once."""
     return all_at_once([step] * size)
 
 
 def all_at_once(steps: Sequence[Callable[[], Result]]) -> list[Result | Exception]:
-    """Each step once, by a runner of its own."""
+    """Returns what each step answered or raised, each in a thread of its own, all at once."""
     (answers,) = race(len(steps), 1, lambda _number, runner: steps[runner]())
     return answers
 
 
 @contextmanager
 def eager_switching() -> Iterator[None]:
-    """Threads are switched every 100 µs: free-running ones hardly race at all."""
+    """Within it Python switches threads every 100 µs. At its usual pace threads hardly race."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     try:
@@ -52,7 +52,8 @@ def eager_switching() -> Iterator[None]:
 
 
 def race(size: int, rounds: int, step: Callable[[int, int], Result]) -> list[list[Result | Exception]]:
-    """``step(round, runner)`` by all ``size`` runners at once, round after round: what each answered or raised."""
+    """All ``size`` runners take ``step(round, runner)`` at once, round after round. Returns what each answered or
+    raised, by rounds."""
     answers: list[list[Result | Exception]] = [[] for _ in range(rounds)]
     start = Barrier(size)
 

@@ -1,4 +1,4 @@
-"""A store with something around it: each call of it, and of its parts, goes through one function."""
+"""A store whose calls all go through one function, those of its parts too."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from support.faults.one_request import for_one_request
 
 
 class WrappedStore:
-    """A method of a subclass takes the place of the method of that name, whichever part has it; what is in the store
-    itself, it finds in ``inner``."""
+    """A method of a subclass takes the place of the method of that name, in whichever part of the store that is. The
+    wrapped store is ``inner``."""
 
     def __init__(self, inner: Any = None) -> None:
         self.inner: Any = inner or InMemoryStore()

@@ -1,4 +1,4 @@
-"""What a process would write, kept back until a test lets it arrive: so two writers meet in any order."""
+"""The writes of a process, held back until a test lets them arrive, so that two writers meet in any order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.worlds.world import WORKSPACE
 
 
 class _Kept:
-    """A client that keeps what it is asked to put, and puts nothing."""
+    """A client that keeps the writes that it is asked for, and makes none."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -30,7 +30,7 @@ class _Kept:
 
 
 class WrittenCalls:
-    """The calls of a process that changes the task, which arrive when they are told to."""
+    """The writes of a process that changes a task. Each arrives when a test says so."""
 
     def __init__(self, rig: Rig, change: Change) -> None:
         client = _Kept()
@@ -38,7 +38,7 @@ class WrittenCalls:
         self.rig, self.requests = rig, client.requests
 
     def arrive(self, number: int) -> bool:
-        """True if it was taken."""
+        """Lets the write of this number arrive. Returns True if its condition held."""
         with suppress(ClientError):
             self.rig.raw.put_item(**self.requests[number])
             return True

@@ -1,1 +1,1 @@
-"""What must come of things: models of the protocol, of rights, of an adversary."""
+"""Models of what must happen: of the protocol, of rights, of an adversary."""

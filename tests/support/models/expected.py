@@ -56,12 +56,12 @@ PUBLIC = {
 
 
 def read(shown: str = "200+") -> Row:
-    """One thing, by its id."""
+    """Returns the rights of a route that reads one thing by its id."""
     return Row(elsewhere=GONE, own=shown, other=GONE, act_as=shown, service=GONE, human=shown)
 
 
 def listed(shown: str = "200+") -> Row:
-    """Many: what may not be read is left out."""
+    """Returns the rights of a route that lists things: those that the caller may not read are left out."""
     return Row(elsewhere="200-", own=shown, other="200-", act_as=shown, service="200-", human=shown)
 
 
@@ -71,7 +71,8 @@ def by_human(done: str, *, of_an_id: bool = True) -> Row:
 
 
 def by_claimer(done: str, *, off: str = OFF) -> Row:
-    """A word of who holds the claim: nobody else's, and who knows the claim isn't told that there is no task."""
+    """Returns the rights of a verb under a claim. Only the claim's holder may send it, and a caller who knows the claim
+    isn't told that there is no task."""
     return Row(elsewhere=GONE, own=done, other=STALE, act_as=STALE, service=STALE, human=STALE, off=off)
 
 

@@ -1,6 +1,5 @@
-"""A small model of the handoff protocol: what must come of each verb (docs/spec/lifecycle.md §1,
-docs/spec/protocol.md §3 to §5) and who hears of it (docs/reading-rights.md), told without a word of Baton's own
-code."""
+"""A small model of the handoff protocol: the effect of each verb (docs/spec/lifecycle.md §1, docs/spec/protocol.md §3
+to §5), and who learns of it (docs/reading-rights.md). It uses none of Baton's code."""
 
 from __future__ import annotations
 
@@ -18,8 +17,8 @@ UNDO = timedelta(seconds=3)
 
 @dataclass
 class Expected:
-    """``asked``: its children are told by ``parent``, its branches by ``branches``, who goes on by ``successors``.
-    ``takers``: all that have ever claimed it."""
+    """A task, as it must be. ``parent``: the task that it was handed on from; ``branches``: the children that it waits
+    for; ``successors``: the tasks that go on from it; ``takers``: every agent that has claimed it."""
 
     workspace: str
     id: str
@@ -88,14 +87,14 @@ class Expected:
         self.ready_at = now + timedelta(seconds=after)
 
     def extend(self, now: datetime) -> None:
-        """A word under the claim."""
+        """A heartbeat, or another verb that extends the claim."""
         self.expires_at = max(self.expires_at or now, now + timedelta(seconds=self.lease))
 
     def has_lost_its_lease(self, now: datetime) -> bool:
         return bool(self.claim_id) and self.expires_at is not None and self.expires_at <= now
 
     def lost(self, now: datetime) -> None:
-        """Its lease was over, and somebody has ended the claim."""
+        """The lease was over, and somebody has ended the claim."""
         self.give_back(now)
         self.state = "needs" if self.attempt >= 3 else self.state
 
@@ -107,7 +106,7 @@ class Expected:
         self.came_back(now)
 
     def came_back(self, now: datetime) -> None:
-        """Neither done nor tried."""
+        """The task is back, neither done nor tried."""
         self.releases += 1
         self.give_back(now)
         if self.releases >= 10:
@@ -137,7 +136,7 @@ class Model:
         return new
 
     def rolls_back(self, task: Expected, back_to: str | None) -> str | None:
-        """Whom a failing task goes back to; None where nobody gets a task for it."""
+        """Returns the agent that a failing task goes back to; None if no task is made for that."""
         to = back_to or task.source
         if task.join_parent is not None and back_to is None:
             return None
@@ -153,7 +152,7 @@ class Model:
         return None if rule else to
 
     def best(self, workspace: str, slug: str, now: datetime) -> Expected | None:
-        """Its own queue first, then open work of others."""
+        """Returns the task that the agent's next claim gets: of its own queue, else open work of others."""
         ready = [task for task in self if task.workspace == workspace and task.is_ready(now)]
         for target in (slug, None):
             found = [task for task in ready if task.target == target and (target or task.source != slug)]
@@ -191,12 +190,12 @@ class Model:
         return True
 
     def lapsed(self, workspace: str, slug: str, now: datetime) -> list[Expected]:
-        """The tasks that a claimer of this agent may take over."""
+        """Returns the tasks whose lapsed claims an agent's claimer may take over."""
         mine = [task for task in self if task.workspace == workspace and task.holder == slug]
         return [task for task in mine if task.has_lost_its_lease(now)]
 
     def sweep(self, now: datetime) -> None:
-        """As often as it takes until nothing is due."""
+        """Sweeps until nothing is due."""
         for task in self:
             if task.has_lost_its_lease(now):
                 task.lost(now)

@@ -1,4 +1,4 @@
-"""Who plays the handoff protocol against its model: each step is done for real, and told to the model."""
+"""Players of the handoff protocol: each step is taken in Baton and in the model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from support.models.protocol_model import AUTO, BACKOFF, SLUGS, Expected, Model
 from support.worlds.world import World, agent, human
 
 WORKSPACES = ("acme", "globex")
-# So that only what is asked here is in the way; the guard has proofs of its own.
+# High limits, so that the loop guard doesn't interfere. It has tests of its own.
 FAR = {"max_depth": 50, "max_handoffs_per_workflow": 500, "max_same_direction": 20, "ping_pong_window": 20}
 FAILURE = {"type": "error", "description": "broke"}
 CALLBACK_WAIT = timedelta(hours=1)
@@ -75,7 +75,7 @@ class Players:
         self.claims.append((task, claim_id, agent(slug, task.workspace)))
 
     def saw(self, workspace: str, task_id: str, *, by_human: bool, stays: bool = False, **values: Any) -> Expected:
-        """A new task joins the model with what was asked for; only its place in the workflow is read."""
+        """Adds a new task to the model, with what was asked for. Only its place in the workflow is read from Baton."""
         task = self.store.tasks.load(workspace, task_id)[0]
         new = Expected(
             workspace,
@@ -185,7 +185,7 @@ class Players:
 
 
 def expecting(error: type[Exception] | None) -> AbstractContextManager[Any]:
-    """Truthy in what follows if it was raised."""
+    """A context that expects the error. Its value is true afterwards if the error was raised."""
     return _Refused(error) if error else nullcontext(())
 
 

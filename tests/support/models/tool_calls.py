@@ -1,5 +1,5 @@
-"""How each route that a tool plays is asked for by that tool, with the arguments of a request to the route. A route
-that a tool begins to play, and that isn't here, is a failure (tests/functions/mcp/test_tool_matrices.py)."""
+"""Calls of the tools: for each route that a tool plays, the tool's arguments for a request to that route. A new pair of
+tool and route that is missing here fails a test (tests/functions/mcp/test_tool_matrices.py)."""
 
 from __future__ import annotations
 

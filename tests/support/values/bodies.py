@@ -1,5 +1,5 @@
-"""A body for every route that wants one, and an id for every thing that a path may name; nothing is there under any of
-them. A body is the smallest that docs/openapi.json takes, unless ``support/models/expected.py`` has one."""
+"""A body for every route that takes one, and an id for everything that a path may name. Nothing exists under these ids.
+A body is the smallest that docs/openapi.json allows, unless ``support/models/expected.py`` has one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IDS = {
     "proxy": "oauth-protected-resource",
     "token": f"bm90aGluZw.{SECRET}",
 }
-# What a field of one of these names has to be, at any depth.
+# The values of fields with these names, at any depth.
 KNOWN = {"agent": "auditor"}
 
 
@@ -41,5 +41,5 @@ def _body(operation: dict[str, Any]) -> Any:
 
 _ALL = [operation for methods in DOCUMENT["paths"].values() for operation in methods.values()]
 BODIES: dict[str, Any] = {each["operationId"]: body for each in _ALL if (body := _body(each)) is not None}
-# What a route can't be asked without.
+# The query parameters that a route requires.
 QUERIES = {name: each.query for name, each in EXPECTED.items() if each.query}

@@ -1,4 +1,4 @@
-"""Changes to commit: what the domain would hand to a store, without its rules about what may follow what."""
+"""Changes to commit, as the domain hands them to a store, but without its rules about which may follow which."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def new(id_: str = "task_1", **values: Any) -> Change:
 
 
 def then(task: Task, type_: str = "changed", at: datetime = NOON, **changes: Any) -> Change:
-    """The next change, with one event. ``type_`` may be one that this release doesn't know."""
+    """Returns the next change, with one event. ``type_`` may be one that this release doesn't know."""
     after = task.changed(**changes)
     event = record(task, after, EventCause(cast(EventType, type_), human(task.workspace), at, {}))
     after = after.changed(updated_at=at, version=task.meta.version + 1, seq=event.seq, chain=event.hash)
@@ -37,7 +37,7 @@ def then(task: Task, type_: str = "changed", at: datetime = NOON, **changes: Any
 
 
 def ended(task: Task, state: State = State.DONE, **data: Any) -> Change:
-    """The task's end, by its worker; with what a completion's event says, or by a human."""
+    """Returns the change that ends the task: by its worker, with the fields of a completion's event, or by a human."""
     after = task.changed(state=state, claim=None, has_output=True, updated_at=NOON)
     type_ = EventType.HANDOFF_COMPLETED if data else EventType.RESOLVED
     event = record(task, after, EventCause(type_, agent("auditor"), NOON, data))
@@ -46,12 +46,12 @@ def ended(task: Task, state: State = State.DONE, **data: Any) -> Change:
 
 
 def looked_at(task: Task, **changes: Any) -> Change:
-    """The sweeper's bookkeeping: no event."""
+    """Returns a change without an event, as the sweeper's bookkeeping makes it."""
     return _as_read_again(Change(before=task, task=task.changed(version=task.meta.version + 1, **changes)))
 
 
 def _as_read_again(change: Change) -> Change:
-    """With the tail of its HEAD, so that a test may go on from its task without reading that."""
+    """Returns the change with its HEAD's tail, so that a test can go on from its task without reading it."""
     return replace(change, task=appended(change).task)
 
 
@@ -67,7 +67,7 @@ def plant(store: Store, changes: Iterable[Change]) -> None:
 
 
 def queued(store: Store, id_: str, ready_at: datetime = NOON, **values: Any) -> Task:
-    """Approved for its agent's queue."""
+    """Stores a task that is approved and in its agent's queue."""
     return stored(store, id_, state=State.DELEGATED, ready_at=ready_at, **values)
 
 

@@ -1,6 +1,8 @@
-"""A day at the command line in which every command is played once, and what each of them answers as JSON. The story has
-a line of its own for what changes something, as that needs something in the right state; a row that only reads has its
-line by itself."""
+"""A story at the command line in which every command is played once, and the schema of what each answers as JSON.
+
+A command that changes something has a line in the story, as it needs something in the right state. A row that only
+reads gets its line by itself.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from baton_cli.main import NOUNS, cli
 from baton_cli.request_commands import RequestCommand
 from support.values.schema import DOCUMENT, resolved
 
-# What commands that are written by hand print: the answer of this operation.
+# Command that is written by hand → the operation whose answer it prints.
 BY_HAND = {
     "handoff show": ("GET", "/handoffs/{handoff_id}"),
     "handoff history": ("GET", "/workflows/{workflow_id}/chain"),
@@ -34,15 +36,16 @@ BY_HAND = {
     "console": ("POST", "/session-codes"),
     "api": ("GET", "/agents"),
 }
-# What prints no answer of the API.
+# Commands that print no answer of the API.
 OF_THEIR_OWN = {"init", "up", "down", "demo", "doctor", "worker", "mcp", "completion"}
-# What becomes another program, or runs some: they are played as processes.
+# Commands that become another program, or run some. They are played as processes.
 PROCESSES = {"demo", "worker", "mcp"}
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """``kept``: what is remembered of the answer, a name and the field's path. ``heard``: standard input."""
+    """A typed line. ``kept``: what is remembered of the answer, as name and path of a field. ``heard``: its standard
+    input."""
 
     text: str
     by: str
@@ -93,7 +96,8 @@ OPERATIONS = _operations()
 
 
 def answer_schema(command: str) -> dict[str, Any] | None:
-    """What docs/openapi.json says of the command's document; None for one that is the command's own, or none."""
+    """Returns the schema of the command's document in docs/openapi.json; None if the command has none, or one of its
+    own."""
     if command in OF_THEIR_OWN:
         return None
     method, path = OPERATIONS[command]
@@ -104,7 +108,7 @@ def answer_schema(command: str) -> dict[str, Any] | None:
 
 
 def looks(command: str) -> bool:
-    """Whether it changes nothing, so that it may be played twice."""
+    """True if the command changes nothing, so that it may be played twice."""
     return OPERATIONS.get(command, ("", ""))[0] == "GET" and command != "chat"
 
 
@@ -263,7 +267,7 @@ TRACKER = [
 STORY = [*MORNING, *DECISIONS, *WORK, *TROUBLE, *KNOWLEDGE, *TRACKER]
 
 
-# What the story remembers of each kind of thing.
+# The ids that the story remembers, by the kind of thing.
 THERE = {
     "task_id": "$second",
     "handoff_id": "$given",
@@ -278,7 +282,7 @@ THERE = {
 
 
 def _looks() -> list[Typed]:
-    """A line for each row that only reads, and needs to be told nothing but what is there, unless the story has one."""
+    """Returns a line for each row that only reads, needs nothing that isn't there, and has no line in the story."""
     told = {line.command for line in STORY}
     return [
         typed(" ".join([noun, call.verb, *(THERE[each.name] for each in path_params(call))]))

@@ -17,7 +17,7 @@ _OTHERS = (7, 3, 11)
 
 
 def many_entries(size: int, workspace: str = "acme") -> Iterator[Entry]:
-    """Yields them in the order of their ids: one each ten minutes, until noon."""
+    """Yields entries in the order of their ids, one each ten minutes until noon."""
     judged = judged_entries()
     for number in range(size):
         one = judged[number % len(judged)]

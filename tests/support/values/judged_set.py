@@ -26,7 +26,7 @@ _DAYS = 180
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    kind: str  # "file", "symbol" or "words"; in ``more_questions.txt`` what makes it hard
+    kind: str  # "file", "symbol" or "words"; in ``more_questions.txt`` the difficulty of the question
     scope: str
     text: str
     grades: Mapping[str, int]  # by the entry's id, 3 for the answer
@@ -48,12 +48,12 @@ def gain(question: JudgedQuestion, found: Sequence[str]) -> float:
 
 
 def is_answered(question: JudgedQuestion, found: Sequence[str]) -> bool:
-    """True if an answer is among the first three."""
+    """True if one of the first three entries answers the question."""
     return any(question.grades.get(each) == max(question.grades.values()) for each in found[:3])
 
 
 def found_by_substring(entries: Sequence[Entry], question: JudgedQuestion) -> list[str]:
-    """What a plain search finds: the entries with the most of the question's words in them, newest first."""
+    """Returns what a plain search finds: the entries with the most of the question's words first, the newer first."""
     asked = question.text.lower().split()
     hits = [(sum(word in _text(each).lower() for word in asked), each.id) for each in entries]
     return [entry_id for count, entry_id in sorted(hits, reverse=True) if count]

@@ -1,4 +1,4 @@
-"""Notes, reviews, tokens and what is about the tracker, and putting them into a store."""
+"""Notes, reviews, tokens and the tracker's records, and functions that put them into a store."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def an_alert(number: int = 1, workspace: str = WORKSPACE, **values: Any) -> Aler
 
 
 def a_route(work_type: str = "audit", **values: Any) -> Route:
-    """In its first version."""
+    """Returns a route in its first version."""
     usual: dict[str, Any] = {
         "workspace": WORKSPACE,
         "work_type": work_type,
@@ -101,7 +101,7 @@ def add_alert(store: Store, number: int, workspace: str = WORKSPACE, **values: A
 
 
 def add_review(store: Store, number: int, workspace: str = WORKSPACE, **values: Any) -> Review:
-    """In a direction of its own."""
+    """Stores a review of a direction of its own."""
     target = f"auditor-{number}"
     review = a_review(number, workspace, target_agent=target, **values)
     direction = Direction(workspace, "scout", target)
@@ -123,13 +123,13 @@ def a_page(page_id: str = PAGE_ID) -> PageRef:
 
 
 def a_page_sync(task_id: str = "task_1", **values: Any) -> PageSync:
-    """Of a task's first entry, with something to send since noon."""
+    """Returns a page sync for the task's first entry, with something to send since noon."""
     usual: dict[str, Any] = {"workspace": WORKSPACE, "task_id": task_id, "wanted": 1, "since": NOON, "due_at": NOON}
     return PageSync(**{**usual, **values})
 
 
 def a_circuit(**values: Any) -> TrackerCircuit:
-    """Saved once."""
+    """Returns a circuit that was saved once."""
     return TrackerCircuit(**{"workspace": WORKSPACE, "wake_at": NOON, "version": 1, **values})
 
 
@@ -144,7 +144,7 @@ def a_webhook(**values: Any) -> Webhook:
 
 
 def add_page_syncs(store: Store, *rows: PageSync) -> None:
-    """Rows in their first version, without their tasks; many in one transaction."""
+    """Stores page syncs in their first version, without their tasks, many in one transaction."""
     for start in range(0, len(rows), 90):
         store.commit(rows[0].workspace, *map(Save, rows[start : start + 90]))
 

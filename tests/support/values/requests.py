@@ -1,4 +1,4 @@
-"""Requests of models, as a run makes them."""
+"""Requests to a model, as a run makes them."""
 
 from __future__ import annotations
 

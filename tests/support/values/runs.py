@@ -1,4 +1,4 @@
-"""What agents are run with, and what was said and spent meanwhile."""
+"""Tools, profiles, transcripts and use of agents that Baton runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.worlds.world import WORKSPACE
 
 
 def a_tool(name: str = "ask_auditor", **values: Any) -> Tool:
-    """In its first version."""
+    """Returns a tool in its first version."""
     usual: dict[str, Any] = {
         "workspace": WORKSPACE,
         "name": name,
@@ -55,20 +55,20 @@ def spent(calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) ->
 
 
 def a_step(fence: int = 1, calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) -> Spending:
-    """One step of a run's counting. ``most_calls``, ``most_tokens``: limits of the workflow."""
+    """Returns one count of a run. ``most_calls``, ``most_tokens``: the limits of the workflow."""
     limits = SpendingLimits(calls=values.pop("most_calls", None), tokens=values.pop("most_tokens", None))
     usual: dict[str, Any] = {"workflow_id": "wf_1", "task_id": "task_1", "limits": limits}
     return Spending(**{**usual, "fence": fence, "used": Usage(calls, *tokens), **values})
 
 
 def count(store: Store, *steps: Spending) -> None:
-    """Counts each step on what is stored by then."""
+    """Counts each step on top of what is stored by then."""
     for step in steps:
         store.runs.count(WORKSPACE, step, store.runs.accounts(WORKSPACE, step.workflow_id, step.task_id))
 
 
 def fill_runs(store: Store, workspace: str = WORKSPACE) -> None:
-    """One of everything: a tool, an agent with its profile, and a run of ``task_1``."""
+    """Stores one of everything: a tool, an agent with its profile, and a run of ``task_1``."""
     store.tools.save_tool(a_tool(workspace=workspace), store.tools.toolbox(workspace))
     runner = replace(an_agent("run-1"), workspace=workspace)
     store.agents.save_agent(runner, store.agents.roster(workspace), a_profile("run-1", workspace=workspace))

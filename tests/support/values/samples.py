@@ -1,4 +1,4 @@
-"""The smallest value that a shape of docs/openapi.json takes."""
+"""The smallest value that a schema of docs/openapi.json allows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ TEXTS = ("x", "agent:nobody", "0" * 64, "2030-01-01T00:00:00Z")
 
 
 def least(schema: dict[str, Any], known: Mapping[str, Any] | None = None, name: str = "") -> Any:
-    """With the fields that are required, and for those of the names ``known`` these values. Raises ``LookupError`` for
-    a text in a form that none of ``TEXTS`` has."""
+    """Returns the value with the required fields. Fields with a name of ``known`` get that value. Raises
+    ``LookupError`` for a text in a form that no text of ``TEXTS`` has."""
     schema = resolved(schema)
     if known and name in known:
         return known[name]

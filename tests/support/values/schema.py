@@ -1,4 +1,4 @@
-"""Whether a value is what docs/openapi.json says: as much of JSON Schema as it uses, and no undeclared property."""
+"""Checks values against docs/openapi.json: as much of JSON Schema as it uses, and no undeclared properties."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    """What a ``$ref`` stands for."""
+    """Returns the schema that a ``$ref`` stands for."""
     if "$ref" not in schema:
         return schema
     found: Any = DOCUMENT

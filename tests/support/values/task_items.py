@@ -1,4 +1,4 @@
-"""What lies around the tasks of a workflow, and putting one of each into a store."""
+"""The items around tasks, and functions that put one of each into a store."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def a_job(
 
 
 def told(store: Store, number: int = 1, agent: str = "scout", workspace: str = WORKSPACE, **data: Any) -> InboxItem:
-    """A task of the agent's that ended: the inbox's item ``inb_<number>``."""
+    """Stores a task of the agent's that ended: the inbox's item ``inb_<number>``."""
     task = stored(store, f"task_told_{agent}_{number:03d}", workspace=workspace, source_agent=agent)
     change = replace(ended(task, **data), inbox_id=f"inb_{number:03d}")
     store.commit(workspace, change)
@@ -67,12 +67,12 @@ def slotted(slot: int | None, fence: int = 1, agent: str = "auditor") -> Claim:
 
 
 def holding(store: Store, task_id: str, slot: int | None = None, fence: int = 1, **values: Any) -> Task:
-    """A task that is claimed, under a permit if ``slot`` says so."""
+    """Stores a claimed task, under a permit if ``slot`` is given."""
     return claimed(store, task_id, slotted(slot, fence), **values)
 
 
 def freed(store: Store, task: Task, **changes: Any) -> Task:
-    """Its claim has ended."""
+    """Ends the claim of the task."""
     change = then(task, **{"state": State.DELEGATED, "claim": None, "ready_at": NOON, **changes})
     store.commit(task.workspace, change)
     return change.task
@@ -93,7 +93,7 @@ def a_recovery(number: int = 1, **values: Any) -> Recovery:
 
 
 def fill_task_items(store: Store, workspace: str = WORKSPACE) -> None:
-    """One of everything that lies around tasks; ``task_1`` is there already."""
+    """Stores one of everything around tasks. ``task_1`` must be there."""
     told(store, workspace=workspace)
     queued(store, "task_4", workspace=workspace, target_agent=None, requires=("accepts:repo",))
     task = holding(store, "task_5", 1, workspace=workspace)

@@ -1,4 +1,4 @@
-"""Tasks in any state, made by the domain's own steps wherever it has them, without a store."""
+"""Tasks in any state, without a store. The domain makes the steps where it has them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def an_agent(slug: str = "auditor", **values: Any) -> Agent:
 
 
 def a_new_task(**values: Any) -> Task:
-    """As a use case gives it to ``create``."""
+    """Returns a task as a use case gives it to ``create``."""
     usual: dict[str, Any] = {
         "workspace": WORKSPACE,
         "id": "task_1",
@@ -58,7 +58,7 @@ def a_new_task(**values: Any) -> Task:
 
 
 class Life:
-    """One task, its time and its whole trail: ``do`` is ``transition`` without a store."""
+    """The life of one task: its time and its whole trail. ``do`` is ``transition`` without a store."""
 
     def __init__(self, by: Principal = CREATOR, target: Agent | None = None, **values: Any) -> None:
         self.now: datetime = NOON
@@ -124,7 +124,7 @@ class Life:
 
 
 def ready(**values: Any) -> Life:
-    """Approved, and the undo window just over."""
+    """Returns the life of a task that is approved, and whose undo window is just over."""
     life = Life(**values)
     life.approve()
     return life.later(3)
@@ -137,7 +137,7 @@ def claimed(**values: Any) -> Life:
 
 
 def in_state(name: str) -> Life:
-    """A life whose task is in the state of that name; ``undoable`` is ``delegated`` inside its undo window."""
+    """Returns the life of a task in this state. ``undoable`` is ``delegated`` within its undo window."""
     if name == "needs":
         return Life()
     if name == "undoable":

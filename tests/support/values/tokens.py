@@ -1,4 +1,4 @@
-"""Tokens of callers: each principal has one, with an id and a secret that follow from its name."""
+"""Tokens of callers. Each principal has one, whose id and secret follow from its name."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def bearer(by: Principal) -> str:
 
 
 def give_token(dynamo: FakeDynamo, by: Principal) -> None:
-    """Puts the principal's token where the functions look for it, and into no list. One that is there stays as it is:
-    a test may have revoked it."""
+    """Puts the principal's token where the functions look for it, and into no list. A token that is there stays, as a
+    test may have revoked it."""
     if dynamo.item(given_key(by)) is None:
         dynamo.put(_item(by))
 
 
 def who(deps: Deps, header: str) -> Principal | None:
-    """Whom the header lets in, as for a request that does nothing; None if it lets in nobody."""
+    """Returns the principal that the header admits, as a request without effects would; None if it admits nobody."""
     try:
         return admit(deps, header)[1]
     except errors.TokenRefused:
@@ -53,7 +53,7 @@ def who(deps: Deps, header: str) -> Principal | None:
 
 
 def raise_config_version(dynamo: FakeDynamo, workspace: str) -> None:
-    """As every write of an agent, of the settings or of a revocation does in its own transaction."""
+    """Raises the version as every write of an agent, of the settings or of a revocation does."""
     for shard in range(keys.CONFIG_SHARDS):
         key = keys.config_version(workspace, shard)
         item = dynamo.item((key.pk, key.sk)) or to_wire({**key._asdict(), "version": 0})

@@ -1,4 +1,5 @@
-"""Texts that are more than text to a careless page, and a look at a page that shows them."""
+"""Texts that attack a careless page (markup, scripts, links, hidden characters), and a check of a page that shows
+them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ OPEN_BOXES = "texts => texts.filter(text => getComputedStyle(text).overflowY !==
 
 
 def only_text(page: Any) -> None:
-    """No element, no link that leads elsewhere, nothing that ran, nothing wider than the page, nothing reordered."""
+    """Checks that the page shows them as text: no element, no link elsewhere, nothing ran, nothing is too wide, nothing
+    is reordered."""
     assert page.locator("main :is(img, script, iframe, object, embed, link, meta, style)").count() == 0
     hrefs = page.locator("a[href]").evaluate_all("links => links.map(link => link.getAttribute('href'))")
     assert [href for href in hrefs if not href.startswith("#")] == []

@@ -1,4 +1,5 @@
-"""Agents that are run, with a model that does as a test tells it: notices are answered until none is left."""
+"""A world with agents that Baton runs. The model answers as the test says, and notices are handled until none is
+left."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def calls(*named: tuple[str, Any], text: str = "", **more: Any) -> ModelReply:
 
 @dataclass
 class FakeModel:
-    """Answers each agent with the next of what is listed for it; the last is given again. Holds every request to the
+    """Answers each agent with the next of its listed replies, the last one again and again. Checks every request by the
     providers' rules."""
 
     script: dict[str, list[Any]] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class FakeModel:
 
 
 class AgentRuns:
-    """``agents``: each by its slug with what it is registered with; ``script``: what the model answers to whom."""
+    """``agents``: slug → the fields that it is registered with. ``script``: slug → the model's replies to it."""
 
     def __init__(
         self, agents: dict[str, dict[str, Any]], script: dict[str, list[Any]], *, world: World | None = None
@@ -82,7 +83,7 @@ class AgentRuns:
         define_tool(self.deps, human(), name, values)
 
     def open(self) -> AgentRuns:
-        """Agents get their tools, once these are defined."""
+        """Registers the agents with their tools, which must be there by then."""
         for slug, values in self.later.items():
             register_agent(self.deps, human(), slug, values)
         return self
@@ -100,7 +101,7 @@ class AgentRuns:
         return self.task(task.id)
 
     def run(self, rounds: int = 50) -> list[NoticeOutcome]:
-        """Until no notice is left; undo windows and backoffs pass."""
+        """Handles notices until none is left. Undo windows and backoffs pass."""
         handled: list[NoticeOutcome] = []
         for _ in range(rounds):
             notices, self.world.dispatch_queue.notices[:] = list(self.world.dispatch_queue.notices), []
@@ -161,7 +162,7 @@ AUTO = {"approval": Approval.AUTO}
 
 
 def sales_runs(mode: ToolMode = ToolMode.TRANSFER) -> AgentRuns:
-    """Sales may hand over to Anna with the one tool ``go``."""
+    """Returns runs in which sales may hand over to Anna by the one tool ``go``."""
     agents: dict[str, dict[str, Any]] = {"sales": {"tools": ("go",)}, "anna": {}, "bert": {}}
     agent_runs = AgentRuns(agents, {"sales": [], "anna": [says("Anna here.")], "bert": [says("Bert here.")]})
     agent_runs.tool("go", "anna", mode=mode)

@@ -1,4 +1,4 @@
-"""A blackboard that one process searches and others write to."""
+"""A blackboard that one process searches and other processes write to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Board:
         self._numbers = iter(range(1, 100_000))
 
     def process(self) -> LexicalSearch:
-        """One that begins."""
+        """Returns a new process, which has read nothing yet."""
         return LexicalSearch(self.rig.store, self.clock, self.limits)
 
     def post(self, text: str = "queue", seconds_ago: float = 0, workspace: str = WORKSPACE, **values: Any) -> Entry:
@@ -53,7 +53,7 @@ class Board:
         self.change(entry.deleted_by(human(), self.clock.now()), beside=forgetting)
 
     def truth(self, question: Question) -> list[ScoredEntry]:
-        """What a search finds that reads every entry anew."""
+        """Returns what a search finds that reads every entry anew."""
         index = EntryIndex(self.limits.per_workspace, stem, self.limits.bytes_per_workspace)
         page = self.rig.other_store.memory.entries_after(WORKSPACE, None, 100_000)
         for each in page.items:

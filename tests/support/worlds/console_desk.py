@@ -1,4 +1,4 @@
-"""A workspace as a person finds it in the middle of a day: what waits, what runs, what went wrong."""
+"""A workspace as a person finds it in the middle of a day: tasks that wait, run, or have failed."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ EXPECTATIONS = {
 
 @dataclass
 class Desk:
-    """``whole``: a task in `needs` with everything that a handoff can say. ``held``: one that a worker has, by
-    ``claim``.
-    ``failed``: one that was rolled back. ``review``: what the cap of a direction stopped.
-    ``talk``: the id of a conversation. ``entry``: a decision in the memory, with its reason."""
+    """``whole``: a task in `needs` with every field that a handoff can have. ``held``: a task that a worker holds, by
+    ``claim``. ``failed``: a task that was rolled back. ``review``: the manual review of an escalation beyond its
+    direction's cap. ``talk``: a conversation's id. ``entry``: a decision in the memory, with its reason."""
 
     served: ConsoleServer
     whole: dict[str, Any]
@@ -78,14 +77,14 @@ def furnished(served: ConsoleServer) -> Desk:
 
 @contextmanager
 def at_once(served: ConsoleServer) -> Iterator[None]:
-    """What is approved within it may be claimed without waiting for the undo window."""
+    """Within it, what is approved can be claimed without an undo window."""
     served.gateway.put(ALICE, "/workspace/settings", {"dispatch_delay_seconds": 0})
     yield
     served.gateway.put(ALICE, "/workspace/settings", {"dispatch_delay_seconds": 3})
 
 
 def approved(served: ConsoleServer, source: str, target: str, reason: str, **changes: Any) -> dict[str, Any]:
-    """A task that a person asked for directly."""
+    """Returns a task that a person asked for directly."""
     body = message(source, target, target={"agent": target, "reason": reason}, **changes)
     reply = served.gateway.post(ALICE, "/handoffs", body)
     assert reply.status == 201, reply.text
@@ -109,7 +108,7 @@ def _held(served: ConsoleServer) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _talk(served: ConsoleServer) -> str:
-    """A conversation that waits for its agent, and a handoff tool."""
+    """Begins a conversation that waits for its agent, and makes a handoff tool."""
     config = {
         "target_agent": "qa",
         "handoff_instructions": "Be brief.",
@@ -125,7 +124,7 @@ def _talk(served: ConsoleServer) -> str:
 
 
 def _stopped(served: ConsoleServer) -> dict[str, Any]:
-    """An escalation too many: the two before were cancelled. An alert tells of it."""
+    """Makes one escalation too many, after two that were cancelled, which raises an alert."""
     asks = marker_body(source_agent="ciso", target_agent="qa", escalation_reason="The scanner finds a leaked key")
     for _ in range(2):
         made = served.gateway.post(agent("ciso"), "/handoff-markers", asks).json

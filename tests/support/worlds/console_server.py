@@ -1,4 +1,4 @@
-"""The console and the API that it asks, over HTTP in this process, by the real clock: what a browser is pointed at."""
+"""The console and its API over HTTP, in this process and in real time, for a browser."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from support.worlds.world import World
 
 @dataclass
 class ConsoleServer:
-    """``is_away``: answers nothing while it is set, as a network that is down. ``answered``: each request so far, with
-    its status."""
+    """``is_away``: while it is set nothing is answered, as if the network were down. ``answered``: every request so
+    far, with its status."""
 
     gateway: Gateway
     agents: HttpAgents
@@ -44,7 +44,7 @@ class ConsoleServer:
 
 @contextmanager
 def serving(approval: str = "manual", world: World | None = None) -> Iterator[ConsoleServer]:
-    """Yields the console's server with a workspace in which agents are hired."""
+    """Yields the console's server, with a workspace that has agents."""
     world, clock = world or World(), SystemClock()
     deps = replace(world.deps, clock=clock, search=LexicalSearch(world.store, clock))
     gateway = Gateway(deps)

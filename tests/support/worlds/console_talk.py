@@ -1,5 +1,5 @@
-"""Agents that Baton runs beside the console, with a model that says what a test tells it: a conversation that is handed
-over once, and then asks two others at once."""
+"""Agents that Baton runs beside the console, with a scripted model: one conversation that is handed over once, and then
+delegates to two agents."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TalkingAgents:
         return str(begun.json["conversation_id"])
 
     def work(self, *slugs: str) -> None:
-        """These agents do what they were asked for, and what comes of it for them; without any, all do."""
+        """Does the tasks of these agents, and the tasks that come of them; without names, of all agents."""
         deps = self.served.gateway.deps
         queue: Any = deps.dispatch_queue
         while notices := [each for each in queue.notices if not slugs or each[1] in slugs]:

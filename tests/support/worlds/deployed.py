@@ -1,4 +1,4 @@
-"""The deployed stack in a test's hands: requests over HTTP, and what lies behind them."""
+"""The deployed stack: requests over HTTP, and access to what lies behind them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets,
 from tools.stack.deployment import STACK_NAME
 from tools.stack.stack import Stack
 
-# In everything that tests hand over as content: no log may ever show it.
+# A word in all content that tests hand over: no log may have it.
 CANARY = "canary-b7d1f0"
 
 Item = dict[str, Any]
@@ -34,7 +34,7 @@ Item = dict[str, Any]
 
 @dataclass
 class Ledger:
-    """What was given out in the session and belongs to its receiver alone."""
+    """The ids and secrets that were given out in the session, each to one receiver."""
 
     tokens: set[str] = field(default_factory=set)
     claim_ids: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Client:
-    """One caller of the API. ``token``: None sends no credentials."""
+    """A caller of the API. ``token``: None sends no credentials."""
 
     http: httpx.Client = field(repr=False)
     token: str | None = field(repr=False)
@@ -78,8 +78,8 @@ class Client:
         return response
 
     def ok(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Any:
-        """The answer of a request that has to succeed; None where there is none. On a busy machine a read that is
-        answered with ``busy`` is asked again, as the answer says."""
+        """Returns the body of a successful answer, or None if it has none. A read that is answered with ``busy`` is
+        repeated as the answer says, as the machine may be busy."""
         response = self.send(method, path, body, key=key)
         for _ in range(2):
             if method != "GET" or response.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
@@ -99,13 +99,13 @@ class Client:
         return self.ok("PUT", path, body)
 
     def refused(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> tuple[int, str]:
-        """Status and code of a request that has to be refused with problem details."""
+        """Returns status and code of a refusal with problem details."""
         response = self.send(method, path, body, key=key)
         return response.status_code, problem(response)["code"]
 
 
 def problem(response: httpx.Response) -> dict[str, Any]:
-    """The problem details that a response has to be. At the door for models they are in an error of JSON-RPC."""
+    """Returns the problem details of a refusal. At the door for models they are in an error of JSON-RPC."""
     assert response.is_client_error, f"{response.status_code} {response.text}"
     told: dict[str, Any] = response.json()
     if "jsonrpc" in told:
@@ -120,7 +120,7 @@ def problem(response: httpx.Response) -> dict[str, Any]:
 
 
 def until(holds: Callable[[], Any], seconds: float = 60.0, every: float = 0.1) -> Any:
-    """The first true answer of ``holds``, asked for at most ``seconds``."""
+    """Returns the first true answer of ``holds``, which is called for at most ``seconds``."""
     deadline = time.monotonic() + seconds
     while not (answer := holds()):
         assert time.monotonic() < deadline, f"still waiting after {seconds} s"
@@ -144,7 +144,7 @@ class Deployed:
     # Functions
 
     def invoke(self, function: str, event: Any = None) -> Any:
-        """What a function answers, called by its name in the template."""
+        """Returns what a function answers. ``function``: its name in the template."""
         answer = self.aws("lambda").invoke(
             FunctionName=self.stack.functions[function], Qualifier="live", Payload=json.dumps(event or {}).encode()
         )
@@ -158,14 +158,14 @@ class Deployed:
         return told
 
     def logs(self, function: str) -> list[str]:
-        """Every line that the function wrote."""
+        """Returns every line that the function wrote."""
         pages = self.aws("logs").get_paginator("filter_log_events")
         group = f"/aws/lambda/{self.stack.functions[function]}"
         return [event["message"] for page in pages.paginate(logGroupName=group) for event in page["events"]]
 
     def schedule(self, state: str) -> None:
-        """ENABLED or DISABLED, for the sweeper and the publisher. Disabled they run only when a test calls them, or for
-        what is new; no test then depends on who sweeps first."""
+        """Sets the schedules of the sweeper and the publisher to ENABLED or DISABLED. Disabled, they run only when a
+        test calls them, or for new items, so that no test depends on who sweeps first."""
         scheduler = self.aws("scheduler")
         names = ("Name", "GroupName", "ScheduleExpression", "FlexibleTimeWindow", "Target")
         for listed in scheduler.list_schedules()["Schedules"]:
@@ -175,7 +175,7 @@ class Deployed:
     # State
 
     def aws(self, service: str) -> Any:
-        """With an administrator's rights."""
+        """Returns a client of the service, with an administrator's rights."""
         if service not in self._clients:  # making one takes longer than most calls
             self._clients[service] = self.stack.aws(service)
         return self._clients[service]
@@ -188,13 +188,13 @@ class Deployed:
 
     @cached_property
     def dynamo(self) -> Any:
-        """For many threads at once."""
+        """Returns a client for many threads."""
         config = Config(max_pool_connections=80, read_timeout=30, parameter_validation=False)
         return self.stack.aws("dynamodb", config)
 
     @cached_property
     def deps(self) -> Deps:
-        """The use cases on the stack's table, in this process, with notices that nobody takes."""
+        """Returns the use cases' dependencies on the stack's table, in this process, with notices that go nowhere."""
         clock = SystemClock()
         store = DynamoStore(Table(self.dynamo, self.stack.table, clock.sleep))
         return Deps(
@@ -213,8 +213,8 @@ class Deployed:
 
     @contextmanager
     def unchanged(self, of: str = "") -> Iterator[None]:
-        """Nothing is written meanwhile; ``of``: nothing of this workspace. Frequent requests are counted, whatever they
-        ask for: that is no effect of theirs."""
+        """Fails if anything is written within it. ``of``: anything of this workspace. The counts of frequent requests
+        don't matter."""
         if not self._end_of_stream or self._written(self._end_of_stream):
             self.await_told()
             self._end_of_stream = self._latest()
@@ -226,7 +226,7 @@ class Deployed:
         assert not written, f"written: {written}"
 
     def _latest(self) -> str:
-        """The end of the table's stream."""
+        """Returns the end of the table's stream."""
         streams = self.aws("dynamodbstreams")
         (stream,) = streams.list_streams(TableName=self.stack.table)["Streams"]
         described = streams.describe_stream(StreamArn=stream["StreamArn"])["StreamDescription"]
@@ -235,15 +235,15 @@ class Deployed:
         return str(streams.get_shard_iterator(**at)["ShardIterator"])
 
     def _written(self, since: str) -> list[dict[str, Any]]:
-        """What the stream has had from there on. If that is something, the end is forgotten: the outside may have to
-        be told of it."""
+        """Returns what the stream has after ``since``. If there is something, the end is forgotten, as further writes
+        may follow from it."""
         answer = self.aws("dynamodbstreams").get_records(ShardIterator=since)
         records: list[dict[str, Any]] = answer["Records"]
         self._end_of_stream = "" if records else answer["NextShardIterator"]
         return records
 
     def await_told(self) -> None:
-        """The outside has been told of everything: what marks an event as told is a write."""
+        """Returns once every event was published: marking an event as published is a write."""
         far = SystemClock().now() + timedelta(days=1)
 
         def told() -> bool:
@@ -255,8 +255,8 @@ class Deployed:
         until(told, 150, every=1)
 
     def age(self, workspace: str, task_id: str, seconds: float) -> None:
-        """Makes the task one to which everything happened that much earlier, so that no test waits for a lease or an
-        undo window. (Its trail keeps the old times.)"""
+        """Moves everything that happened to the task into the past by that much, so that no test waits for a lease or
+        an undo window. The trail keeps the old times."""
         key = to_wire(keys.head(workspace, task_id)._asdict())
         found = from_wire(self.dynamo.get_item(TableName=self.stack.table, Key=key, ConsistentRead=True)["Item"])
         task = items.task_from(found)
@@ -283,7 +283,7 @@ class Deployed:
     # The queue
 
     def notify(self, *bodies: Item | str) -> None:
-        """One message each, at most ten."""
+        """Sends one message for each, at most ten."""
         entries = [
             {"Id": str(number), "MessageBody": body if isinstance(body, str) else json.dumps(body)}
             for number, body in enumerate(bodies)
@@ -292,31 +292,31 @@ class Deployed:
         assert not answer.get("Failed"), answer["Failed"]
 
     def ring_often(self, bodies: list[Item]) -> None:
-        """Each twice, in any order."""
+        """Sends each message twice, in any order."""
         shuffled = bodies * 2
         random.shuffle(shuffled)
         for start in range(0, len(shuffled), 10):
             self.notify(*shuffled[start : start + 10])
 
     def lose_notices(self) -> None:
-        """Every message in the queue is gone."""
+        """Removes every message from the queue."""
         self.aws("sqs").purge_queue(QueueUrl=self.stack.queue_url)
 
     def empty_dead_letters(self) -> None:
         self.aws("sqs").purge_queue(QueueUrl=self.stack.dlq_url)
 
     def notices(self) -> int:
-        """Messages that wait, are delayed, or are being handled."""
+        """Returns the number of messages that wait, are delayed, or are being handled."""
         names = [f"ApproximateNumberOfMessages{which}" for which in ("", "NotVisible", "Delayed")]
         asked = self.aws("sqs").get_queue_attributes(QueueUrl=self.stack.queue_url, AttributeNames=names)
         return sum(int(number) for number in asked["Attributes"].values())
 
     def await_silence(self) -> None:
-        """Every notice has been answered."""
+        """Returns once every notice was handled."""
         until(lambda: self.notices() == 0)
 
     def take_dead_letters(self, count: int) -> list[tuple[str, str]]:
-        """Body and reason of what was given up, once there is as much of it; the queue forgets it."""
+        """Takes body and reason of dead letters from the queue, once there are ``count`` of them."""
         sqs, url, taken = self.aws("sqs"), self.stack.dlq_url, []
 
         def enough() -> bool:

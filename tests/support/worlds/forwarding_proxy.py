@@ -1,4 +1,5 @@
-"""A proxy on loopback before the deployed API, for programs that can't send its name or a token. It can be shut."""
+"""A proxy on loopback before the deployed API, for programs that can't send its host name or a token. It can be
+shut."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from urllib.parse import urlsplit
 from support.http_server import Received, Sent, served
 from tools.stack.stack import Stack
 
-# Of one connection, not of the message; and what this server says itself.
+# Headers of one connection, and headers that this server sets itself.
 _HOPS = {"connection", "content-length", "host", "keep-alive", "transfer-encoding"}
 _OWN = {"date", "server"}
 
 
 @dataclass
 class ForwardingProxy:
-    """``token``: for requests that bring none."""
+    """``token``: is added to requests that have none."""
 
     api_url: str
     token: str | None = field(repr=False)
@@ -28,7 +29,7 @@ class ForwardingProxy:
 
     @contextmanager
     def shut(self) -> Iterator[None]:
-        """Nobody gets an answer meanwhile."""
+        """Within it, nobody gets an answer."""
         self.closed.set()
         try:
             yield
@@ -48,7 +49,7 @@ class ForwardingProxy:
         return Sent(told.status, [each for each in told.getheaders() if each[0].lower() not in _HOPS | _OWN], content)
 
     def _passed(self, headers: dict[str, str]) -> dict[str, str]:
-        """Pages of this address are the API's own: their origin is told as its."""
+        """Returns the headers to pass on. The origin of a page of this proxy becomes the API's own."""
         passed = {name: value for name, value in headers.items() if name not in _HOPS}
         if passed.get("origin") in (self.url, self.url.replace("127.0.0.1", "localhost")):
             passed["origin"] = f"http://{urlsplit(self.api_url).netloc}"

@@ -1,5 +1,5 @@
 """Agents that hand work to each other over HTTP, in this process. They have standing approvals, so that nothing waits
-for a human unless a test wants it to."""
+for a human unless a test wants it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class HttpAgents:
         return self
 
     def hire_in(self, world: World) -> HttpAgents:
-        """The same; where nothing else has happened, by a copy of the table of a world in which that is done."""
+        """Registers the agents in a world. If nothing else has happened there, copies the table of a world that has
+        them."""
         if type(world.store) is not InMemoryStore or world.store.dynamo.items != settled(WORKSPACE).items:
             return self.hire()
         world.store.dynamo.take_over(_hired())
@@ -49,31 +50,31 @@ class HttpAgents:
         return self
 
     def hand_off(self, source: str = "architect", target: str | None = "auto-code", /, **changes: Any) -> Any:
-        """By the source itself. The answer's body."""
+        """Hands off as the source. Returns the answer's body."""
         reply = self.gateway.post(agent(source), "/handoffs", message(source, target, **changes))
         assert reply.status == 201, reply.text
         return reply.json
 
     def take(self, slug: str) -> Any:
-        """A claim on its best task."""
+        """Returns a claim on the agent's best task."""
         reply = self.gateway.post(agent(slug), f"/agents/{slug}/claims")
         assert reply.status == 200, reply.text
         return reply.json
 
     def say(self, claim: Any, verb: str, **body: Any) -> Reply:
-        """A word of the one that holds the claim."""
+        """Sends a verb as the claim's holder."""
         slug, task_id = claim["task"]["claim"]["agent"], claim["task"]["id"]
         return self.gateway.post(agent(slug), f"/tasks/{task_id}/{verb}", {"claim_id": claim["claim_id"], **body})
 
     def begun(self, slug: str = "auto-code", **changes: Any) -> Any:
-        """A claim on a task that was handed to it."""
+        """Returns a claim on a task that was handed to the agent."""
         self.hand_off("architect", slug, **changes)
         return self.take(slug)
 
 
 @cache
 def _hired() -> FakeDynamo:
-    """A table with the agents and nothing else. Nobody may write to it."""
+    """Returns a table with the agents and nothing else. Callers copy it, and never write to it."""
     store = InMemoryStore()
     HttpAgents(Gateway(World(store).settle().deps)).hire()
     return store.dynamo

@@ -1,4 +1,4 @@
-"""Every route over HTTP, in this process; each answer is checked against docs/openapi.json on its way back."""
+"""Every route over HTTP, in this process. Each answer is checked against docs/openapi.json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from support.http_server import served
 
 @dataclass
 class HttpApi:
-    """``served``: the routes that were asked for, in order. ``wrong``: how answers differ from the document."""
+    """``served``: the routes that were asked for, in order. ``wrong``: the differences of answers from
+    docs/openapi.json."""
 
     gateway: Gateway
     url: str = ""
@@ -27,7 +28,7 @@ class HttpApi:
         with self._lock:
             route = route_of(event["requestContext"]["http"]["method"], event["rawPath"])
             answer = self.gateway.handle(route, event)
-            if answer["statusCode"] >= 500:  # a client would try again and again
+            if answer["statusCode"] >= 500:  # a 500 would make a client repeat the request
                 self.wrong.append(f"{event['rawPath']}: {answer['body']}")
                 return {**answer, "statusCode": 400}
             if route is not None:

@@ -1,4 +1,4 @@
-"""A client of the MCP door, in this process, in either era of the protocol."""
+"""A client of the MCP door, in this process, for both eras of the protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ META = {VERSION_KEY: MODERN, CAPABILITIES_KEY: {}}
 
 
 @dataclass(frozen=True)
-class Told:
+class ToolAnswer:
     """A tool's answer."""
 
     result: dict[str, Any]
@@ -37,7 +37,7 @@ class Told:
 
     @property
     def code(self) -> str:
-        """Of a refusal."""
+        """The code of a refusal."""
         assert self.is_error, self.text
         if self.text.startswith("{"):
             return str(json.loads(self.text.partition("\n")[0])["code"])
@@ -50,7 +50,7 @@ class McpClient:
         self._ids = count(1)
 
     def post(self, by: Principal | None, body: Any, *, query: str = "", **headers: str) -> Reply:
-        """Sends any body at all. Headers with underscores in the place of hyphens."""
+        """Posts any body. ``headers``: names with underscores in place of hyphens."""
         return self.send(by, "POST", "/mcp", body, query=query, **headers)
 
     def send(self, by: Principal | None, method: str, path: str, body: Any = None, **options: str) -> Reply:
@@ -59,7 +59,7 @@ class McpClient:
         return self.gateway.send(by, method, path, body, query=query, headers=headers)
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:
-        """A request as this version spells it."""
+        """Returns a request in the form of this version of the protocol."""
         meta = {"_meta": META} if self.version == MODERN else {}
         return {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": {**params, **meta}}
 
@@ -70,16 +70,16 @@ class McpClient:
         return {"mcp_protocol_version": MODERN, "mcp_method": method, **named}
 
     def ask(self, by: Principal, method: str, *, query: str = "", **params: Any) -> Any:
-        """The result of a method that answers well."""
+        """Returns the result of a method that succeeds."""
         reply = self.post(by, self.request(method, **params), query=query, **self.headers(method, params.get("name")))
         assert reply.status == 200, reply.text
         return reply.json["result"]
 
-    def call(self, by: Principal, tool: str, /, **arguments: Any) -> Told:
-        return Told(self.ask(by, "tools/call", query="tools=all", name=tool, arguments=arguments))
+    def call(self, by: Principal, tool: str, /, **arguments: Any) -> ToolAnswer:
+        return ToolAnswer(self.ask(by, "tools/call", query="tools=all", name=tool, arguments=arguments))
 
     def done(self, by: Principal, tool: str, /, **arguments: Any) -> Any:
-        """The data of a call that isn't refused."""
+        """Returns the data of a call that succeeds."""
         told = self.call(by, tool, **arguments)
         assert not told.is_error, told.text
         return told.data

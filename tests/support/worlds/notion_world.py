@@ -1,4 +1,4 @@
-"""A world whose workspace keeps its tasks in Notion: the stand-in in process, and notices that are answered."""
+"""A world whose workspace keeps its tasks in Notion: the stand-in is in this process, and notices are handled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOKEN = "ntn_fake_token"
 
 @dataclass
 class NotionWorld(World):
-    """``notion``: the stand-in, on the world's clock. ``tasks``: its database of the workspace's tasks."""
+    """``notion``: the stand-in, on the world's clock. ``tasks``: its database with the workspace's tasks."""
 
     notion: FakeNotion = field(init=False)
     tasks: Database = field(init=False)
@@ -61,7 +61,7 @@ class NotionWorld(World):
         return self
 
     def sync(self, rounds: int = 20) -> list[SyncReport]:
-        """Answers every notice that is due, and those that this sends, as sync-tracker does."""
+        """Handles every notice that is due, and the notices that follow, as sync-tracker does."""
         done: list[SyncReport] = []
         for _ in range(rounds):
             due = [notice for notice in self.tracker_queue.notices if notice[2] <= 0]
@@ -73,7 +73,7 @@ class NotionWorld(World):
         return done
 
     def minutes(self, count: int = 1) -> None:
-        """Time passes: delayed notices come due, the sweeper goes round, and what it notifies of is answered."""
+        """Lets minutes pass: delayed notices are handled, and the sweeper runs."""
         for _ in range(count):
             self.clock.advance(60)
             self.tracker_queue.notices[:] = [(w, t, max(0, delay - 60)) for w, t, delay in self.tracker_queue.notices]
@@ -81,7 +81,7 @@ class NotionWorld(World):
             self.sync()
 
     def page(self, task_id: str) -> Page:
-        """The one page of a task."""
+        """Returns the only page of a task."""
         (page,) = [page for page in self.notion.pages.values() if page.task_id == task_id]
         return page
 
@@ -91,7 +91,7 @@ class NotionWorld(World):
         return row
 
     def hook(self, by: Principal | None = None) -> Hook:
-        """A webhook whose hands were shaken; the stand-in delivers to it at once."""
+        """Returns a webhook that was verified. The stand-in delivers to it at once."""
         webhook, address = open_webhook(self.deps, by or human())
         hook = Hook(self, address, webhook)
         self.notion.subscribe(hook.deliver)

@@ -1,4 +1,4 @@
-"""The official client of the Model Context Protocol at a deployed door, over HTTP and through `baton-mcp`."""
+"""The official client of the Model Context Protocol at a deployed door: over HTTP, and through `baton-mcp`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPORTS = [{"criterion": each, "met": True, "evidence": "seen"} for each in CRIT
 
 @asynccontextmanager
 async def connected(deployed: Deployed, by: Client, way: str, tools: str = "all") -> AsyncIterator[McpClient]:
-    """Over stdio with a program in between, which connects by itself."""
+    """Yields a connected client. Over stdio, the program `baton-mcp` is between the client and the door."""
     wire, _, mode = way.partition(" ")
     if wire == "stdio":
         program = StdioServerParameters(
@@ -52,7 +52,7 @@ def text_of(result: CallToolResult) -> str:
 
 
 async def done(client: McpClient, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    """The data of a call that isn't refused. The client holds it against the tool's schema."""
+    """Returns the data of a call that succeeds. The client checks it against the tool's schema."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, text_of(result)
     assert text_of(result).splitlines()[-1].startswith("next: ")
@@ -67,7 +67,7 @@ async def refused(client: McpClient, tool: str, /, **arguments: Any) -> str:
 
 
 async def worked_from_handoff_to_result(sender: McpClient, worker: McpClient) -> str:
-    """The task."""
+    """Plays a handoff to its result. Returns the task."""
     task_id = await _handed_over(sender)
     assert await _worked(worker) == task_id
     waited = await done(sender, "await_task", task_id=task_id)
@@ -76,7 +76,8 @@ async def worked_from_handoff_to_result(sender: McpClient, worker: McpClient) ->
 
 
 async def _handed_over(sender: McpClient) -> str:
-    """The task, once though it was asked for twice. Who errs in the agent's name is told the names."""
+    """Hands a task over, twice under one request_id, and returns the one task. A wrong agent's name is answered with
+    the right ones."""
     assert '- "reviewer"' in await refused(sender, "handoff", target="nobody", reason="It reviews", agent="scout")
     given = {"target": "reviewer", "reason": "It reviews", "deliverable": "review", "criteria": CRITERIA}
     made = [await done(sender, "handoff", **given, request_id="job-1", agent="scout") for _ in range(2)]
@@ -85,7 +86,8 @@ async def _handed_over(sender: McpClient) -> str:
 
 
 async def _worked(worker: McpClient) -> str:
-    """The task that was claimed and is done. What ends a claim may be asked twice; each checkpoint is its own."""
+    """Claims and completes the task, and returns it. The completion is sent twice with one effect; each checkpoint is
+    saved."""
     claim = await done(worker, "claim_next", wait_seconds=20)
     ids = {"task_id": claim["task_id"], "claim_id": claim["claim_id"]}
     await done(worker, "heartbeat", **ids, lease_seconds=600)

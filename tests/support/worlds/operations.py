@@ -1,4 +1,4 @@
-"""Every route of docs/openapi.json with a request that is right for it, so that a new route is covered by itself."""
+"""Every route of docs/openapi.json with a valid request to it. A new route is covered by itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True)
 class Operation:
-    """One method of one path, as the document has it."""
+    """One method of one path of docs/openapi.json."""
 
     method: str
     path: str
@@ -38,7 +38,7 @@ class Operation:
 
     @property
     def is_door(self) -> bool:
-        """The door for models: what is wrong with its body is an error of the protocol's."""
+        """True for the door for models, where a wrong body is an error of the protocol."""
         return self.path == "/mcp"
 
     @property
@@ -51,7 +51,7 @@ class Operation:
 
     @property
     def takes_key(self) -> bool:
-        """The header Idempotency-Key."""
+        """True if it takes the header Idempotency-Key."""
         return "Idempotency-Key" in self.parameters("header")
 
     @property
@@ -60,23 +60,23 @@ class Operation:
 
     @property
     def takes_new_names(self) -> bool:
-        """What its path names needn't be there: a malformed name is refused, and none is unknown."""
+        """True if its path may name what doesn't exist: a malformed name is refused, and no name is unknown."""
         return self.method == "PUT" or self.path.endswith("/preview")
 
     def parameters(self, where: str) -> dict[str, Schema]:
-        """Name → schema of those in ``path``, ``query`` or ``header``."""
+        """Returns name → schema of the parameters in ``path``, ``query`` or ``header``."""
         found = map(resolved, self.told.get("parameters", []))
         return {each["name"]: each["schema"] for each in found if each["in"] == where}
 
     @property
     def body(self) -> Schema | None:
-        """What a body must look like; None if the route takes none."""
+        """Returns the schema of the body; None if the route takes none."""
         request = self.told.get("requestBody")
         return None if request is None else resolved(request["content"]["application/json"]["schema"])
 
 
 def resolved(schema: Schema) -> Schema:
-    """What a ``$ref`` stands for."""
+    """Returns the schema that a ``$ref`` stands for."""
     if "$ref" not in schema:
         return schema
     found: Any = DOCUMENT
@@ -105,7 +105,7 @@ WORKER_VERBS = (
 
 @dataclass
 class OperationsWorld:
-    """One of everything in a workspace: whatever is sent to it finds its task in the state that the route asks for."""
+    """A workspace with one of everything. Each route's request finds its task in the right state."""
 
     tenant: Tenant
 
@@ -115,7 +115,7 @@ class OperationsWorld:
 
     @cached_property
     def tasks(self) -> dict[str, str]:
-        """Operation → the task to name in it."""
+        """Operation → the task that its path names."""
         held = self.claim["task"]["id"]
         undoable = self.tenant.approved(source_agent="source-1")
         ready, next_ = self._ready("source-2"), self._ready("source-3")
@@ -132,13 +132,13 @@ class OperationsWorld:
 
     @cached_property
     def handed(self) -> dict[str, Any]:
-        """The task of a handoff."""
+        """Returns the task of a handoff."""
         told: dict[str, Any] = self.tenant.human.get(f"/tasks/{self.needing}")
         return told
 
     @cached_property
     def review(self) -> str:
-        """Of a direction at its cap."""
+        """Returns the manual review of a direction at its cap."""
         for _ in range(2):
             task_id = self.tenant.approved(source_agent="source-4")
             self.tenant.human.post(f"/tasks/{task_id}/cancel")
@@ -181,13 +181,13 @@ class OperationsWorld:
         return made
 
     def prepare(self) -> OperationsWorld:
-        """Makes all of it, so that from here on nothing is written but by what is tried."""
+        """Makes all of it. Afterwards only the tried requests write."""
         assert all((self.tasks, self.handed, self.review, self.token_id, self.alert, self.work_type))
         assert all((self.tool, self.conversation, self.entry))
         return self
 
     def path(self, of: Operation, slug: str = "reviewer") -> str:
-        """With ids of this workspace in it."""
+        """Returns the path with ids of this workspace."""
         ids = {
             "task_id": self.tasks.get(of.id, self.needing),
             "slug": slug,
@@ -209,7 +209,7 @@ class OperationsWorld:
         return path if query is None else f"{path}?{query}"
 
     def body(self, of: Operation) -> dict[str, Any] | None:
-        """Everything that the route requires."""
+        """Returns a body with all required fields."""
         if of.body is None:
             return None
         filled: dict[str, Any] = self._fill(of.body, "")

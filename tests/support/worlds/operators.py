@@ -1,4 +1,4 @@
-"""The table as an operator sees it: with the calls that only an operator makes."""
+"""The table as an operator sees it, with the calls that only an operator makes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Line = dict[str, Any]
 
 
 class OperatorsDynamo:
-    """What an operator may ask of the table beside what Baton does: it scans a few items at a time, and leaves the last
-    of each batch undone at first. ``meanwhile``: happens after the number of scans."""
+    """The fake table with an operator's calls. A scan reads a few items at a time, and a batch leaves its last item
+    undone at first. ``meanwhile``: is called after the number of scans."""
 
     def __init__(self, dynamo: FakeDynamo) -> None:
         self.dynamo, self.scans, self.written = dynamo, 0, 0

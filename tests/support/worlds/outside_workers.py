@@ -39,13 +39,13 @@ Work = Callable[[Client, Claim], bool]
 
 @dataclass
 class OutsideWorkers:
-    """``clients``: each member's own token."""
+    """``clients``: each member's client, with a token of its own."""
 
     tenant: Tenant
     clients: dict[str, Client]
 
     def play(self, script: dict[str, Work]) -> None:
-        """Until somebody's work says that it was the last. Raises what went wrong with any of them."""
+        """Returns once the work that is the script's last is done. Raises what any worker raised."""
         over = Event()
         with ThreadPoolExecutor(max_workers=len(script)) as pool:
             futures = [pool.submit(_work, self.clients[slug], slug, work, over) for slug, work in script.items()]
@@ -55,7 +55,7 @@ class OutsideWorkers:
 
 
 def hired(tenant: Tenant) -> OutsideWorkers:
-    """The crew, imported as its capabilities.yaml has it; a human lets all of them work without asking each time."""
+    """Returns the crew, imported from capabilities.yaml, each with a human's standing approval."""
     yaml = {"Content-Type": "application/yaml"}
     imported = tenant.human.send("POST", "/agents/import", raw=CAPABILITIES.encode(), headers=yaml)
     assert imported.status_code == 200, imported.text

@@ -1,4 +1,4 @@
-"""A workspace with one of everything, and everybody who may ask for it."""
+"""A workspace with one of everything, and every kind of caller."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def agent(slug: str) -> Principal:
 
 @dataclass
 class PopulatedWorkspace:
-    """One of everything; the word is in all that somebody wrote. ``of``: what somebody asks for."""
+    """``of``: the operation that is asked for. Every text in the workspace has one word in it, by which a test finds it
+    in answers."""
 
     world: World
     of: Operation
@@ -64,8 +65,8 @@ class PopulatedWorkspace:
         self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
 
     def of_its_own(self, operation: Operation, store: Any = None) -> PopulatedWorkspace:
-        """Returns a copy in the state that the operation asks for: making one takes longer than all that follows.
-        ``store``: where to, one around an ``InMemoryStore`` too."""
+        """Returns a copy in the state that the operation needs: to make a workspace takes longer than all else.
+        ``store``: the copy's store, which may be around an ``InMemoryStore``."""
         workspace, world = copy(self), World() if store is None else World(store=store)
         inner = getattr(store, "inner", world.store)
         assert isinstance(inner, InMemoryStore)
@@ -113,7 +114,7 @@ class PopulatedWorkspace:
         return done
 
     def worked_on(self) -> tuple[dict[str, Any], str]:
-        """Lost by a worker that answers late, taken again; with a note."""
+        """Returns a task that a worker has lost, which answers late, and that was claimed again; with a note."""
         first = self.handed()
         path = f"/tasks/{first['task']['id']}"
         self.world.clock.advance(301)
@@ -210,7 +211,7 @@ class PopulatedWorkspace:
 
     @property
     def who_may(self) -> Principal:
-        """Somebody who may do it, as is decided."""
+        """Returns a caller who may do it, by the table of decisions."""
         row = EXPECTED[self.of.id]
         return self.caller("human" if row.human.startswith("2") else "own")
 

@@ -1,4 +1,4 @@
-"""Baton's processes around one table and one queue, any of which may die between any two calls to the outside."""
+"""Baton's processes around one table and one queue. Each may die between any two calls to the outside."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Message:
 
 @dataclass
 class FakeQueue:
-    """An SQS client and its queue: what is received and not deleted comes again after the visibility timeout."""
+    """An SQS client and its queue: a message that was received and not deleted comes again after the visibility
+    timeout."""
 
     clock: FakeClock
     messages: list[Message] = field(default_factory=list)
@@ -54,7 +55,7 @@ class FakeQueue:
 
 
 class Runner:
-    """Counts how often it worked on each task."""
+    """Counts its runs of each task."""
 
     def __init__(self) -> None:
         self.worked: Counter[str] = Counter()
@@ -65,8 +66,8 @@ class Runner:
 
 
 class Processes:
-    """``plan(number, operation)``: None, ``crash_before`` or ``crash_after`` at that outside call, to the table or to
-    the queue. The count is shared, so that a new call anywhere adds its points by itself."""
+    """``plan(number, operation)``: None, ``crash_before`` or ``crash_after`` at the call of that number to the table or
+    the queue. All processes share the count, so that a new call anywhere is covered."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig, self.clock = rig, rig.clock
@@ -76,7 +77,7 @@ class Processes:
         self._begin(DynamoStore(Table(self._wrapped(rig.raw), rig.table, rig.clock.sleep)))
 
     def _begin(self, store: Store) -> None:
-        """With notices that can be lost, instead of some that are kept."""
+        """Begins a process, with notices that can be lost."""
         self.world = World(store=store, clock=self.clock)
         dispatch_queue = SqsDispatchQueue(self._wrapped(self.queue), "queue", self.world.deps.log)
         self.world.deps = replace(self.world.deps, dispatch_queue=dispatch_queue)
@@ -90,7 +91,7 @@ class Processes:
         assert sweep(self.world.deps).failed == 0
 
     def deliver(self) -> bool:
-        """One message to process-task; deleted once it was handled."""
+        """Hands one message to process-task, and deletes it once it was handled."""
         message = self.queue.receive()
         if message is None:
             return False
@@ -108,7 +109,7 @@ class Processes:
             pass
 
     def quiet(self, minutes: int = 15) -> None:
-        """Nothing goes wrong any more: a sweep and every delivery, minute by minute, until nothing is on its way."""
+        """Without further faults: a sweep and every delivery, minute by minute, until nothing is on its way."""
         for _ in range(minutes):
             self.clock.advance(60)
             self.sweep()
@@ -120,7 +121,7 @@ class Processes:
         return list(self.world.store.lists.tasks_of_day("acme", NOON.date(), 100, None).items)
 
     def open_work(self) -> list[Any]:
-        """What Baton itself has to get done; whoever pulls comes when it likes."""
+        """Returns the work that Baton itself has to get done. Agents that pull come when they like."""
         return [task for task in self.tasks() if task.state in {"delegated", "claimed"} and task.meta.runtime == "run"]
 
 

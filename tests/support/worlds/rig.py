@@ -17,9 +17,9 @@ from support.worlds.world import WORKSPACE, World
 
 
 class Rig:
-    """A world on a table of its own. ``choked`` is the choke point; ``raw`` is what lies behind it, for a second
-    process that sees no faults. The table knows no request by its token, as after ten minutes: only the witness tells
-    then what is ours."""
+    """A world on a table of its own. ``choked``: the choke point. ``raw``: the table behind it, for a second process
+    without faults. The table knows no request by its token, as after ten minutes, so that only the commit proof tells
+    whether a commit was applied."""
 
     def __init__(self) -> None:
         self.raw, self.table = FakeDynamo(NoFaults(knows_tokens=False)), TABLE
@@ -40,29 +40,30 @@ class Rig:
         return self
 
     def other(self) -> World:
-        """Another process on the same table, whose calls are neither counted nor broken."""
+        """Returns another process on the same table, whose calls are neither counted nor broken."""
         return World(store=self.other_store, clock=self.clock)
 
     def count(self, act: Callable[[], Any]) -> list[str]:
-        """The calls that ``act`` makes to DynamoDB."""
+        """Returns the calls to DynamoDB that ``act`` makes."""
         before = len(self.choked.calls)
         act()
         return self.choked.calls[before:]
 
     def requested(self, act: Callable[[], Any]) -> list[str]:
-        """The same within a request that has read the version of the workspace's agents and settings, in a process that
-        knows them: that reading comes first, and isn't counted here."""
+        """Returns the calls that ``act`` makes within a request of a process that knows agents and settings. The
+        reading of their version comes first, and isn't among them."""
         with self.world.request():
             self.store.agents.roster(WORKSPACE)
             return self.count(act)
 
     def plant(self, changes: Iterable[Change]) -> None:
-        """Their HEADs alone, as they would be written."""
+        """Writes the HEADs of the changes, and nothing else of them."""
         for change in changes:
             self.raw.put(DEFAULT_SHARDS.placed(to_wire(items.head_item(change.task))))
 
     def keep(self) -> Callable[[], None]:
-        """What brings table, time and notices back to this moment: cheaper than living through the same story again."""
+        """Returns a function that brings table, time and notices back to this moment, which is cheaper than playing the
+        story again."""
         restore_table, now, notices = self.raw.snapshot(), self.clock.time, list(self.world.dispatch_queue.notices)
 
         def restore() -> None:

@@ -1,4 +1,5 @@
-"""Processes with agents that think: a call of the model is one more call to the outside that a process may die at."""
+"""Processes with agents that Baton runs. A call of the model is one more call to the outside, at which a process may
+die."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ Script = Callable[["PaidModel", ModelRequest], ModelReply]
 
 
 class PaidModel:
-    """Answers by a script of (agent, turn), and counts what it was paid for. Every reply says its number, so that it
-    can be told which of two for the same turn was kept."""
+    """Answers by a script of (agent, turn), and counts its replies. Each reply has its number, which tells two replies
+    to the same turn apart."""
 
     def __init__(self, processes: RunProcesses, script: Script) -> None:
         self.processes, self.script = processes, script
@@ -59,8 +60,8 @@ class PaidModel:
 
 
 class RunProcesses(Processes):
-    """A crash ends the whole process: nothing is called any more until ``revive``, by whichever thread. Without a
-    ``rig`` every call of its store counts as one to the outside."""
+    """A crash ends the whole process: no thread calls anything more until ``revive``. Without a ``rig``, every call of
+    the store counts as one call to the outside."""
 
     def __init__(self, script: Script, rig: Rig | None = None) -> None:
         if rig is None:
@@ -96,7 +97,7 @@ class RunProcesses(Processes):
             raise Crash(operation)
 
     def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
-        """As a runner: the thread that works dies, and the one that waits for it must not wait for ever."""
+        """Runs as a runner does. If the working thread dies, the waiting one must not wait for ever."""
         try:
             return self.loop.run(work)
         except Crash:
@@ -118,7 +119,7 @@ class RunProcesses(Processes):
         self.faults, self.is_dead = no_fault, False
 
     def play(self) -> None:
-        """All deliveries, minute by minute, without the sweeper: what goes well needs none."""
+        """Plays all deliveries, minute by minute, without the sweeper, which isn't needed without faults."""
         for _ in range(20):
             self.deliver_all()
             if not self.queue.messages:
@@ -144,7 +145,7 @@ class RunProcesses(Processes):
     # Looking, past the faults
 
     def saved(self) -> set[tuple[str, int]]:
-        """Replies that are kept, by task and turn."""
+        """Returns the replies that were kept, by task and turn."""
         return {
             (task.id, entry.turn)
             for task in self.unharmed.lists.tasks_of_day(WORKSPACE, NOON.date(), 100, None).items
@@ -153,7 +154,7 @@ class RunProcesses(Processes):
         }
 
     def shape(self) -> list[Any]:
-        """What everything came to, without what is chance or what a crash leaves in a trail."""
+        """Returns the outcome of everything, without what depends on chance or a crash."""
         return sorted((self._shape(task) for task in self.tasks()), key=repr)
 
     def _shape(self, task: Task) -> Any:

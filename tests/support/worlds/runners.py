@@ -1,4 +1,4 @@
-"""Runners that do as they are told, for process-task."""
+"""Runners for process-task that do as a test says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from baton.ports.runs import RunFailed, RunInput, RunSucceeded
 
 
 class Recorder:
-    """Remembers what it was given; answers with ``answer``, or with what that makes of the work."""
+    """Keeps the work that it was given. ``answer``: its result, or a function of the work."""
 
     def __init__(self, answer: Any = None) -> None:
         self.answer = RunSucceeded({"ok": True}) if answer is None else answer

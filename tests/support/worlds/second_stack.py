@@ -1,4 +1,4 @@
-"""A second stack beside another, in the same account, as `make deploy` makes and changes one."""
+"""A second stack in the same account, which `make deploy` creates and changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "baton-second"
 
 @dataclass
 class SecondStack:
-    """``said``: what its first deployment said."""
+    """``said``: the output of its first deployment."""
 
     first: Deployed
     said: str = ""
@@ -25,13 +25,13 @@ class SecondStack:
     _opened: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def deploy(self, **variables: str) -> str:
-        """What the program said; it has to succeed."""
+        """Deploys successfully. Returns the program's output."""
         finished = self._run(**variables)
         assert finished.returncode == 0, finished.stdout + finished.stderr
         return finished.stdout
 
     def refused(self, **variables: str) -> str:
-        """Why the program deployed nothing."""
+        """Returns what the program says when it refuses to deploy."""
         finished = self._run(**variables)
         assert finished.returncode == 1, finished.stdout + finished.stderr
         return finished.stderr
@@ -53,7 +53,7 @@ class SecondStack:
             )
 
     def remove(self) -> None:
-        """Also where it is gone already."""
+        """Removes the stack, if it is still there."""
         self._opened.close()
         cloudformation = self.first.aws("cloudformation")
         cloudformation.delete_stack(StackName=self.name)
@@ -71,7 +71,7 @@ class SecondStack:
         return resources(self.first, self.name)
 
     def opened(self) -> Deployed:
-        """The stack in a test's hands, as it is now."""
+        """Returns the stack as it is now, for requests."""
         out = {each["OutputKey"]: str(each["OutputValue"]) for each in self.described()["Outputs"]}
         stack = replace(
             self.first.stack,
@@ -87,6 +87,6 @@ class SecondStack:
 
 
 def resources(deployed: Deployed, name: str) -> dict[str, str]:
-    """The physical id of each."""
+    """Returns each resource's physical id."""
     found = deployed.aws("cloudformation").describe_stack_resources(StackName=name)["StackResources"]
     return {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in found}

@@ -1,5 +1,5 @@
-"""A team of agents that hand work on to each other, each step in one line. Nothing waits for a human unless asked to:
-the team has standing approvals."""
+"""A team of agents that hand work on to each other, with each step in one line. Nothing waits for a human unless that
+is asked for: the agents have standing approvals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BROKE = {"type": "error", "description": "broke"}
 
 @dataclass(frozen=True)
 class HeldTask:
-    """A task under the claim of the worker that holds it."""
+    """A task, with the claim of the worker that holds it."""
 
     by: Principal
     task: Task
@@ -54,7 +54,7 @@ class HeldTask:
 
     @property
     def body(self) -> dict[str, Any]:
-        """The handoff as its claimer got it."""
+        """The handoff, as its claimer got it."""
         return (self.claimed.details.body or {}) if self.claimed else {}
 
     def call(self, body_hash: str = "h", idempotency_key: IdempotencyKey | None = None) -> WorkerCall:
@@ -67,7 +67,8 @@ class HeldTask:
 
 @dataclass(frozen=True)
 class StoppedHandoff:
-    """Where the loop guard stopped a handoff. ``is_refused``: the verb was; else it was done, without a child."""
+    """A handoff that the loop guard stopped. ``is_refused``: the verb was refused; otherwise the verb was done, without
+    a child."""
 
     leg: HeldTask
     rule: str
@@ -76,7 +77,7 @@ class StoppedHandoff:
 
 
 class Team:
-    """``by`` of a verb is whoever claimed. Every word has a body hash of its own, unless one is given."""
+    """``by`` of a verb is the claim's holder unless given. Each call has a body hash of its own unless one is given."""
 
     def __init__(self, *slugs: str, world: World | None = None, **settings: Any) -> None:
         self.world = world or World()
@@ -97,7 +98,7 @@ class Team:
         return self.world.deps
 
     def still(self) -> Any:
-        """The baton for many threads: time stands still."""
+        """Returns the dependencies for threads: time stands still."""
         return replace(self.deps, clock=StillClock(self.world.clock.now()), log=lambda *_, **__: None)
 
     def register(self, slug: str, **values: Any) -> None:
@@ -123,7 +124,8 @@ class Team:
         source: str | None = None,
         **message: Any,
     ) -> TaskDetails:
-        """By whoever holds ``under``, else by a human. Ready to be taken afterwards, if it may be taken at all."""
+        """Asks for work by the holder of ``under``, else by a human. Returns a task that can be taken, unless it has to
+        wait."""
         by = by or (under.by if under else human())
         claim_id = under.claim_id if under and claim_id is None else claim_id
         plain = {"source": {"agent": source or by.id}, "target": {"agent": target, "reason": reason}, **message}
@@ -133,7 +135,7 @@ class Team:
         return details
 
     def later(self, seconds: float = 3) -> None:
-        """By default past the undo window."""
+        """Lets time pass, by default so much that undo windows are over."""
         self.world.clock.advance(seconds)
 
     # Working
@@ -150,13 +152,13 @@ class Team:
         return claim_next(self.deps, claimer) if task_id is None else claim_task(self.deps, claimer, task_id)
 
     def held_by(self, slug: str, task_id: str) -> HeldTask:
-        """What the agent has taken before."""
+        """Returns the task that the agent has taken before."""
         task = self.task(task_id)
         assert task.claim is not None
         return HeldTask(agent(slug), task, task.claim.claim_id)
 
     def begin(self, slug: str, reason: str = "begin", **message: Any) -> HeldTask:
-        """A root for the agent, taken by it."""
+        """Returns a root task of the agent, taken by it."""
         return self.take(slug, self.ask(slug, reason, **message).task.id)
 
     def complete(
@@ -205,7 +207,7 @@ class Team:
         quorum: int | None = None,
         reason: str = "part",
     ) -> TaskDetails:
-        """``call_id``: ``b0``, ``b1`` … in the order of the targets."""
+        """Delegates. ``call_id``: ``b0``, ``b1`` … in the order of the targets."""
         branches = [
             {"call_id": f"b{number}", "target": {"agent": target, "reason": f"{reason} {number}"}}
             for number, target in enumerate(targets)
@@ -217,7 +219,7 @@ class Team:
         return waiting
 
     def split(self, task_id: str, *parts: dict[str, Any]) -> tuple[TaskDetails, ...]:
-        """By a human; the parts."""
+        """Splits the task by a human, and returns the parts."""
         return split_task(self.deps, HumanCall(human(), task_id), [message_from(part) for part in parts])[1]
 
     def wait(self, leg: HeldTask, until: Any = None) -> tuple[TaskDetails, str]:
@@ -230,7 +232,7 @@ class Team:
         return f"body {next(self._said)}"
 
     def pass_on(self, leg: HeldTask, target: str | None, way: str, reason: str) -> HeldTask | StoppedHandoff:
-        """``way``: how it is handed to the next, who has taken it afterwards."""
+        """Hands on to the next agent, which takes the task. ``way``: the verb by which it is handed on."""
         try:
             outcome = self._passed_on(leg, target, way, reason)
         except LoopTripped as trip:
@@ -269,8 +271,8 @@ class Team:
         reason: Callable[[int], str] = lambda hop: f"step {hop}",
         leg: HeldTask | None = None,
     ) -> tuple[int, HeldTask | StoppedHandoff]:
-        """Handed on along the path, its first being asked by a human, until its end or the loop guard's word: how many
-        handoffs were made, and where it stands."""
+        """Hands on along the path, whose first agent a human asks, to its end or until the loop guard stops it. Returns
+        the number of handoffs, and the task or stop at the end."""
         hops = 0
         for target in path:
             here: HeldTask | StoppedHandoff = (
@@ -288,7 +290,7 @@ class Team:
         return self.world.task(task_id)
 
     def tasks(self) -> list[Task]:
-        """In the order in which they were made."""
+        """Returns the tasks in the order in which they were made."""
         found: list[Task] = []
         day = NOON.date()
         while day <= self.world.clock.now().date():
@@ -313,7 +315,7 @@ class Team:
         return self.world.store.trail.events(WORKSPACE, task_id, 0, 10_000)
 
     def check(self) -> None:
-        """What always holds: each task is what its trail tells, its fence never fell, and it ended once."""
+        """Checks what always holds: each task is what its trail tells, its fence never fell, and it ended once."""
         for task in self.tasks():
             events = self.events(task.id)
             assert as_told(replay(events)) == as_told(task)
@@ -324,7 +326,7 @@ class Team:
 
 @cache
 def registered(slugs: tuple[str, ...]) -> FakeDynamo:
-    """A table with these agents and nothing else. Nobody may write to it."""
+    """Returns a table with these agents and nothing else. Callers copy it, and never write to it."""
     store = InMemoryStore()
     team = Team(world=World(store))
     for slug in slugs:
@@ -333,7 +335,7 @@ def registered(slugs: tuple[str, ...]) -> FakeDynamo:
 
 
 def as_told(task: Task) -> dict[str, Any]:
-    """A task's facts without what heartbeats move."""
+    """Returns a task's fields without those that heartbeats change."""
     plain = state_fields(task)
     if plain["claim"]:
         plain["claim"] = {k: v for k, v in plain["claim"].items() if k not in {"expires_at", "heartbeat_at"}}

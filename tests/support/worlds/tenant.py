@@ -1,4 +1,4 @@
-"""A fresh workspace on the deployed stack: its principals, and the steps that most tests begin with."""
+"""A fresh workspace on the deployed stack: its principals, and the steps with which most tests begin."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AGENTS: dict[str, dict[str, Any]] = {
 @dataclass
 class Tenant:
     """``scout`` watches and hands over, ``reviewer`` pulls its work, ``runner`` is run by process-task. ``sources``:
-    further agents, each a direction of its own towards a target."""
+    further agents, for further directions towards a target."""
 
     deployed: Deployed
     name: str
@@ -46,20 +46,20 @@ class Tenant:
     # Steps over HTTP
 
     def mark(self, by: Client | None = None, *, key: str | None = None, **changes: Any) -> dict[str, Any]:
-        """The answer to a marker, by the scout if nobody is named."""
+        """Returns the answer to a marker, sent by the scout unless another agent is named."""
         answer: dict[str, Any] = (by or self.scout).post("/handoff-markers", marker_body(**changes), key=key)
         return answer
 
     def needing(self, target: str = "reviewer", **changes: Any) -> str:
-        """A task that waits for a human's approval."""
+        """Returns a task that waits for a human's approval."""
         return task_of(self.mark(target_agent=target, **changes))
 
     def approved(self, target: str = "reviewer", **changes: Any) -> str:
-        """A task that a human asked for directly."""
+        """Returns a task that a human asked for directly."""
         return task_of(self.mark(self.human, target_agent=target, **changes))
 
     def claimed(self, worker: str = "w-1", lease_seconds: int = 300, **changes: Any) -> dict[str, Any]:
-        """The reviewer's claim on a new task."""
+        """Returns the reviewer's claim on a new task."""
         return self.claim(self.approved(**changes), worker, lease_seconds)
 
     def claim(self, task_id: str, worker: str = "w-1", lease_seconds: int = 300) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Tenant:
         return task
 
     def awaited(self, task_id: str, state: str = "ended") -> dict[str, Any]:
-        """The task once it is there."""
+        """Returns the task once it is in the state."""
         for _ in range(3):  # a busy machine may need more than one poll
             task: dict[str, Any] = self.human.get(f"/tasks/{task_id}/await?state={state}&timeout=20")
             if not task["timed_out"]:
@@ -89,7 +89,7 @@ class Tenant:
         return [event["type"] for event in self.events(task_id)]
 
     def replayed(self, task_id: str) -> dict[str, Any]:
-        """State, fence and attempt as the trail tells them, after a check that its chain is whole."""
+        """Checks that the trail's chain is whole. Returns state, fence and attempt as the trail tells them."""
         task = replay(map(event_of, self.events(task_id)))
         return {"state": str(task.state), "fence": task.fence, "attempt": task.attempt}
 
@@ -99,7 +99,7 @@ class Tenant:
         return Principal(self.name, kind, name, frozenset() if kind is PrincipalKind.AGENT else frozenset({ACT_AS}))
 
     def unrung(self, count: int, target: str, priority: Priority = Priority.P1) -> list[str]:
-        """So many approved tasks. They are delegations, which no breaker counts."""
+        """Makes ``count`` approved tasks without notices. They are delegations, which no breaker counts."""
         by, deps = self.principal(PrincipalKind.HUMAN, "alice"), self.deployed.deps
         agent, settings = deps.store.agents.dispatch_inputs(self.name, target)
         assert agent is not None
@@ -138,7 +138,7 @@ Workspaces = Callable[..., Tenant]
 
 
 def new_workspace(deployed: Deployed, *, sources: int = 0, **settings: Any) -> Tenant:
-    """A workspace whose approvals take effect at once, unless ``settings`` say otherwise."""
+    """Returns a workspace without undo windows, unless ``settings`` say otherwise."""
     deps, name = deployed.deps, f"w-{uuid4().hex[:10]}"
     made = bootstrap(deps, name, "alice", new_tokens=False, demo=False)
     human = Principal(name, PrincipalKind.HUMAN, "alice", frozenset({ACT_AS}))
@@ -174,7 +174,7 @@ def marker_body(**changes: Any) -> dict[str, Any]:
 
 
 def task_of(answer: dict[str, Any]) -> str:
-    """The task that a marker has to have made."""
+    """Returns the task that a marker must have made."""
     assert answer["task_created"], answer
     task_id: str = answer["task_id"]
     return task_id

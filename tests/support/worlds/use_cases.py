@@ -1,4 +1,4 @@
-"""Every use case that writes, as a test may run it: prepared, done, and done again as by a caller who got no answer."""
+"""Every use case that writes, as a test can run it: prepared, done, and repeated as by a caller who got no answer."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ FAILURE = {"type": "error", "description": "broke"}
 
 @dataclass(frozen=True)
 class UseCase:
-    """``act`` takes what ``prepare`` made. ``keyed``: its exact repeat gets the first answer; ``repeat_may_raise``: how
-    a repeat is told that it is one, where there is nothing to answer again."""
+    """``act`` gets what ``prepare`` made. ``keyed``: an exact repeat gets the first answer. ``repeat_may_raise``: the
+    error that tells a repeat that it is one, if there is no answer to repeat."""
 
     prepare: Callable[[World], Any]
     act: Callable[[World, Any], Any]
@@ -102,7 +102,8 @@ def claim_to_beat(world: World) -> Claimed:
 
 
 def hard_claim_to_beat(world: World) -> Claimed:
-    """On a task that fails on its deadline (no verb makes one yet): the second way in which a lease is extended."""
+    """Returns a claim on a task that fails at its deadline (no verb makes one yet), for the second way in which a lease
+    is extended."""
     now = world.clock.now()
     deadline = now.replace(hour=now.hour + 1)
     queued(world.store, "task_hard", ready_at=now, deadline=deadline, fail_on_deadline=True)
@@ -121,14 +122,14 @@ def lost_lease(world: World) -> Any:
 
 
 def lost_claim(world: World) -> str:
-    """Of a worker that pulls, and whose lease is over."""
+    """Returns the lost claim of a worker that pulls: its lease is over."""
     claim = world.claimed()
     world.clock.advance(300)
     return _id(claim)
 
 
 def lost_for_good(world: World) -> Task:
-    """After its last attempt it goes to a human, whoever looks first."""
+    """Returns a lost claim of the last attempt: the task goes to a human, whoever looks first."""
     queued(world.store, "task_last", ready_at=world.clock.now(), max_attempts=1)
     task_id = _id(world.claim())
     world.clock.advance(300)
@@ -136,7 +137,7 @@ def lost_for_good(world: World) -> Task:
 
 
 def extended(world: World) -> Task:
-    """Its mark still says that it is over."""
+    """Returns a claim whose lease was extended, while its mark still says that it is over."""
     claim = world.claimed()
     world.clock.advance(200)
     renew_claim(world.deps, AUDITOR, _id(claim), claim.claim_id)
@@ -179,7 +180,7 @@ def twined(world: World, idempotency_key: IdempotencyKey | None = None, by: Prin
 
 
 def known_work(world: World) -> None:
-    """Whose decision was replaced since it was handed over."""
+    """Returns work with a snapshot, of which a decision was replaced since."""
     before = posted(world)
     with_snapshot(world)
     replacing(world, before)
@@ -244,7 +245,7 @@ def parent_of(world: World) -> Task:
 
 
 def write_both(world: World, parent: Task) -> None:
-    """A task's end with its child, and with all that lies around them, as one write of the store."""
+    """Writes a task's end with its child, and with everything around them, in one write of the store."""
     child = new("task_child", parent_id=parent.id, state=State.CLAIMED, claim=slotted(1), fence=1)
     kept = Put(a_checkpoint(task_id=parent.id, workflow_id=parent.workflow_id))
     world.store.commit(
@@ -257,7 +258,7 @@ def write_both(world: World, parent: Task) -> None:
 
 
 def write_others(world: World, parent: Task) -> None:
-    """The same without a change of the task itself."""
+    """Writes everything around a task, without a change of the task."""
     child = new("task_child", parent_id=parent.id)
     under = Require(UnderClaim(parent.id, parent.claim.claim_id if parent.claim else ""))
     world.store.commit(parent.workspace, under, Put(a_job(task_id=parent.id)), child)
@@ -423,7 +424,7 @@ _CHANCE = re.compile(
 
 
 def plain(value: Any) -> Any:
-    """A text that is the same for two runs of the same story."""
+    """Returns a text that is the same for two runs of the same story."""
     if isinstance(value, Claimed):
         return plain((value.details, value.claim_id))
     if isinstance(value, TaskDetails):
@@ -440,8 +441,9 @@ def _is_time(name: str) -> bool:
 
 
 def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
-    """What the table holds: one text per item. Two effects instead of one show as one item more, or another version.
-    The version of what processes keep is left out: raised once more, it costs them a reading."""
+    """Returns what the table holds, one text per item. An effect that happened twice shows as an additional item or
+    another version. The version of what processes keep is left out, as raising it again costs them a reading and
+    nothing else."""
     skipped = {"written_by", "hash", "prev_hash", "chain", "digest"} | (set() if versions else {"version", "answer"})
     texts = []
     items = rig.items()
@@ -450,7 +452,7 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
         if "#CONFIG#" in item["pk"]:
             continue
         if item["sk"] in ("BODY", "BEGINNING") and "void" in heads.get(item["pk"], {"void": True}):
-            continue  # of an attempt that came to nothing: nobody finds it
+            continue  # left by an attempt without effect: nothing leads to it
         if item["sk"].startswith("OUTPUT#") and heads[item["pk"]].get("output_in") != {"S": item["sk"]}:
             continue  # likewise
         told: dict[str, Any] = {

@@ -1,5 +1,5 @@
-"""Real `baton worker` processes with real programs, and the API over HTTP in this process. Time goes by as on the wall,
-`speed` times as fast; a test may move it on. A long poll answers at once."""
+"""Real `baton worker` processes with real programs, and the API over HTTP in this process. Time passes `speed` times as
+fast as on the wall, and a test may move it on. A long poll is answered at once."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ Fault = Callable[[str, str], str | None]
 
 @dataclass
 class WorkerProcesses:
-    """``fault``: what becomes of a request, by method and path: None, ``away`` (nothing happens or is answered) or
-    ``lost`` (it happens, and isn't answered). ``asked``: the paths of all requests that arrived."""
+    """``fault``: method and path of a request → None, ``away`` (it isn't done and not answered) or ``lost`` (it is done
+    and not answered). ``asked``: the paths of all requests that arrived."""
 
     folder: Path
     agents: HttpAgents
@@ -66,21 +66,21 @@ class WorkerProcesses:
     _lock: Lock = field(default_factory=Lock)
 
     def script(self, text: str, name: str = "work.sh") -> str:
-        """The path of a program."""
+        """Returns the path of a program with this text."""
         path = self.folder / name
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
         return str(path)
 
     def start(self, *arguments: str, program: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[str]:
-        """A worker. Its programs have the mark of these processes in their environment."""
+        """Starts a worker. Its programs have a mark in their environment, by which ``left`` finds them."""
         given = {"HOUSE": self.mark, "BATON_URL": self.url, "BATON_TOKEN": _token(CALLER), "BATON_AGENT": SLUG}
         worker = started(self.folder, [*arguments, *(["--", *program] if program else [])], {**given, **environment})
         self.workers.append(worker)
         return worker
 
     def run(self, *arguments: str, program: tuple[str, ...], **environment: str) -> tuple[int, dict[str, Any]]:
-        """A worker's exit code and summary, once it has ended by itself."""
+        """Returns a worker's exit code and summary, once it has ended by itself."""
         return self.ended(self.start(*arguments, program=program, **environment))
 
     def ended(self, worker: subprocess.Popen[str]) -> tuple[int, dict[str, Any]]:
@@ -88,7 +88,7 @@ class WorkerProcesses:
         return worker.returncode, json.loads(out) if out else {}
 
     def token_for_all(self) -> str:
-        """Of a service that may act for every agent."""
+        """Returns the token of a service that may act for every agent."""
         self.agents.gateway.admit(service())
         return _token(service())
 
@@ -117,7 +117,7 @@ class WorkerProcesses:
         return [each["type"] for each in answer.json["events"]]
 
     def left(self) -> list[int]:
-        """The processes that carry the mark, the workers aside."""
+        """Returns the processes with the mark, without the workers."""
         workers = {worker.pid for worker in self.workers}
         found = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal() and has(each, self.mark)]
         return [pid for pid in found if pid not in workers]
@@ -127,7 +127,7 @@ class WorkerProcesses:
 
 
 def started(folder: Path, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
-    """`baton worker` in the folder, which its programs know as FOLDER."""
+    """Starts `baton worker` in the folder, which its programs know as FOLDER."""
     given = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(Path(baton_cli.__file__).parents[1]),
@@ -144,7 +144,7 @@ def _token(by: Principal) -> str:
 
 
 def until(condition: Callable[[], Any], patience_seconds: float = PATIENCE_SECONDS) -> Any:
-    """Waits until the condition holds; returns what it says."""
+    """Waits until the condition holds, and returns its value."""
     give_up_at = time.monotonic() + patience_seconds
     while not (found := condition()):
         assert time.monotonic() < give_up_at, "it hasn't happened"
@@ -178,7 +178,7 @@ def worker_processes(folder: Path, *, speed: float = 1.0) -> Iterator[WorkerProc
 
 
 def _in_wall_time(answer: dict[str, Any], speed: float) -> dict[str, Any]:
-    """A claim's answer, with its lease as long as the worker lives it."""
+    """Returns a claim's answer with the lease in seconds of the wall clock, by which the worker lives."""
     if speed == 1.0 or '"lease_seconds"' not in answer.get("body", ""):
         return answer
     told = json.loads(answer["body"])

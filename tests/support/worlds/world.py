@@ -1,4 +1,4 @@
-"""A workspace with a human, a service and a few agents, and the steps that most tests begin with."""
+"""A workspace with a human, a service and a few agents, and the steps with which most tests begin."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class World:
         )
 
     def settle(self, workspace: str = WORKSPACE) -> World:
-        """Registers the agents; in a world like many others by a copy of the table of one where that is done."""
+        """Registers the agents. If the world is like many others, copies the table of a world that has them."""
         is_usual = isinstance(self.deps.ids, RandomIds) and self.clock.now() == NOON
         if is_usual and type(self.store) is InMemoryStore and self.store.dynamo.is_new:
             self.begin_as(self.store.dynamo, settled(workspace), workspace)
@@ -95,13 +95,14 @@ class World:
         return self
 
     def begin_as(self, table: FakeDynamo, other: FakeDynamo, workspace: str = WORKSPACE) -> None:
-        """``table``, this world's, holds what the other one does, whose agents this process has registered."""
+        """Copies another table into ``table``, which is this world's. This process then knows the agents as if it had
+        registered them."""
         table.take_over(other)
         self.store.agents.roster(workspace)  # known to this process, as to one that registered them
 
     @contextmanager
     def request(self) -> Iterator[None]:
-        """Within it, this process answers one request: it reads agents and settings at one version."""
+        """Within it, this process answers one request: agents and settings are read at one version."""
         process = self.deps
         self.deps = process.at_one_version()
         self.store = self.deps.store
@@ -111,7 +112,8 @@ class World:
             self.deps, self.store = process, process.store
 
     def stored(self) -> dict[Key, Item]:
-        """Everything that there is, in the table's own form, but the callers' tokens and how much each asked for."""
+        """Returns everything that is stored, in the table's form, without the callers' tokens and the counts of their
+        requests."""
         assert isinstance(self.store, InMemoryStore)
         return {
             key: item
@@ -133,13 +135,13 @@ class World:
         return create_handoff_marker(self.deps, by or human(), body)
 
     def needing(self, by: Principal | None = None, **changes: Any) -> str:
-        """A task that waits for approval."""
+        """Returns a task that waits for approval."""
         answer = self.mark(by or agent("scout"), **changes)
         assert answer.task_id
         return answer.task_id
 
     def ready(self, **changes: Any) -> str:
-        """A task that may be claimed now."""
+        """Returns a task that may be claimed now."""
         task_id = self.needing(**changes)
         if self.task(task_id).state == "needs":
             approve_task(self.deps, human(), task_id, None)
@@ -147,7 +149,7 @@ class World:
         return task_id
 
     def claimed(self, slug: str = "auditor", lease_seconds: int = 300, worker: str = "worker-1") -> Claimed:
-        """A claim on a task made ready for it."""
+        """Returns a claim on a new task."""
         self.ready()
         return self.claim(slug, lease_seconds, worker)
 
@@ -161,11 +163,11 @@ class World:
         return self.store.tasks.load(workspace, task_id)[0]
 
     def direction(self, source: str = "scout", target: str = "auditor") -> Direction:
-        """As it is for whoever decides on it now."""
+        """Returns the direction, as a decision on it reads it now."""
         return direction_now(self.deps, WORKSPACE, source, target)
 
     def trail(self, task_id: str, workspace: str = WORKSPACE) -> list[str]:
-        """The types of the task's events, after checking that the chain is whole."""
+        """Checks that the trail's chain is whole. Returns the types of its events."""
         events = self.store.trail.events(workspace, task_id, 0, 1000)
         replay(events)
         return [event.type for event in events]
@@ -178,7 +180,7 @@ def direction_now(deps: Deps, workspace: str, source: str, target: str) -> Direc
 
 @cache
 def settled(workspace: str) -> FakeDynamo:
-    """A table with the agents and nothing else. Nobody may write to it."""
+    """Returns a table with the agents and nothing else. Callers copy it, and never write to it."""
     store = InMemoryStore()
     World(store)._register(workspace)
     return store.dynamo

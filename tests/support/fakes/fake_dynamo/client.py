@@ -1,5 +1,5 @@
-"""The calls that Baton's store makes, on one table. Every write is done at one moment, also under threads; reads and
-batch writes of many items, and indexes, may be of several."""
+"""The DynamoDB calls that Baton's store makes, on one table. A write happens at one moment, also under threads. Reads
+and batch writes of several items, and indexes, may show several moments."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["UNLAWFUL", "Change", "FakeDynamo", "Item", "Key"]
 T = TypeVar("T")
 # How long a ClientRequestToken is known.
 TOKEN_MS = 600_000
-# What was asked that DynamoDB would have refused, since a test last looked: whoever caught the error, it is seen.
+# The requests since the last test that DynamoDB would have refused. A test fails by them even if the error was caught.
 UNLAWFUL: list[str] = []
 
 
 class FakeDynamo(Storage):
-    """``bill``, if there is one, hears what each write costs which partition key, the refused ones too."""
+    """``bill``, if there is one, is told what each write costs on which partition key; refused writes cost too."""
 
     def __init__(self, fault_source: FaultSource | None = None) -> None:
         super().__init__(fault_source)
@@ -115,8 +115,8 @@ class FakeDynamo(Storage):
         return self._write_one("update_item", request, key_of(request["Key"]), _updated)
 
     def batch_write_item(self, **request: Any) -> Item:
-        """Each item is written by itself, at a moment of its own, whatever was there. Those that DynamoDB has no time
-        for are told."""
+        """Writes each item by itself, at its own moment, whatever was there. Answers with the items that DynamoDB had
+        no time for."""
         _must_be_lawful("batch_write_item", request)
         ((table, asked),) = request["RequestItems"].items()
         charges: list[Charge] = []
@@ -221,7 +221,8 @@ class FakeDynamo(Storage):
         return True
 
     def _page_size(self, rows: list[Row], limit: int | None, index: str | None) -> int:
-        """One more than there are if the page is the last, and nothing says otherwise."""
+        """Returns how many rows a page has: one more than there are if it is the last page, unless a limit or a fault
+        says otherwise."""
         most = len(rows) + 1 if limit is None else limit
         if len(rows) > MAX_PAGE_BYTES // MAX_ITEM_BYTES:
             sizes = [item_bytes(row[2]) if index else self.size_of(row[1]) for row in rows[:most]]
@@ -236,12 +237,13 @@ class FakeDynamo(Storage):
             raise trouble(fault, operation)
 
     def _applied(self, request: Item, written: list[Change], looked_at: list[Change] | None = None) -> list[Charge]:
-        """``looked_at``: what is paid for, if that is more than what is written."""
+        """Applies the changes. ``looked_at``: the changes that are paid for, if these are more than the written
+        ones."""
         self.write(written)
         return self._charge(request, looked_at or written)
 
     def _charge(self, request: Item, changes: list[Change]) -> list[Charge]:
-        """Adds nothing up where nobody looks."""
+        """Returns the charges of a write; none if neither the test nor the request asks for them."""
         if self.bill is None and not _asks_what_it_costs(request):
             return []
         times = IN_A_TRANSACTION if "TransactItems" in request else 1
@@ -277,7 +279,7 @@ class FakeDynamo(Storage):
 
 
 def _fitting(sizes: list[int], most_bytes: int) -> int:
-    """How many of the first are within that together; one at least."""
+    """Returns how many of the first items are together within ``most_bytes``; at least one."""
     return max(1, sum(together <= most_bytes for together in accumulate(sizes)))
 
 
@@ -298,7 +300,7 @@ _NEW: dict[str, Callable[[Item, Item | None], Item | None]] = {
 
 
 def _batch_change(member: Item) -> tuple[Key, Item | None]:
-    """The key that a member of a batch writes, and the item there afterwards."""
+    """Returns the key that a member of a batch writes, and the item that is there afterwards."""
     ((kind, inner),) = member.items()
     return (key_of(inner["Item"]), inner["Item"]) if kind == "PutRequest" else (key_of(inner["Key"]), None)
 
@@ -308,7 +310,7 @@ def _asks_what_it_costs(request: Item) -> bool:
 
 
 def _told(request: Item, table: str | None, charges: Sequence[Charge]) -> Item:
-    """What the answer says of a write's cost: of a call that may write several items, for each table."""
+    """Returns what the answer says of a write's cost. A call that may write several items has a list, by tables."""
     if not _asks_what_it_costs(request):
         return {}
     of_table = consumed(str(table), charges)

@@ -33,18 +33,18 @@ _PLUS = re.compile(r"\+(?![^(]*\))")
 
 
 class Invalid(Exception):
-    """An update that can't be made of the item that it meets."""
+    """An update that can't be applied to the item that it meets."""
 
 
 def holds(request: Mapping[str, Any], item: Item | None) -> bool:
-    """Whether the request's condition is true of the item, None where there is none."""
+    """True if the request's condition is true of the item; None stands for no item."""
     text = request.get("ConditionExpression")
     names, values = request.get("ExpressionAttributeNames", {}), request.get("ExpressionAttributeValues", {})
     return text is None or bool(_condition(text)(item, names, values))
 
 
 def updated(request: Mapping[str, Any], old: Item | None, key: Wire) -> Item:
-    """The item as the request's update makes it."""
+    """Returns the item after the request's update."""
     update = _Update(
         old, key, request.get("ExpressionAttributeNames", {}), request.get("ExpressionAttributeValues", {})
     )
@@ -55,7 +55,7 @@ def updated(request: Mapping[str, Any], old: Item | None, key: Wire) -> Item:
 
 
 def in_range(expression: str, values: dict[str, str]) -> tuple[str, Callable[[str], bool]]:
-    """The partition of a key condition, and whether a sort key fits."""
+    """Returns the partition of a key condition, and a function that tells whether a sort key fits."""
     partition, op, one, low, high = _range(expression)
     if low:
         first, last = values[low], values[high]
@@ -81,7 +81,7 @@ def _number(text: str) -> int | Decimal:
 
 
 def _plain(value: Wire) -> tuple[str, Any]:
-    """The type and what can be compared."""
+    """Returns the type of a value, and the value in a form that can be compared."""
     ((kind, inner),) = value.items()
     if kind == "N":
         return kind, _number(inner)
@@ -105,7 +105,7 @@ def _condition(text: str) -> Any:
 
 
 class _Parser:
-    """Of conditions: each part becomes a function of (item, names, values)."""
+    """Parses conditions. Each part becomes a function of (item, names, values)."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens
@@ -166,7 +166,7 @@ def _clauses(text: str) -> list[tuple[str, list[str]]]:
 
 
 class _Update:
-    """What is read is the old item, whatever the other actions have changed."""
+    """Applies the actions of an update. All of them read the old item."""
 
     def __init__(self, old: Item | None, key: Wire, names: Names, values: Item) -> None:
         self.old, self.names, self.values = old, names, values

@@ -1,4 +1,4 @@
-"""What happens to a call on its way: the time it takes, and what goes wrong with it.
+"""The source of faults: what happens to a call on its way, and how long it takes.
 
 Faults of a call: ``unreachable``, ``timeout``, ``error``, ``throttle`` and ``conflict`` refuse it; ``lost`` and
 ``lost_500`` do it and lose the reply; ``late`` does it some time after the client has given up.
@@ -30,7 +30,7 @@ class FaultSource(Protocol):
         """Whether a transaction is recognised by its ClientRequestToken."""
 
     def reach(self, operation: str, key: object, *, writes: bool) -> str | None:
-        """A call arrives, and others may have had their turn meanwhile. Answers with its fault, if it has one."""
+        """A call arrives; other processes may have run meanwhile. Returns its fault, or None."""
 
     def rest(self, operation: str, key: object) -> None:
         """The rest of a read is read later."""
@@ -38,13 +38,14 @@ class FaultSource(Protocol):
     def draw(self, n: int) -> int: ...
 
     def torn(self) -> int:
-        """0: a read of many items is one moment; 1: it is two; 2: it leaves some items out."""
+        """Returns how a read of several items is torn. 0: all of one moment; 1: of two moments; 2: some items are left
+        out."""
 
     def lag_ms(self) -> int:
-        """How long a write takes to show in an index."""
+        """Returns after how many ms an index shows a write."""
 
     def postpone(self, apply: Callable[[], object], operation: str) -> None:
-        """``apply`` is done later, on behalf of a client that has given up."""
+        """Does ``apply`` later, for a client that has given up."""
 
 
 class NoFaults:
@@ -91,7 +92,7 @@ class LateIndexes(NoFaults):
 
 
 def refusal(code: str, operation: str, *, status: int = 400, message: str = "", **more: Any) -> ClientError:
-    """An error as DynamoDB answers it."""
+    """Returns an error as DynamoDB answers it."""
     response: Any = {
         "Error": {"Code": code, "Message": message or code},
         "ResponseMetadata": {"HTTPStatusCode": status},
@@ -101,7 +102,7 @@ def refusal(code: str, operation: str, *, status: int = 400, message: str = "", 
 
 
 def trouble(fault: str, operation: str) -> Exception:
-    """What the client sees of a fault."""
+    """Returns the error that the client sees of a fault."""
     if fault in ("timeout", "lost", "late"):
         return ReadTimeoutError(endpoint_url=ENDPOINT)
     if fault == "unreachable":

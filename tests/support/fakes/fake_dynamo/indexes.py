@@ -1,4 +1,4 @@
-"""A secondary index: each item's place in it is an older one for a while, and never a newer one before an older one."""
+"""A secondary index. It may show an item in an older form for a while, but never goes back to an older form."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Kept = tuple[
 
 @cache
 def index_attributes() -> dict[str, tuple[str, ...]]:
-    """Each index of the template's table, with the attributes that it shows."""
+    """Returns the indexes of the template's table, each with the attributes that it shows."""
     shown = {}
     for index in table_definition()["GlobalSecondaryIndexes"]:
         keys = [each["AttributeName"] for each in index["KeySchema"]]
@@ -36,7 +36,7 @@ def index_attributes() -> dict[str, tuple[str, ...]]:
 
 
 def index_entry(name: str, item: Item | None) -> Entry | None:
-    """Returns the keys and the attributes with which an item is in the index; None if it isn't in it."""
+    """Returns the keys and attributes by which an item is in the index; None if it isn't in it."""
     pk, sk, *_ = attributes = index_attributes()[name]
     if not item or pk not in item or sk not in item:
         return None
@@ -53,7 +53,7 @@ class FakeIndex:
         self._count = 0
 
     def changed(self, key: Key, old: Item | None, new: Item | None, shows_at_ms: Callable[[], int]) -> None:
-        """``shows_at_ms``: asked only if the index shows anything of the change."""
+        """``shows_at_ms``: called only if the change shows in this index."""
         entry = index_entry(self.name, new)
         if index_entry(self.name, old) != entry:
             self._count += 1
@@ -64,7 +64,7 @@ class FakeIndex:
         return [(sk, key, item) for (sk, key), item in self.shown.get(partition, {}).items()]
 
     def catch_up(self, now_ms: int) -> None:
-        """Shows all that was to be seen by then."""
+        """Shows every change that is due by now."""
         while self._pending and self._pending[0][0] <= now_ms:
             _, number, key, entry = heapq.heappop(self._pending)
             if number < self._applied.get(key, 0):

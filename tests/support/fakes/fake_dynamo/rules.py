@@ -103,7 +103,7 @@ def check(operation: str, request: Item) -> None:
 
 
 def check_item(item: Item) -> int:
-    """An item as it is put, or as an update makes it. Answers with its bytes. Raises ``Unlawful``."""
+    """Checks an item as it is put, or as an update makes it. Returns its size in bytes. Raises ``Unlawful``."""
     _check_keys(item)
     _check_values(item.values())
     size = item_bytes(item)
@@ -177,7 +177,7 @@ def _check_expressions(
 
 @cache
 def _placeholders(kind: str, text: str) -> frozenset[str]:
-    """Those of an expression that keeps to the rules."""
+    """Returns the placeholders of an expression that keeps to the rules."""
     _must(0 < len(text.encode()) <= MAX_EXPRESSION_BYTES, "{} of {} bytes", kind, len(text))
     _must(len(_OPERATOR.findall(text)) <= MAX_OPERATORS, "{} with more than {} operators", kind, MAX_OPERATORS)
     bare = set(_BARE_WORD.findall(text)) - _WORDS - _FUNCTIONS
@@ -309,6 +309,7 @@ def _check_value(kind: str, inner: Any, depth: int) -> None:
 
 
 def _must(holds: bool, otherwise: str, *what: object) -> None:
-    """``otherwise``: with a place for each ``what``, as spelling it out each time would take longest."""
+    """Raises ``Unlawful`` unless ``holds``. ``otherwise``: the message, with a place for each ``what``, as formatting
+    it for each check would take most of the time."""
     if not holds:
         raise Unlawful(otherwise.format(*what))

@@ -1,4 +1,4 @@
-"""What a fake table holds, and the doors to it that only tests have: nothing here meets a fault."""
+"""The items of a fake table, with calls that only tests make: none of them meets a fault."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 Item = dict[str, Any]
 Key = tuple[str, str]
-# An item's key, what it was and what it is now, None where there is none.
+# An item's key, the item before and the item after; None stands for no item.
 Change = tuple[Key, Item | None, Item | None]
 Row = tuple[str, Key, Item]
 
 
 class Storage:
-    """``watch`` hears of every write, with all changes of a transaction together. Items are never changed, only
-    replaced, so that a copy of the dictionaries around them is a copy of the table."""
+    """``watch`` is called with the changes of each write, all those of a transaction together. Items are replaced,
+    never changed, so that a copy of the dictionaries around them is a copy of the table."""
 
     def __init__(self, fault_source: FaultSource | None = None) -> None:
         self.fault_source: FaultSource = fault_source or NoFaults()
         self.items: dict[str, dict[str, Item]] = {}
         self.indexes = {name: FakeIndex(name) for name in index_attributes()}
         self.watch: Callable[[Sequence[Change]], object] = lambda _changes: None
-        # Of those that somebody had to know: forgotten when the item changes.
+        # The sizes that were asked for. A size is dropped when its item changes.
         self._sizes: dict[Key, int] = {}
         self._tokens: dict[str, tuple[int, list[Item]]] = {}
         self._under_way: set[str] = set()
@@ -43,7 +43,7 @@ class Storage:
             return {(pk, sk): item for pk, rows in self.items.items() for sk, item in rows.items()}
 
     def put(self, item: Item) -> None:
-        """Whatever was there."""
+        """Writes the item, whatever was there."""
         key = key_of(item)
         with self._lock:
             self.write([(key, self.item(key), item)])
@@ -54,7 +54,7 @@ class Storage:
             self.write([(key, self.item(key), None)])
 
     def snapshot(self) -> Callable[[], None]:
-        """What brings the table back to this moment."""
+        """Returns a function that brings the table back to this moment."""
         indexes = [(index, index.snapshot()) for index in self.indexes.values()]
         items = {pk: dict(rows) for pk, rows in self.items.items()}
         sizes, tokens, under_way = dict(self._sizes), dict(self._tokens), set(self._under_way)
@@ -68,7 +68,7 @@ class Storage:
         return restore
 
     def take_over(self, other: Storage) -> None:
-        """Holds from now on what the other one holds at this moment."""
+        """Copies all that the other one holds at this moment."""
         self.items = {pk: dict(rows) for pk, rows in other.items.items()}
         self._sizes, self._tokens = dict(other._sizes), dict(other._tokens)
         for name, index in self.indexes.items():
@@ -81,7 +81,7 @@ class Storage:
             return [(sk, (partition, sk), item) for sk, item in self.items.get(partition, {}).items()]
 
     def size_of(self, key: Key) -> int:
-        """Of an item that is there."""
+        """Returns the bytes of an item that is there."""
         if key not in self._sizes:
             self._sizes[key] = item_bytes(self.item(key) or {})
         return self._sizes[key]
