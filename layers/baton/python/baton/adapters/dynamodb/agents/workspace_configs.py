@@ -57,8 +57,8 @@ class WorkspaceConfigs:
             self._at.clear()
 
     def config(self, workspace: str) -> WorkspaceConfig:
-        """Returns the workspace's agents and settings. One call, of the version, unless this request has read it. A
-        further call, or two, if the version isn't the one that this process knows."""
+        """Returns the workspace's agents and settings. One call, which reads their version, unless this request has
+        read it. One or two further calls if this process doesn't know the version."""
         version = self.version(workspace)
         kept = self._configs.get(workspace)
         if kept is None or kept.version != version or workspace not in self._rosters:

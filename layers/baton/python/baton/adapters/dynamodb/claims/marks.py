@@ -1,5 +1,5 @@
-"""The marks of claimed tasks in the queue index. A heartbeat doesn't move the mark, so that it costs one write; whoever
-finds the mark too early moves it on (docs/what-is-stored.md §7)."""
+"""The marks of claimed tasks in the queue index. A heartbeat doesn't move the mark, so that it costs one write. A
+search that finds a mark whose lease isn't over moves it on (docs/what-is-stored.md §7)."""
 
 from __future__ import annotations
 

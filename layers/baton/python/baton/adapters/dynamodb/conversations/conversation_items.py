@@ -9,7 +9,7 @@ from baton.domain.tasks.task import Task
 
 
 def begun_item(root: Task, begun_by: str) -> Item:
-    """Returns the place in the list of all conversations of one that the task begins."""
+    """Returns the place of a conversation in the list of all, for the task that begins it."""
     place = keys.place(keys.QUEUE_INDEX, keys.conversation_index_key(root.workspace, root.id))
     return {**place, "source_agent": begun_by}
 

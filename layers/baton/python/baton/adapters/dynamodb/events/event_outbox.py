@@ -153,7 +153,7 @@ def _beginning_of(head: Item) -> keys.Key:
 
 
 def _put_at(beginning: Item) -> datetime | None:
-    """Returns the time of its first event; None if somebody damaged it."""
+    """Returns the time of its first event; None if the item was damaged."""
     with suppress(IndexError, *UNREADABLE):
         return times.parse_rfc3339(entries_of(beginning)[0]["at"])
     return None

@@ -36,7 +36,7 @@ def free_slot_item(key: keys.Key) -> Item:
 
 
 def slot_from(item: Item) -> tuple[int, str] | None:
-    """Returns the slot that a live claim holds, with the claim's id; None for one that was given back."""
+    """Returns the slot that a live claim holds, with the claim's id; None for a slot that was given back."""
     return None if "free" in item else (int(item["slot"]), item["claim_id"])
 
 

@@ -34,8 +34,8 @@ class Inboxes:
         return Page(found, shown[-1]["queue_sk"] if len(entries) > limit else None)
 
     def _ended(self, entries: Sequence[Item]) -> Iterator[InboxItem]:
-        """Yields the entries' tasks as the inbox shows them. The index lags: what has been acknowledged meanwhile isn't
-        shown. A task whose end somebody damaged is left out: it must not hold up the others."""
+        """Yields the entries' tasks as the inbox shows them. The index lags, so entries that were acknowledged
+        meanwhile are left out. A task with a damaged end is left out too, so that the others are shown."""
         heads = self._table.get_many([key_of(entry) for entry in entries])
         for entry in entries:
             head = heads.get(key_of(entry), {})

@@ -22,9 +22,9 @@ SLOT_IS_FREE = "attribute_not_exists(#pk) OR #free = :free"
 
 
 def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWrite]:
-    """Returns the writes of HEAD and of the change's other items. ``begins_alone``: this is the commit's only new
-    task. What belongs to a new task alone is put before the others: its key is of an id that nobody knows yet. That of
-    several is in the transaction, to save the calls."""
+    """Returns the writes of HEAD and of the change's other items. ``begins_alone``: this is the commit's only new task.
+    The items of such a task are put before the commit: nobody knows its id yet. The items of several new tasks are in
+    the transaction, to save calls."""
     trail = appended(change)
     task, before = trail.task, change.before
     if change.output is not None and not change.ends:
@@ -97,8 +97,8 @@ def _beginning(trail: Appended, *, comes_first: bool) -> list[ItemWrite]:
 
 
 def _member(task: Task, begun_by: str | None) -> list[ItemWrite]:
-    """A new task's entry in its workflow; none for a root that the workflow's id tells. As nobody changes it, that of a
-    conversation's root has the conversation's place in the list of all."""
+    """Returns a new task's entry in its workflow; none for a root, which the workflow's id names. The entry of a
+    conversation's root also places it in the list of all conversations, as the entry never changes."""
     if begun_by is None and begins_its_workflow(task):
         return []
     key = keys.Key(keys.members(task.workspace, task.workflow_id), task.id)

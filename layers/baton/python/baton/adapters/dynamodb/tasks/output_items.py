@@ -71,8 +71,8 @@ def _kept(completion: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told(task: Task) -> dict[str, Any]:
-    """Returns what a completion's event says of the completion message; nothing after another end, or if somebody
-    damaged the event: the check of the trail tells of it, and the task stays readable."""
+    """Returns the fields of the completion message that a completion's event has; none after another end, or if the
+    event was damaged. The check of the trail finds the damage, and the task stays readable."""
     with suppress(IndexError, *trail_items.UNREADABLE):
         last = task.meta.tail[-1]
         if last["type"] == EventType.HANDOFF_COMPLETED:

@@ -137,8 +137,8 @@ class TaskLists:
                 return Page(tuple(found), cursor)
 
     def _listed_heads(self, workspace: str, task_ids: list[str]) -> list[Task]:
-        """Returns the tasks that exist. One that has ended never changes again (docs/invariants.md), so it is read
-        once."""
+        """Returns the tasks that exist. An ended task never changes again (docs/invariants.md), so this process reads
+        it once."""
         places = {task_id: keys.head(workspace, task_id) for task_id in task_ids}
         found = {task_id: task for task_id, key in places.items() if (task := self._kept_ended.get(key)) is not None}
         unread = [task_id for task_id in task_ids if task_id not in found]

@@ -62,7 +62,7 @@ class TaskReads:
         )
 
     def read_for_claim(self, workspace: str, task_id: str) -> TaskDetails:
-        """What more there is HEAD says, and that is read only then."""
+        """Reads HEAD and BODY, and then only the further items that HEAD says are there."""
         found = self._table.get_many([keys.task_item(workspace, task_id, name) for name in (keys.HEAD, keys.BODY)])
         here = {key.sk: item for key, item in found.items()}
         if keys.HEAD not in here:
