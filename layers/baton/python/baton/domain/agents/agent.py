@@ -149,7 +149,7 @@ class Agent:
             raise errors.HumanNeeded("switch on an agent that a human switched off")
 
     def _off_by(self, by: Principal, values: Mapping[str, Any]) -> str:
-        """A human who says that it is off holds it off, whoever was first."""
+        """Returns who holds the agent off. A human who switches it off does so even if somebody else has before."""
         if values.get("active", self.active):
             return ""
         return by.key if self.active or (by.is_human and "active" in values) else self.off_by

@@ -120,9 +120,9 @@ class Entry:
         return self.is_shown and self.status in {None, DecisionStatus.ACTIVE}
 
     def replaced_by(self, decision: Entry, by: Principal) -> Entry:
-        """Returns this decision as another one has replaced it. ``overridden``: a human has replaced what somebody else
-        decided. Raises ``InvalidInput`` if it is no decision, ``HumanNeeded`` if a human has made it and ``by`` is
-        none, and ``EntryClosed``."""
+        """Returns this decision as replaced by another one: ``overridden`` if a human replaces another principal's
+        decision, else ``superseded``. Raises ``InvalidInput`` if it is no decision, ``HumanNeeded`` if a human has made
+        it and ``by`` is none, and ``EntryClosed``."""
         if self.entry_type is not EntryType.DECISION:
             raise errors.InvalidInput("supersedes", "must be the id of a decision")
         if is_by_human(self):
@@ -135,8 +135,8 @@ class Entry:
         return replace(self._changed(event), status=status)
 
     def withdrawn_by(self, by: Principal, at: datetime, reason: str | None = None) -> Entry:
-        """Returns the entry taken back by who posted it or by a human, or as it is if it was taken back or deleted
-        before. Raises ``HumanNeeded``."""
+        """Returns the entry as withdrawn by its poster or a human; unchanged if it was withdrawn or deleted before.
+        Raises ``HumanNeeded``."""
         if by.key != self.posted_by:
             by.must_be_human("withdraw what somebody else has posted")
         if not self.is_shown:
@@ -144,7 +144,7 @@ class Entry:
         return self._changed(EntryEvent(EntryChange.WITHDRAWN, by.key, at, reason=reason))
 
     def deleted_by(self, by: Principal, at: datetime) -> Entry:
-        """Returns the entry without its texts, those of its trail included; as it is if it was deleted before. Raises
+        """Returns the entry without its texts and those of its trail; unchanged if it was deleted before. Raises
         ``HumanNeeded``."""
         by.must_be_human("delete an entry")
         if self.deleted is not None:

@@ -1,4 +1,4 @@
-"""What somebody asks to be posted, before it is an entry."""
+"""The draft of an entry: what its poster sends, before it is checked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""The graph of a workspace's work (docs/spec/memory.md §6): who hands to whom, who made what, what decisions touch. It
-is made of handoffs and decisions whenever it is asked for, and stored nowhere: it can't differ from them, and fails
-nobody who writes them."""
+"""The graph of a workspace's work (docs/spec/memory.md §6): who hands to whom, who made what, what decisions touch.
+
+It is made of handoffs and decisions whenever it is asked for, and not stored: it can't differ from them, and no write
+can fail because of it.
+"""
 
 from __future__ import annotations
 
@@ -246,5 +248,5 @@ def _path(text: str) -> Node:
 
 
 def is_decision(entry: Entry) -> bool:
-    """True for a decision that is shown, also one that was replaced."""
+    """True for a decision that is shown, even if it was replaced."""
     return entry.entry_type is EntryType.DECISION and entry.is_shown

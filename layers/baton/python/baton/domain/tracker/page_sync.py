@@ -100,7 +100,7 @@ class PageSync:
         return task.meta.seq > self.wanted
 
     def is_due(self, task: Task, now: datetime) -> bool:
-        """True if a sender may begin now, and has something to send or is the first after one that died."""
+        """True if a sender may begin now, and has something to send or follows a sender that died."""
         is_wanted = self.due_at is not None and self.due_at <= now
         return not self.is_held(now) and (is_wanted or self.is_overtaken(task) or self.sender is not None)
 
