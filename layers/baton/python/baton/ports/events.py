@@ -49,7 +49,8 @@ class EventStore(Protocol):
         """Moves the task's place to ``at``. Does nothing if the task left the outbox meanwhile. Raises ``Busy``."""
 
     def look_sooner(self, workspace: str, task_id: str, at: datetime) -> None:
-        """The same, unless the place is due earlier. Raises ``Busy``."""
+        """Moves the task's place to ``at``, unless it is due earlier. Does nothing if the task left the outbox
+        meanwhile. Raises ``Busy``."""
 
     def leave_outbox(self, workspace: str, task_id: str) -> None:
         """Takes the place away from a task that has ended and was told whole, or that never came to be. Raises

@@ -15,11 +15,13 @@ NONE_KEPT: Mapping[EntryType, int] = MappingProxyType({})
 
 
 class MemoryStore(Protocol):
-    """Entries are written by commits: an ``Insert`` of a new one, a ``Save`` of the next version with the ``Insert`` of
-    a ``ChangedEntry``. Packs are too: a ``Put`` of each with the ``Save`` of their list.
+    """Entries are written by commits: a new one by an ``Insert``, its next version by a ``Save`` together with the
+    ``Insert`` of a ``ChangedEntry``. Packs are written by commits too: a ``Put`` of each, and the ``Save`` of their
+    list.
 
-    Ids sort by the clock of who posted, and a commit takes its time: an entry, or the mark of a change, may show up to
-    ``LATE_SECONDS`` after one with a later id. Who goes on from where it was reads that much again."""
+    Ids sort by the poster's clock, and a commit takes time: an entry, or the mark of a change, may appear up to
+    ``LATE_SECONDS`` after one with a later id. A reader that continues where it stopped reads so much again.
+    """
 
     def entry(self, workspace: str, entry_id: str) -> Entry:
         """Returns the entry, as it is when it was withdrawn or deleted. One read. Raises ``Unknown``."""
@@ -43,7 +45,8 @@ class MemoryStore(Protocol):
         ``limit``: if there are as many, there may be more."""
 
     def pack_list(self, workspace: str) -> PackList:
-        """Returns what the packs are about; an empty one in version 0 if there are none."""
+        """Returns the list of the packs: how far they reach. Returns an empty one in version 0 if there are no
+        packs."""
 
     def packs_before(self, workspace: str, last_id: str | None, limit: int) -> tuple[EntryPack, ...]:
         """Returns the packs before the one that ends with this id, the latest first; None: from the latest on. At most
@@ -60,13 +63,13 @@ class MemoryStore(Protocol):
         since: datetime | None = None,
         of_humans: Mapping[EntryType, int] = NONE_KEPT,
     ) -> dict[EntryType, tuple[Entry, ...]]:
-        """Returns the newest active entries of types among ``SNAPSHOT_TYPES`` that the scope sees, so many of each at
-        most, newest first; posted at ``since`` or later. ``of_humans``: so many of them are the newest that humans
-        posted, if there are as many, whatever is newer; without ``since``. What it costs depends on the scope's depth,
-        and not on how many entries there are. The index lags, the entries don't: one posted milliseconds before may be
-        missing, one that isn't active any more never shows."""
+        """Returns the newest active entries in view of the scope that were posted at ``since`` or later, newest first:
+        of each type in ``most``, which are among ``SNAPSHOT_TYPES``, so many at most. ``of_humans``: so many of them
+        are the newest that humans posted, if there are as many, even if newer ones aren't returned; without ``since``.
+        The cost depends on the scope's depth, not on the number of entries. The index lags, the entries don't: an entry
+        posted milliseconds ago may be missing, an entry that isn't active any more is never returned."""
 
 
-# The gateway's 30 seconds, within which whoever posts or changes an entry is done, and as much for the wire and for
+# A request that posts or changes an entry ends within the gateway's 30 seconds. As much is added for the wire and for
 # clocks that differ (docs/decisions/081-the-simulation-judges-within-bounds.md).
 LATE_SECONDS = 60

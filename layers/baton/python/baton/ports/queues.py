@@ -25,7 +25,8 @@ class Skills:
 
 @dataclass(frozen=True, slots=True)
 class ReadyTask:
-    """A task that is ready for a claim. ``ready_at`` of one that a claim still holds: when its lease seemed to end."""
+    """A task that is ready for a claim. ``ready_at``: for a task that is still claimed, the end of its lease as the
+    queue shows it."""
 
     task_id: str
     ready_at: datetime

@@ -1,5 +1,4 @@
-"""What the running of agents needs from the outside: somebody who does the work, models that think, and the store of
-profiles and transcripts."""
+"""The ports of running agents: a runner that does the work, models, and the store of profiles and transcripts."""
 
 from __future__ import annotations
 
@@ -73,8 +72,8 @@ RunResult = RunSucceeded | RunFailed | RunExit
 class AgentRunner(Protocol):
     def run(self, work: RunInput) -> RunResult:
         """Does the work. May be called again for the same task after a crash. An exception counts as a retryable
-        failure, but for ``StaleClaim``: somebody else has the task. What it answers is data: it can't choose states,
-        agents or limits (invariant 9)."""
+        failure, except for ``StaleClaim``: another run has the task. The result is data: it can't choose states, agents
+        or limits (invariant 9)."""
 
 
 class StopReason(StrEnum):
@@ -127,14 +126,15 @@ class Model(Protocol):
     """One provider."""
 
     def converse(self, request: ModelRequest) -> ModelReply:
-        """Asks once. Raises ``ModelAway`` (throttled or out: later it may answer), ``ModelRefuses`` (it won't answer
-        this, however often it is asked). Nothing of a request or a reply is logged."""
+        """Asks once. Raises ``ModelAway`` if the model is throttled or down and may answer later, and ``ModelRefuses``
+        if it would refuse every repeat too. Nothing of a request or a reply is logged."""
 
 
 class Models(Protocol):
     def of(self, name: str) -> tuple[str, str, Model]:
-        """The provider, the model's id there, and the adapter for ``<provider>[:<id>]``, empty for the deployment's
-        own choice. Raises ``ModelRefuses`` for one that this deployment doesn't have."""
+        """Returns the provider, the model's id there, and the adapter, for ``<provider>[:<id>]`` or for an empty name,
+        which stands for the deployment's default. Raises ``ModelRefuses`` for a provider that this deployment doesn't
+        have."""
 
 
 class RunStore(Protocol):
@@ -144,8 +144,8 @@ class RunStore(Protocol):
         """Returns the agent's profile; the defaults if none was saved."""
 
     def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[TranscriptEntry, ...]:
-        """Returns the entries of a task's transcript that have a message and a number above ``after``, in order.
-        One read; two or three if more than two entries are new to somebody who reads along."""
+        """Returns the entries of a task's transcript that have a message and a number above ``after``, in order. One
+        read; two or three if more than two entries are new."""
 
     def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[TranscriptEntry, ...]:
         """Returns the transcript, as ``transcript`` does, for the run with this fence. From then on no run of a lower
@@ -161,8 +161,8 @@ class RunStore(Protocol):
         moved."""
 
     def accounts(self, workspace: str, workflow_id: str, task_id: str, *, is_first_run: bool = False) -> Accounts:
-        """Returns the same with what a run needs to count on. ``is_first_run``: nobody has counted anything for the
-        task before, so one item less is read."""
+        """Returns the accounts of the task and of its workflow: the usage so far, and what the run's next count needs.
+        ``is_first_run``: nothing was counted for the task yet, so one item less is read."""
 
     def count(self, workspace: str, spending: Spending, seen: Accounts) -> Accounts:
         """Counts one step of a run, for its task and for its workflow at once, and returns the accounts after it. An

@@ -20,11 +20,11 @@ class Clock(Protocol):
 
 
 class Workers(Protocol):
-    """Does the same with many things: in turn, or several at once."""
+    """Does the same work with many things: in turn, or several at once."""
 
     def __call__(self, things: Iterable[Thing], work: Callable[[Thing], Result]) -> list[Result]:
-        """Calls ``work`` with each thing, and returns the results in any order. Things are taken one at a time, when
-        somebody is free. Raises what ``things`` or ``work`` raise."""
+        """Calls ``work`` with each thing, and returns the results in any order. A thing is taken when a worker is free.
+        Raises what ``things`` or ``work`` raise."""
 
 
 def in_turn(things: Iterable[Thing], work: Callable[[Thing], Result]) -> list[Result]:
