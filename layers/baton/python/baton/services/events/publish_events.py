@@ -50,8 +50,8 @@ class PublishReport:
 def publish_records(
     deps: Deps, bus: Bus, records: Sequence[Mapping[str, Any]], workers: Workers = in_turn
 ) -> PublishReport:
-    """Publishes the events in a batch of the table's stream. Who looks at lists of tasks is told first: whoever hears
-    of an event and looks finds it. Raises ``Busy``."""
+    """Publishes the events in a batch of the table's stream. Watches are told first, so that a reader who learns of an
+    event finds its effect in the lists. Raises ``Busy``."""
     outbox_events = deps.store.outbox.fresh_events(records)
     tell_watches(deps, {each.workspace for each in outbox_events}, records, workers)
     return publish_fresh(deps, bus, outbox_events, workers)
@@ -170,8 +170,8 @@ def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, now: date
 
 
 def _settle_absent(deps: Deps, waiting: PendingTask, put_at: datetime, now: datetime) -> None:
-    """What a refused creation, or one that died, has left is given up. A task that comes to be is told by the stream,
-    and by its place."""
+    """Settles the place of a task that doesn't exist: its creation was refused or has died. The place is given up after
+    ``GIVEN_UP_AFTER``. If the task comes to be, the stream and its place tell of it."""
     if now - put_at >= GIVEN_UP_AFTER:
         deps.store.outbox.leave_outbox(waiting.workspace, waiting.task_id)
     else:
@@ -195,7 +195,7 @@ def _by_task(outbox_events: Sequence[OutboxEvent]) -> Iterable[tuple[tuple[str, 
 
 
 def _told(events: Sequence[OutboxEvent], delivery: PublishResult) -> list[OutboxEvent]:
-    """Returns the events that the bus has accepted before the first one that it hasn't."""
+    """Returns the events before the first one that the bus hasn't accepted."""
     return list(takewhile(lambda each: _id(each) in delivery.accepted, events))
 
 

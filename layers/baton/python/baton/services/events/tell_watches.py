@@ -1,4 +1,4 @@
-"""Tells those who look at lists of tasks that something has changed. Where nobody looks, it costs a batch one read
+"""Tells the watches that something has changed in a workspace's tasks. If nobody watches, it costs a batch one read
 (docs/what-is-stored.md §14)."""
 
 from __future__ import annotations

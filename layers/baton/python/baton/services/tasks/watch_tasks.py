@@ -1,4 +1,4 @@
-"""Watches a workspace's tasks for somebody who looks at lists of them again and again."""
+"""The watch of a workspace's tasks, for callers who read lists of them again and again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from baton.ports.deps import Deps
 
 
 def watch_tasks(deps: Deps, workspace: str) -> Watch | None:
-    """Returns the watch as it is, and asks for it if that wasn't done lately: one read, and one write in half a minute.
-    A write that fails hinders nobody: the next look asks again."""
+    """Returns the watch as it is, and asks for it again if that was long ago: one read, and one write in half a minute.
+    If the write fails, the next look asks again."""
     watch = deps.store.watches.watch(workspace)
     wanted = asked(watch, deps.clock.now())
     if wanted is not None:
