@@ -107,7 +107,7 @@ def claim_lines(claimed: dict[str, Any]) -> list[str]:
 
 
 def claim_data(claimed: dict[str, Any]) -> dict[str, Any]:
-    """Returns the same as data: what to do leads."""
+    """Returns the claim as data, what to do first."""
     names = ("claim_id", "expires_at", "lease_seconds", "fence")
     known = {name: claimed[name] for name in names}
     given = {name: claimed[name] for name in ("checkpoint", "results", "callback", "memory")}

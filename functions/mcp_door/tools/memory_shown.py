@@ -25,7 +25,7 @@ def memory_lines(memory: dict[str, Any] | None) -> list[str]:
 
 
 def _known(summary: str, posted_by: str) -> str:
-    """The author stands before the words, which are quoted: no text can sign for somebody else."""
+    """Returns the quoted summary, with its author before it: no text can sign for somebody else."""
     return f"by {texts.line(posted_by)}: {texts.quoted(summary)}"
 
 

@@ -24,8 +24,8 @@ NEITHER: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a tool answers: lines for a model, the next step, and the same as data. ``others``: the fields of the data
-    that hold others' words."""
+    """A tool's answer: lines for a model, the next step, and data with the same content. ``others``: the fields of the
+    data that others wrote."""
 
     lines: list[str]
     next_step: str
@@ -33,7 +33,7 @@ class Said:
     others: tuple[str, ...] = ()
 
     def without(self, missing: AbstractSet[str]) -> Said:
-        """Returns the same for a client that lacks these tools."""
+        """Returns the answer for a client that lacks these tools: its next step doesn't name them."""
         return replace(self, next_step=known_step(self.next_step, missing))
 
     @property
@@ -132,8 +132,8 @@ class McpTool:
 
     @property
     def _hints(self) -> dict[str, bool]:
-        """Returns what differs from what the protocol assumes of a tool that says nothing: that it writes, destroys,
-        may not be repeated, and reaches into the world. Of one that reads, only the last is asked."""
+        """Returns the hints in which the tool differs from the protocol's defaults: a tool writes, destroys, may not be
+        repeated, and reaches into the world. For a tool that reads, only the last of these matters."""
         own = {"readOnlyHint": True} if self.reads else {"destructiveHint": self.destroys}
         again = {"idempotentHint": True} if self.is_repeatable and not self.reads else {}
         return {**own, **again, "openWorldHint": False}

@@ -52,7 +52,7 @@ def next_claimer(call: routing.Call[RequestT, Any]) -> Claimer:
 
 
 def waiting_claimer(call: routing.Call[WaitingClaimRequest, Any]) -> Claimer:
-    """Returns the same for a claim that is waited for."""
+    """Returns the claimer for the agent in the path, for a claim that is waited for. Raises as ``next_claimer``."""
     return replace(next_claimer(call), first_lease_seconds=call.body.first_lease_seconds)
 
 
