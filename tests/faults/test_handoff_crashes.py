@@ -108,34 +108,34 @@ def a_call(team: Team) -> str:
     return team.wait(team.begin(A))[1]
 
 
-def hand_off(team: Team, leg: HeldTask) -> str:
-    asked = CreateHandoff(message=message_from({"source": {"agent": A}, **TO_B}), claim_id=leg.claim_id)
-    return create_handoff(team.deps, leg.by, asked, idempotency_key(leg.by)).task.id
+def hand_off(team: Team, held: HeldTask) -> str:
+    asked = CreateHandoff(message=message_from({"source": {"agent": A}, **TO_B}), claim_id=held.claim_id)
+    return create_handoff(team.deps, held.by, asked, idempotency_key(held.by)).task.id
 
 
-def complete(team: Team, leg: HeldTask) -> str:
+def complete(team: Team, held: HeldTask) -> str:
     going_on = {"continuation": {"suggested_next": B, "reason": "go on"}}
     return complete_task(
         team.deps,
-        leg.call("h", idempotency_key(leg.by)),
+        held.call("h", idempotency_key(held.by)),
         CompletedWork(output={"ok": 1}, completion=going_on),
     ).task.id
 
 
-def fail(team: Team, leg: HeldTask) -> str:
+def fail(team: Team, held: HeldTask) -> str:
     back = {"target_agent": B}
     return fail_task(
         team.deps,
-        leg.call("h", idempotency_key(leg.by)),
+        held.call("h", idempotency_key(held.by)),
         FailedWork(failure=FAILURE, rollback_request=back),
     ).task.id
 
 
-def delegate(team: Team, leg: HeldTask) -> str:
+def delegate(team: Team, held: HeldTask) -> str:
     branches = [{"call_id": "b", **TO_B}, {"call_id": "c", "target": {"agent": C, "reason": "go on"}}]
     return delegate_task(
         team.deps,
-        leg.call("h", idempotency_key(leg.by)),
+        held.call("h", idempotency_key(held.by)),
         list(map(branch_from, branches)),
         JoinRule(Policy.ALL),
     ).task.id
@@ -157,7 +157,9 @@ HANDOFF_CASES = {
     "a failure with a rollback": HandoffCase(begun, fail),
     "a transfer": HandoffCase(
         begun,
-        lambda team, leg: transfer_task(team.deps, leg.call("h", idempotency_key(leg.by)), message_from(TO_B)).task.id,
+        lambda team, held: (
+            transfer_task(team.deps, held.call("h", idempotency_key(held.by)), message_from(TO_B)).task.id
+        ),
     ),
     "a delegation": HandoffCase(begun, delegate),
     "a cancel of three levels": HandoffCase(
@@ -170,8 +172,8 @@ HANDOFF_CASES = {
     ),
     "an end that overtakes a rollback": HandoffCase(
         a_retry,
-        lambda team, leg: (
-            complete_task(team.deps, leg.call("h", idempotency_key(leg.by)), CompletedWork(output={"ok": 1})).task.id
+        lambda team, held: (
+            complete_task(team.deps, held.call("h", idempotency_key(held.by)), CompletedWork(output={"ok": 1})).task.id
         ),
     ),
     "a join that overtakes a branch": HandoffCase(a_wait_for_any, join),
@@ -230,8 +232,8 @@ def shape(team: Team) -> list[Any]:
     )
     inboxes = [(slug, sorted(item["type"] for item in team.inbox(slug))) for slug in (A, B, C)]
     reviews = [(review.rule, review.is_open, review.count) for review in team.reviews()]
-    held = [len(team.world.store.claims.held(WORKSPACE, slug)) for slug in (A, B, C)]
-    return [tasks, inboxes, reviews, held]
+    claims = [len(team.world.store.claims.held(WORKSPACE, slug)) for slug in (A, B, C)]
+    return [tasks, inboxes, reviews, claims]
 
 
 def quiet(team: Team) -> list[Any]:

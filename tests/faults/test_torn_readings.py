@@ -106,34 +106,34 @@ def test_result_of_a_join_has_its_output_when_the_branch_ends_between_two_readin
 def test_papers_and_dossier_of_an_ended_task_have_its_output(rig: Rig, x: Any) -> None:
     for name in ("outcomes", "read"):
         team = team_of(rig, A) if name == "outcomes" else Team(world=rig.world)
-        leg = team.begin(A)
-        world = torn(rig, team, partial(team.complete, leg, output={"x": x}, notes="done"))
+        held = team.begin(A)
+        world = torn(rig, team, partial(team.complete, held, output={"x": x}, notes="done"))
         found = (
-            world.store.tasks.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
+            world.store.tasks.outcomes(WORKSPACE, [held.task.id])[held.task.id]
             if name == "outcomes"
-            else world.store.tasks.read(WORKSPACE, leg.task.id)
+            else world.store.tasks.read(WORKSPACE, held.task.id)
         )
         assert (found.task.state, found.output) == ("done", {"x": x}), name
         assert (found.completion or {})["notes"] == "done", name
 
 
-def fail_again(team: Team, leg: HeldTask) -> None:
-    team.fail(leg, description="the second time")
+def fail_again(team: Team, held: HeldTask) -> None:
+    team.fail(held, description="the second time")
 
 
 @pytest.mark.parametrize("name", ["outcomes", "read"])
 def test_a_failure_is_that_of_the_head_and_not_the_one_before(rig: Rig, name: str) -> None:
     team = team_of(rig, A)
-    leg = team.begin(A)
-    team.fail(leg, retryable=True, description="the first time")
+    held = team.begin(A)
+    team.fail(held, retryable=True, description="the first time")
     team.later(60)
-    again = team.take(A, leg.task.id)
+    again = team.take(A, held.task.id)
     world = torn(rig, team, lambda: fail_again(team, again))
     store = world.store
     found = (
-        store.tasks.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
+        store.tasks.outcomes(WORKSPACE, [held.task.id])[held.task.id]
         if name == "outcomes"
-        else store.tasks.read(WORKSPACE, leg.task.id)
+        else store.tasks.read(WORKSPACE, held.task.id)
     )
     assert found.task.state == "failed"
     assert (found.why or {})["description"] == "the second time"
@@ -141,29 +141,29 @@ def test_a_failure_is_that_of_the_head_and_not_the_one_before(rig: Rig, name: st
 
 def test_a_claimer_gets_the_failure_of_the_attempt_before_its_own(rig: Rig) -> None:
     team = team_of(rig, A)
-    leg = team.begin(A)
-    world = torn(rig, team, lambda: team.fail(leg, retryable=True, description="just now"))
-    details = world.store.tasks.read_for_claim(WORKSPACE, leg.task.id)
+    held = team.begin(A)
+    world = torn(rig, team, lambda: team.fail(held, retryable=True, description="just now"))
+    details = world.store.tasks.read_for_claim(WORKSPACE, held.task.id)
     assert details.task.has_failure
     assert (details.why or {})["description"] == "just now"
 
 
 def test_what_a_claimer_goes_on_with_is_not_older_than_the_head(rig: Rig) -> None:
     team = team_of(rig, A)
-    leg = team.begin(A)
-    team.checkpoint(leg, n=1)
+    held = team.begin(A)
+    team.checkpoint(held, n=1)
 
     def go_on() -> None:
-        team.checkpoint(leg, n=2)
-        team.release(leg)
+        team.checkpoint(held, n=2)
+        team.release(held)
 
     world = torn(rig, team, go_on)
-    details = world.store.tasks.read_for_claim(WORKSPACE, leg.task.id)
+    details = world.store.tasks.read_for_claim(WORKSPACE, held.task.id)
     assert details.checkpoint is not None
     assert details.checkpoint.state == {"n": 2}
     team.later(60)
-    leg = team.take(A, leg.task.id)
-    whole = torn(rig, team, lambda: team.checkpoint(leg, n=3)).store.tasks.read(WORKSPACE, leg.task.id)
+    held = team.take(A, held.task.id)
+    whole = torn(rig, team, lambda: team.checkpoint(held, n=3)).store.tasks.read(WORKSPACE, held.task.id)
     assert whole.checkpoint is not None
     assert whole.checkpoint.state == {"n": 3}
 
@@ -192,7 +192,7 @@ class TornAfterHead:
 
 def test_dossier_has_no_recovery_record_that_its_head_does_not_know(rig: Rig) -> None:
     team = team_of(rig, A)
-    leg = team.begin(A)
+    held = team.begin(A)
 
     def lose_the_claim() -> None:
         team.later(3_600)
@@ -200,8 +200,8 @@ def test_dossier_has_no_recovery_record_that_its_head_does_not_know(rig: Rig) ->
 
     client = TornAfterHead(rig, lose_the_claim)
     store = DynamoStore(Table(client, rig.table, rig.clock.sleep))
-    details = store.tasks.read(WORKSPACE, leg.task.id)
-    assert rig.world.task(leg.task.id).recoveries == 1
+    details = store.tasks.read(WORKSPACE, held.task.id)
+    assert rig.world.task(held.task.id).recoveries == 1
     assert len(details.recoveries) == details.task.recoveries == 0
 
 

@@ -55,10 +55,10 @@ def written() -> FakeDynamo:
     team.reject(team.begin(A, "rejected"))
     cancel_task(team.deps, human(), team.ask(A, "cancelled").task.id, "no more")
     team.delegate(team.begin(A, "waiting"), B)
-    leg = team.begin(LIMITED, "claimed")
+    held = team.begin(LIMITED, "claimed")
     for _ in range(LONG):
-        team.checkpoint(leg, done="half")
-    team.release(leg)
+        team.checkpoint(held, done="half")
+    team.release(held)
     team.take(LIMITED)
     team.ask(LIMITED, "ready")
     return dynamo_of(team.world)
@@ -134,11 +134,11 @@ def completed(team: Team) -> Task:
 def claimed_and_more(team: Team) -> Task:
     """Beats, is saved and ends: a task goes through every kind of write."""
     sweep(team.deps)
-    leg = team.take(LIMITED)
-    renew_claim(team.deps, agent(LIMITED), leg.task.id, leg.claim_id)
-    team.checkpoint(leg, done="more")
-    team.complete(leg, output="x" * 5_000)
-    return leg.task
+    held = team.take(LIMITED)
+    renew_claim(team.deps, agent(LIMITED), held.task.id, held.claim_id)
+    team.checkpoint(held, done="more")
+    team.complete(held, output="x" * 5_000)
+    return held.task
 
 
 CHANGES: list[Callable[[Team], Task]] = [approved, completed, claimed_and_more]
@@ -195,8 +195,8 @@ def test_others_go_on_beside_it(team: Team) -> None:
 def test_a_flag_and_a_priority_of_a_newer_release_stand_in_no_ones_way(team: Team) -> None:
     ready = in_state(team, "delegated", "human")
     alter(team, ready.id, flags={"L": [{"S": "of_a_newer_release"}]}, priority={"S": "P9"})
-    leg = team.take(LIMITED, ready.id)
-    team.complete(leg)
+    held = team.take(LIMITED, ready.id)
+    team.complete(held)
     now = head(team, ready.id)
     assert (now["state"], now["flags"], now["priority"]) == (
         {"S": "done"},

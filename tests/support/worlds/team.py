@@ -70,7 +70,7 @@ class StoppedHandoff:
     """A handoff that the loop guard stopped. ``is_refused``: the verb was refused; otherwise the verb was done, without
     a child."""
 
-    leg: HeldTask
+    held: HeldTask
     rule: str
     review_id: str
     is_refused: bool
@@ -162,46 +162,46 @@ class Team:
         return self.take(slug, self.ask(slug, reason, **message).task.id)
 
     def complete(
-        self, leg: HeldTask, to: str | None = None, reason: str = "go on", output: Any = None, **completion: Any
+        self, held: HeldTask, to: str | None = None, reason: str = "go on", output: Any = None, **completion: Any
     ) -> TaskDetails:
         if to is not None:
             completion["continuation"] = {"suggested_next": to, "reason": reason}
         done = complete_task(
-            self.deps, WorkerCall(*leg.where, self._hash()), CompletedWork(output=output, completion=completion)
+            self.deps, WorkerCall(*held.where, self._hash()), CompletedWork(output=output, completion=completion)
         )
         self.later()
         return done
 
     def fail(
-        self, leg: HeldTask, *, retryable: bool = False, back_to: str | None = None, **failure: Any
+        self, held: HeldTask, *, retryable: bool = False, back_to: str | None = None, **failure: Any
     ) -> TaskDetails:
         asked = {"target_agent": back_to} if back_to else None
         whole = {**BROKE, **failure}
         failed = fail_task(
             self.deps,
-            WorkerCall(*leg.where, self._hash()),
+            WorkerCall(*held.where, self._hash()),
             FailedWork(failure=whole, retryable=retryable, rollback_request=asked),
         )
         self.later()
         return failed
 
-    def reject(self, leg: HeldTask, reason: str = "not mine to do") -> TaskDetails:
-        rejected = reject_task(self.deps, WorkerCall(*leg.where, self._hash()), reason)
+    def reject(self, held: HeldTask, reason: str = "not mine to do") -> TaskDetails:
+        rejected = reject_task(self.deps, WorkerCall(*held.where, self._hash()), reason)
         self.later()
         return rejected
 
-    def release(self, leg: HeldTask) -> TaskDetails:
-        return release_task(self.deps, WorkerCall(*leg.where, self._hash()), ReleasedWork())
+    def release(self, held: HeldTask) -> TaskDetails:
+        return release_task(self.deps, WorkerCall(*held.where, self._hash()), ReleasedWork())
 
-    def transfer(self, leg: HeldTask, target: str | None, reason: str = "yours", **asked: Any) -> TaskDetails:
+    def transfer(self, held: HeldTask, target: str | None, reason: str = "yours", **asked: Any) -> TaskDetails:
         plain = {"target": {"agent": target, "reason": reason}, **asked}
-        transferred = transfer_task(self.deps, WorkerCall(*leg.where, self._hash()), message_from(plain))
+        transferred = transfer_task(self.deps, WorkerCall(*held.where, self._hash()), message_from(plain))
         self.later()
         return transferred
 
     def delegate(
         self,
-        leg: HeldTask,
+        held: HeldTask,
         *targets: str | None,
         policy: Policy = Policy.ALL,
         quorum: int | None = None,
@@ -213,7 +213,7 @@ class Team:
             for number, target in enumerate(targets)
         ]
         waiting = delegate_task(
-            self.deps, WorkerCall(*leg.where, self._hash()), list(map(branch_from, branches)), JoinRule(policy, quorum)
+            self.deps, WorkerCall(*held.where, self._hash()), list(map(branch_from, branches)), JoinRule(policy, quorum)
         )
         self.later()
         return waiting
@@ -222,45 +222,45 @@ class Team:
         """Splits the task by a human, and returns the parts."""
         return split_task(self.deps, HumanCall(human(), task_id), [message_from(part) for part in parts])[1]
 
-    def wait(self, leg: HeldTask, until: Any = None) -> tuple[TaskDetails, str]:
-        return wait_for_callback(self.deps, WorkerCall(*leg.where, self._hash()), "interaction", until)
+    def wait(self, held: HeldTask, until: Any = None) -> tuple[TaskDetails, str]:
+        return wait_for_callback(self.deps, WorkerCall(*held.where, self._hash()), "interaction", until)
 
-    def checkpoint(self, leg: HeldTask, **state: Any) -> str:
-        return save_checkpoint(self.deps, WorkerCall(*leg.where), "step", state)[1]
+    def checkpoint(self, held: HeldTask, **state: Any) -> str:
+        return save_checkpoint(self.deps, WorkerCall(*held.where), "step", state)[1]
 
     def _hash(self) -> str:
         return f"body {next(self._said)}"
 
-    def pass_on(self, leg: HeldTask, target: str | None, way: str, reason: str) -> HeldTask | StoppedHandoff:
+    def pass_on(self, held: HeldTask, target: str | None, way: str, reason: str) -> HeldTask | StoppedHandoff:
         """Hands on to the next agent, which takes the task. ``way``: the verb by which it is handed on."""
         try:
-            outcome = self._passed_on(leg, target, way, reason)
+            outcome = self._passed_on(held, target, way, reason)
         except LoopTripped as trip:
-            return StoppedHandoff(leg, trip.rule, trip.fields["review_id"], is_refused=True)
+            return StoppedHandoff(held, trip.rule, trip.fields["review_id"], is_refused=True)
         if outcome.get("status") == "manual_review":
-            return StoppedHandoff(leg, outcome["rule"], outcome["review_id"], is_refused=False)
+            return StoppedHandoff(held, outcome["rule"], outcome["review_id"], is_refused=False)
         if (
             self.task(outcome["task_id"]).state == "needs"
         ):  # open work has no target whose standing approval it could have
             approve_task(self.deps, human(), outcome["task_id"], None)
             self.later()
-        slug = target or next(each for each in self.slugs if each != leg.by.id)
+        slug = target or next(each for each in self.slugs if each != held.by.id)
         return self.take(slug, outcome["task_id"])
 
-    def _passed_on(self, leg: HeldTask, target: str | None, way: str, reason: str) -> dict[str, Any]:
+    def _passed_on(self, held: HeldTask, target: str | None, way: str, reason: str) -> dict[str, Any]:
         match way:
             case "handoff":
-                return {"task_id": self.ask(target, reason, under=leg).task.id}
+                return {"task_id": self.ask(target, reason, under=held).task.id}
             case "transfer":
-                return {"task_id": self.transfer(leg, target, reason).task.successors[0]}
+                return {"task_id": self.transfer(held, target, reason).task.successors[0]}
             case "delegation":
-                wait = self.delegate(leg, target, reason=reason).task.wait
+                wait = self.delegate(held, target, reason=reason).task.wait
                 return {"task_id": wait.branches[0].task_id if wait else None}
             case "continuation":
-                completion = self.complete(leg, target, reason).completion or {}
+                completion = self.complete(held, target, reason).completion or {}
                 return dict(completion["continuation"])
             case "rollback":
-                failure = self.fail(leg, back_to=target, description=reason).failure or {}
+                failure = self.fail(held, back_to=target, description=reason).failure or {}
                 return dict(failure["rollback"])
         raise ValueError(way)
 
@@ -269,20 +269,20 @@ class Team:
         path: Iterable[str | None],
         way: str = "handoff",
         reason: Callable[[int], str] = lambda hop: f"step {hop}",
-        leg: HeldTask | None = None,
+        held: HeldTask | None = None,
     ) -> tuple[int, HeldTask | StoppedHandoff]:
         """Hands on along the path, whose first agent a human asks, to its end or until the loop guard stops it. Returns
         the number of handoffs, and the task or stop at the end."""
         hops = 0
         for target in path:
             here: HeldTask | StoppedHandoff = (
-                self.pass_on(leg, target, way, reason(hops + 1)) if leg else self.begin(str(target), reason(1))
+                self.pass_on(held, target, way, reason(hops + 1)) if held else self.begin(str(target), reason(1))
             )
             if isinstance(here, StoppedHandoff):
                 return hops, here
-            leg, hops = here, hops + 1
-        assert leg is not None
-        return hops, leg
+            held, hops = here, hops + 1
+        assert held is not None
+        return hops, held
 
     # Looking
 

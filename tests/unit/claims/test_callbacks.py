@@ -33,8 +33,8 @@ A, B = "anna", "bert"
 
 def calling(team: Team | None = None) -> tuple[Team, Task, str]:
     team = team or Team(A, B)
-    leg = team.begin(A)
-    details, token = team.wait(leg)
+    held = team.begin(A)
+    details, token = team.wait(held)
     assert (details.task.state, details.task.claim, details.task.attempt) == ("waiting", None, 0)
     return team, details.task, token
 
@@ -43,10 +43,10 @@ def test_what_is_posted_goes_to_the_next_claimer_with_the_word_for_it() -> None:
     team, task, token = calling()
     answer_callback(team.deps, token, {"answer": 42})
     assert team.task(task.id).state == "delegated"
-    leg = team.take(A, task.id)
-    assert leg.claimed is not None
-    resume_payload = leg.claimed.details.resume_payload or {}
-    assert (resume_payload["callback"], resume_payload["interaction_id"], leg.task.attempt) == (
+    held = team.take(A, task.id)
+    assert held.claimed is not None
+    resume_payload = held.claimed.details.resume_payload or {}
+    assert (resume_payload["callback"], resume_payload["interaction_id"], held.task.attempt) == (
         {"answer": 42},
         "interaction",
         1,
@@ -72,13 +72,13 @@ def test_a_task_waits_a_hundred_times_and_goes_on_without() -> None:
     for number in range(2, 101):
         _, token = team.wait(team.take(A, task.id))
         answer_callback(team.deps, token, str(number))
-    leg = team.take(A, task.id)
+    held = team.take(A, task.id)
     before = team.task(task.id)
     with pytest.raises(TooManyWaits) as refusal:
-        team.wait(leg)
+        team.wait(held)
     assert (refusal.value.code, refusal.value.fields["limit"]) == ("too_many_waits", 100)
     assert team.task(task.id) == before
-    team.complete(leg)
+    team.complete(held)
     assert team.task(task.id).is_done
     team.check()
 
@@ -92,9 +92,9 @@ def test_the_exact_repeat_is_taken_and_another_answer_is_not(content: object) ->
     assert team.task(task.id) == after
     with pytest.raises(CallbackUsed):
         answer_callback(team.deps, token, {"another": True})
-    leg = team.take(A, task.id)
+    held = team.take(A, task.id)
     answer_callback(team.deps, token, content)
-    team.complete(leg)
+    team.complete(held)
     answer_callback(team.deps, token, content)
     with pytest.raises(CallbackUsed):
         answer_callback(team.deps, token, {"another": True})
@@ -153,11 +153,11 @@ def test_an_address_whose_time_is_over_is_used_and_the_task_goes_on_without() ->
     assert team.task(details.task.id).state == "waiting"
     team.world.clock.time = until
     assert sweep(team.deps).reasons == {"callback_missed": 1}
-    leg = team.take(A, details.task.id)
-    assert leg.claimed is not None
+    held = team.take(A, details.task.id)
+    assert held.claimed is not None
     resume_payload = {"wait": 1, "callback": None, "interaction_id": "interaction", "timed_out": True}
-    assert leg.claimed.details.resume_payload == resume_payload
-    assert "callback_missed" in leg.task.flags
+    assert held.claimed.details.resume_payload == resume_payload
+    assert "callback_missed" in held.task.flags
     assert [alert.kind for alert in team.world.store.alerts.newest(WORKSPACE, 10, None).items] == ["callback_missed"]
     with pytest.raises(CallbackUsed):
         answer_callback(team.deps, token, {"late": True})
@@ -165,16 +165,16 @@ def test_an_address_whose_time_is_over_is_used_and_the_task_goes_on_without() ->
 
 def test_a_task_that_waits_in_vain_again_and_again_ends_with_a_human() -> None:
     team = Team(A)
-    leg = team.begin(A)
+    held = team.begin(A)
     for _ in range(MAX_RELEASES):
-        assert (leg.task.state, leg.task.attempt) == ("claimed", 1)
-        team.wait(leg, team.world.clock.now() + timedelta(minutes=10))
+        assert (held.task.state, held.task.attempt) == ("claimed", 1)
+        team.wait(held, team.world.clock.now() + timedelta(minutes=10))
         team.world.clock.advance(600)
         assert sweep(team.deps).reasons == {"callback_missed": 1}
-        if team.task(leg.task.id).state == "needs":
+        if team.task(held.task.id).state == "needs":
             break
-        leg = team.take(A, leg.task.id)
-    task = team.task(leg.task.id)
+        held = team.take(A, held.task.id)
+    task = team.task(held.task.id)
     assert (task.state, task.waits, task.wait) == ("needs", MAX_RELEASES, None)
     assert {"callback_missed", "released_too_often"} <= task.flags
     team.check()
@@ -182,14 +182,14 @@ def test_a_task_that_waits_in_vain_again_and_again_ends_with_a_human() -> None:
 
 def test_a_checkpoint_lets_a_task_wait_in_vain_ten_times_more() -> None:
     team = Team(A)
-    leg = team.begin(A)
+    held = team.begin(A)
     for _ in range(MAX_RELEASES + 1):
-        team.checkpoint(leg)
-        team.wait(leg, team.world.clock.now() + timedelta(minutes=10))
+        team.checkpoint(held)
+        team.wait(held, team.world.clock.now() + timedelta(minutes=10))
         team.world.clock.advance(600)
         sweep(team.deps)
-        leg = team.take(A, leg.task.id)
-    assert leg.task.state == "claimed"
+        held = team.take(A, held.task.id)
+    assert held.task.state == "claimed"
 
 
 @pytest.mark.parametrize(
@@ -197,17 +197,17 @@ def test_a_checkpoint_lets_a_task_wait_in_vain_ten_times_more() -> None:
 )
 def test_a_wait_ends_in_the_future_and_within_30_days(ahead: int, is_allowed: bool) -> None:
     team = Team(A)
-    leg = team.begin(A)
+    held = team.begin(A)
     until = team.world.clock.now() + timedelta(seconds=ahead)
     if is_allowed:
-        details, _ = team.wait(leg, until)
+        details, _ = team.wait(held, until)
         assert next_look(details.task, team.world.clock.now()) == until
         assert details.task.meta.wake_at is not None
         assert details.task.meta.wake_at <= until
     else:
         with pytest.raises(InvalidInput):
-            team.wait(leg, until)
-        assert team.task(leg.task.id) == leg.task
+            team.wait(held, until)
+        assert team.task(held.task.id) == held.task
 
 
 def test_the_address_of_a_cancelled_task_is_used() -> None:
@@ -219,8 +219,8 @@ def test_the_address_of_a_cancelled_task_is_used() -> None:
 
 def test_asking_for_the_address_again_gives_the_same_one() -> None:
     team = Team(A)
-    leg = team.begin(A)
-    answers = {wait_for_callback(team.deps, WorkerCall(*leg.where, "h"), "interaction")[1] for _ in range(3)}
+    held = team.begin(A)
+    answers = {wait_for_callback(team.deps, WorkerCall(*held.where, "h"), "interaction")[1] for _ in range(3)}
     assert len(answers) == 1
 
 

@@ -48,10 +48,10 @@ def resume_payload(team: Team, task: Task) -> list[dict[str, Any]]:
     """What the next claimer gets, after it was seen that the task went on once."""
     assert state(team, task) == "delegated"
     assert team.world.trail(task.id).count("resumed") == 1
-    leg = team.take(A, task.id)
-    found = leg.claimed.details.resume_payload if leg.claimed else None
+    held = team.take(A, task.id)
+    found = held.claimed.details.resume_payload if held.claimed else None
     assert found is not None
-    assert leg.task.attempt == 1, "waiting is no attempt"
+    assert held.task.attempt == 1, "waiting is no attempt"
     results: list[dict[str, Any]] = found["results"]
     return results
 
@@ -83,12 +83,12 @@ def test_a_policy_says_when_it_goes_on_and_late_finishers_change_nothing(
     policy: Policy, quorum: int | None, ends: str, goes_on_after: int
 ) -> None:
     team = Team(A, B, C, D)
-    task, legs = waiting(team, B, C, D, B, policy=policy, quorum=quorum)
-    for number, (leg, end) in enumerate(zip(legs, ends, strict=True), 1):
+    task, held_tasks = waiting(team, B, C, D, B, policy=policy, quorum=quorum)
+    for number, (held, end) in enumerate(zip(held_tasks, ends, strict=True), 1):
         if end == "d":
-            team.complete(leg, output={"part": number})
+            team.complete(held, output={"part": number})
         else:
-            team.fail(leg)
+            team.fail(held)
         assert state(team, task) == ("delegated" if number >= goes_on_after else "waiting")
     results = resume_payload(team, task)
     wanted = {"d": "done", "f": "failed"}
@@ -102,10 +102,10 @@ def test_a_policy_says_when_it_goes_on_and_late_finishers_change_nothing(
 @pytest.mark.parametrize("quorum", [None, 0, 3])
 def test_a_quorum_is_of_the_branches_there_are(quorum: int | None) -> None:
     team = Team(A, B, C)
-    leg = team.begin(A)
+    held = team.begin(A)
     with pytest.raises(InvalidInput):
-        team.delegate(leg, B, C, policy=Policy.QUORUM, quorum=quorum)
-    assert team.task(leg.task.id) == leg.task
+        team.delegate(held, B, C, policy=Policy.QUORUM, quorum=quorum)
+    assert team.task(held.task.id) == held.task
 
 
 def test_a_late_finisher_of_an_earlier_wait_ends_no_later_one() -> None:
@@ -185,8 +185,8 @@ def test_a_split_branch_has_ended_when_its_last_part_has() -> None:
 
 def test_a_branch_whose_rollback_is_stopped_has_ended() -> None:
     team = Team(A, B, C, max_depth=2)
-    task, (leg,) = waiting(team, B)
-    team.fail(leg, back_to=C)
+    task, (held,) = waiting(team, B)
+    team.fail(held, back_to=C)
     assert outcomes_of(resume_payload(team, task)) == [("b0", "failed", None)]
     assert len(team.reviews()) == 1
 
@@ -203,9 +203,9 @@ def test_a_retried_branch_is_its_parents_business_no_more() -> None:
 
 def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
     team = Team(A, B)
-    task, legs = waiting(team, *[B] * 10)
-    for leg in legs:
-        team.complete(leg, output={"text": "x" * 100_000})
+    task, held_tasks = waiting(team, *[B] * 10)
+    for held in held_tasks:
+        team.complete(held, output={"text": "x" * 100_000})
     results = resume_payload(team, task)
     assert [each["left_out"] for each in results] == [["output"]] * 10
     assert team.world.store.tasks.read(WORKSPACE, results[0]["task_id"]).output == {"text": "x" * 100_000}
@@ -219,10 +219,10 @@ def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() 
     """Each then does what its notice says; no sweeper is needed."""
     for _ in range(60):
         team = Team(A, B, C)
-        task, legs = waiting(team, B, C)
+        task, held_tasks = waiting(team, B, C)
         still = team.still()
 
-        def end(_: int, runner: int, b: Any = still, each: list[HeldTask] = legs, parent: Task = task) -> bool:
+        def end(_: int, runner: int, b: Any = still, each: list[HeldTask] = held_tasks, parent: Task = task) -> bool:
             complete_task(b, WorkerCall(*each[runner].where, "h"), CompletedWork(output={"by": runner}))
             return join_branches(b, WORKSPACE, parent.id)
 
@@ -237,19 +237,19 @@ def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing()
     ends: Counter[str] = Counter()
     for _ in range(40):
         team = Team(A, B, C, D)
-        task, legs = waiting(team, B, C, D)
+        task, held_tasks = waiting(team, B, C, D)
         still = team.still()
         steps: list[Callable[[], object]] = [
-            partial(complete_task, still, WorkerCall(*legs[0].where, "h"), CompletedWork(output={"ok": 1})),
-            partial(team.transfer, legs[1], D),
-            partial(reject_task, still, WorkerCall(*legs[2].where, "h"), "no"),
+            partial(complete_task, still, WorkerCall(*held_tasks[0].where, "h"), CompletedWork(output={"ok": 1})),
+            partial(team.transfer, held_tasks[1], D),
+            partial(reject_task, still, WorkerCall(*held_tasks[2].where, "h"), "no"),
             partial(join_branches, still, WORKSPACE, task.id),
             partial(sweep, still),
         ]
         answers = all_at_once(steps)
         assert not [each for each in answers if isinstance(each, Exception)]
         ends[state(team, task)] += 1
-        team.complete(team.take(D, team.task(legs[1].task.id).successors[0]), output={"last": True})
+        team.complete(team.take(D, team.task(held_tasks[1].task.id).successors[0]), output={"last": True})
         results = resume_payload(team, task)
         assert outcomes_of(results) == [
             ("b0", "done", {"ok": 1}),
@@ -270,9 +270,9 @@ def test_a_join_waits_for_a_successor_that_is_not_readable_yet() -> None:
 
     unreadable: set[str] = set()
     team = Team(A, B, C, world=World(store=Torn()))
-    task, (leg,) = waiting(team, B)
-    team.transfer(leg, C)
-    (successor,) = team.task(leg.task.id).successors
+    task, (held,) = waiting(team, B)
+    team.transfer(held, C)
+    (successor,) = team.task(held.task.id).successors
     unreadable.add(successor)
     assert not join_branches(team.still(), WORKSPACE, task.id)
     assert unreadable == set()
@@ -285,10 +285,10 @@ def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once(
     first: Counter[str] = Counter()
     for _ in range(40):
         team = Team(A, B)
-        task, (leg,) = waiting(team, B)
+        task, (held,) = waiting(team, B)
         still = team.still()
 
-        def end(b: Any = still, each: HeldTask = leg, parent: Task = task) -> None:
+        def end(b: Any = still, each: HeldTask = held, parent: Task = task) -> None:
             complete_task(b, WorkerCall(*each.where, "h"), CompletedWork(output=None))
             join_branches(b, WORKSPACE, parent.id)
 
@@ -301,25 +301,25 @@ def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once(
         assert state(team, task) == "cancelled"
         assert cancel_descendants(team.deps, WORKSPACE, task.id)
         assert team.open() == []
-        first[str(team.task(leg.task.id).state)] += 1
+        first[str(team.task(held.task.id).state)] += 1
     assert set(first) <= {"done", "cancelled"}
 
 
 def test_a_child_may_hand_off_beside_its_branch_without_being_waited_for() -> None:
     team = Team(A, B, C)
-    task, (leg,) = waiting(team, B)
+    task, (held,) = waiting(team, B)
     message = {"source": {"agent": B}, "target": {"agent": C, "reason": "by the way"}}
-    aside = create_handoff(team.deps, agent(B), CreateHandoff(message=message_from(message), claim_id=leg.claim_id))
+    aside = create_handoff(team.deps, agent(B), CreateHandoff(message=message_from(message), claim_id=held.claim_id))
     assert isinstance(aside, TaskDetails)
-    team.complete(leg)
+    team.complete(held)
     assert outcomes_of(resume_payload(team, task)) == [("b0", "done", None)]
     assert not team.task(aside.task.id).is_ended
 
 
 def test_a_failure_of_a_branch_that_was_handed_on_goes_back_to_whoever_handed_it_on() -> None:
     team = Team(A, B, C)
-    task, (leg,) = waiting(team, B)
-    passed_on = team.take(C, team.transfer(leg, C).task.successors[0])
+    task, (held,) = waiting(team, B)
+    passed_on = team.take(C, team.transfer(held, C).task.successors[0])
     record = team.fail(passed_on).failure
     assert record is not None
     assert (record["rollback"]["status"], record["rollback"]["target_agent"]) == ("created", B)
@@ -330,11 +330,11 @@ def test_a_failure_of_a_branch_that_was_handed_on_goes_back_to_whoever_handed_it
 
 def test_a_branch_that_was_handed_on_for_ever_so_long_is_joined_all_the_same() -> None:
     team = Team(*(f"agent-{number:02d}" for number in range(66)), A, loop_guard=False)
-    task, (leg,) = waiting(team, "agent-00")
+    task, (held,) = waiting(team, "agent-00")
     for number in range(1, 66):
         slug = f"agent-{number:02d}"
-        leg = team.take(slug, team.transfer(leg, slug).task.successors[0])
-    team.complete(leg, output="at last")
+        held = team.take(slug, team.transfer(held, slug).task.successors[0])
+    team.complete(held, output="at last")
     assert outcomes_of(resume_payload(team, task)) == [("b0", "done", "at last")]
 
 
@@ -354,12 +354,12 @@ def test_a_branch_that_was_split_is_done_once_all_its_parts_are() -> None:
 def test_a_split_cancels_nothing_but_the_whole() -> None:
     """What came of it under an earlier claim is at work on its own account."""
     team = Team(A, C)
-    leg = team.begin(A)
-    child = team.ask(C, under=leg).task
+    held = team.begin(A)
+    child = team.ask(C, under=held).task
     for _ in range(MAX_RELEASES):
-        team.release(leg)
+        team.release(held)
         team.later(300)
-        if team.task(leg.task.id).state == "delegated":
-            leg = team.take(A, leg.task.id)
-    team.split(leg.task.id, {"summary": "one"}, {"summary": "two"})
+        if team.task(held.task.id).state == "delegated":
+            held = team.take(A, held.task.id)
+    team.split(held.task.id, {"summary": "one"}, {"summary": "two"})
     assert state(team, child) == "delegated"

@@ -82,10 +82,10 @@ def end(deps: Any, claimed: Claimed, runner: int) -> None:
         complete_task(deps, WorkerCall(agent(A), task.id, claimed.claim_id, "h"), CompletedWork(output=None))
 
 
-def slot_of(leg: HeldTask) -> int:
-    assert leg.task.claim is not None
-    assert leg.task.claim.slot is not None
-    return leg.task.claim.slot
+def slot_of(held: HeldTask) -> int:
+    assert held.task.claim is not None
+    assert held.task.claim.slot is not None
+    return held.task.claim.slot
 
 
 def test_a_lowered_limit_is_for_new_permits_and_the_earlier_ones_run_out() -> None:
@@ -93,14 +93,14 @@ def test_a_lowered_limit_is_for_new_permits_and_the_earlier_ones_run_out() -> No
     team.register(A, max_concurrent=3)
     for number in range(6):
         team.ask(A, f"work {number}")
-    legs = sorted((team.take(A) for _ in range(3)), key=slot_of)
+    held_tasks = sorted((team.take(A) for _ in range(3)), key=slot_of)
     assert team.taken(A) is None
     team.register(A, max_concurrent=1)
     assert team.taken(A) is None
-    for leg in legs[1:]:
-        team.complete(leg)
+    for held in held_tasks[1:]:
+        team.complete(held)
         assert team.taken(A) is None
-    team.complete(legs[0])
+    team.complete(held_tasks[0])
     assert team.taken(A) is not None
     assert team.taken(A) is None
 
@@ -110,11 +110,11 @@ def test_claims_beyond_a_lowered_limit_count_whichever_ends_first() -> None:
     team.register(A, max_concurrent=3)
     for number in range(6):
         team.ask(A, f"work {number}")
-    legs = sorted((team.take(A) for _ in range(3)), key=slot_of)
+    held_tasks = sorted((team.take(A) for _ in range(3)), key=slot_of)
     team.register(A, max_concurrent=1)
-    for leg in legs:
+    for held in held_tasks:
         assert team.taken(A) is None
-        team.complete(leg)
+        team.complete(held)
     last = team.take(A)
     assert team.taken(A) is None
     # Raised again, it is full with as many as it says.
@@ -130,15 +130,15 @@ def test_claims_from_before_there_was_a_limit_count() -> None:
     team.register(A)
     for number in range(6):
         team.ask(A, f"work {number}")
-    legs = [team.take(A) for _ in range(3)]
+    held_tasks = [team.take(A) for _ in range(3)]
     team.register(A, max_concurrent=2)
-    for leg in legs[:2]:
+    for held in held_tasks[:2]:
         assert team.taken(A) is None
-        team.complete(leg)
-    legs += [team.take(A)]
+        team.complete(held)
+    held_tasks += [team.take(A)]
     assert team.taken(A) is None
-    for leg in legs[2:]:
-        team.complete(leg)
+    for held in held_tasks[2:]:
+        team.complete(held)
     team.take(A)
     team.take(A)
     assert team.taken(A) is None
@@ -149,13 +149,13 @@ def test_a_lost_claim_beyond_a_lowered_limit_makes_room_for_its_taker() -> None:
     team.register(A, max_concurrent=3)
     for number in range(3):
         team.ask(A, f"work {number}")
-    legs = sorted((team.take(A) for _ in range(3)), key=slot_of)
+    held_tasks = sorted((team.take(A) for _ in range(3)), key=slot_of)
     team.register(A, max_concurrent=1)
-    for leg in legs[:2]:
-        team.complete(leg)
+    for held in held_tasks[:2]:
+        team.complete(held)
     team.later(300)
     taken = team.take(A)
-    assert taken.task.id == legs[2].task.id
+    assert taken.task.id == held_tasks[2].task.id
     team.ask(A, "one more")
     assert team.taken(A) is None
 
@@ -167,47 +167,47 @@ def test_32_claimers_at_a_lowered_limit_take_what_is_left_of_it(before: int | No
     team.register(A, max_concurrent=before)
     for number in range(40):
         team.ask(A, f"work {number}")
-    legs = [team.take(A) for _ in range(before or 7)]
+    held_tasks = [team.take(A) for _ in range(before or 7)]
     team.register(A, max_concurrent=after)
     still, claimer = team.still(), Claimer(by=agent(A), agent=A, worker="w")
     for number in range(12):
-        team.complete(legs.pop(number % len(legs)))
+        team.complete(held_tasks.pop(number % len(held_tasks)))
         at_once(32, lambda: claim_next(still, claimer))
-        held = store.claims.held(WORKSPACE, A)
-        assert len(held) == max(after, len(legs))
-        known = {leg.task.id for leg in legs}
-        legs += [team.held_by(A, each.task_id) for each in held if each.task_id not in known]
+        claims = store.claims.held(WORKSPACE, A)
+        assert len(claims) == max(after, len(held_tasks))
+        known = {held.task.id for held in held_tasks}
+        held_tasks += [team.held_by(A, each.task_id) for each in claims if each.task_id not in known]
 
 
 # Every way a claim can end
 
 
-def lease_over(team: Team, leg: HeldTask) -> None:
+def lease_over(team: Team, held: HeldTask) -> None:
     team.later(300)
     sweep(team.deps)
 
 
-def deadline_over(team: Team, leg: HeldTask) -> None:
+def deadline_over(team: Team, held: HeldTask) -> None:
     team.later(200)
     sweep(team.deps)
 
 
 ENDS: dict[str, Callable[[Team, HeldTask], object]] = {
-    "complete": lambda team, leg: team.complete(leg),
-    "fail": lambda team, leg: team.fail(leg),
-    "fail to be tried again": lambda team, leg: team.fail(leg, retryable=True),
-    "reject": lambda team, leg: team.reject(leg),
-    "release": lambda team, leg: team.release(leg),
-    "transfer": lambda team, leg: team.transfer(leg, B),
-    "delegate": lambda team, leg: team.delegate(leg, B, C),
-    "wait for a callback": lambda team, leg: team.wait(leg),
+    "complete": lambda team, held: team.complete(held),
+    "fail": lambda team, held: team.fail(held),
+    "fail to be tried again": lambda team, held: team.fail(held, retryable=True),
+    "reject": lambda team, held: team.reject(held),
+    "release": lambda team, held: team.release(held),
+    "transfer": lambda team, held: team.transfer(held, B),
+    "delegate": lambda team, held: team.delegate(held, B, C),
+    "wait for a callback": lambda team, held: team.wait(held),
     "the sweeper": lease_over,
     "a deadline": deadline_over,
-    "a cancel": lambda team, leg: cancel_task(team.deps, human(), leg.task.id, None),
-    "a human's release": lambda team, leg: release_claim(
-        team.deps, HumanCall(human(), leg.task.id), leg.task.fence, "it hangs"
+    "a cancel": lambda team, held: cancel_task(team.deps, human(), held.task.id, None),
+    "a human's release": lambda team, held: release_claim(
+        team.deps, HumanCall(human(), held.task.id), held.task.fence, "it hangs"
     ),
-    "a resolve": lambda team, leg: resolve_task(team.deps, HumanCall(human(), leg.task.id), None),
+    "a resolve": lambda team, held: resolve_task(team.deps, HumanCall(human(), held.task.id), None),
 }
 
 
@@ -219,13 +219,13 @@ def test_however_a_claim_ends_its_permit_is_the_next_ones_and_a_run_agent_is_not
     team = Team(B, C)
     team.register(A, max_concurrent=1, runtime=runtime)
     expectations = {"deadline": rfc3339(team.world.clock.now() + timedelta(seconds=200)), "fail_on_deadline": True}
-    leg = team.take(A, team.ask(A, "first", expectations=expectations if way == "a deadline" else {}).task.id)
+    held = team.take(A, team.ask(A, "first", expectations=expectations if way == "a deadline" else {}).task.id)
     second = team.ask(A, "second").task.id
     assert team.taken(A) is None
     with pytest.raises(AtCapacity):
         team.taken(A, second)
     team.world.dispatch_queue.notices.clear()
-    ENDS[way](team, leg)
+    ENDS[way](team, held)
     notified = [slug for _, slug, _, _ in team.world.dispatch_queue.notices]
     assert (A in notified) is (runtime is Runtime.RUN)
     assert team.take(A, second).task.id == second

@@ -37,11 +37,11 @@ def only_entry(team: Team, halt: StoppedHandoff, count: int = 1) -> None:
     """One entry tells of it, and the caller's task is as it was, or has ended as was asked."""
     (review,) = team.reviews()
     assert (review.id, review.reason, review.rule) == (halt.review_id, "loop_guard", halt.rule)
-    assert (review.count, review.is_open, review.source_agent) == (count, True, halt.leg.by.id)
+    assert (review.count, review.is_open, review.source_agent) == (count, True, halt.held.by.id)
     if halt.is_refused:
-        assert team.task(halt.leg.task.id) == halt.leg.task
+        assert team.task(halt.held.task.id) == halt.held.task
     else:
-        assert team.task(halt.leg.task.id).state in {"done", "failed"}
+        assert team.task(halt.held.task.id).state in {"done", "failed"}
     team.check()
 
 
@@ -64,7 +64,7 @@ def test_to_and_fro_between_two_ends_in_one_entry_and_other_branches_go_on(way: 
     root = team.begin(C)
     other = team.ask(C, "an aside", by=human())
     first = team.take(A, team.ask(A, "begin", under=root).task.id)
-    made, halt = stopped(team, around(B, A), way, leg=first)
+    made, halt = stopped(team, around(B, A), way, held=first)
     assert (made + 1, halt.rule) == (hops, rule)
     only_entry(team, halt)
     beside = team.pass_on(root, B, "handoff", "another branch")
@@ -86,7 +86,7 @@ def test_50_hops_are_made_where_they_are_allowed_and_not_one_more(way: str) -> N
     team = Team(*ring_of(51), max_depth=50, max_handoffs_per_workflow=500)
     hops, halt = stopped(team, around(*ring_of(51)), way)
     assert (hops, halt.rule) == (50, "max_depth")
-    assert team.task(halt.leg.task.id).depth == 50
+    assert team.task(halt.held.task.id).depth == 50
     only_entry(team, halt)
 
 
@@ -102,12 +102,12 @@ def test_a_small_ring_ends_at_the_fourth_time_round(way: str) -> None:
 def test_open_work_that_is_passed_round_is_stopped_like_any_other() -> None:
     for crew, hops, rule in (((A, B), 6, "ping_pong"), (ring_of(12), 10, "max_depth")):
         team = Team(*crew)
-        leg, made = team.begin(crew[0]), 1
+        held, made = team.begin(crew[0]), 1
         while True:
-            here = team.pass_on(leg, None, "handoff", f"whoever {made}")
+            here = team.pass_on(held, None, "handoff", f"whoever {made}")
             if isinstance(here, StoppedHandoff):
                 break
-            leg, made = here, made + 1
+            held, made = here, made + 1
             # The next to take it is the next of the crew.
             team.slugs = [*team.slugs[1:], team.slugs[0]]
         assert (made, here.rule) == (hops, rule)
@@ -127,9 +127,9 @@ def test_nobody_hands_off_to_itself_under_whatever_name(way: str) -> None:
 
 def test_a_failure_goes_back_once_and_its_failure_is_for_a_human() -> None:
     team = Team(A, B)
-    leg = team.begin(A)
-    child = team.take(B, team.ask(B, "check it", under=leg).task.id)
-    team.complete(leg)
+    held = team.begin(A)
+    child = team.take(B, team.ask(B, "check it", under=held).task.id)
+    team.complete(held)
     back = team.fail(child).failure
     assert back is not None
     assert back["rollback"]["target_agent"] == A
@@ -155,13 +155,13 @@ def test_a_failure_goes_back_once_and_its_failure_is_for_a_human() -> None:
 )
 def test_the_same_reason_in_other_clothes_is_the_same_reason(variant: str, way: str) -> None:
     team = Team(A, B, C)
-    _, leg = team.travel([A, B, C, A], reason=lambda hop: "Fix the bug" if hop == 2 else f"step {hop}")
-    assert isinstance(leg, HeldTask)
-    halt = team.pass_on(leg, B, way, variant)
+    _, held = team.travel([A, B, C, A], reason=lambda hop: "Fix the bug" if hop == 2 else f"step {hop}")
+    assert isinstance(held, HeldTask)
+    halt = team.pass_on(held, B, way, variant)
     assert isinstance(halt, StoppedHandoff)
     assert halt.rule == "same_reason"
     only_entry(team, halt)
-    assert isinstance(team.pass_on(leg, C, way, variant), HeldTask)
+    assert isinstance(team.pass_on(held, C, way, variant), HeldTask)
 
 
 def reason_of(reasons: dict[int, str], hop: int) -> str:
@@ -172,8 +172,8 @@ def test_another_reason_or_another_direction_is_no_repetition() -> None:
     for path, reason in (([A, B, C, A, B], "fix the bugs"), ([A, B, C, A, C], "fix the bug")):
         team = Team(A, B, C)
         reasons = {2: "fix the bug", 5: reason}
-        hops, leg = team.travel(path, reason=partial(reason_of, reasons))
-        assert (hops, isinstance(leg, HeldTask)) == (5, True)
+        hops, held = team.travel(path, reason=partial(reason_of, reasons))
+        assert (hops, isinstance(held, HeldTask)) == (5, True)
 
 
 # Who knocks again
@@ -183,32 +183,32 @@ def test_another_reason_or_another_direction_is_no_repetition() -> None:
 def test_however_often_an_agent_knocks_there_is_one_entry_that_counts(way: str) -> None:
     team = Team(A, B)
     _, halt = stopped(team, around(A, B), way)
-    target = A if halt.leg.by.id == B else B
+    target = A if halt.held.by.id == B else B
     for number in range(5):
-        again = team.pass_on(halt.leg, target, way, f"please {number}")
+        again = team.pass_on(halt.held, target, way, f"please {number}")
         assert isinstance(again, StoppedHandoff)
         assert (again.rule, again.review_id) == (halt.rule, halt.review_id)
     only_entry(team, halt, count=6)
     assert team.reviews()[0].request["reason"].startswith("please 4")
     # Stopping is no prison: the task may still be ended.
-    assert team.complete(halt.leg, to=target).task.state == "done"
-    only_entry(team, StoppedHandoff(halt.leg, halt.rule, halt.review_id, is_refused=False), count=7)
+    assert team.complete(halt.held, to=target).task.state == "done"
+    only_entry(team, StoppedHandoff(halt.held, halt.rule, halt.review_id, is_refused=False), count=7)
 
 
 def test_a_refusal_that_is_repeated_with_its_key_is_the_same_and_counts_once() -> None:
     team = Team(A, B, max_depth=1)
-    leg = team.begin(A)
-    idempotency_key = IdempotencyKey(leg.by, "/handoffs", "key-1", "h")
+    held = team.begin(A)
+    idempotency_key = IdempotencyKey(held.by, "/handoffs", "key-1", "h")
     told = []
     for _ in range(3):
         with pytest.raises(LoopTripped) as trip:
-            team.ask(B, under=leg, idempotency_key=idempotency_key)
+            team.ask(B, under=held, idempotency_key=idempotency_key)
         told.append(trip.value.fields)
     assert told[0] == told[1] == told[2]
     assert [review.count for review in team.reviews()] == [1]
     release_review(team.deps, human(), told[0]["review_id"])
     with pytest.raises(LoopTripped):
-        team.ask(B, under=leg, idempotency_key=idempotency_key)
+        team.ask(B, under=held, idempotency_key=idempotency_key)
     assert len(team.tasks()) == 2
 
 
@@ -253,8 +253,8 @@ def test_releasing_an_entry_lets_exactly_that_handoff_through(way: str) -> None:
     assert details.task.created_by == "agent:agent-09"
     assert not review.is_open
     # The next hop of the same chain is stopped again, in an entry that waits again.
-    leg = team.take("agent-10", details.task.id)
-    again = team.pass_on(leg, "agent-11", way, "one more")
+    held = team.take("agent-10", details.task.id)
+    again = team.pass_on(held, "agent-11", way, "one more")
     assert isinstance(again, StoppedHandoff)
     assert next(each for each in team.reviews() if each.is_open).id == again.review_id
     team.check()
@@ -265,7 +265,7 @@ def test_a_closed_entry_opens_again_when_the_chain_is_stopped_again() -> None:
     _, halt = stopped(team, around(*ring_of(12)))
     before = len(team.tasks())
     close_review(team.deps, human(), halt.review_id, Closing("they run in circles"))
-    again = team.pass_on(halt.leg, "agent-10", "handoff", "once more")
+    again = team.pass_on(halt.held, "agent-10", "handoff", "once more")
     assert isinstance(again, StoppedHandoff)
     (review,) = team.reviews()
     assert (again.review_id, review.is_open, review.closed_reason) == (halt.review_id, True, None)
@@ -275,10 +275,10 @@ def test_a_closed_entry_opens_again_when_the_chain_is_stopped_again() -> None:
 def test_a_human_sees_what_a_release_lets_through_and_releases_nothing_else() -> None:
     """An agent knocks with something harmless, and then with something else: it has one entry for both."""
     team = Team(A, B, C, max_depth=1)
-    leg = team.begin(A)
+    held = team.begin(A)
     for target, reason in ((B, "harmless"), (C, "something else")):
         with pytest.raises(LoopTripped):
-            team.ask(target, reason, under=leg)
+            team.ask(target, reason, under=held)
         (review,) = team.reviews()
         assert (review.target_agent, review.chain[-1], review.request["reason"]) == (target, target, reason)
     with pytest.raises(VersionConflict):
@@ -290,10 +290,10 @@ def test_a_human_sees_what_a_release_lets_through_and_releases_nothing_else() ->
 
 def test_a_release_keeps_to_the_budget_and_to_what_its_target_declares() -> None:
     team = Team(A, B, max_depth=1)
-    leg = team.begin(A, budget={"max_handoffs": 40})
+    held = team.begin(A, budget={"max_handoffs": 40})
     wanted = {"deliverables": [{"type": "code", "description": "it"}]}
     with pytest.raises(LoopTripped) as trip:
-        team.ask(B, under=leg, expectations=wanted)
+        team.ask(B, under=held, expectations=wanted)
     review_id = trip.value.fields["review_id"]
     register_agent(team.deps, human(), B, {"produces": ("report",)})
     with pytest.raises(CapabilityMismatch):
@@ -306,12 +306,12 @@ def test_a_release_keeps_to_the_budget_and_to_what_its_target_declares() -> None
 
 def test_ending_verbs_are_never_refused_whatever_the_guard_thinks() -> None:
     team = Team(A, B, max_depth=1)
-    legs = [team.begin(A, f"work {number}") for number in range(5)]
-    assert team.complete(legs[0], to=B).task.state == "done"
-    assert team.complete(legs[1], to=A).task.state == "done"
-    assert team.fail(legs[2], back_to=B).task.state == "failed"
-    assert team.fail(legs[3], back_to=A).task.state == "failed"
-    assert team.reject(legs[4]).task.state == "rejected"
+    held_tasks = [team.begin(A, f"work {number}") for number in range(5)]
+    assert team.complete(held_tasks[0], to=B).task.state == "done"
+    assert team.complete(held_tasks[1], to=A).task.state == "done"
+    assert team.fail(held_tasks[2], back_to=B).task.state == "failed"
+    assert team.fail(held_tasks[3], back_to=A).task.state == "failed"
+    assert team.reject(held_tasks[4]).task.state == "rejected"
     assert team.open() == []
     rules = {review.rule for review in team.reviews()}
     assert rules == {"max_depth", "self_handoff", "nobody_to_roll_back_to"}
@@ -326,5 +326,5 @@ def test_no_kind_that_may_be_asked_for_escapes(kind: Kind) -> None:
 
 def test_switched_off_it_stops_nothing_but_what_a_budget_forbids() -> None:
     team = Team(A, B, loop_guard=False)
-    hops, leg = team.travel(around(A, B, hops=30), reason=lambda _: "the same")
-    assert (hops, isinstance(leg, HeldTask), team.reviews()) == (30, True, [])
+    hops, held = team.travel(around(A, B, hops=30), reason=lambda _: "the same")
+    assert (hops, isinstance(held, HeldTask), team.reviews()) == (30, True, [])

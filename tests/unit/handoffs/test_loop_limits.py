@@ -61,16 +61,16 @@ def test_two_alone_may_not_fill_the_window(window: int) -> None:
 
 def test_two_alone_fill_the_window_sooner_where_no_human_began() -> None:
     team = Team(A, B)
-    leg = team.take(A, team.ask(A, by=agent(B)).task.id)
-    hops, halt = team.travel(islice(cycle((B, A)), 20), leg=leg)
+    held = team.take(A, team.ask(A, by=agent(B)).task.id)
+    hops, halt = team.travel(islice(cycle((B, A)), 20), held=held)
     assert isinstance(halt, StoppedHandoff)
     assert (1 + hops, halt.rule) == (5, "ping_pong")
 
 
 def test_a_third_agent_in_the_window_is_progress() -> None:
     team = Team(A, B, C, max_depth=50, max_same_direction=20)
-    hops, leg = team.travel([A, B, A, B, A, C, A, B, A, B])
-    assert (hops, isinstance(leg, HeldTask)) == (10, True)
+    hops, held = team.travel([A, B, A, B, A, C, A, B, A, B])
+    assert (hops, isinstance(held, HeldTask)) == (10, True)
 
 
 @pytest.mark.parametrize("most", [1, 4, 50])
@@ -114,10 +114,10 @@ def test_what_a_workflow_began_with_counts_however_it_began(begun: Any, handoffs
     if task.state == "needs":
         approve_task(team.deps, human(), task.id, None)
         team.later()
-    leg = team.take(A, task.id)
+    held = team.take(A, task.id)
     for number in range(5 - handoffs):
-        team.ask(B, f"part {number}", under=leg)
-    assert refused(team, B, "one too many", under=leg).rule == "max_handoffs_per_workflow"
+        team.ask(B, f"part {number}", under=held)
+    assert refused(team, B, "one too many", under=held).rule == "max_handoffs_per_workflow"
     assert len(team.world.store.workflows.members(WORKSPACE, task.workflow_id)) == 5
 
 
@@ -139,7 +139,7 @@ def test_delegating_counts_every_branch_and_makes_all_of_them_or_none() -> None:
 
 def test_who_holds_claims_names_one_and_nothing_is_made_of_a_handoff_that_names_none() -> None:
     team = Team(A, B, C)
-    leg = team.begin(A)
+    held = team.begin(A)
     for by in (agent(A), service()):
         with pytest.raises(ClaimRequired):
             team.ask(B, by=by, source=A)
@@ -150,7 +150,7 @@ def test_who_holds_claims_names_one_and_nothing_is_made_of_a_handoff_that_names_
         team.ask(B, by=agent(A), claim_id=others.claim_id)
     assert len(team.tasks()) == 2
     assert team.reviews() == []
-    assert team.ask(B, under=leg).task.parent_id == leg.task.id
+    assert team.ask(B, under=held).task.parent_id == held.task.id
     # A human answers for what is handed off outside of it.
     assert team.ask(B, by=human(), source=A).task.parent_id is None
 
@@ -314,20 +314,20 @@ def test_a_retry_says_the_same_again_and_is_stopped_by_every_other_rule() -> Non
 
 def test_a_retry_under_a_lowered_depth_is_too_deep() -> None:
     team = Team(A, B, C)
-    _, leg = team.travel([A, B, C])
-    assert isinstance(leg, HeldTask)
-    team.fail(leg)
+    _, held = team.travel([A, B, C])
+    assert isinstance(held, HeldTask)
+    team.fail(held)
     team.set(max_depth=2)
     with pytest.raises(LoopTripped) as trip:
-        retry_handoff(team.deps, human(), leg.task.id)
+        retry_handoff(team.deps, human(), held.task.id)
     assert trip.value.rule == "max_depth"
 
 
 # Budgets
 
 
-def budget(leg: HeldTask) -> dict[str, Any]:
-    return dict(leg.body.get("budget", {}))
+def budget(held: HeldTask) -> dict[str, Any]:
+    return dict(held.body.get("budget", {}))
 
 
 @pytest.mark.parametrize("way", ["handoff", "transfer", "delegation", "continuation", "rollback"])
@@ -390,23 +390,23 @@ def test_narrowing_takes_the_least_of_each() -> None:
 
 def test_what_is_no_handoff_leaves_no_entry() -> None:
     team = Team(A, B, max_depth=1)
-    leg = team.begin(A)
+    held = team.begin(A)
     with pytest.raises(BatonError) as refusal:
-        team.ask("nobody", under=leg)
+        team.ask("nobody", under=held)
     assert not isinstance(refusal.value, LoopTripped)
     assert team.reviews() == []
 
 
 def test_nobody_leaves_a_workflow_by_naming_another_one() -> None:
     team = Team(A, B)
-    leg = team.begin(A)
+    held = team.begin(A)
     with pytest.raises(InvalidInput, match=r"metadata\.workflow_id"):
-        team.ask(B, under=leg, metadata={"workflow_id": "wf_another"})
-    assert team.ask(B, under=leg, metadata={"workflow_id": leg.task.workflow_id}).task.parent_id == leg.task.id
+        team.ask(B, under=held, metadata={"workflow_id": "wf_another"})
+    assert team.ask(B, under=held, metadata={"workflow_id": held.task.workflow_id}).task.parent_id == held.task.id
 
 
 def test_open_work_counts_in_the_direction_of_whoever_took_it() -> None:
     team = Team(A, B, max_same_direction=1)
-    _, leg = team.travel([A, None, A])
-    assert isinstance(leg, HeldTask)
-    assert refused(team, B, "another reason", under=leg).rule == "same_direction"
+    _, held = team.travel([A, None, A])
+    assert isinstance(held, HeldTask)
+    assert refused(team, B, "another reason", under=held).rule == "same_direction"

@@ -29,10 +29,10 @@ A, B, C = "anna", "bert", "carl"
 THREADS = 16
 
 
-def hand_off(deps: Any, source: str, target: str, number: int, leg: HeldTask | None = None) -> TaskDetails:
+def hand_off(deps: Any, source: str, target: str, number: int, held: HeldTask | None = None) -> TaskDetails:
     message = {"source": {"agent": source}, "target": {"agent": target, "reason": f"part {number}"}}
     return create_handoff(
-        deps, agent(source), CreateHandoff(message=message_from(message), claim_id=leg.claim_id if leg else None)
+        deps, agent(source), CreateHandoff(message=message_from(message), claim_id=held.claim_id if held else None)
     )
 
 
@@ -45,25 +45,25 @@ def outcomes(answers: list[Any]) -> tuple[int, int]:
 def test_many_at_once_fill_a_workflow_to_its_last_place_and_no_further() -> None:
     for _ in range(10):
         team = Team(A, B, max_handoffs_per_workflow=6)
-        leg, still = team.begin(A), team.still()
-        answers = all_at_once([partial(hand_off, still, A, B, number, leg) for number in range(THREADS)])
+        held, still = team.begin(A), team.still()
+        answers = all_at_once([partial(hand_off, still, A, B, number, held) for number in range(THREADS)])
         made, stopped = outcomes(answers)
         assert made <= 5
         assert len(team.tasks()) == 1 + made
         while made < 5:
-            assert isinstance(hand_off(still, A, B, 99 + made, leg), TaskDetails)
+            assert isinstance(hand_off(still, A, B, 99 + made, held), TaskDetails)
             made += 1
-        assert isinstance(team.pass_on(leg, B, "handoff", "one too many"), StoppedHandoff)
+        assert isinstance(team.pass_on(held, B, "handoff", "one too many"), StoppedHandoff)
         (review,) = team.reviews()
         assert review.count == stopped + 1
 
 
 def test_two_at_once_dont_share_the_last_place_of_a_budget() -> None:
     team = Team(A, B)
-    leg, store = team.begin(A, budget={"max_handoffs": 2}), HookedStore(team.deps.store)
-    store.before["commit"] = lambda: hand_off(team.deps, A, B, 1, leg)
+    held, store = team.begin(A, budget={"max_handoffs": 2}), HookedStore(team.deps.store)
+    store.before["commit"] = lambda: hand_off(team.deps, A, B, 1, held)
     with pytest.raises(LoopTripped):
-        hand_off(replace(team.deps, store=store), A, B, 2, leg)
+        hand_off(replace(team.deps, store=store), A, B, 2, held)
     assert len(team.tasks()) == 2
 
 
@@ -112,8 +112,8 @@ def test_of_two_who_begin_a_workflow_of_one_name_the_slower_is_told_so() -> None
 def test_many_knocks_at_once_are_one_entry_that_has_counted_them_and_one_release() -> None:
     for _ in range(10):
         team = Team(A, B, max_depth=1)
-        leg, still = team.begin(A), team.still()
-        answers = all_at_once([partial(hand_off, still, A, B, number, leg) for number in range(THREADS)])
+        held, still = team.begin(A), team.still()
+        answers = all_at_once([partial(hand_off, still, A, B, number, held) for number in range(THREADS)])
         _, stopped = outcomes(answers)
         (review,) = team.reviews()
         assert review.count == stopped
@@ -127,11 +127,11 @@ def test_the_most_branches_and_the_most_parts_fit_into_one_write_with_everything
     team = Team(B, C)
     team.register(A, max_concurrent=1)
     team.set(tracker={"database": "0" * 31 + "1"})
-    leg = team.begin(A)
+    held = team.begin(A)
     branches = [{"call_id": str(n), "target": {"agent": B, "reason": f"part {n}"}} for n in range(10)]
-    idempotency_key = IdempotencyKey(leg.by, "/delegate", "key-1", "h")
+    idempotency_key = IdempotencyKey(held.by, "/delegate", "key-1", "h")
     waiting = delegate_task(
-        team.deps, WorkerCall(*leg.where, "h", idempotency_key), list(map(branch_from, branches)), JoinRule(Policy.ALL)
+        team.deps, WorkerCall(*held.where, "h", idempotency_key), list(map(branch_from, branches)), JoinRule(Policy.ALL)
     ).task
     assert waiting.wait is not None
     assert len(waiting.wait.branches) == 10

@@ -43,18 +43,18 @@ def hours(team: Team, number: int) -> str:
     return rfc3339(team.world.clock.now() + timedelta(hours=number))
 
 
-def deadline_passes(team: Team, leg: HeldTask) -> None:
+def deadline_passes(team: Team, held: HeldTask) -> None:
     team.later(7_200)
     sweep(team.deps)
 
 
 ENDS: dict[str, Callable[[Team, HeldTask], object]] = {
-    "handoff_completed": lambda team, leg: team.complete(leg),
-    "handoff_failed": lambda team, leg: team.fail(leg),
-    "handoff_rejected": lambda team, leg: team.reject(leg),
-    "handoff_transferred": lambda team, leg: team.transfer(leg, C),
-    "cancelled": lambda team, leg: cancel_task(team.deps, human(), leg.task.id, "stop"),
-    "resolved": lambda team, leg: resolve_task(team.deps, HumanCall(human(), leg.task.id), None, "elsewhere"),
+    "handoff_completed": lambda team, held: team.complete(held),
+    "handoff_failed": lambda team, held: team.fail(held),
+    "handoff_rejected": lambda team, held: team.reject(held),
+    "handoff_transferred": lambda team, held: team.transfer(held, C),
+    "cancelled": lambda team, held: cancel_task(team.deps, human(), held.task.id, "stop"),
+    "resolved": lambda team, held: resolve_task(team.deps, HumanCall(human(), held.task.id), None, "elsewhere"),
     "deadline": deadline_passes,
 }
 
@@ -63,15 +63,15 @@ ENDS: dict[str, Callable[[Team, HeldTask], object]] = {
 def test_every_end_is_told_once_to_who_handed_it_off(end: str) -> None:
     team = Team(A, B, C)
     expectations = {"deadline": hours(team, 1), "fail_on_deadline": True} if end == "deadline" else {}
-    leg = at_work(team, expectations=expectations)
-    ENDS[end](team, leg)
-    (message,) = [item for item in team.inbox(A) if item["task_id"] == leg.task.id]
-    task = team.task(leg.task.id)
+    held = at_work(team, expectations=expectations)
+    ENDS[end](team, held)
+    (message,) = [item for item in team.inbox(A) if item["task_id"] == held.task.id]
+    task = team.task(held.task.id)
     assert message["type"] == ("handoff_failed" if end == "deadline" else end)
     assert (message["state"], message["handoff_id"], message["title"]) == (str(task.state), task.handoff_id, task.title)
     assert message["workflow_id"] == task.workflow_id
     assert message["agent"] == B
-    last = team.events(leg.task.id)[-1]
+    last = team.events(held.task.id)[-1]
     assert message["by"] == {"kind": last.principal_kind, "id": last.principal_id}
 
 
@@ -90,12 +90,12 @@ def test_what_a_human_takes_out_of_the_queue_is_told_too(end: str) -> None:
 
 def test_what_goes_on_is_no_end() -> None:
     team = Team(A, B, C)
-    leg = at_work(team)
-    team.checkpoint(leg, a=1)
-    team.fail(leg, retryable=True)
+    held = at_work(team)
+    team.checkpoint(held, a=1)
+    team.fail(held, retryable=True)
     team.later(10)
-    team.release(team.take(B, leg.task.id))
-    team.delegate(team.take(B, leg.task.id), C)
+    team.release(team.take(B, held.task.id))
+    team.delegate(team.take(B, held.task.id), C)
     assert team.inbox(A) == []
 
 
@@ -114,14 +114,14 @@ def test_the_end_and_the_word_of_it_are_one(end: str) -> None:
         for at in ("before", "after"):
             store = CallHooks()
             team = Team(A, B, C, world=World(store=store))
-            leg = at_work(team)
+            held = at_work(team)
             store.begin_at(number, die, when=at)
             with suppress(Crash):
-                ENDS[end](team, leg)
+                ENDS[end](team, held)
             calls = store.calls
             store.begin()
-            messages = [item for item in team.inbox(A) if item["task_id"] == leg.task.id]
-            assert len(messages) == team.task(leg.task.id).is_ended
+            messages = [item for item in team.inbox(A) if item["task_id"] == held.task.id]
+            assert len(messages) == team.task(held.task.id).is_ended
 
 
 def test_an_inbox_keeps_what_is_not_acknowledged_and_is_its_agents_own() -> None:
@@ -160,17 +160,17 @@ def inbox_ids(team: Team) -> list[str]:
 
 def test_an_end_is_in_the_inbox_once_the_index_shows_it_and_nothing_else_waits_for_that() -> None:
     team = Team(A, B, C)
-    leg = at_work(team)
+    held = at_work(team)
     late = lag(team, 5_000)
-    team.complete(leg, output={"x": 1})
+    team.complete(held, output={"x": 1})
     assert team.inbox(A) == []
-    assert team.task(leg.task.id).is_ended
-    assert team.world.store.tasks.read(WORKSPACE, leg.task.id).output == {"x": 1}
+    assert team.task(held.task.id).is_ended
+    assert team.world.store.tasks.read(WORKSPACE, held.task.id).output == {"x": 1}
     with pytest.raises(StaleClaim):
-        team.fail(leg)
+        team.fail(held)
     team.later(5)
     (message,) = team.inbox(A)
-    assert message["task_id"] == leg.task.id
+    assert message["task_id"] == held.task.id
     assert late.lag_ms() == 5_000
 
 
@@ -261,15 +261,15 @@ def test_eight_acknowledge_the_same_items_and_each_goes_once() -> None:
 
 def test_an_acknowledgement_changes_no_task_and_tells_the_bus_nothing() -> None:
     team = Team(A, B, C)
-    leg = at_work(team)
-    team.complete(leg, output={"x": 1})
+    held = at_work(team)
+    team.complete(held, output={"x": 1})
     store = team.world.store
-    before, events = store.tasks.read(WORKSPACE, leg.task.id), store.trail.events(WORKSPACE, leg.task.id, 0, 100)
+    before, events = store.tasks.read(WORKSPACE, held.task.id), store.trail.events(WORKSPACE, held.task.id, 0, 100)
     acknowledge(team.deps, agent(A), A, inbox_ids(team))
-    assert store.tasks.read(WORKSPACE, leg.task.id) == before
-    assert store.trail.events(WORKSPACE, leg.task.id, 0, 100) == events
+    assert store.tasks.read(WORKSPACE, held.task.id) == before
+    assert store.trail.events(WORKSPACE, held.task.id, 0, 100) == events
     assert isinstance(store, InMemoryStore)
-    (head,) = [item for key, item in store.dynamo.contents().items() if key[1] == "HEAD" and leg.task.id in key[0]]
+    (head,) = [item for key, item in store.dynamo.contents().items() if key[1] == "HEAD" and held.task.id in key[0]]
     assert not {"queue_pk", "queue_sk", "fresh"} & head.keys()
 
 
@@ -327,9 +327,9 @@ def unclaimed(team: Team) -> Task:
 
 
 def deadline_passed(team: Team) -> Task:
-    leg = team.begin(A, expectations={"deadline": hours(team, 1)})
+    held = team.begin(A, expectations={"deadline": hours(team, 1)})
     team.later(3_600)
-    return leg.task
+    return held.task
 
 
 FLAGS: dict[Flag, Callable[[Team], Task]] = {

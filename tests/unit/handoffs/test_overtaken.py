@@ -63,15 +63,15 @@ def is_waiting(team: Team, task: Task) -> bool:
 def test_a_retry_that_is_done_closes_the_rollback_of_what_it_retried() -> None:
     team = crew()
     first, rollback = begun(team)
-    leg = again(team, first)
+    held = again(team, first)
     assert is_waiting(team, rollback), "the retry may fail as well"
-    team.complete(leg)
+    team.complete(held)
     assert closed(team, rollback) == {
-        "overtaken_by": leg.task.id,
-        "reason": f"Overtaken: the work was tried again in {leg.task.id}, which was done.",
+        "overtaken_by": held.task.id,
+        "reason": f"Overtaken: the work was tried again in {held.task.id}, which was done.",
     }
     (item,) = [each for each in team.inbox(B) if each["task_id"] == rollback.id]
-    assert (item["state"], item["overtaken_by"]) == ("cancelled", leg.task.id)
+    assert (item["state"], item["overtaken_by"]) == ("cancelled", held.task.id)
     team.check()
 
 
@@ -101,28 +101,28 @@ def test_a_second_rollback_takes_the_place_of_the_first_and_success_closes_all()
 def test_a_retry_that_comes_to_nothing_leaves_the_rollback_to_a_human(how: str) -> None:
     team = crew()
     first, rollback = begun(team)
-    leg = again(team, first)
+    held = again(team, first)
     if how == "fails for now":
-        team.fail(leg, retryable=True)
+        team.fail(held, retryable=True)
     else:
-        cancel_task(team.deps, human(), leg.task.id, None)
+        cancel_task(team.deps, human(), held.task.id, None)
     assert is_waiting(team, rollback)
 
 
 def test_what_a_human_has_approved_goes_on_and_what_is_put_off_is_closed() -> None:
     team = crew()
     first, rollback = begun(team)
-    leg = again(team, first)
+    held = again(team, first)
     approve_task(team.deps, human(), rollback.id, None)
-    team.complete(leg)
+    team.complete(held)
     assert team.task(rollback.id).state is State.DELEGATED
     team.complete(team.take(A, rollback.id))
 
     first, rollback = begun(team)
-    leg = again(team, first)
+    held = again(team, first)
     defer_task(team.deps, HumanCall(human(), rollback.id), team.world.clock.now() + timedelta(days=3))
-    team.complete(leg)
-    assert closed(team, rollback)["overtaken_by"] == leg.task.id
+    team.complete(held)
+    assert closed(team, rollback)["overtaken_by"] == held.task.id
 
 
 def test_what_somebody_had_claimed_stays_for_a_human() -> None:
@@ -144,10 +144,10 @@ def test_what_somebody_had_claimed_stays_for_a_human() -> None:
 def test_an_approval_that_is_undone_after_the_retry_was_done_waits_again() -> None:
     team = crew()
     first, rollback = begun(team)
-    leg = again(team, first)
+    held = again(team, first)
     team.set(dispatch_delay_seconds=60)
     approve_task(team.deps, human(), rollback.id, None)
-    team.complete(leg)
+    team.complete(held)
     undo_approval(team.deps, human(), rollback.id)
     assert is_waiting(team, rollback), "who undoes has it before their eyes"
 
@@ -156,7 +156,7 @@ def test_an_approval_that_is_undone_after_the_retry_was_done_waits_again() -> No
 def test_of_an_approval_and_the_retrys_end_one_has_the_rollback(_turn: int) -> None:
     team = crew()
     first, rollback = begun(team)
-    leg = again(team, first)
+    held = again(team, first)
     still = team.still()
 
     def approve() -> str:
@@ -166,11 +166,11 @@ def test_of_an_approval_and_the_retrys_end_one_has_the_rollback(_turn: int) -> N
             return refusal.code
         return "approved"
 
-    answers = all_at_once([approve, lambda: str(team.complete(leg).task.state)])
+    answers = all_at_once([approve, lambda: str(team.complete(held).task.state)])
     state = team.task(rollback.id).state
     outcome = (*sorted(map(str, answers)), str(state))
     assert outcome in {("approved", "done", "delegated"), ("done", "task_ended", "cancelled")}
-    assert team.task(leg.task.id).is_done
+    assert team.task(held.task.id).is_done
     team.check()
 
 
@@ -210,9 +210,9 @@ def test_branches_that_nobody_waits_for_any_more_are_closed_and_those_at_work_go
     busy = team.take(C, second)
     team.complete(team.take(B, first))
     assert sweep(team.deps).failed == 0
-    leg = team.take(A, task.id)
-    assert leg.claimed is not None
-    results = (leg.claimed.details.resume_payload or {})["results"]
+    held = team.take(A, task.id)
+    assert held.claimed is not None
+    results = (held.claimed.details.resume_payload or {})["results"]
     assert [each["state"] for each in results] == ["done", "claimed", "cancelled"]
     assert closed(team, team.task(third)) == {
         "overtaken_by": task.id,
@@ -231,7 +231,7 @@ def test_so_are_those_of_a_task_that_has_ended_meanwhile(end: str) -> None:
     task = team.delegate(team.begin(A, expectations=due), B, D).task
     assert task.wait is not None
     at_work, undecided = (branch.task_id for branch in task.wait.branches)
-    leg = team.take(B, at_work)
+    held = team.take(B, at_work)
     if end == "resolved":
         resolve_task(team.deps, HumanCall(human(), task.id), None)
     else:
@@ -241,7 +241,7 @@ def test_so_are_those_of_a_task_that_has_ended_meanwhile(end: str) -> None:
         f"Overtaken: {task.id}, which had asked for this, has ended."
     )
     if end == "resolved":
-        team.complete(leg)
+        team.complete(held)
         assert team.task(at_work).is_done
     assert sweep(team.deps).failed == 0
     team.check()

@@ -29,9 +29,9 @@ from support.worlds.world import WORKSPACE, World, agent, human, service
 A, B, C = "anna", "bert", "carl"
 
 
-def failed(team: Team, leg: HeldTask, target: str = B, reason: str = "try") -> Task:
-    """What the holder of ``leg`` handed off, and came to nothing."""
-    return team.fail(team.take(target, team.ask(target, reason, under=leg).task.id)).task
+def failed(team: Team, held: HeldTask, target: str = B, reason: str = "try") -> Task:
+    """What the holder of ``held`` handed off, and came to nothing."""
+    return team.fail(team.take(target, team.ask(target, reason, under=held).task.id)).task
 
 
 def test_a_retry_takes_the_place_of_what_failed_with_its_context_and_its_last_checkpoint() -> None:
@@ -51,11 +51,11 @@ def test_a_retry_takes_the_place_of_what_failed_with_its_context_and_its_last_ch
 @pytest.mark.parametrize("end", ["done", "open"])
 def test_only_what_ended_without_success_is_retried(end: str) -> None:
     team = Team(A, B)
-    leg = team.begin(B)
+    held = team.begin(B)
     if end == "done":
-        team.complete(leg)
+        team.complete(held)
     with pytest.raises(NotAllowed):
-        retry_handoff(team.deps, human(), leg.task.id)
+        retry_handoff(team.deps, human(), held.task.id)
 
 
 def test_one_retry_is_under_way_whichever_of_them_is_named() -> None:
@@ -230,10 +230,10 @@ def test_a_deadline_that_is_over_is_not_the_retrys(late: int, keeps: bool) -> No
     team = Team(A)
     deadline = team.world.clock.now() + timedelta(seconds=600)
     asked = {"deadline": rfc3339(deadline), "fail_on_deadline": True}
-    leg = team.begin(A, expectations=asked)
+    held = team.begin(A, expectations=asked)
     team.later((deadline - team.world.clock.now()).total_seconds() - 3 + late)
-    team.fail(leg)
-    again = retry_handoff(team.deps, human(), leg.task.id).task
+    team.fail(held)
+    again = retry_handoff(team.deps, human(), held.task.id).task
     assert (again.deadline, again.fail_on_deadline) == ((deadline, True) if keeps else (None, False))
 
 

@@ -42,29 +42,29 @@ def target(slug: str) -> dict[str, Any]:
     return {"target": {"agent": slug, "reason": "go on"}}
 
 
-def handoff(deps: Any, leg: HeldTask) -> object:
-    message = {"source": {"agent": leg.by.id}, **target(OTHER)}
-    return create_handoff(deps, leg.by, CreateHandoff(message=message_from(message), claim_id=leg.claim_id))
+def handoff(deps: Any, held: HeldTask) -> object:
+    message = {"source": {"agent": held.by.id}, **target(OTHER)}
+    return create_handoff(deps, held.by, CreateHandoff(message=message_from(message), claim_id=held.claim_id))
 
 
-def complete(deps: Any, leg: HeldTask) -> object:
+def complete(deps: Any, held: HeldTask) -> object:
     going_on = {"continuation": {"suggested_next": OTHER, "reason": "go on"}}
-    return complete_task(deps, WorkerCall(*leg.where, "h"), CompletedWork(output={"late": 1}, completion=going_on))
+    return complete_task(deps, WorkerCall(*held.where, "h"), CompletedWork(output={"late": 1}, completion=going_on))
 
 
-def fail(deps: Any, leg: HeldTask) -> object:
+def fail(deps: Any, held: HeldTask) -> object:
     return fail_task(
-        deps, WorkerCall(*leg.where, "h"), FailedWork(failure=FAILURE, rollback_request={"target_agent": OTHER})
+        deps, WorkerCall(*held.where, "h"), FailedWork(failure=FAILURE, rollback_request={"target_agent": OTHER})
     )
 
 
-def reject(deps: Any, leg: HeldTask) -> object:
-    return reject_task(deps, WorkerCall(*leg.where, "h"), "no", rollback_request={"target_agent": OTHER})
+def reject(deps: Any, held: HeldTask) -> object:
+    return reject_task(deps, WorkerCall(*held.where, "h"), "no", rollback_request={"target_agent": OTHER})
 
 
-def delegate(deps: Any, leg: HeldTask) -> object:
+def delegate(deps: Any, held: HeldTask) -> object:
     branches = [{"call_id": str(number), **target(OTHER)} for number in range(3)]
-    return delegate_task(deps, WorkerCall(*leg.where, "h"), list(map(branch_from, branches)), JoinRule(Policy.ALL))
+    return delegate_task(deps, WorkerCall(*held.where, "h"), list(map(branch_from, branches)), JoinRule(Policy.ALL))
 
 
 # What a worker may be doing; those that say something of the work are kept if they come too late.
@@ -73,12 +73,15 @@ DEEDS: dict[str, tuple[Callable[[Any, HeldTask], object], bool]] = {
     "complete": (complete, True),
     "fail": (fail, True),
     "reject": (
-        lambda deps, leg: reject_task(
-            deps, WorkerCall(*leg.where, "h"), "no", rollback_request={"target_agent": OTHER}
+        lambda deps, held: reject_task(
+            deps, WorkerCall(*held.where, "h"), "no", rollback_request={"target_agent": OTHER}
         ),
         True,
     ),
-    "transfer": (lambda deps, leg: transfer_task(deps, WorkerCall(*leg.where, "h"), message_from(target(OTHER))), True),
+    "transfer": (
+        lambda deps, held: transfer_task(deps, WorkerCall(*held.where, "h"), message_from(target(OTHER))),
+        True,
+    ),
     "delegate": (delegate, False),
 }
 
@@ -103,14 +106,14 @@ def nobody_is_open(team: Team, children: dict[str, HeldTask]) -> Counter[str]:
     """And each word that came too late is kept once, however often it is said."""
     assert team.open() == []
     refused: Counter[str] = Counter()
-    for deed, leg in children.items():
+    for deed, held in children.items():
         act, is_kept = DEEDS[deed]
-        if team.world.trail(leg.task.id)[3:] != ["cancelled"]:
+        if team.world.trail(held.task.id)[3:] != ["cancelled"]:
             continue  # it was done in time
         for _ in range(2):
             with pytest.raises(StaleClaim):
-                act(team.deps, leg)
-        late = team.world.store.trail.late_results(WORKSPACE, leg.task.id)
+                act(team.deps, held)
+        late = team.world.store.trail.late_results(WORKSPACE, held.task.id)
         assert [each.claim_fence for each in late] == ([1] if is_kept else [])
         refused[deed] += 1
     team.check()
@@ -124,7 +127,7 @@ def test_nobody_escapes_a_cancel_whatever_six_descendants_do_at_that_moment() ->
         root, children = family(team)
         gone = team.fail(team.take("bert", team.ask("bert", "gone", under=root).task.id)).task
         still = team.still()
-        steps: list[Callable[[], object]] = [partial(DEEDS[deed][0], still, leg) for deed, leg in children.items()]
+        steps: list[Callable[[], object]] = [partial(DEEDS[deed][0], still, held) for deed, held in children.items()]
         steps += [
             partial(cancel_task, still, human(), root.task.id, "stop"),
             partial(retry_handoff, still, agent(TOP), gone.id),
@@ -193,22 +196,22 @@ def test_nobody_escapes_a_deed_at_any_moment_of_the_cancel(deed: str, is_alone: 
 def test_three_levels_at_work_all_end_and_all_late_results_are_kept_beside_the_trail() -> None:
     team = Team(*SLUGS)
     root = team.begin(TOP)
-    legs = [root]
+    held_tasks = [root]
     for parent, slugs in ((root, ("bert", "carl")), (None, ("dora", "emil"))):
         for slug in slugs:
-            above = parent or legs[1 if slug == "dora" else 2]
-            legs.append(team.take(slug, team.ask(slug, under=above).task.id))
+            above = parent or held_tasks[1 if slug == "dora" else 2]
+            held_tasks.append(team.take(slug, team.ask(slug, under=above).task.id))
     cancel_task(team.deps, human(), root.task.id, "stop")
     assert {task.state for task in team.tasks()} == {"cancelled"}
-    for leg in legs:
+    for held in held_tasks:
         for output in ({"v": 1}, {"v": 2}):
             with pytest.raises(StaleClaim):
-                complete_task(team.deps, WorkerCall(*leg.where, str(output)), CompletedWork(output=output))
-        (late,) = team.world.store.trail.late_results(WORKSPACE, leg.task.id)
-        assert (late.verb, late.agent, late.content["output"]) == ("complete", leg.by.id, {"v": 1})
-        told = team.events(leg.task.id)[-1]
+                complete_task(team.deps, WorkerCall(*held.where, str(output)), CompletedWork(output=output))
+        (late,) = team.world.store.trail.late_results(WORKSPACE, held.task.id)
+        assert (late.verb, late.agent, late.content["output"]) == ("complete", held.by.id, {"v": 1})
+        told = team.events(held.task.id)[-1]
         assert (told.type, told.principal_kind, told.principal_id) == ("cancelled", "human", "alice")
-        assert told.data.get("ancestor") == (None if leg is root else root.task.id)
+        assert told.data.get("ancestor") == (None if held is root else root.task.id)
     # The agents that handed off know of it.
     assert len(team.inbox(TOP)) == 2
     assert team.world.store.claims.held(WORKSPACE, TOP) == ()

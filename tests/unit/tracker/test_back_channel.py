@@ -80,20 +80,20 @@ def test_a_branch_that_falls_with_the_task_above_it_is_shown_as_cancelled_and_to
 ) -> None:
     """The person's word was said of the other page only."""
     team = Team("w", "a", world=world)
-    leg = team.begin("w")
-    team.delegate(leg, "a", "a")
+    held = team.begin("w")
+    team.delegate(held, "a", "a")
     world.sync()
-    wait = world.task(leg.task.id).wait
+    wait = world.task(held.task.id).wait
     assert wait
     first, second = (branch.task_id for branch in wait.branches)
     world.clock.advance(60)
     world.notion.edit(world.page(first).id, by=world.notion.person, status="Blocked")
-    say(world, leg.task.id, status="Cancelled")
+    say(world, held.task.id, status="Cancelled")
     world.minutes(2)
     for branch in (first, second):
         assert (world.task(branch).state, world.page(branch).status) == (State.CANCELLED, "Cancelled")
         assert len(world.page(branch).comment_texts) == 1
-    assert world.page(leg.task.id).comment_texts == []
+    assert world.page(held.task.id).comment_texts == []
 
 
 @pytest.mark.parametrize("status", ["In progress", "Blocked", ""])
