@@ -87,7 +87,8 @@ CALLERS = (
         do.statement("workspace_configs:WorkspaceConfigs.at_one_version",
             "self._at = self._at or {}\nconfigs._at = self._at", "_at"),
         habits=_STEWARDS),
-    bug("a session goes on without its token", do.always("token:Token.under", "revoked_at"), habits=_STEWARDS),
+    bug("a session goes on without its token", do.always("token:Token.under", "revoked_at"), habits=_STEWARDS,
+        steps=200_000),
     bug("a code opens two sessions",
         do.drop_operand("session:SessionCode.is_good", "session_id"),
         do.drop_clause("sessions:NOT_USED", "#session_id"), habits=_STEWARDS),
@@ -185,7 +186,7 @@ FAMILIES = (
     bug("a new errand is taken for the old",
         do.text("dynamodb/store:STILL_THE_SAME", "= :stamp", "= :stamp OR #stamp <> :stamp"),
         habits={**_AT_ONCE, "focus": Focus.BRANCHES, "notices": NoticeFate.KEPT, "lag_ms": 0, "doubled_share": 0},
-        steps=100_000),
+        steps=300_000),
     bug("a cascade looks once",
         do.condition("cancel_descendants:cancel_descendants", "not found or below", "found", "below")),
     bug("a cancel has no cascade", do.never("change_task:_end_writes", "CANCELLED")),
@@ -260,7 +261,7 @@ ENTRIES = (
     bug("an agent replaces what a human decided",
         do.drop_statement("entry:Entry.replaced_by", "must_be_human"), habits=_ON_BOARD),
     bug("the words of what is deleted stay in a pack",
-        do.drop_operand("end_entry:delete_entry", "forgetting"), habits=_ON_BOARD),
+        do.drop_operand("end_entry:delete_entry", "forgetting"), habits=_ON_BOARD, steps=200_000),
 )  # fmt: skip
 SHARDS = (
     bug("readers look at no more shards than are written", do.keep_argument("shards:Spread.looked_at", "max", 0)),

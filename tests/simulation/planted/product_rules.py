@@ -81,7 +81,7 @@ ACCEPTED = (
 _NO_COUNT = do.drop_item("begin_handoff:_handoffs_counted", "max_handoffs")
 LIMITS = (
     bug("a budget's handoffs aren't counted by those who hand off at once",
-        _NO_COUNT, habits={"focus": Focus.ENDS, "is_hot": True}, steps=100_000),
+        _NO_COUNT, habits={"focus": Focus.ENDS, "is_hot": True}, steps=200_000),
     bug("a budget has room for one handoff more",
         do.compare("loop_guard:check", ">", "handoffs"), _NO_COUNT, steps=200_000),
     bug("a heartbeat decides by what it has read",
@@ -100,7 +100,7 @@ SIGHTS = (
         do.text("dynamodb/events/watches:Watches.note_change", " ADD #changes :one", ""),
         do.drop_item("dynamodb/events/watches:Watches.note_change", ":one"), habits=_IN_VIEW),
     bug("a list from an index that lags is said to hold",
-        do.drop_operand("watch:Watch.is_settled", "SETTLED_AFTER"), habits=_IN_VIEW),
+        do.drop_operand("watch:Watch.is_settled", "SETTLED_AFTER"), habits=_IN_VIEW, steps=500_000),
     bug("a conversation is listed for ever as it was first",
         do.drop_operand("conversation_reads:_is_over", "all"), habits=_TALKS),
     bug("of two changes of the settings the later wins whole",
@@ -133,7 +133,7 @@ DECIDED = (
         do.argument("transitions:_delegate", "record", "approved_as", "0"), habits=_AGENTS),
     bug("what was read is approved for an agent that a service has changed since",
         do.never("transitions:_agent_as_seen", "service_version", "version"),
-        habits={"raised": ("agent", "agent", "approve", "approve")}),
+        habits={"raised": ("agent", "agent", "approve", "approve")}, steps=200_000),
     bug("what a retry has overtaken waits on",
         do.drop_operand("overtaken:overtaken", "_earlier_rollbacks"), habits=_ROLLBACKS),
     bug("a retry that is rolled back itself leaves the rollback before it",
