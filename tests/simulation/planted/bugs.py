@@ -132,10 +132,10 @@ REPEATS = (
         do.argument("trail_answers:task_after", "changed", "version", "receipt.seq", "mirrored"), habits=_DOUBLED_ENDS),
     # A tail of any length moves into a chunk then, which breaks no rule: two chunks after a receipt are rare otherwise.
     bug("receipts are looked for in the latest chunk alone",
-        do.always("dynamodb/tasks/trail:Trail.receipt", "is_before"), do.value("tail:MAX_TAIL_BYTES", "1"),
+        do.always("dynamodb/tasks/trail:TrailReads.receipt", "is_before"), do.value("tail:MAX_TAIL_BYTES", "1"),
         habits=_DOUBLED_ENDS),
     bug("receipts are looked for in HEAD alone",
-        do.always("dynamodb/tasks/trail:Trail.receipt", "has_chunks"), habits=_DOUBLED_ENDS),
+        do.always("dynamodb/tasks/trail:TrailReads.receipt", "has_chunks"), habits=_DOUBLED_ENDS),
     bug("a task forgets that it has chunks",
         do.drop_operand("trail_items:appended", "has_chunks"), habits=_DOUBLED_ENDS, steps=200_000),
     bug("another's key is told before a used one",

@@ -114,7 +114,7 @@ SIGHTS = (
 SESSIONS = (
     bug("a code opens a session after its minute",
         do.drop_operand("session:SessionCode.is_good", "expires_at"),
-        habits={"has_stewards": True, "is_hot": False, "skew_ms": 1_000}, steps=100_000),
+        habits={"has_stewards": True, "is_hot": False, "skew_ms": 1_000}, steps=300_000),
     bug("a session is renewed beyond the end of its token",
         do.keep_argument("session:renewed", "min", 0), habits=_STEWARDS),
     bug("a token is good after its end",

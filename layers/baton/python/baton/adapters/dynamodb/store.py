@@ -30,7 +30,7 @@ from baton.adapters.dynamodb.runs.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.adapters.dynamodb.tasks.queues import Queues, TaskLists
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
-from baton.adapters.dynamodb.tasks.trail import Trail
+from baton.adapters.dynamodb.tasks.trail import TrailReads
 from baton.adapters.dynamodb.tracker.tracker_reads import TrackerReads
 from baton.adapters.dynamodb.writes import transaction
 from baton.domain import errors
@@ -51,7 +51,7 @@ STILL_THE_SAME = "#stamp = :stamp"
 class DynamoStore(Store):
     def __init__(self, table: Table) -> None:
         self._table = table
-        self.tasks, self.trail = TaskReads(table), Trail(table)
+        self.tasks, self.trail = TaskReads(table), TrailReads(table)
         self.queues, self.claims = Queues(table, self.tasks), Claims(table)
         self.workflows, self.inboxes, self.runs = Workflows(table), Inboxes(table), Runs(table)
         self.contacts, self.routes, self.tools = Contacts(table), Routing(table), Tools(table)

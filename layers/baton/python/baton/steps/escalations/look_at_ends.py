@@ -12,7 +12,8 @@ from baton.ports.deps import Deps
 def with_ends(deps: Deps, direction: Direction, settings: Settings, now: datetime) -> Direction:
     """Returns the direction with the ends of its window's tasks; no read if it knows of all. The tasks are read after
     the direction. Breaker and cap stay exact: an end is final, and a new escalation requires the direction's version.
-    A task that ends after this read is refused once more than it had to be, as one that ends after the answer."""
+    If a task ends after this read, the escalation may be refused although the direction is free by then; so it would
+    be if the task ended after the answer."""
     in_question = direction.in_question(now, settings)
     if not in_question:
         return direction

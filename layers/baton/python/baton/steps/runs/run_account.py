@@ -31,8 +31,8 @@ class RunAccount:
         return self._count(Usage(model_calls=1), SpendingLimits(calls=limits.max_model_calls, tokens=limits.max_tokens))
 
     def count(self, used: Usage) -> None:
-        """Counts this too, whether or not the claim is still current. Raises ``StaleClaim`` if a later run has counted
-        since: then the caller counts it as late."""
+        """Counts usage, whether or not the run's claim is still current. Raises ``StaleClaim`` if a later run has
+        counted since: then the caller counts it as late."""
         self.run.persist(lambda: self._count(used, None))
 
     def count_reply(self, reply: Usage) -> None:

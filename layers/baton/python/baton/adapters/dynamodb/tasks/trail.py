@@ -18,7 +18,7 @@ from baton.domain.tasks.task import Task
 CHUNKS_AT_ONCE = 25
 
 
-class Trail:
+class TrailReads:
     def __init__(self, table: Table) -> None:
         self._table = table
 
