@@ -7,13 +7,22 @@ import sys
 
 import pytest
 
-from infra.template import load
+from infra.template import FRONT_DOORS, functions, load, shaped
 from tools.admin import deploy_answers as answers
 from tools.admin.deploy_answers import Account, Parameters
 from tools.stack.background import StackError
 
 TEMPLATE = load()
 NEW, USUAL = Account(10, 10), Account(1_000, 1_000)
+# Each (parameter, front door) by which a function reserves.
+RESERVING = sorted(
+    {
+        (each["ReservedConcurrentExecutions"]["Fn::If"][1]["Ref"], door)
+        for door in FRONT_DOORS
+        for each in functions(shaped(TEMPLATE, door)).values()
+        if "ReservedConcurrentExecutions" in each
+    }
+)
 
 
 def deployed(**parameters: str) -> dict[str, object]:
@@ -140,6 +149,14 @@ def test_reserves_count_together() -> None:
     answers.refuse_too_large(chosen(room, WaitConcurrency="20", McpConcurrency="30")[0], {}, room)
     with pytest.raises(StackError, match="WaitConcurrency=20 and McpConcurrency=31 is more than AWS lets"):
         answers.refuse_too_large(chosen(room, WaitConcurrency="20", McpConcurrency="31")[0], {}, room)
+
+
+@pytest.mark.parametrize(("reserve", "door"), RESERVING)
+def test_every_reserve_of_the_template_counts(reserve: str, door: str) -> None:
+    wanted = answers.defaults(TEMPLATE) | {"FrontDoor": door}
+    answers.refuse_too_large(wanted | {reserve: "900"}, {}, USUAL)
+    with pytest.raises(StackError, match=f"{reserve}=901 is more than AWS lets this account reserve: 900"):
+        answers.refuse_too_large(wanted | {reserve: "901"}, {}, USUAL)
 
 
 def test_a_stack_may_go_on_with_what_it_has_reserved() -> None:

@@ -27,7 +27,10 @@ LEAST_NOTICES = 2  # of which SQS takes no less
 SHARE_OF_NOTICES = 4  # at most one in so many of the account's executions answers notices
 USUAL_RESERVES = {"WaitConcurrency": 50, "McpConcurrency": 50, "UrlConcurrency": 100}
 LEAST_LEFT = 6  # for the sweeper, the publisher's stream and its minute, and three requests
-RESERVED_BY = {"ApiGateway": ("WaitConcurrency", "McpConcurrency"), "FunctionUrl": ("UrlConcurrency",)}
+RESERVED_BY = {
+    "ApiGateway": ("WaitConcurrency", "McpConcurrency", "ConsoleConcurrency"),
+    "FunctionUrl": ("UrlConcurrency",),
+}
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def fitted(wanted: Parameters, settled: Parameters, before: Parameters, account:
     say(f"this account runs {account.concurrent:,} functions at once; {account.unreserved:,} of these aren't reserved")
     reserves = RESERVED_BY[wanted["FrontDoor"]]
     free = account.unreserved + _reserved(before) - sum(int(fits[each]) for each in reserves if each in settled)
-    for reserve in (each for each in reserves if each not in settled):
+    for reserve in (each for each in reserves if each in USUAL_RESERVES and each not in settled):
         has_room = free >= KEPT_UNRESERVED + USUAL_RESERVES[reserve]
         fits[reserve] = str(USUAL_RESERVES[reserve] if has_room else 0)
         free -= int(fits[reserve])
