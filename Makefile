@@ -159,7 +159,7 @@ check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can 
 	@$(bin)/ruff format --check .
 	@$(bin)/mypy
 	@$(bin)/lint-imports
-	@$(bin)/cfn-lint template.yaml
+	@$(bin)/cfn-lint --include-checks I3011 --regions us-east-1 eu-north-1 eu-central-2 cn-northwest-1 us-gov-west-1 --template template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(sam) validate --lint
 	@$(bin)/python -m tools.docs.openapi --check
 	@$(bin)/python -m tools.docs.cli_reference --check
@@ -183,8 +183,8 @@ openapi: setup ## write docs/openapi.json, docs/cli.md, the table of routes and 
 deploy: setup ## build for the cloud and deploy, with what the stack was given before (STACK, REGION, PARAMS, YES=1)
 	@$(bin)/python -m tools.admin.deploy
 
-# TABLE and REGION reach it as they are.
-adopt: setup ## give a restored table what AWS leaves out, so that a stack can work on it (TABLE, REGION)
+# TABLE, KMS_KEY and REGION reach it as they are.
+adopt: setup ## give a restored table what AWS leaves out, so that a stack can work on it (TABLE, KMS_KEY, REGION)
 	@$(bin)/python -m tools.admin.existing_table
 
 # API, TOKEN and SLOW reach it as they are.

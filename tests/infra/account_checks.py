@@ -14,11 +14,11 @@ from tools.admin.deploy_answers import LONGEST_STACK_NAME
 # Of each type: the property that names it within its account and region, and how long AWS lets the name be.
 NAMED = {
     "AWS::ApiGatewayV2::Api": ("Name", 128),
-    "AWS::Budgets::Budget": ("Budget.BudgetName", 100),
     "AWS::CloudWatch::Alarm": ("AlarmName", 255),
     "AWS::CloudWatch::Dashboard": ("DashboardName", 255),
     "AWS::DynamoDB::Table": ("TableName", 255),
     "AWS::Events::EventBus": ("Name", 256),
+    "AWS::IAM::ManagedPolicy": ("ManagedPolicyName", 128),
     "AWS::IAM::Role": ("RoleName", 64),
     "AWS::Lambda::Function": ("FunctionName", 64),
     "AWS::Lambda::LayerVersion": ("LayerName", 140),
@@ -42,7 +42,7 @@ UNNAMED = {
 }
 
 
-def _known(stack: str) -> dict[str, str]:
+def known(stack: str) -> dict[str, str]:
     return {
         "AWS::StackName": stack,
         "AWS::StackId": f"arn:aws:cloudformation:us-east-1:111122223333:stack/{stack}/{'0' * 36}",
@@ -51,7 +51,7 @@ def _known(stack: str) -> dict[str, str]:
     }
 
 
-def _names(template: Template) -> Iterator[tuple[str, Any, int]]:
+def names(template: Template) -> Iterator[tuple[str, Any, int]]:
     """Each (logical id, name, longest) of a resource whose name is given. CloudFormation makes up the others, with the
     stack's name in them and as long as AWS takes."""
     for logical_id, resource in translated(template)["Resources"].items():
@@ -72,16 +72,16 @@ def every_kind_of_resource_is_known_to_have_a_name_or_none(template: Template) -
 
 @check
 def two_stacks_share_no_name(template: Template) -> Problems:
-    for logical_id, name, _ in _names(template):
-        if resolved(name, _known("theirs")) == resolved(name, _known("ours")):
+    for logical_id, name, _ in names(template):
+        if resolved(name, known("theirs")) == resolved(name, known("ours")):
             yield f"{logical_id} has one name in every stack"
 
 
 @check
 def names_fit_with_the_longest_stack_name(template: Template) -> Problems:
     lengths = {
-        logical_id: (len(resolved(name, _known("x" * LONGEST_STACK_NAME))), longest)
-        for logical_id, name, longest in _names(template)
+        logical_id: (len(resolved(name, known("x" * LONGEST_STACK_NAME))), longest)
+        for logical_id, name, longest in names(template)
     }
     for logical_id, (length, longest) in lengths.items():
         if length > longest:

@@ -115,6 +115,19 @@ def every_queue_has_dead_letters(template: Template) -> Problems:
 
 
 @check
+def dead_letters_come_from_one_queue(template: Template) -> Problems:
+    """The policy names the source queue by its name: with references, neither queue could be created first."""
+    queues = of_type(template, QUEUE)
+    arn = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:"
+    for queue in (each for each in queues.values() if "RedrivePolicy" in each):
+        target = name_of(queue["RedrivePolicy"]["deadLetterTargetArn"]).removesuffix(".Arn")
+        source = {"Fn::Sub": f"{arn}{name_of(queue.get('QueueName', ''))}"}
+        wanted = {"redrivePermission": "byQueue", "sourceQueueArns": [source]}
+        if queues.get(target, {}).get("RedriveAllowPolicy") != wanted:
+            yield f"any queue of the account may send its dead letters to {target}"
+
+
+@check
 def dead_letters_are_kept_longer_than_messages(template: Template) -> Problems:
     queues = of_type(template, QUEUE)
     for name, queue in queues.items():
@@ -126,7 +139,7 @@ def dead_letters_are_kept_longer_than_messages(template: Template) -> Problems:
 @check
 def queues_are_encrypted(template: Template) -> Problems:
     for name, queue in of_type(template, QUEUE).items():
-        if queue.get("SqsManagedSseEnabled") is not True:
+        if queue.get("SqsManagedSseEnabled") != {"Fn::If": ["HasKmsKey", False, True]}:
             yield f"{name} isn't encrypted"
 
 
@@ -194,8 +207,8 @@ def each_function_has_a_role_of_its_own(template: Template) -> Problems:
 @check
 def roles_are_written_out(template: Template) -> Problems:
     for name, role in of_type(template, ROLE).items():
-        if "ManagedPolicyArns" in role:
-            yield f"{name} uses a managed policy: those allow every log group or queue"
+        if "arn:" in str(role.get("ManagedPolicyArns")):
+            yield f"{name} uses a managed policy of AWS's: those allow every log group or queue"
     for name, function in functions(template).items():
         if "Policies" in function:
             yield f"{name} has policies beside its role, which SAM ignores"
@@ -385,7 +398,8 @@ def the_table_can_be_restored(template: Template) -> Problems:
 
 @check
 def the_table_is_encrypted(template: Template) -> Problems:
-    if _table(template).get("SSESpecification") != {"SSEEnabled": True}:
+    own = {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": {"Ref": "KmsKey"}}
+    if _table(template).get("SSESpecification") != {"Fn::If": ["HasKmsKey", own, {"SSEEnabled": True}]}:
         yield "no encryption under a key of KMS"
 
 

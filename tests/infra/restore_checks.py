@@ -3,11 +3,10 @@ stays when a stack goes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from infra.register import Problems, check_whole
-from infra.template import FRONT_DOORS, OWN_TABLE, Template, of_type, shaped
+from infra.template import FRONT_DOORS, OWN_TABLE, Template, asked_for, of_type, shaped
 from infra.translated import translated
 
 NAME, LABEL = "ExistingTable", "ExistingTableStream"
@@ -55,24 +54,8 @@ def there_is_one_table(template: Template) -> Problems:
         if of_type(given, "AWS::DynamoDB::Table"):
             yield "a table is made beside the existing one"
         for name, resource in (given["Resources"] | given["Outputs"]).items():
-            if "Table" in _asked_for(resource):
+            if "Table" in asked_for(resource):
                 yield f"{name} asks for a table that isn't made"
-
-
-def _asked_for(value: Any) -> Iterator[str]:
-    """Each logical id or parameter that is named."""
-    match value:
-        case {"Ref": str(name)}:
-            yield name
-        case {"Fn::GetAtt": [str(name), *_]}:
-            yield name
-        case {"Fn::Sub": text}:
-            yield from (part.split("}")[0].split(".")[0] for part in str(text).split("${")[1:])
-            yield from _asked_for(text)
-        case dict():
-            yield from (name for each in value.values() for name in _asked_for(each))
-        case list():
-            yield from (name for each in value for name in _asked_for(each))
 
 
 @check_whole

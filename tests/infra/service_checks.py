@@ -27,6 +27,7 @@ from tools.admin.deploy_answers import LEAST_LEFT
 
 RINGING_THE_TRACKER = GRANTED_ONLY_TO[("sqs:SendMessage", TRACKER)]
 ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
+KEEPING_TOKENS = GRANTED_ONLY_TO[("secretsmanager:CreateSecret", SECRETS)]
 GIVING_OUT_NO_WORK = {"Console", "NotionWebhook", "PublishEvents"}
 EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
 WELL_KNOWN = {"GET /.well-known/{proxy+}", "GET /mcp/.well-known/{proxy+}"}
@@ -162,6 +163,8 @@ def those_who_ask_the_tracker_know_where(template: Template) -> Problems:
         found = {key: value for key, value in environment(template, name).items() if key in wanted}
         if found != (wanted if name in ASKING_THE_TRACKER else {}):
             yield f"{name} must know the tracker's address and its token's name exactly if it asks the tracker"
+        if (environment(template, name).get("BATON_SECRETS_KMS") == {"Ref": "KmsKey"}) is not (name in KEEPING_TOKENS):
+            yield f"{name} must know the key of secrets exactly if it makes any"
     if template["Parameters"]["NotionUrl"]["Default"] != "https://api.notion.com":
         yield "tasks go to another Notion by default"
 
@@ -216,7 +219,7 @@ def dead_letters_have_their_place(template: Template) -> Problems:
 
 @check
 def no_secret_is_in_the_environment(template: Template) -> Problems:
-    names_of_secrets = {"BATON_SECRETS_PREFIX", "BATON_MODEL_KEY_SECRET"}
+    names_of_secrets = {"BATON_SECRETS_PREFIX", "BATON_SECRETS_KMS", "BATON_MODEL_KEY_SECRET"}
     for name in functions(template):
         for variable in environment(template, name):
             if re.search("SECRET|TOKEN|PASSWORD|KEY", variable) and variable not in names_of_secrets:

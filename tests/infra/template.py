@@ -86,6 +86,78 @@ def _decided(value: Any, conditions: dict[str, bool]) -> Any:
     return value
 
 
+def made(template: Template, **parameters: str) -> Template:
+    """The template as CloudFormation deploys it with these parameters, and the defaults of all others. Every condition
+    is decided."""
+    values = {name: str(each["Default"]) for name, each in template["Parameters"].items()} | parameters
+    conditions = {name: _holds(each, template, values) for name, each in template["Conditions"].items()}
+    kept = {
+        section: {
+            name: {key: value for key, value in each.items() if key != "Condition"}
+            for name, each in template[section].items()
+            if conditions.get(each.get("Condition"), True)
+        }
+        for section in ("Resources", "Outputs")
+    }
+    found: Template = _without_no_value(_decided({**template, **kept}, conditions))
+    del found["Conditions"]
+    return found
+
+
+def _holds(condition: Any, template: Template, values: dict[str, str]) -> bool:
+    match condition:
+        case {"Condition": str(name)}:
+            return _holds(template["Conditions"][name], template, values)
+        case {"Fn::Not": [inner]}:
+            return not _holds(inner, template, values)
+        case {"Fn::And": list(inner)}:
+            return all(_holds(each, template, values) for each in inner)
+        case {"Fn::Or": list(inner)}:
+            return any(_holds(each, template, values) for each in inner)
+        case {"Fn::Equals": [one, other]}:
+            return _text(one, values) == _text(other, values)
+    raise KeyError(str(condition))
+
+
+def _text(value: Any, values: dict[str, str]) -> str:
+    """The text of a value in a condition. A parameter that is a list is one text with commas."""
+    match value:
+        case {"Ref": str(name)}:
+            return values[name]
+        case {"Fn::Join": [_, inner]}:
+            return _text(inner, values)
+    return str(value)
+
+
+def _without_no_value(value: Any) -> Any:
+    """The value without its parts that are AWS::NoValue."""
+    no_value = {"Ref": "AWS::NoValue"}
+    match value:
+        case dict():
+            return {key: _without_no_value(each) for key, each in value.items() if each != no_value}
+        case list():
+            return [_without_no_value(each) for each in value if each != no_value]
+    return value
+
+
+def asked_for(value: Any) -> Iterator[str]:
+    """Each logical id or parameter that is named."""
+    match value:
+        case {"Ref": str(name)}:
+            yield name
+        case {"Fn::GetAtt": [str(name), *_]}:
+            yield name
+        case {"Fn::Sub": [str(text), dict(own)]}:
+            yield from (name for name in asked_for({"Fn::Sub": text}) if name not in own)
+            yield from asked_for(own)
+        case {"Fn::Sub": str(text)}:
+            yield from (part.split("}")[0].split(".")[0] for part in text.split("${")[1:])
+        case dict():
+            yield from (name for each in value.values() for name in asked_for(each))
+        case list():
+            yield from (name for each in value for name in asked_for(each))
+
+
 def of_type(template: Template, kind: str) -> dict[str, Properties]:
     """The properties of every resource of this type, by logical id."""
     return {

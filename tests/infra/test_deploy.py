@@ -69,6 +69,8 @@ def test_parameters_are_given_as_a_shell_has_them() -> None:
         ("ExistingTable=arn:aws:dynamodb:eu-west-1:111122223333:table/baton", "a table's name"),
         ("ExistingTableStream=arn:aws:dynamodb:eu-west-1:111122223333:table/baton/stream/x", "the label of a stream"),
         ("ExistingTableStream=2026-11-23", "the label of a stream"),
+        ("KmsKey=alias/ours", "the ARN of a key of KMS"),
+        ("PermissionsBoundary=bound", "the ARN of a managed policy"),
         ("Model='", "can't be read"),
     ],
 )

@@ -25,7 +25,7 @@ def dynamodb() -> Iterator[Any]:
 
 def restored(dynamodb: Any, **changes: Any) -> None:
     """As AWS restores it: with its items, indexes and encryption."""
-    dynamodb.create_table(TableName=NAME, SSESpecification={"Enabled": True}, **{**table_definition(), **changes})
+    dynamodb.create_table(TableName=NAME, **{"SSESpecification": {"Enabled": True}, **table_definition(), **changes})
 
 
 def with_indexes(*names: str) -> dict[str, Any]:
@@ -35,10 +35,10 @@ def with_indexes(*names: str) -> dict[str, Any]:
     return {"GlobalSecondaryIndexes": found, "AttributeDefinitions": attributes}
 
 
-def refused(dynamodb: Any, label: str = "", name: str = NAME, before: str = "") -> str:
+def refused(dynamodb: Any, label: str = "", name: str = NAME, before: str = "", key: str = "") -> str:
     """Why a deployment is refused; empty if it isn't."""
     try:
-        wanted = {"ExistingTable": name, "ExistingTableStream": label}
+        wanted = {"ExistingTable": name, "ExistingTableStream": label, "KmsKey": key}
         refuse_unready(dynamodb, wanted, {"ExistingTable": before} if before else {})
     except StackError as why:
         return str(why)
@@ -75,6 +75,17 @@ def test_a_stream_that_isnt_the_tables_is_told_before_anything_is_deployed(dynam
 def test_a_stack_doesnt_fall_back_to_an_empty_table(dynamodb: Any) -> None:
     assert refused(dynamodb, name="") == ""
     assert "with nothing in it; it works on baton-restored" in refused(dynamodb, name="", before=NAME)
+
+
+def test_a_table_that_the_stacks_key_doesnt_encrypt_is_refused(dynamodb: Any) -> None:
+    """Its functions may use that key alone."""
+    key, other = (f"arn:aws:kms:us-east-1:111122223333:key/{each}" for each in ("ours", "theirs"))
+    restored(dynamodb, SSESpecification={"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key})
+    label, _ = adopted(dynamodb)
+    assert refused(dynamodb, label, key=key) == ""
+    assert refused(dynamodb, label) == "", "a stack without one takes what the table has"
+    why = f"{NAME} has no encryption under {other}. `make adopt TABLE={NAME} KMS_KEY={other}` makes it ready"
+    assert refused(dynamodb, label, key=other) == why
 
 
 @pytest.mark.parametrize("name", ["queue", "wake"])

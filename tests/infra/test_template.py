@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from infra import account_checks, alarm_checks, data_checks, release_checks, restore_checks, service_checks
+from infra import (
+    account_checks,
+    alarm_checks,
+    company_checks,
+    data_checks,
+    release_checks,
+    restore_checks,
+    service_checks,
+)
 from infra.register import CHECKS, Check, problems
 from infra.template import FRONT_DOORS, Template, load, of_type, shaped
 from infra.translated import translated
@@ -116,6 +124,8 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "the tracker's kept equally long",
         put("TrackerDeadLetters/MessageRetentionPeriod", 345600),
     ),
+    (data_checks.dead_letters_come_from_one_queue, "from any", drop("TrackerDeadLetters/RedriveAllowPolicy")),
+    (data_checks.dead_letters_come_from_one_queue, "from another", put("DispatchQueue/QueueName", "dispatch")),
     (data_checks.queues_are_encrypted, "plain", drop("DispatchQueue/SqsManagedSseEnabled")),
     (data_checks.queues_are_encrypted, "plain dead letters", drop("TrackerDeadLetters/SqsManagedSseEnabled")),
     (data_checks.visibility_covers_six_timeouts, "one second less", put("DispatchQueue/VisibilityTimeout", 719)),
@@ -372,7 +382,38 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         grant("ProcessTask", "sqs:DeleteMessage", {"Fn::GetAtt": ["DispatchDeadLetters", "Arn"]}),
     ),
     (data_checks.the_table_can_be_restored, "no recovery", drop("Table/PointInTimeRecoverySpecification")),
-    (data_checks.the_table_is_encrypted, "plain", put("Table/SSESpecification", {"SSEEnabled": False})),
+    (data_checks.the_table_is_encrypted, "plain", put("Table/SSESpecification/Fn::If/2", {"SSEEnabled": False})),
+    (
+        data_checks.the_table_is_encrypted,
+        "with another's key",
+        put("Table/SSESpecification/Fn::If/1/KMSMasterKeyId", {"Ref": "ModelKeyKms"}),
+    ),
+    (company_checks.every_role_is_bounded, "but for one", drop("WaitRole/PermissionsBoundary")),
+    (company_checks.every_role_is_bounded, "but for one of SAM's", drop(f"{TICK}/PermissionsBoundary")),
+    (company_checks.the_key_encrypts_all_data, "but a queue", drop("TrackerDeadLetters/KmsMasterKeyId")),
+    (company_checks.the_key_encrypts_all_data, "but the bus", drop("Bus/KmsKeyIdentifier")),
+    (company_checks.the_key_encrypts_all_data, "but a log", drop("WaitLogs/KmsKeyId")),
+    (company_checks.the_key_encrypts_all_data, "but a new thing", add_topic),
+    (
+        company_checks.roles_that_reach_encrypted_data_may_use_the_key,
+        "not all",
+        drop("NotionWebhookRole/ManagedPolicyArns"),
+    ),
+    (
+        company_checks.roles_that_reach_encrypted_data_may_use_the_key,
+        "others too",
+        put("ConsoleRole/ManagedPolicyArns", company_checks.KEY_USE),
+    ),
+    (
+        company_checks.roles_that_reach_encrypted_data_may_use_the_key,
+        "for anything",
+        drop("KmsKeyUse/PolicyDocument/Statement/0/Condition"),
+    ),
+    (
+        company_checks.key_and_boundary_are_optional,
+        "a boundary",
+        put("/Parameters/PermissionsBoundary/Default", "arn:aws:iam::111122223333:policy/bound"),
+    ),
     (data_checks.the_table_is_protected_unless_asked_otherwise, "never", drop("Table/DeletionProtectionEnabled")),
     (
         data_checks.the_table_is_protected_unless_asked_otherwise,
@@ -579,6 +620,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         service_checks.those_who_ask_the_tracker_know_where,
         "one that doesn't ask",
         put("Wait/Environment/Variables/BATON_NOTION_URL", {"Ref": "NotionUrl"}),
+    ),
+    (
+        service_checks.those_who_ask_the_tracker_know_where,
+        "tokens with another key",
+        drop("Api/Environment/Variables/BATON_SECRETS_KMS"),
     ),
     (
         service_checks.those_who_ask_the_tracker_know_where,
@@ -918,7 +964,6 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("Dashboard/DashboardBody/Fn::Sub/1/Functions", '["AWS/Lambda", "Errors"]'),
     ),
     (alarm_checks.a_budget_tells_somebody, "unasked", put("/Parameters/MonthlyBudget/Default", 50)),
-    (alarm_checks.a_budget_tells_somebody, "nobody", drop("Budget/NotificationsWithSubscribers/1")),
     (alarm_checks.a_budget_tells_somebody, "no topic", drop("/Rules")),
     (service_checks.outputs_name_everything, "no tracker's queue", drop("/Outputs/TrackerQueueUrl")),
     (service_checks.outputs_name_everything, "no table", drop("/Outputs/TableName")),

@@ -31,8 +31,10 @@ from urllib.parse import urlsplit
 import botocore.session
 from botocore.exceptions import BotoCoreError, ClientError
 
+from tools.admin import budget as budgets
 from tools.admin import deploy_answers as answers
 from tools.admin import existing_table
+from tools.admin.budget import Budget
 from tools.admin.deploy_answers import Account, Parameters
 from tools.stack import deployment, local_model
 from tools.stack.background import StackError
@@ -94,28 +96,42 @@ def _deploy(environ: Mapping[str, str]) -> None:
         answers.refuse_too_large(wanted, before, account)
         if warned := answers.warning(wanted, account):
             print(warned, file=sys.stderr)
+    answers.refuse_missing_door(wanted["FrontDoor"], target.region)
     _refuse_unready_table(session, target, wanted, before)
+    budget = _budget(session, target, wanted, before)
     folder = Path(environ["BUILT"]) if environ.get("BUILT") else _sam_build(built, environ)
     wanted |= built | _local(environ)
     wanted["Release"] = answers.release(_digest(folder, wanted), before.get("Release", ""), target.failed_at)
+    if budget and not budgets.is_asked_for(wanted):
+        budget.remove()
     _sam_deploy(folder, target, wanted, target.tags | _tags(target, environ), asks=asks)
+    now = answers.as_deployed(_target(session, environ).found, template)  # the change set may have been declined
+    if budget and budgets.is_asked_for(now):
+        budget.settle(now)
 
 
 def _target(session: Any, environ: Mapping[str, str]) -> Target:
-    stack = answers.checked_stack_name(environ.get("STACK") or "baton")
-    region = environ.get("REGION") or session.get_config_variable("region")
-    if not region:
-        raise StackError("which region? Name it: make deploy REGION=eu-central-1")
-    found = _stack(session.create_client("cloudformation", region_name=region), stack)
+    stack, region = place(session, environ, "deploy")
+    found = described(session.create_client("cloudformation", region_name=region), stack)
     if found is not None and found["StackStatus"] in FAILED:
         raise StackError(
-            f"the creation of {stack} failed before ({found['StackStatus']}), and AWS updates no such stack. Delete it "
-            f"first: aws cloudformation delete-stack --region {region} --stack-name {stack}"
+            f"the creation of {stack} failed before ({found['StackStatus']}), and AWS updates no such stack. Remove it "
+            f"first: make remove STACK={stack} REGION={region}"
         )
     return Target(stack, region, found)
 
 
-def _stack(cloudformation: Any, name: str) -> Mapping[str, Any] | None:
+def place(session: Any, environ: Mapping[str, str], command: str) -> tuple[str, str]:
+    """The stack's name and its region. Raises StackError."""
+    stack = answers.checked_stack_name(environ.get("STACK") or "baton")
+    region = environ.get("REGION") or session.get_config_variable("region")
+    if not region:
+        raise StackError(f"which region? Name it: make {command} REGION=eu-central-1")
+    return stack, region
+
+
+def described(cloudformation: Any, name: str) -> Mapping[str, Any] | None:
+    """The stack, or None if there is none."""
     try:
         found: Mapping[str, Any] = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
     except ClientError as error:
@@ -133,6 +149,17 @@ def _account(session: Any, target: Target) -> Account | None:
         print(f"warning: the account's concurrency isn't known: {error}", file=sys.stderr)
         return None
     return Account(limit["ConcurrentExecutions"], limit["UnreservedConcurrentExecutions"])
+
+
+def _budget(session: Any, target: Target, wanted: Parameters, before: Parameters) -> Budget | None:
+    """The stack's budget; None if no budget was or is asked for, as AWS Budgets needn't be called then. Raises
+    StackError if these credentials may not read it."""
+    if not budgets.is_asked_for(wanted) and not budgets.is_asked_for(before):
+        return None
+    budget = budgets.of(session, target.stack, target.region)
+    if budgets.is_asked_for(wanted):
+        budget.refuse_unseen()
+    return budget
 
 
 def _refuse_unready_table(session: Any, target: Target, wanted: Parameters, before: Parameters) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from tools.stack.background import StackError
@@ -31,6 +34,9 @@ RESERVED_BY = {
     "ApiGateway": ("WaitConcurrency", "McpConcurrency", "ConsoleConcurrency"),
     "FunctionUrl": ("UrlConcurrency",),
 }
+# The type of resource that each front door needs. cfn-lint has a file for each region, with the types that it has.
+DOORS = {"ApiGateway": "AWS::ApiGatewayV2::Api", "FunctionUrl": "AWS::Lambda::Url"}
+REGIONS = Path(getattr(find_spec("cfnlint"), "origin", "")).parent / "data" / "schemas" / "providers"
 
 
 @dataclass(frozen=True)
@@ -128,6 +134,15 @@ def fitted(wanted: Parameters, settled: Parameters, before: Parameters, account:
         fits["MaximumConcurrency"] = str(max(LEAST_NOTICES, min(USUAL_NOTICES, free // SHARE_OF_NOTICES)))
         say(f"  MaximumConcurrency={fits['MaximumConcurrency']}: the API and the sweeper need what is left")
     return fits
+
+
+def refuse_missing_door(front_door: str, region: str) -> None:
+    """Raises StackError if the region lacks the type of resource that the front door needs: AWS would refuse the
+    template. A region that cfn-lint doesn't know is allowed."""
+    known, kind = REGIONS / f"{region}.json", DOORS[front_door]
+    if known.exists() and kind not in json.loads(known.read_text(encoding="utf-8")):
+        other = next(each for each in DOORS if each != front_door)
+        raise StackError(f"{region} has no {kind}, which FrontDoor={front_door} needs: deploy with FrontDoor={other}")
 
 
 def refuse_too_large(wanted: Parameters, before: Parameters, account: Account) -> None:

@@ -4,6 +4,7 @@ What AWS leaves out of a restore, and an index that a release has added, the tab
 the stack's own. It may be run as often as you like: what is there stays. These variables say which table:
 
     TABLE         its name
+    KMS_KEY       the stack's parameter KmsKey, if it has one
     REGION        else the one that AWS's own settings name
 """
 
@@ -24,7 +25,7 @@ from tools.stack import deployment
 from tools.stack.background import StackError
 from tools.stack.deployment import Say
 
-NAME, LABEL = "ExistingTable", "ExistingTableStream"  # parameters of template.yaml
+NAME, LABEL, KEY = "ExistingTable", "ExistingTableStream", "KmsKey"  # parameters of template.yaml
 WAIT_SECONDS = 4 * 3600.0  # an index of a large table takes its time to be filled
 POLL_SECONDS = 5.0
 ON = {"ENABLED", "ENABLING"}
@@ -33,10 +34,11 @@ Described = Mapping[str, Any]
 Lack = tuple[str, Callable[[], object]]  # what is missing, and what gives it
 
 
-def adopt(dynamodb: Any, name: str, say: Say, sleep: Callable[[float], None] = time.sleep) -> str:
-    """Gives the table what it lacks, and returns the label of its stream. Raises StackError for a table that isn't one
-    of Baton's, or isn't ready for any change."""
-    table = ExistingTable(dynamodb, name, _own_table())
+def adopt(dynamodb: Any, name: str, say: Say, sleep: Callable[[float], None] = time.sleep, *, kms_key: str = "") -> str:
+    """Gives the table what it lacks, and returns the label of its stream. ``kms_key``: the ARN of the key that must
+    encrypt the table; empty if any key of KMS may. Raises StackError for a table that isn't one of Baton's, or isn't
+    ready for any change."""
+    table = ExistingTable(dynamodb, name, _own_table(), kms_key)
     table.refuse_foreign()
     for what, give in table.lacks():
         say(f"{name} has {what}: changing that")
@@ -48,11 +50,12 @@ def adopt(dynamodb: Any, name: str, say: Say, sleep: Callable[[float], None] = t
 def refuse_unready(dynamodb: Any, wanted: Mapping[str, str], before: Mapping[str, str]) -> None:
     """Raises StackError where a stack, with these parameters after those, would work on a table that lacks what the
     functions need or what protects it; or on a new one, which is empty."""
-    name, label, left = wanted[NAME], wanted[LABEL], before.get(NAME, "")
+    name, label, key, left = wanted[NAME], wanted[LABEL], wanted[KEY], before.get(NAME, "")
     if left and not name:
         raise StackError(f"without {NAME} the stack would get a new table, with nothing in it; it works on {left}")
-    if name and (missing := _missing(ExistingTable(dynamodb, name, _own_table()), label)):
-        raise StackError(f"{name} has {', '.join(missing)}. `make adopt TABLE={name}` makes it ready")
+    if name and (missing := _missing(ExistingTable(dynamodb, name, _own_table(), key), label)):
+        with_key = f" KMS_KEY={key}" if key else ""
+        raise StackError(f"{name} has {', '.join(missing)}. `make adopt TABLE={name}{with_key}` makes it ready")
 
 
 def _missing(table: ExistingTable, label: str) -> list[str]:
@@ -68,11 +71,13 @@ def _own_table() -> Described:
 
 @dataclass(frozen=True)
 class ExistingTable:
-    """``wanted``: the properties that the template gives the stack's own."""
+    """``wanted``: the properties that the template gives the stack's own. ``kms_key``: the ARN of the
+    key that must encrypt the table; empty if any key of KMS may."""
 
     dynamodb: Any
     name: str
     wanted: Described
+    kms_key: str
 
     @property
     def stream_label(self) -> str:
@@ -97,8 +102,11 @@ class ExistingTable:
         found = self._described()
         if found.get("BillingModeSummary", {}).get("BillingMode") != self.wanted["BillingMode"]:
             yield "a provisioned capacity", partial(self._update, BillingMode=self.wanted["BillingMode"])
-        if found.get("SSEDescription", {}).get("Status") not in ON:
-            yield "no encryption under a key of KMS", partial(self._update, SSESpecification={"Enabled": True})
+        encrypted = found.get("SSEDescription", {})
+        if encrypted.get("Status") not in ON or self.kms_key not in {"", encrypted.get("KMSMasterKeyArn")}:
+            own = {"SSEType": "KMS", "KMSMasterKeyId": self.kms_key} if self.kms_key else {}
+            what = f"no encryption under {self.kms_key or 'a key of KMS'}"
+            yield what, partial(self._update, SSESpecification={"Enabled": True, **own})
         for name in sorted(_by_name(self.wanted).keys() - _by_name(found).keys()):
             yield f"no index {name}", partial(self._add_index, name)
         if found.get("StreamSpecification") != self._stream:
@@ -173,7 +181,8 @@ def main() -> int:
     session = botocore.session.get_session()
     try:
         name, region = _asked(session)
-        label = adopt(session.create_client("dynamodb", region_name=region), name, print)
+        kms_key = os.environ.get("KMS_KEY", "")
+        label = adopt(session.create_client("dynamodb", region_name=region), name, print, kms_key=kms_key)
     except (StackError, BotoCoreError, ClientError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

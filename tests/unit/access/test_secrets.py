@@ -67,6 +67,12 @@ def test_each_workspace_has_its_own_secret(secrets: SecretsManagerSecrets, clien
     assert names == {"baton-test/acme/notion", "baton-test/globex/notion"}
 
 
+def test_a_secret_is_made_with_the_deployments_key_if_there_is_one(client: Meddled) -> None:
+    for workspace, key in (("acme", "arn:aws:kms:us-east-1:111122223333:key/ours"), ("globex", "")):
+        SecretsManagerSecrets(client, PREFIX, print, key).put(workspace, "ntn_fake_1")
+        assert client.client.describe_secret(SecretId=f"baton-test/{workspace}/notion").get("KmsKeyId", "") == key
+
+
 @pytest.mark.parametrize("workspace", ["", "acme/notion", "../globex", "a b", "acme\n"])
 def test_no_workspace_can_name_anothers_secret(secrets: SecretsManagerSecrets, workspace: str) -> None:
     with pytest.raises(ValueError, match=r"^"):

@@ -237,7 +237,9 @@ def _notion() -> Trackers:
 def _secrets_manager() -> Secrets:
     from baton.adapters.secrets import SecretsManagerSecrets
 
-    return SecretsManagerSecrets(_client("secretsmanager", SECRETS), config.load().secrets_prefix, log_line)
+    settings = config.load()
+    client = _client("secretsmanager", SECRETS)
+    return SecretsManagerSecrets(client, settings.secrets_prefix, log_line, settings.secrets_kms)
 
 
 @cache

@@ -33,6 +33,7 @@ class Config:
     tracker_dead_letters_url: str
     bus: str
     secrets_prefix: str  # the start of the secrets' names
+    secrets_kms: str  # the ARN of the KMS key of secrets that are made; empty for the account's own of Secrets Manager
     callbacks_sealed_by: str  # the ARN of the secret that callbacks' addresses are derived from
     notion_url: str  # of Notion's API, without a slash at the end
     public_url: str  # of Baton's API, without a slash at the end
@@ -66,6 +67,7 @@ def read(environ: Mapping[str, str]) -> Config:
         tracker_dead_letters_url=environ.get("BATON_TRACKER_DLQ_URL", ""),
         bus=environ.get("BATON_BUS", ""),
         secrets_prefix=environ.get("BATON_SECRETS_PREFIX") or "baton",
+        secrets_kms=environ.get("BATON_SECRETS_KMS", ""),
         callbacks_sealed_by=environ.get("BATON_CALLBACKS_SEALED_BY", ""),
         notion_url=notion_url(environ),
         public_url=environ.get("BATON_PUBLIC_URL", "").rstrip("/"),

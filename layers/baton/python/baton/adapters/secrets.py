@@ -55,10 +55,12 @@ class SecretReader:
 
 
 class SecretsManagerSecrets:
-    """``prefix`` begins the names of all secrets, and the resource of the IAM policy."""
+    """``prefix`` begins the names of all secrets, and the resource of the IAM policy. ``kms_key`` encrypts those that
+    are made; empty for the account's own key of Secrets Manager."""
 
-    def __init__(self, client: SecretsClient, prefix: str, log: Callable[..., None]) -> None:
+    def __init__(self, client: SecretsClient, prefix: str, log: Callable[..., None], kms_key: str = "") -> None:
         self._client, self._prefix, self._log = client, prefix, log
+        self._made_with = {"Description": "A Notion token, kept by Baton."} | ({"KmsKeyId": kms_key} if kms_key else {})
         self._reader = SecretReader(client)
 
     def put(self, workspace: str, token: str) -> None:
@@ -95,7 +97,7 @@ class SecretsManagerSecrets:
             else:
                 return
             try:
-                self._client.create_secret(Name=name, SecretString=token, Description="A Notion token, kept by Baton.")
+                self._client.create_secret(Name=name, SecretString=token, **self._made_with)
             except exceptions.ClientError as exc:
                 if _code(exc) != "ResourceExistsException":
                     raise

@@ -1,0 +1,106 @@
+"""The linter accepts the translated template of every combination of switches, in several kinds of regions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+from cfnlint import ManualArgs
+from cfnlint.api import lint
+
+from infra.citations import ROOT
+from infra.registry import kinds
+from infra.template import FRONT_DOORS, Template, as_list, asked_for, load, made
+from infra.translated import translated
+from tools.admin.deploy_answers import DOORS, refuse_missing_door
+from tools.stack.background import StackError
+
+# The usual region; one without budgets; one without budgets and Function URLs; the two other partitions.
+REGIONS = ["us-east-1", "eu-north-1", "eu-central-2", "cn-northwest-1", "us-gov-west-1"]
+# Parameters that decide which resources are made, each with values that differ in that. A new switch is a new line.
+SWITCHES = {
+    "FrontDoor": FRONT_DOORS,
+    "KmsKey": ("", "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"),
+    "PermissionsBoundary": ("", "arn:aws:iam::111122223333:policy/bound"),
+    "ExistingTable": ("", "baton-restored"),
+}
+LINTED_APART = ["W", "I", "E3019"]  # rules about a template as a whole: `make check` applies them to template.yaml
+
+
+def deployments(template: Template) -> Iterator[tuple[dict[str, str], Template]]:
+    """Yields each combination of the switches, with the translated template that it gives."""
+    for values in product(*SWITCHES.values()):
+        given = dict(zip(SWITCHES, values, strict=True))
+        yield given, translated(made(template, **given))
+
+
+def together(templates: list[Template]) -> Template:
+    """Returns one template with the parts of all. A part that differs between templates is there once in each form, and
+    forms after the first get a number. So the linter checks each form once, not once in each template."""
+    whole: Template = {**templates[0], "Resources": {}, "Outputs": {}}
+    for section in ("Resources", "Outputs"):
+        forms: dict[str, list[Any]] = {}
+        for template in templates:
+            for name, part in template[section].items():
+                if part not in forms.setdefault(name, []):
+                    forms[name].append(part)
+        whole[section] = {
+            f"{name}{number or ''}": part for name, parts in forms.items() for number, part in enumerate(parts)
+        }
+    return whole
+
+
+def refused(templates: list[Template]) -> list[str]:
+    """Returns what the linter finds."""
+    settings = ManualArgs(regions=REGIONS, ignore_checks=LINTED_APART)
+    return [str(each) for each in lint(json.dumps(together(templates)), config=settings)]
+
+
+def missing(template: Template) -> set[str]:
+    """Returns the names that the template refers to and doesn't have."""
+    named = {*asked_for([template["Resources"], template["Outputs"]])}
+    named |= {name for each in template["Resources"].values() for name in as_list(each.get("DependsOn", []))}
+    there = template["Resources"].keys() | template["Parameters"].keys()
+    return {name for name in named - there if not name.startswith("AWS::")}
+
+
+@pytest.mark.slow
+def test_the_linter_accepts_every_deployment_in_every_kind_of_region() -> None:
+    assert f"--regions {' '.join(REGIONS)} " in (ROOT / "Makefile").read_text(), "`make check` lints for the same"
+    assert refused([each for _, each in deployments(load())]) == []
+
+
+def test_no_deployment_refers_to_what_it_doesnt_have() -> None:
+    assert {name for _, each in deployments(load()) for name in missing(each)} == set()
+    broken = load()
+    broken["Resources"]["KmsKeyUse"]["Condition"] = "HasBoundary"
+    assert {name for _, each in deployments(broken) for name in missing(each)} == {"KmsKeyUse"}
+
+
+def test_each_form_of_a_part_is_linted() -> None:
+    parts = [
+        {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": each}}} for each in (30, 30, "long")
+    ]
+    templates: list[Template] = [{"Resources": each, "Outputs": {}} for each in parts]
+    assert list(together(templates)["Resources"]) == ["Queue", "Queue1"]
+    assert ["'long' is not of type 'integer'" in each for each in refused(templates)] == [True]
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_make_deploy_refuses_exactly_the_front_doors_that_a_region_lacks(region: str) -> None:
+    for given, template in deployments(load()):
+        foreign = {each["Type"] for each in template["Resources"].values()} - kinds(region).keys()
+        assert foreign <= {DOORS[given["FrontDoor"]]}
+        if foreign:
+            with pytest.raises(StackError, match=f"{region} has no {DOORS[given['FrontDoor']]}"):
+                refuse_missing_door(given["FrontDoor"], region)
+        else:
+            refuse_missing_door(given["FrontDoor"], region)
+
+
+def test_regions_differ_in_the_front_doors_that_they_have() -> None:
+    assert [DOORS["FunctionUrl"] in kinds(each) for each in REGIONS] == [True, True, False, False, False]
+    refuse_missing_door("FunctionUrl", "xx-new-1")  # unknown to the linter: AWS decides
