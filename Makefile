@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test fuzz simulate planted paths check bench openapi fmt lock deploy adopt smoke clean
+.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt smoke clean
 
 PYTHON ?= python3
 
@@ -182,6 +182,10 @@ openapi: setup ## write docs/openapi.json, docs/cli.md, the table of routes and 
 # STACK, REGION, PARAMS='Name=value …', TAGS, YES, RUNTIME, ARCHITECTURE, BATON_SCRIPT and BUILT reach it as they are.
 deploy: setup ## build for the cloud and deploy, with what the stack was given before (STACK, REGION, PARAMS, YES=1)
 	@$(bin)/python -m tools.admin.deploy
+
+# STACK, REGION and YES reach it as they are.
+remove: setup ## remove a stack from the cloud: says first what is in the way, and what stays (STACK, REGION, YES=1)
+	@$(bin)/python -m tools.admin.remove
 
 # TABLE, KMS_KEY and REGION reach it as they are.
 adopt: setup ## give a restored table what AWS leaves out, so that a stack can work on it (TABLE, KMS_KEY, REGION)
