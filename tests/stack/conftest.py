@@ -130,11 +130,12 @@ def second(first: Deployed) -> Iterator[SecondStack]:
     made = SecondStack(first)
     try:
         given = "LogLevel=DEBUG DeletionProtection=false BedrockModels=arn:aws:bedrock:us-east-1::foundation-model/a"
+        given += " MonthlyBudget=50 AlarmTopicArn=arn:aws:sns:us-east-1:000000000000:alarms"
         made.said = made.deploy(PARAMS=given, TAGS="team=agents")
         first.schedule("DISABLED")
         yield made
     finally:
-        made.remove()
+        made.clear()
 
 
 @pytest.fixture

@@ -19,8 +19,10 @@ from support.worlds.second_stack import SecondStack
 from support.worlds.tenant import Tenant, new_workspace
 from tools.admin import existing_table, verify_trail
 from tools.admin.workspace_data import WorkspaceData
+from tools.stack.engine import REGION
 
 RESTORED = "baton-second-restored"
+QUEUE = f"arn:aws:sqs:{REGION}:{'0' * 12}:somebodys"
 HOUR = 3600
 UNPROTECTED = [{"ParameterKey": "DeletionProtection", "ParameterValue": "false"}]
 FAR = parse_rfc3339("2100-01-01T00:00:00Z")
@@ -38,7 +40,8 @@ def restored(second: SecondStack, source: str) -> str:
 
 def adopted(second: SecondStack) -> str:
     said: list[str] = []
-    label = existing_table.adopt(second.first.dynamo, RESTORED, said.append, lambda _seconds: None)
+    key = second.parameters()["KmsKey"]
+    label = existing_table.adopt(second.first.dynamo, RESTORED, said.append, lambda _seconds: None, kms_key=key)
     assert any("no stream" in line for line in said)
     return label
 
@@ -116,10 +119,22 @@ def test_a_stack_goes_on_with_a_restored_table_and_what_came_later_never_happene
 
 
 def test_a_removed_stack_leaves_its_tables_and_its_secrets_until_somebody_deletes_them(second: SecondStack) -> None:
-    dynamo, secrets, logs = (second.first.aws(each) for each in ("dynamodb", "secretsmanager", "logs"))
+    dynamo, secrets, logs, events = (
+        second.first.aws(each) for each in ("dynamodb", "secretsmanager", "logs", "events")
+    )
     made, table, groups = second.resources(), second.opened().stack.table, f"/aws/lambda/{second.name}-"
     assert logs.describe_log_groups(logGroupNamePrefix=groups)["logGroups"]
-    second.remove()
+    rule = {"Name": "somebodys", "EventBusName": made["Bus"]}
+    events.put_rule(**rule, EventPattern='{"source": ["baton"]}')
+    events.put_targets(Rule=rule["Name"], EventBusName=made["Bus"], Targets=[{"Id": "queue", "Arn": QUEUE}])
+    refused = second.refused("remove")
+    assert f"--event-bus-name {made['Bus']} --rule somebodys --ids queue" in refused
+    assert logs.describe_log_groups(logGroupNamePrefix=groups)["logGroups"]
+    events.remove_targets(Rule=rule["Name"], EventBusName=made["Bus"], Ids=["queue"])
+    events.delete_rule(**rule)
+
+    said = second.remove()
+    assert f"delete-table --region {REGION} --table-name {table}" in said
     assert logs.describe_log_groups(logGroupNamePrefix=groups)["logGroups"] == []
     assert dynamo.scan(TableName=table, Limit=1)["Count"] == 1
     assert len(secrets.get_secret_value(SecretId=made["CallbackKey"])["SecretString"]) == 64
