@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
 from api import health
 from api.access import session_routes, settings_routes, token_routes
 from api.agents import routes as agent_routes
@@ -20,7 +22,7 @@ from api.memory import routes as memory_routes
 from api.tasks import approval_routes, command_routes
 from api.tasks import routes as task_routes
 from api.tracker import routes as tracker_routes
-from baton.bootstrap import wire
+from baton.bootstrap import begin, wire
 from rest import routing
 from rest.app import App
 
@@ -66,5 +68,6 @@ ELSEWHERE = {
 app = App(routes, wire, elsewhere=ELSEWHERE)
 
 
-def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    begin(context)
     return app(event)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from baton.bootstrap import wire
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from baton.bootstrap import begin, wire
 from baton.ports.deps import Deps
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from create_handoff_marker.shapes import MarkerRequest, MarkerView
@@ -59,5 +61,6 @@ def refused(answer: answers.Answer) -> answers.Answer:
 app = App(routes, wire, refused=refused)
 
 
-def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    begin(context)
     return app(event)

@@ -6,7 +6,9 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-from baton.bootstrap import wire
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from baton.bootstrap import begin, wire
 from baton.domain import errors
 from baton.ports.deps import Deps
 from mcp_door.eras import speaks_modern, version_of
@@ -133,5 +135,6 @@ class McpApp(App):
 app = McpApp(routes, wire, refused=refused)
 
 
-def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    begin(context)
     return app(event)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton.bootstrap import logger, wire
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from baton.bootstrap import begin, logger, wire
 from baton.ports.deps import Deps
 from baton.services.tracker.receive_webhook import receive_webhook
 from notion_webhook.delivery import NotionEvent
@@ -47,5 +49,6 @@ def receive_delivery(deps: Deps, call: routing.Call[NotionEvent, None]) -> answe
 app = App(routes, wire)
 
 
-def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    begin(context)
     return app(event)

@@ -9,7 +9,7 @@ from aws_lambda_powertools.metrics import Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
-from baton.bootstrap import logger, wire, wire_dead_letters, wire_runner
+from baton.bootstrap import IN_BACKGROUND, begin, logger, wire, wire_dead_letters, wire_runner
 from baton.config import load
 from baton.domain.ids import is_id, is_slug
 from baton.ports import runs
@@ -46,6 +46,7 @@ def notice_of(body: str) -> DispatchNotice:
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    begin(context, IN_BACKGROUND)
     time_budget = TimeBudget(
         lease_seconds=load().lease_seconds, time_left=lambda: context.get_remaining_time_in_millis() / 1_000
     )

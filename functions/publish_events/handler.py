@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from baton.bootstrap import logger, wire, wire_bus, wire_workers
+from baton.bootstrap import IN_BACKGROUND, begin, logger, wire, wire_bus, wire_workers
 from baton.ports.deps import Deps
 from baton.ports.events import Bus
 from baton.services.events.publish_events import PublishReport, publish_overdue, publish_records
@@ -17,6 +17,7 @@ MARGIN_SECONDS = 20
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    begin(context, IN_BACKGROUND)
     return tell(wire(), wire_bus(), event, context)
 
 

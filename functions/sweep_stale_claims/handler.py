@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from baton.bootstrap import logger, wire, wire_workers
+from baton.bootstrap import IN_BACKGROUND, begin, logger, wire, wire_workers
 from baton.services.tasks.sweep import SweepReport, sweep
 
 # Enough for the task at hand and for logging the result.
@@ -15,6 +15,7 @@ MARGIN_SECONDS = 10
 
 
 def lambda_handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    begin(context, IN_BACKGROUND)
     this = sweep(wire(), lambda: has_time(context), wire_workers())
     counts = {
         "looked_at": this.looked_at,

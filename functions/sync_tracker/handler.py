@@ -10,7 +10,7 @@ from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
-from baton.bootstrap import logger, wire, wire_tracker_dead_letters
+from baton.bootstrap import IN_BACKGROUND, begin, logger, wire, wire_tracker_dead_letters
 from baton.domain.ids import is_id
 from baton.ports.deps import Deps
 from baton.ports.queues import DeadLetters
@@ -60,6 +60,8 @@ def _is_valid_id(value: object) -> bool:
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    begin(context, IN_BACKGROUND)
+
     def time_left() -> float:
         return context.get_remaining_time_in_millis() / 1_000
 

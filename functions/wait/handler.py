@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import Field
 
-from baton.bootstrap import wire
+from baton.bootstrap import begin, wire
 from baton.ports.deps import Deps
 from baton.services.claims.claim_task import claim_next_waiting
 from baton.services.tasks.await_task import EventRange, await_task, wait_for_events
@@ -71,5 +72,6 @@ def wait_for_a_claim(deps: Deps, call: routing.Call[WaitingClaimRequest, ClaimWa
 app = App(routes, wire)
 
 
-def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    begin(context)
     return app(event)

@@ -11,12 +11,14 @@ import pytest
 from moto import mock_aws
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
 from contract.access.test_isolation import OURS, READINGS, answer, fill
 from support.clock import NOON
 from support.fakes.dynamo import create_table, table_definition
+from support.faults.threads import StillClock
 
 TABLE = "baton"
 CONSTANTS = {keys.QUEUE_INDEX: "QUEUE_INDEX", keys.WAKE_INDEX: "WAKE_INDEX"}
@@ -32,7 +34,7 @@ def dynamo() -> Iterator[Any]:
 
 @pytest.fixture
 def store(dynamo: Any) -> Store:
-    return DynamoStore(Table(dynamo, TABLE, lambda _seconds: None))
+    return DynamoStore(Table(dynamo, TABLE, Patience(StillClock())))
 
 
 def all_readings(store: Store) -> dict[str, Any]:

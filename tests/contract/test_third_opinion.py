@@ -11,12 +11,14 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports.store import Store
 from support.fakes.dynamo import Wire, create_table
 from support.faults.soak import IS_WHOLE
+from support.faults.threads import StillClock
 from support.same_store import contract
 
 pytestmark = pytest.mark.slow
@@ -90,4 +92,4 @@ def wire(client: Any) -> Iterator[Wire]:
 
 @pytest.fixture
 def store(wire: Wire) -> Store:
-    return DynamoStore(Table(wire.client, wire.table, lambda _seconds: None))
+    return DynamoStore(Table(wire.client, wire.table, Patience(StillClock())))

@@ -87,7 +87,7 @@ def test_one_fault_at_any_call_is_not_noticed(name: str) -> None:
             repeatable.check_trails()
 
 
-@pytest.mark.parametrize("fault", ["timeout_after", "no_connection"])
+@pytest.mark.parametrize("fault", ["timeout_after", "no_connection", "throttle"])
 @pytest.mark.parametrize("name", USE_CASES)
 def test_a_fault_that_stays_is_busy_and_the_repeat_gets_the_first_answer(name: str, fault: str) -> None:
     case = USE_CASES[name]

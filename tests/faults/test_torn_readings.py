@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.alerts.alert import AlertState, Severity
@@ -70,7 +71,7 @@ def torn(rig: Rig, team: Team, step: Callable[[], object]) -> World:
     """A world whose next reading of several items is torn by ``step``."""
     client = Torn(rig)
     client.step, client.is_torn = step, True
-    world = World(store=DynamoStore(Table(client, rig.table, rig.clock.sleep)), clock=rig.clock)
+    world = World(store=DynamoStore(Table(client, rig.table, Patience(rig.clock))), clock=rig.clock)
     world.dispatch_queue = team.world.dispatch_queue
     return world
 
@@ -90,7 +91,7 @@ def test_result_of_a_join_has_its_output_when_the_branch_ends_between_two_readin
     task, (first, second) = waiting(team)
     team.complete(first, output={"of": "first"})
     client = Torn(rig)
-    store = HookedStore(DynamoStore(Table(client, rig.table, rig.clock.sleep)))
+    store = HookedStore(DynamoStore(Table(client, rig.table, Patience(rig.clock))))
     world = World(store=store, clock=rig.clock)
     client.step = lambda: team.complete(second, output={"of": "second"})
     store.before["outcomes"] = client.tear  # the reading that matters
@@ -199,7 +200,7 @@ def test_dossier_has_no_recovery_record_that_its_head_does_not_know(rig: Rig) ->
         sweep(rig.world.deps)
 
     client = TornAfterHead(rig, lose_the_claim)
-    store = DynamoStore(Table(client, rig.table, rig.clock.sleep))
+    store = DynamoStore(Table(client, rig.table, Patience(rig.clock)))
     details = store.tasks.read(WORKSPACE, held.task.id)
     assert rig.world.task(held.task.id).recoveries == 1
     assert len(details.recoveries) == details.task.recoveries == 0
@@ -239,7 +240,7 @@ class Outside:
 
 
 def doubled(rig: Rig) -> World:
-    return World(store=DynamoStore(Table(Doubled(rig), rig.table, rig.clock.sleep)), clock=rig.clock)
+    return World(store=DynamoStore(Table(Doubled(rig), rig.table, Patience(rig.clock))), clock=rig.clock)
 
 
 def test_entry_that_an_index_shows_twice_is_told_once_and_stops_nobody(rig: Rig) -> None:

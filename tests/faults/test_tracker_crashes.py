@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.notion import NotionTrackers
@@ -128,7 +129,7 @@ class TrackerProcesses:
     def mortal(self) -> Deps:
         store: Any = PluggedIn(self.world.store, self.plug)
         if self.rig:
-            store = DynamoStore(Table(PluggedIn(self.rig.raw, self.plug), self.rig.table, self.world.clock.sleep))
+            store = DynamoStore(Table(PluggedIn(self.rig.raw, self.plug), self.rig.table, Patience(self.world.clock)))
         return self.process(store, PluggedInTransport(self.notion.transport(), self.plug))
 
     def survivor(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.access.principal import PrincipalKind
@@ -128,7 +129,7 @@ def on_the_wire(case: UseCase, kind: type[Wire] = Wire) -> tuple[Rig, World, Any
     given = case.prepare(rig.world)
     rig.store.contacts.mark_contact("acme", "auditor", rig.clock.now(), MARKED_EVERY)
     wire = kind(rig)
-    world = World(store=DynamoStore(Table(wire, rig.table, rig.clock.sleep)), clock=rig.clock)
+    world = World(store=DynamoStore(Table(wire, rig.table, Patience(rig.clock))), clock=rig.clock)
     return rig, world, given, wire
 
 

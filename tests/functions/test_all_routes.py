@@ -12,6 +12,7 @@ import pytest
 from all_routes import handler as all_routes
 from baton.domain.access.principal import Principal
 from rest.routing import Endpoint
+from support.context import FakeContext
 from support.gateway import ROUTES, Gateway, Reply, gateway_event, route_of, undocumented
 from support.values.bodies import BODIES, IDS, QUERIES
 from support.worlds.world import World, agent, human, marker_body
@@ -41,7 +42,7 @@ def send(world: World, gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> Sen
 
     def ask(by: Principal | None, method: str, path: str, body: Any = None, **options: Any) -> Reply:
         gateway.admit(by)
-        answer = all_routes.lambda_handler(url_event(gateway_event(by, method, path, body, **options)), None)
+        answer = all_routes.lambda_handler(url_event(gateway_event(by, method, path, body, **options)), FakeContext())
         shown = Reply(answer["statusCode"], answer["headers"], answer.get("body", ""))
         route = route_of(method, path)
         assert route is None or list(undocumented(route, shown)) == []
@@ -94,6 +95,6 @@ def test_an_unknown_path_is_a_problem(send: Send, path: str) -> None:
 
 @pytest.mark.parametrize("event", [{}, {"requestContext": None}, {"requestContext": {"http": {}}}, {"rawPath": 1}])
 def test_what_is_no_request_is_answered(send: Send, event: dict[str, Any]) -> None:
-    answer = all_routes.lambda_handler(event, None)
+    answer = all_routes.lambda_handler(event, FakeContext())
     assert answer["statusCode"] == 500
     assert json.loads(answer["body"])["code"] == "internal"

@@ -13,6 +13,7 @@ import pytest
 from all_routes.handler import lambda_handler as all_routes
 from console.console_files import FOLDER, INDEX, PLACEHOLDER, console_files
 from console.handler import GUARDS, is_for_console, lambda_handler
+from support.context import FakeContext
 
 LINKS = re.compile(r'(?:href|src)="([^"]+)"')
 
@@ -174,4 +175,4 @@ def test_the_first_page_has_no_script_of_its_own() -> None:
 def test_a_function_url_sends_it_what_the_gateway_would(event: dict[str, Any], *, expected: bool) -> None:
     assert is_for_console(event) is expected
     if expected:
-        assert all_routes(event, None)["statusCode"] == 405
+        assert all_routes(event, FakeContext())["statusCode"] == 405

@@ -125,17 +125,18 @@ class Environment:
     def _replace(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name, value in ENVIRONMENT.items():
             monkeypatch.setenv(name, value)
-        services: dict[str, Any] = {
+        self.services: dict[str, Any] = {
             "dynamodb": self.dynamo,
             "sqs": self.queues,
             "events": self.events,
             "secretsmanager": self.secrets,
             "bedrock-runtime": self.bedrock,
         }
-        monkeypatch.setattr(boto3.session.Session, "client", lambda _self, service, **_: services[service])
+        monkeypatch.setattr(boto3.session.Session, "client", lambda _self, service, **_: self.services[service])
         monkeypatch.setattr(os, "urandom", self.numbers.urandom)
         monkeypatch.setattr(httpx.HTTPTransport, "handle_request", lambda _self, request: self._ask_notion(request))
         monkeypatch.setattr(SystemClock, "now", lambda _self: self.clock.now())
+        monkeypatch.setattr(SystemClock, "monotonic", lambda _self: self.clock.monotonic())
         monkeypatch.setattr(SystemClock, "sleep", lambda _self, seconds: self.clock.sleep(seconds))
         # Nothing waits for Notion here, however long the machine takes.
         defaults = NotionTrackers.__init__.__kwdefaults__ or {}

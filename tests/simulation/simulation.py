@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import baton.adapters.dynamodb.table as table_module
 import baton.services.runs.process_task as process_task_module
 from baton.adapters.dynamodb.concurrent_calls import Calls
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.shards import Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
@@ -37,6 +38,7 @@ from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.indexes import FakeIndex, Key, index_entry
 from support.fakes.ports import FakeCallbackKey, FakeSecrets
+from support.faults.threads import StillClock
 
 T = TypeVar("T")
 TABLE = "simulated"
@@ -44,6 +46,8 @@ TABLE = "simulated"
 # while a number is being changed, and each reads all of them.
 SHARDS = (Shards(Spread(4), Spread(1, 2)), Shards(Spread(2, 4), Spread(2)), Shards(Spread(1, 4), Spread(1, 2)))
 CONTAINERS = len(SHARDS)
+# Seconds for which they try a call of the table again, the least of them hardly any.
+PATIENCE = dict(zip(SHARDS, (3.0, 10.0, 0.1), strict=True))
 
 
 # So few entries that there are packs.
@@ -187,7 +191,7 @@ class Simulation:
 
     def found_anew(self, question: Question) -> list[ScoredEntry]:
         """What a process finds that begins now, without writing anything."""
-        store = ReadOnlyStore(Table(self.dynamo, TABLE, lambda _seconds: None))
+        store = ReadOnlyStore(Table(self.dynamo, TABLE, Patience(StillClock())))
         clock = FakeClock(BEGIN + timedelta(milliseconds=self.now_ms))
         return LexicalSearch(store, clock, SEARCHED).find(WORKSPACE, question).items
 
@@ -196,6 +200,9 @@ class Simulation:
             self.scheduler.now_ms += int(seconds * 1000)
         else:
             self.scheduler.park(self.now_ms + max(1, int(seconds * 1000)))
+
+    def monotonic(self) -> float:
+        return self.now_ms / 1000
 
     def pass_to(self, now_ms: int) -> None:
         """Where it is calm."""
@@ -232,7 +239,9 @@ class Simulation:
             left.pop(0 if self.fault_source.is_calm or len(left) == 1 else self.draw(len(left)))()
 
     def _container(self, shards: Shards) -> tuple[Deps, SimulatedRunner]:
-        store = DynamoStore(Table(self._client, TABLE, self.sleep, Layout(shards), self._in_any_order))
+        store = DynamoStore(
+            Table(self._client, TABLE, Patience(self, PATIENCE[shards]), Layout(shards), self._in_any_order)
+        )
         deps = Deps(
             store=store,
             search=LexicalSearch(store, self.clock, SEARCHED),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import count
@@ -12,9 +11,11 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.adapters.system import SystemClock
 from baton.ports.store import Store
 from support.fakes.dynamo import Wire, create_table
 from support.same_store import contract
@@ -53,4 +54,4 @@ def wire(client: Any) -> Wire:
 
 @pytest.fixture
 def store(wire: Wire) -> Store:
-    return DynamoStore(Table(wire.client, wire.table, time.sleep))
+    return DynamoStore(Table(wire.client, wire.table, Patience(SystemClock())))

@@ -22,6 +22,9 @@ class FakeClock:
     def now(self) -> datetime:
         return self.time
 
+    def monotonic(self) -> float:
+        return self.time.timestamp()
+
     def sleep(self, seconds: float) -> None:
         step, self.meanwhile = self.meanwhile, None
         if step is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import count
@@ -11,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from baton.adapters.dynamodb.keys import WAKE_INDEX
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.adapters.system import SystemClock
 from baton.bootstrap import logger
 from tools.bench.edge import at_the_edge
 from tools.bench.meter import Meter, Usage
@@ -169,7 +170,7 @@ def _measure(stack: Stack, verb: Verb) -> Measured:
 def _usage(stack: Stack, verb: Verb, key: str | None) -> Usage:
     """Of one call, on a table of its own. A verb of the API comes as a request, with its token."""
     meter = Meter(stack.aws("dynamodb"))
-    processes = brought_to(verb, DynamoStore(Table(meter, new_table(stack), time.sleep)))
+    processes = brought_to(verb, DynamoStore(Table(meter, new_table(stack), Patience(SystemClock()))))
     act = at_the_edge(verb, processes, key) if verb.request is not None else lambda: verb.act(processes, None)
     meter.taken()
     act()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from api import handler as api
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import logger
@@ -54,7 +55,7 @@ class Desk:
     def __init__(self, waiting: int = WAITING, context_bytes: int = 1_000) -> None:
         dynamo, clock = FakeDynamo(), StillClock()
         self.meter, self.stream = Meter(dynamo), Stream(dynamo)
-        self.office = Office(DynamoStore(Table(self.meter, TABLE, clock.sleep)), WORKSPACE, clock=clock).open()
+        self.office = Office(DynamoStore(Table(self.meter, TABLE, Patience(clock))), WORKSPACE, clock=clock).open()
         self.office.store.tokens.add_token(token_of(self.office.human))
         self._app = App(api.routes, lambda: self.office.deps)
         self.task_ids = [self._needing(number, context_bytes) for number in range(waiting)]

@@ -19,8 +19,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.adapters.system import SystemClock
 from baton.domain.access.principal import ACT_AS, PrincipalKind
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
@@ -102,7 +104,7 @@ def deploy_floor(stack: Stack) -> None:
 
 def show_floor(stack: Stack) -> None:
     deploy_floor(stack)
-    store = DynamoStore(Table(stack.aws("dynamodb"), stack.table, time.sleep))
+    store = DynamoStore(Table(stack.aws("dynamodb"), stack.table, Patience(SystemClock())))
     offices = [Office(store, f"beside-{number}", agents=AGENTS).open() for number in range(CLIENTS)]
     callers = [_caller(stack, office) for office in offices]
     _show_latency(driven([_interleaved(callers[0])], LATENCY_SECONDS))

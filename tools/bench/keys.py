@@ -7,7 +7,6 @@ of a key get equal parts, as a hash spreads them.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +14,11 @@ from itertools import islice
 from typing import Any
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Layout, Table
+from baton.adapters.system import SystemClock
 from baton.domain.access.principal import Principal, PrincipalKind
 from baton.services.events.publish_events import publish_overdue
 from support.fakes.fake_dynamo import Charge, FakeDynamo
@@ -157,7 +158,7 @@ def measured(workspaces: int, shards: Shards = DEFAULT_SHARDS, handoffs: int = H
     """The heat of so many handoffs in each workspace: created, approved, claimed, renewed, completed, and told to the
     bus."""
     tracer = KeyTracer(FakeDynamo())
-    store = DynamoStore(Table(tracer, "bench", time.sleep, Layout(shards)))
+    store = DynamoStore(Table(tracer, "bench", Patience(SystemClock()), Layout(shards)))
     offices = [Office(store, f"{WORKSPACE}-{each}", agents=AGENTS).open() for each in range(workspaces)]
     tracer.forget()
     for office in offices:

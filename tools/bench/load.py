@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import cycle
 from statistics import quantiles
 from typing import Any
@@ -10,8 +9,10 @@ from typing import Any
 import httpx
 from botocore.config import Config
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.adapters.system import SystemClock
 from baton.bootstrap import CLIENT
 from baton.domain.tasks.calls import WorkerCall
 from baton.services.claims.claim_task import claim_next
@@ -34,7 +35,7 @@ MARKER = "marker"
 def show_load(stack: Stack) -> None:
     rows: list[list[str]] = []
     client = _client(stack)
-    deployed = DynamoStore(Table(client, stack.table, time.sleep))
+    deployed = DynamoStore(Table(client, stack.table, Patience(SystemClock())))
     for clients in CLIENTS:
         offices = _opened(deployed, f"markers-{clients}", MARKER_OFFICES)
         pool = [(processes, pair) for processes in offices for pair in processes.directions()]
@@ -42,7 +43,7 @@ def show_load(stack: Stack) -> None:
     for clients in CLIENTS:
         offices = _opened(deployed, f"handoffs-{clients}", clients)
         rows += _rows("handoffs over HTTP", [_handoff_over_http(stack, processes) for processes in offices])
-    alone = DynamoStore(Table(client, new_table(stack), time.sleep))
+    alone = DynamoStore(Table(client, new_table(stack), Patience(SystemClock())))
     for clients in CLIENTS:
         offices = _opened(alone, f"direct-{clients}", clients)
         rows += _rows("handoffs, use cases only", [_handoff_directly(processes) for processes in offices])

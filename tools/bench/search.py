@@ -12,11 +12,13 @@ from typing import Any
 
 from baton.adapters.dynamodb.concurrent_calls import ConcurrentCalls
 from baton.adapters.dynamodb.memory import entry_items
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.prefetch import prefetched
+from baton.adapters.system import SystemClock
 from baton.bootstrap import CALLS_AT_ONCE
 from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.memory.entry_index import Question
@@ -66,7 +68,7 @@ def _rows(client: Any, name: str, size: int) -> Iterator[list[str]]:
 
     def process() -> Deps:
         together = ConcurrentCalls(CALLS_AT_ONCE - 1)
-        deps = Office(DynamoStore(Table(meter, name, time.sleep, together=together)), WORKSPACE).deps
+        deps = Office(DynamoStore(Table(meter, name, Patience(SystemClock()), together=together)), WORKSPACE).deps
         return replace(deps, search=LexicalSearch(deps.store, deps.clock, through=prefetched))
 
     def measured(act: Callable[[], object]) -> Measured:

@@ -11,8 +11,10 @@ from typing import Any
 
 import httpx
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.adapters.system import SystemClock
 from baton.domain.access.principal import PrincipalKind
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
@@ -28,7 +30,7 @@ AGENTS = 12
 
 
 def show_waits(stack: Stack) -> None:
-    store = DynamoStore(Table(stack.aws("dynamodb"), stack.table, time.sleep))
+    store = DynamoStore(Table(stack.aws("dynamodb"), stack.table, Patience(SystemClock())))
     rows = []
     for name, measured in (("approved → claimed", _approvals), ("lease over → claimed", _leases)):
         times = [seconds * 1_000 for seconds in measured(stack, store)]

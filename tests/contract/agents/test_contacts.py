@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from baton.adapters.dynamodb.agents.contacts import MAX_REMEMBERED, Contacts
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.table import Table
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.errors import Busy
@@ -16,6 +17,7 @@ from baton.ports.store import Store
 from baton.steps.agents.mark_contact import mark_contact
 from support.clock import NOON
 from support.fakes.fake_dynamo import refusal
+from support.faults.threads import StillClock
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent
 
@@ -90,7 +92,7 @@ def test_not_even_a_forbidden_write_is_in_the_way(rig: Rig) -> None:
 
 def test_a_process_that_serves_ever_new_agents_does_not_grow_for_ever() -> None:
     client: Any = SimpleNamespace(put_item=lambda **_: {"Attributes": {}})
-    contacts = Contacts(Table(client, "table", lambda _: None))
+    contacts = Contacts(Table(client, "table", Patience(StillClock())))
     for number in range(MAX_REMEMBERED + 1):
         contacts.mark_contact(WORKSPACE, f"a-{number}", NOON, MARKED_EVERY)
     assert len(contacts._tried) == 1

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.agents.liveness import MARKED_EVERY
@@ -34,7 +35,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self.meter, self.clock = Meter(FakeDynamo()), MomentousClock()
-        self.store = DynamoStore(Table(self.meter, TABLE, self.clock.sleep))
+        self.store = DynamoStore(Table(self.meter, TABLE, Patience(self.clock)))
         self.world = World(store=self.store, clock=self.clock).settle()
         self.store.contacts.mark_contact(WORKSPACE, "auditor", self.clock.now(), MARKED_EVERY)
         self.store.agents.roster(WORKSPACE)

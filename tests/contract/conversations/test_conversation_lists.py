@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from baton.adapters.dynamodb.conversations.conversation_reads import ENTRIES_AT_ONCE, MAX_TASKS
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.access.principal import Principal
@@ -20,6 +21,7 @@ from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.tasks.end_task import cancel_task
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE, InMemoryStore
+from support.faults.threads import StillClock
 from support.values.changes import new
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, World, human
@@ -51,7 +53,7 @@ def listed(world: World, criteria: ConversationFilter = ALL) -> list[ListedConve
 
 def test_the_list_costs_the_first_message_one_unit_and_later_ones_none() -> None:
     meter = Meter(FakeDynamo())
-    world = World(store=DynamoStore(Table(meter, TABLE, lambda _seconds: None))).settle()
+    world = World(store=DynamoStore(Table(meter, TABLE, Patience(StillClock())))).settle()
     asks = message_from({"source": {"agent": "human:alice"}, "target": {"agent": "runner", "reason": "Is it ready?"}})
     meter.taken()
     create_handoff(world.deps, human(), CreateHandoff(message=asks))

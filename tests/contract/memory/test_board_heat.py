@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.idempotency import IdempotencyKey
@@ -36,7 +37,7 @@ def posts_a_second(kind: EntryType, texts: dict[str, Any]) -> float:
     """As the busiest key allows: all posts are of one type, in one scope, by one agent, each under a key."""
     dynamo, clock, numbers = FakeDynamo(), FakeClock(), count()
     tracer = KeyTracer(dynamo)
-    world = World(store=DynamoStore(Table(tracer, TABLE, clock.sleep)), clock=clock).settle()
+    world = World(store=DynamoStore(Table(tracer, TABLE, Patience(clock))), clock=clock).settle()
     world.deps = replace(world.deps, ids=CountingIds())  # spread alike in every run
     tracer.forget()
     for _ in range(POSTS):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.handoffs.handoff_message import message_from
@@ -61,7 +62,7 @@ ASKED = {"nothing": {}, "a snapshot": {"scope": SCOPE}, "the deepest snapshot": 
 def filled(entries: int) -> FakeDynamo:
     """A table with a settled workspace and so many entries of the three types. One decision in three was replaced."""
     dynamo = FakeDynamo()
-    world = World(store=InMemoryStore(dynamo, lambda _seconds: None)).settle()
+    world = World(store=InMemoryStore(dynamo)).settle()
     for number in range(entries):
         kind = KINDS[number % 3]
         is_over = kind is EntryType.DECISION and number % 9 == 0
@@ -80,7 +81,7 @@ def metered(table: FakeDynamo) -> tuple[World, Meter]:
     dynamo = FakeDynamo()
     dynamo.take_over(table)
     meter, clock = Meter(dynamo), FakeClock(NOON + LATER)
-    world = World(store=DynamoStore(Table(meter, TABLE, clock.sleep)), clock=clock)
+    world = World(store=DynamoStore(Table(meter, TABLE, Patience(clock))), clock=clock)
     world.store.agents.roster("acme")
     meter.taken()
     return world, meter

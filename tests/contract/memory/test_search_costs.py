@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from baton.adapters.dynamodb.memory import entry_items
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.adapters.lexical_search import PAGE
@@ -47,7 +48,7 @@ class Searched:
     def begin(self) -> None:
         """With a process that knows the workspace's agents and settings, and none of its entries."""
         self.meter = Meter(self.dynamo)
-        self.world = World(store=DynamoStore(Table(self.meter, TABLE, self.clock.sleep)), clock=self.clock)
+        self.world = World(store=DynamoStore(Table(self.meter, TABLE, Patience(self.clock))), clock=self.clock)
 
     def recall(self) -> Usage:
         assert recall(self.world.deps, AUDITOR, Question(text=QUESTION, scope="src", limit=10)).items

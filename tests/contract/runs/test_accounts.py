@@ -12,6 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import Busy, Conflict
@@ -153,7 +154,7 @@ def test_of_many_at_once_as_many_count_as_the_limit_allows() -> None:
     count(rig.other_store, of_task(0))
 
     def call(number: int) -> bool:
-        store = DynamoStore(Table(rig.raw, TABLE, rig.clock.sleep))
+        store = DynamoStore(Table(rig.raw, TABLE, Patience(rig.clock)))
         for _ in range(100):
             try:
                 count(store, of_task(number, most_calls=10))
@@ -253,7 +254,7 @@ def test_no_step_that_arrives_again_is_counted_again_however_late() -> None:
     each arrives again after each later one."""
     rig = Rig()
     wire = Recorded(rig.raw)
-    store = DynamoStore(Table(wire, TABLE, rig.clock.sleep))
+    store = DynamoStore(Table(wire, TABLE, Patience(rig.clock)))
     steps = [of_task(0), of_task(0), *(of_task(number) for number in range(1, MAX_ACCOUNTS + 2))]
     steps += [of_task(0), of_task(0, 2), of_task(1), of_task(1, 3), of_task(0, 2)]
     for step in steps:
@@ -315,7 +316,7 @@ def test_a_usage_that_moves_while_it_is_read_is_read_whole(rig: Rig) -> None:
             both += [each for each in late if not each["pk"]["S"].endswith(task_id)]
             return {"Responses": {TABLE: both}}
 
-    torn = DynamoStore(Table(Torn(), TABLE, rig.clock.sleep))
+    torn = DynamoStore(Table(Torn(), TABLE, Patience(rig.clock)))
     assert usage(torn, task_id=task_id)[0] == ONE
 
 

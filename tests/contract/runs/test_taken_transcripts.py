@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import Busy, Conflict, StaleClaim, TooLarge
@@ -132,7 +133,7 @@ def test_nothing_that_arrives_again_changes_a_transcript_however_late() -> None:
     for order in orders(3, 3):
         rig = Rig()
         wire = Slow(rig.raw)
-        store = DynamoStore(Table(wire, TABLE, rig.clock.sleep))
+        store = DynamoStore(Table(wire, TABLE, Patience(rig.clock)))
         play(store, (1, 2), order)
         before = rig.other_store.runs.transcript(WORKSPACE, TASK)
         for name, request in wire.sent:

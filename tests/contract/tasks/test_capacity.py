@@ -12,6 +12,7 @@ from functools import cache
 
 import pytest
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import forget_all
@@ -114,7 +115,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, scrubbed_environment: None) -> 
 
 
 def office_of(verb: Verb, meter: Meter, agents: int = 5) -> Office:
-    store = DynamoStore(Table(meter, TABLE, lambda _seconds: None))
+    store = DynamoStore(Table(meter, TABLE, Patience(StillClock())))
     return Office(store, WORKSPACE, agents, runtime=verb.runtime, has_tracker=verb.has_tracker, clock=StillClock())
 
 

@@ -12,6 +12,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.shards import MAX_SHARDS, Shards, Spread
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
@@ -26,6 +27,7 @@ from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo, NoFaults
 from support.fakes.store import TABLE
 from support.faults.choke_point import Choked
+from support.faults.threads import StillClock
 from support.values.changes import new, then
 from support.values.task_items import a_job
 from support.worlds.world import WORKSPACE
@@ -40,7 +42,7 @@ PRIORITIES = (Priority.P0, Priority.P1, Priority.P2)
 
 
 def store_with(dynamo: Any, shards: Shards) -> DynamoStore:
-    return DynamoStore(Table(dynamo, TABLE, lambda _seconds: None, Layout(shards)))
+    return DynamoStore(Table(dynamo, TABLE, Patience(StillClock()), Layout(shards)))
 
 
 def a_new(number: int, **values: Any) -> Any:

@@ -25,6 +25,9 @@ class StillClock:
     def now(self) -> datetime:
         return self.at
 
+    def monotonic(self) -> float:
+        return 0.0
+
     def sleep(self, seconds: float) -> None:
         """No time passes."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.tasks.change import Change
@@ -34,7 +35,7 @@ class WrittenCalls:
 
     def __init__(self, rig: Rig, change: Change) -> None:
         client = _Kept()
-        DynamoStore(Table(client, rig.table, rig.clock.sleep)).commit(WORKSPACE, change)
+        DynamoStore(Table(client, rig.table, Patience(rig.clock))).commit(WORKSPACE, change)
         self.rig, self.requests = rig, client.requests
 
     def arrive(self, number: int) -> bool:

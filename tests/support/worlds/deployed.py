@@ -17,6 +17,7 @@ import httpx
 from botocore.config import Config
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, from_wire, to_wire
 from baton.adapters.lexical_search import LexicalSearch
@@ -196,7 +197,7 @@ class Deployed:
     def deps(self) -> Deps:
         """Returns the use cases' dependencies on the stack's table, in this process, with notices that go nowhere."""
         clock = SystemClock()
-        store = DynamoStore(Table(self.dynamo, self.stack.table, clock.sleep))
+        store = DynamoStore(Table(self.dynamo, self.stack.table, Patience(clock)))
         return Deps(
             store=store,
             search=LexicalSearch(store, clock),

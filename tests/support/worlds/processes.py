@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.sqs import SqsDispatchQueue
@@ -74,7 +75,7 @@ class Processes:
         self.queue, self.runner = FakeQueue(rig.clock), Runner()
         self.calls: list[str] = []
         self.plan: Plan = no_fault
-        self._begin(DynamoStore(Table(self._wrapped(rig.raw), rig.table, rig.clock.sleep)))
+        self._begin(DynamoStore(Table(self._wrapped(rig.raw), rig.table, Patience(rig.clock))))
 
     def _begin(self, store: Store) -> None:
         """Begins a process, with notices that can be lost."""

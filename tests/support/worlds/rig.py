@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from baton.adapters.dynamodb import items
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.domain.tasks.change import Change
@@ -19,14 +20,15 @@ from support.worlds.world import WORKSPACE, World
 class Rig:
     """A world on a table of its own. ``choked``: the choke point. ``raw``: the table behind it, for a second process
     without faults. The table knows no request by its token, as after ten minutes, so that only the commit proof tells
-    whether a commit was applied."""
+    whether a commit was applied. ``pauses``: the clock of the pauses between tries, apart from the world's."""
 
     def __init__(self) -> None:
         self.raw, self.table = FakeDynamo(NoFaults(knows_tokens=False)), TABLE
         self.choked = Choked(self.raw)
-        self.clock = FakeClock()
-        self.other_store = InMemoryStore(self.raw, self.clock.sleep)
-        store = DynamoStore(Table(self.choked, self.table, self.clock.sleep))
+        self.clock, self.pauses = FakeClock(), FakeClock()
+        self.other_store = InMemoryStore(self.raw)
+        self.patience = Patience(self.pauses)
+        store = DynamoStore(Table(self.choked, self.table, self.patience))
         self.world = World(store=store, clock=self.clock)
 
     @property

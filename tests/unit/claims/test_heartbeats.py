@@ -114,7 +114,7 @@ def test_of_two_heartbeats_at_once_the_shorter_doesnt_undo_the_longer() -> None:
             return super().update_item(**request)
 
     table, clock = Between(), FakeClock()
-    store = InMemoryStore(table, clock.sleep)
+    store = InMemoryStore(table, clock)
     task = claimed_in(store, deadline=NOON + timedelta(hours=5), fail_on_deadline=True)
     call = WorkerCall(AUDITOR, task.id, "clm_1")
     table.step = lambda: store.claims.renew(call, NOON + timedelta(seconds=301), 3_600)

@@ -28,7 +28,7 @@ LAGS_MS = (0, 40, 700, 1_900)
 
 def lagging_world(lag_ms: int) -> World:
     clock = FakeClock()
-    store = InMemoryStore(FakeDynamo(LateIndexes(clock.now, lag_ms)), clock.sleep)
+    store = InMemoryStore(FakeDynamo(LateIndexes(clock.now, lag_ms)), clock)
     return World(store=store, clock=clock).settle()
 
 

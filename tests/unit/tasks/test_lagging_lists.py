@@ -28,7 +28,7 @@ def listed(world: World) -> list[list[str]]:
 @pytest.mark.parametrize("lag_ms", [1, 40, 1_900])
 def test_a_task_that_no_list_shows_yet_is_a_task_all_the_same(lag_ms: int) -> None:
     clock = FakeClock()
-    world = World(store=InMemoryStore(FakeDynamo(LateIndexes(clock.now, lag_ms)), clock.sleep), clock=clock).settle()
+    world = World(store=InMemoryStore(FakeDynamo(LateIndexes(clock.now, lag_ms)), clock), clock=clock).settle()
     clock.advance(10)
     task_id = world.mark(human()).task_id
     assert task_id

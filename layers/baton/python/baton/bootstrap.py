@@ -16,6 +16,7 @@ from botocore.config import Config as ClientConfig
 from baton import config
 from baton.adapters.dynamodb.concurrent_calls import ConcurrentCalls
 from baton.adapters.dynamodb.item_schema import TODAY
+from baton.adapters.dynamodb.patience import SECONDS, Patience
 from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
@@ -28,6 +29,8 @@ from baton.ports.deps import Deps
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
+
+    from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.memory.entry import EntryType
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from baton.ports.writes import Write
 
 # The table repeats unclear writes itself, as it knows which may be repeated (adapters/dynamodb/table.py), so the SDK
-# doesn't: three attempts of at most 6 s each fit into the function's 25 s, with time for an answer.
+# doesn't: three tries of at most 6 s each fit into the function's 25 s, with time for an answer.
 CLIENT = ClientConfig(
     connect_timeout=2,
     read_timeout=4,
@@ -50,6 +53,9 @@ CLIENT = ClientConfig(
     tcp_keepalive=True,
     parameter_validation=False,
 )
+# Seconds for which a call of the table is tried, and that are left to the function afterwards. A caller waits for the
+# first; for what a queue or a schedule brings, nobody waits.
+FOR_A_CALLER, IN_BACKGROUND = (SECONDS, 1.0), (10.0, 10.0)
 # The first items of a new task, or a check and what is read beside it; seldom a chunk.
 CALLS_AT_ONCE = 3
 # More would wait for the processor, and for one of the ten connections that a client keeps.
@@ -71,6 +77,12 @@ BEDROCK_SECONDS = (1, 5, 15, 30, 45, 60, 75, 90, 120)
 def logger() -> Logger:
     """The logger of all of a function's lines; its service name comes from POWERTOOLS_SERVICE_NAME."""
     return Logger(level=config.load().log_level, utc=True, use_rfc3339=True)
+
+
+def begin(context: LambdaContext, patience: tuple[float, float] = FOR_A_CALLER) -> None:
+    """Begins an invocation, of which a process has one at a time: it waits for the table no longer than it may run."""
+    seconds, kept = patience
+    _patience().begin(seconds, context.get_remaining_time_in_millis() / 1_000 - kept)
 
 
 @cache
@@ -176,7 +188,12 @@ def _table() -> Table:
     settings = config.load()
     client, together = _client("dynamodb"), ConcurrentCalls(CALLS_AT_ONCE - 1)
     layout = Layout(settings.shards, replace(TODAY, noticed=partial(count, "WrittenByNewer")))
-    return Table(client, settings.table, SystemClock().sleep, layout, together)
+    return Table(client, settings.table, _patience(), layout, together)
+
+
+@cache
+def _patience() -> Patience:
+    return Patience(SystemClock())
 
 
 class _Search:
@@ -307,7 +324,18 @@ def forget_all() -> None:
     """Clears every cache, for tests that change the environment."""
     parts: list[Callable[..., object]] = [
         *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_bus, wire_workers, wire_runner, wire_models),
-        *(_bedrock_client, _client, _session, _store, _table, _search, _notion, _secrets_manager, _callback_key),
+        *(
+            _bedrock_client,
+            _client,
+            _session,
+            _store,
+            _table,
+            _patience,
+            _search,
+            _notion,
+            _secrets_manager,
+            _callback_key,
+        ),
     ]
     for part in [*parts, config.load, config.metrics_namespace]:
         part.cache_clear()  # type: ignore[attr-defined]

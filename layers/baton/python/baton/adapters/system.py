@@ -16,6 +16,9 @@ class SystemClock:
     def now(self) -> datetime:
         return times.whole_ms(datetime.now(UTC))
 
+    def monotonic(self) -> float:
+        return time.monotonic()
+
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
 

@@ -11,11 +11,11 @@ reported, an attempt with an unclear outcome is fenced off: one of its condition
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import islice
 from typing import Any, Protocol, TypedDict, Unpack
 from uuid import uuid4
 
@@ -37,13 +37,13 @@ from baton.adapters.dynamodb.item_writes import (
     proof_and_bar,
     short,
 )
+from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.shards import Shards
 from baton.adapters.dynamodb.sizes import must_fit
 from baton.adapters.dynamodb.trail_items import entries_of, written_by
 from baton.domain import errors
 from baton.ports.writes import MAX_ITEMS
 
-ATTEMPTS = 3
 DEFAULT_SHARDS = Shards()
 _FAILURES = (exceptions.ClientError, exceptions.ConnectionError, exceptions.HTTPClientError)
 _UNCLEAR_CODES = frozenset(
@@ -125,11 +125,11 @@ class Table:
         self,
         client: DynamoClient,
         name: str,
-        sleep: Callable[[float], None],
+        patience: Patience,
         layout: Layout = TODAYS_LAYOUT,
         together: RunCalls = run_in_turn,
     ) -> None:
-        self._client, self._name, self._sleep, self._together = client, name, sleep, together
+        self._client, self._name, self._patience, self._together = client, name, patience, together
         self.shards, self.schema = layout.shards, layout.schema
 
     def get(self, key: keys.Key) -> Item | None:
@@ -148,15 +148,13 @@ class Table:
         if not once_each:
             return found
         request = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
-        for _ in range(ATTEMPTS):
-            answer = self._call(self._client.batch_get_item, RequestItems=request)
+        tries = self._patience.tries()  # what is left unprocessed is throttled, too
+        while request:
+            answer = self._call(self._client.batch_get_item, tries, RequestItems=request)
             for item in self._items(answer["Responses"].get(self._name, []), newer_too=newer_too):
                 found[keys.Key(item["pk"], item["sk"])] = item
             request = answer.get("UnprocessedKeys") or {}
-            if not request:
-                return found
-            self._pause(1)
-        raise errors.Busy
+        return found
 
     def get_all(
         self, wanted: Sequence[keys.Key], at_once: int = MAX_BATCH, *, newer_too: bool = False
@@ -235,26 +233,26 @@ class Table:
         self._together(calls)
 
     def update(
-        self, key: keys.Key, update: str, condition: str | None, values: Item, *, attempts: int = ATTEMPTS, **names: str
+        self, key: keys.Key, update: str, condition: str | None, values: Item, *, once: bool = False, **names: str
     ) -> Item:
-        """Updates one item and returns it as it is afterwards. The update must be safe to apply twice. Raises
-        ``ConditionFailed``, ``WrittenByNewer``, or ``Busy`` after the last attempt. ``names``: as for
+        """Updates one item and returns it as it is afterwards. The update must be safe to apply twice, or is tried
+        ``once``. Raises ``ConditionFailed``, ``WrittenByNewer``, or ``Busy`` after the last try. ``names``: as for
         ``update_request``."""
         request = self.schema.guarded(update_request(key, update, condition, values, **names))
         returned = {"ReturnValues": "ALL_NEW", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
         send = partial(self._client.update_item, TableName=self._name, **returned, **request)
-        return self.schema.read(from_wire(self._applied(send, attempts)["Attributes"]))
+        return self.schema.read(from_wire(self._applied(send, once=once)["Attributes"]))
 
-    def put(self, write: ItemWrite, *, attempts: int = ATTEMPTS) -> None:
-        """Puts one item under its condition, without a commit proof: the put must be safe to apply twice. Raises
-        ``ConditionFailed``, ``TooLarge``, or ``Busy`` after the last attempt."""
+    def put(self, write: ItemWrite, *, once: bool = False) -> None:
+        """Puts one item under its condition, without a commit proof: the put must be safe to apply twice, or is tried
+        ``once``. Raises ``ConditionFailed``, ``TooLarge``, or ``Busy`` after the last try."""
         request = self._as_sent(write).request
         must_fit([request["Item"]])
-        self._applied(lambda: self._client.put_item(TableName=self._name, **request), attempts)
+        self._applied(lambda: self._client.put_item(TableName=self._name, **request), once=once)
 
-    def _applied(self, send: Callable[[], Any], attempts: int) -> Any:
+    def _applied(self, send: Callable[[], Any], *, once: bool = False) -> Any:
         """Sends a write of one item until it is answered."""
-        for attempt in range(attempts):
+        for _ in islice(self._patience.tries(), 1 if once else None):
             try:
                 return send()
             except _FAILURES as exc:
@@ -263,7 +261,6 @@ class Table:
                     raise ConditionFailed(self.schema.read(found) if found else found) from exc
                 if not _is_unclear(exc) and _code(exc) != "TransactionConflictException":
                     raise
-                self._pause(attempt)
         raise errors.Busy
 
     def write(self, writes: Sequence[ItemWrite]) -> None:
@@ -288,7 +285,7 @@ class Table:
             items = [{write.kind: {"TableName": self._name, **write.request}} for write in rest]
             send = partial(self._client.transact_write_items, TransactItems=items, ClientRequestToken=token)
         may_arrive = False
-        for attempt in range(ATTEMPTS):
+        for _ in self._patience.tries():
             try:
                 send()
             except _FAILURES as exc:
@@ -302,7 +299,6 @@ class Table:
                         return
                     raise refusal from exc
                 may_arrive = may_arrive or not _is_turned_away(exc)
-                self._pause(attempt)
             else:
                 return
         raise errors.Busy
@@ -333,7 +329,7 @@ class Table:
     def _put_first(self, write: ItemWrite, token: str) -> None:
         """Raises ``Busy``, and the write's own error if another commit has put the item. Safe to apply twice."""
         try:
-            self._applied(lambda: self._client.put_item(TableName=self._name, **write.request), ATTEMPTS)
+            self._applied(lambda: self._client.put_item(TableName=self._name, **write.request))
         except ConditionFailed as failed:
             if failed.item.get("written_by") != token:
                 raise write.refused() from failed
@@ -382,18 +378,15 @@ class Table:
                 return
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
-    def _call(self, call: Callable[..., Any], **request: Any) -> Any:
-        for attempt in range(ATTEMPTS):
+    def _call(self, call: Callable[..., Any], tries: Iterator[None] | None = None, **request: Any) -> Any:
+        """``tries``: those that are left, of what takes several calls."""
+        for _ in tries or self._patience.tries():
             try:
                 return call(**request)
             except _FAILURES as exc:
                 if not _is_unclear(exc):
                     raise
-                self._pause(attempt)
         raise errors.Busy
-
-    def _pause(self, attempt: int) -> None:
-        self._sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311 - spreads retries, keeps no secret
 
 
 _serializer, _deserializer = TypeSerializer(), TypeDeserializer()

@@ -31,7 +31,7 @@ class Uses:
             "ADD #requests :requests, #bytes :bytes SET #ttl = :ttl",
             None,
             {":requests": requests, ":bytes": size, ":ttl": minute * 60 + FORGOTTEN_AFTER_SECONDS},
-            attempts=1,
+            once=True,
         )
         return int(counted["requests"]), int(counted["bytes"])
 
@@ -51,7 +51,7 @@ class Uses:
         key, until, holder = keys.polls(permit.workspace, permit.by), f"until_{permit.slot}", f"holder_{permit.slot}"
         with suppress(ConditionFailed):
             sets, values = "REMOVE #until, #holder", {":holder": permit.id}
-            self._table.update(key, sets, STILL_OURS, values, until=until, holder=holder)
+            self._table.update(key, sets, STILL_OURS, values, once=True, until=until, holder=holder)
 
     def _hold(self, by: Principal, slot: int, permit_id: str, now: datetime, until: datetime) -> None:
         values: Item = {":now": times.to_ms(now), ":until": times.to_ms(until), ":holder": permit_id}

@@ -31,7 +31,7 @@ class Contacts:
         self._tried[workspace, agent] = now
         item = {**keys.contact(workspace, agent)._asdict(), "at_ms": times.to_ms(now)}
         with suppress(ConditionFailed):
-            self._table.put(put(item, NOT_LATELY, lately=times.to_ms(now - every)), attempts=1)
+            self._table.put(put(item, NOT_LATELY, lately=times.to_ms(now - every)), once=True)
 
     def last_contact(self, workspace: str, agent: str) -> datetime | None:
         item = self._table.get(keys.contact(workspace, agent))

@@ -10,7 +10,7 @@ from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
-from baton.adapters.dynamodb.table import ATTEMPTS, ConditionFailed, Table, from_wire
+from baton.adapters.dynamodb.table import ConditionFailed, Table, from_wire
 from baton.domain import times
 from baton.domain.tasks.watch import ASKED_AGAIN_AFTER, FORGOTTEN_AFTER, Watch
 
@@ -41,7 +41,7 @@ class Watches:
             ":ttl": times.to_ms(at + FORGOTTEN_AFTER) // 1_000,
         }
         sets = "SET #began_ms = :began, #asked_ms = :asked, #fresh = :one, #ttl = :ttl"
-        self._change_watch(workspace, sets, NOT_ASKED_LATELY, values, attempts=1)
+        self._change_watch(workspace, sets, NOT_ASKED_LATELY, values, once=True)
 
     def note_change(self, workspace: str, at: datetime) -> None:
         sets = "SET #changed_ms = :now ADD #changes :one"
@@ -57,9 +57,9 @@ class Watches:
         sets = "SET #brought_ms = :asked REMOVE #fresh"
         self._change_watch(workspace, sets, NOT_BROUGHT_YET, {":asked": times.to_ms(asked_at)})
 
-    def _change_watch(self, workspace: str, sets: str, condition: str, values: Item, attempts: int = ATTEMPTS) -> None:
+    def _change_watch(self, workspace: str, sets: str, condition: str, values: Item, *, once: bool = False) -> None:
         with suppress(ConditionFailed):
-            self._table.update(keys.watch(workspace), sets, condition, values, attempts=attempts)
+            self._table.update(keys.watch(workspace), sets, condition, values, once=once)
 
 
 def _watch_from(item: Item) -> Watch:

@@ -1,0 +1,109 @@
+"""Each call of a function, in each scenario, meets a throttled table. If that is over within a second, it answers, stores and
+sends what its golden file says. If it lasts, the function is busy in time, and has stored nothing."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from baton import bootstrap
+from baton.adapters.dynamodb.patience import Patience
+from baton.domain.errors import Busy
+from golden.environment import Environment
+from golden.play import Play
+from golden.readable import written
+from golden.test_golden import FILES, SCENARIOS
+from support.clock import FakeClock
+from support.faults.throttle import Begins, Throttled
+
+# What is written by one call that is tried once: nothing rests on it.
+TRIED_ONCE = ("#SEEN", "#USE#", "#POLLS#", "#WATCH#")
+SECONDS = 1.0
+REQUESTS = ("api", "create_handoff_marker", "wait", "mcp_door", "notion_webhook")
+
+
+def first_call(number: int, _operation: str, _request: dict[str, Any]) -> bool:
+    return number == 1
+
+
+def first_write(_number: int, operation: str, request: dict[str, Any]) -> bool:
+    key = request.get("Item") or request.get("Key") or {"pk": {"S": ""}}
+    is_write = operation in {"put_item", "update_item", "transact_write_items"}
+    return is_write and not any(each in key["pk"]["S"] for each in TRIED_ONCE)
+
+
+class Unseen(FakeClock):
+    """Pauses that take nobody else's time, and none of the others' chance."""
+
+    def monotonic(self) -> float:
+        self._chance = random.getstate()
+        return super().monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        random.setstate(self._chance)
+        super().sleep(seconds)
+
+
+class ThrottledEnvironment(Environment):
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, begins: Begins) -> None:
+        super().__init__(monkeypatch)
+        self.pauses = Unseen()
+        self.throttled = self.services["dynamodb"] = Throttled(self.dynamo, self.pauses, SECONDS, begins)
+        monkeypatch.setattr(bootstrap, "_patience", cache(lambda: Patience(self.pauses)))
+
+    def invoke(self, function: str, event: dict[str, Any]) -> Any:
+        self.throttled.begin()
+        return super().invoke(function, event)
+
+
+class LastingEnvironment(ThrottledEnvironment):
+    """Each call is made twice: while the table is throttled, and then while it isn't."""
+
+    def invoke(self, function: str, event: dict[str, Any]) -> Any:
+        began = self.pauses.monotonic()
+        self.throttled.begin(600)
+        try:
+            answer = Environment.invoke(self, function, event)
+        except Busy:
+            answer = {"failed": 1}
+        if self.throttled.is_on:
+            assert is_busy(answer) or function == "publish_events", "what isn't noted as told is told once more"
+            assert self.pauses.monotonic() - began < (3 if function in REQUESTS else 10) + 2
+        self.throttled.begin(0)
+        return Environment.invoke(self, function, event)
+
+
+def is_busy(answer: dict[str, Any]) -> bool:
+    """As each function tells it. A tool's answer, many approvals and an import of pages are a 200 whatever becomes of
+    them."""
+    if "statusCode" not in answer:
+        return bool(answer.get("batchItemFailures") or answer.get("failed"))
+    told = re.search(r'"code":"busy"|Refused \(busy\)|"complete":false', answer["body"])
+    return answer["statusCode"] in (200, 503) and told is not None
+
+
+@pytest.fixture(params=[first_call, first_write])
+def play(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
+    environment = ThrottledEnvironment(monkeypatch, request.param)
+    yield Play(environment)
+    environment.leave()
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_second_of_throttle_shows_nowhere(name: str, play: Play) -> None:
+    SCENARIOS[name](play)
+    assert written(play.told()) == (FILES / f"{name}.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_what_lasts_is_busy_and_writes_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = LastingEnvironment(monkeypatch, first_write)
+    try:
+        SCENARIOS[name](Play(environment))
+    finally:
+        environment.leave()
