@@ -249,7 +249,7 @@ def test_a_tracker_that_a_late_request_switches_on_is_listened_to(minutes: int) 
     on, task_id = {"tracker": {"database": world.tasks.id}}, world.needing()
     change_settings(world.deps, human(), {"tracker": None})
     wire = Unheard(rig)
-    store = DynamoStore(Table(wire, rig.table, rig.clock.sleep))
+    store = DynamoStore(Table(wire, rig.table, Patience(rig.clock)))
     with pytest.raises(Busy):
         change_settings(replace(world.deps, store=store), human(), on)
     world.minutes(minutes)

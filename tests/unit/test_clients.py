@@ -10,9 +10,11 @@ import pytest
 from botocore.config import Config
 
 from baton import bootstrap
+from baton.adapters.dynamodb.patience import MOST_TRIES, SECONDS
+from baton.adapters.system import SystemClock
 from baton.domain import errors
 from baton.domain.events.bus_events import BusEvent
-from support.clock import NOON
+from support.clock import NOON, FakeClock
 from support.fakes.loopback import Canned, Loopback
 
 SENT = Canned(body={"MessageId": "message-1"})
@@ -23,6 +25,7 @@ FAILS = {
     "throttle": Canned(status=400, body={"__type": "ThrottlingException"}),
     "too slow": Canned(pause=5),
 }
+ABSENT = Canned(body={})
 REFUSED = Canned(status=400, body={"__type": "AccessDeniedException"})
 # The longest pause before the second attempt of the SDK's standard mode.
 LONGEST_PAUSE = 1.0
@@ -84,13 +87,37 @@ def test_a_refusal_is_not_repeated(server: Loopback) -> None:
     assert len(server.received) == 1
 
 
-def test_the_sdk_repeats_no_call_of_the_table(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Baton does, three times in all, as it knows what a repeat may find."""
-    monkeypatch.setattr("baton.adapters.system.SystemClock.sleep", lambda *_: None)
-    server.then(*[FAILS["server error"]] * 5)
+def throttled_for(seconds: float, server: Loopback, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The table's answers to each of Baton's own tries. The SDK's would find nothing in line."""
+    clock = FakeClock()
+    began = clock.monotonic()
+
+    def sleep(_: SystemClock, pause: float) -> None:
+        clock.sleep(pause)
+        server.then(FAILS["throttle"] if clock.monotonic() - began < seconds else ABSENT)
+
+    monkeypatch.setattr(SystemClock, "sleep", sleep)
+    monkeypatch.setattr(SystemClock, "monotonic", lambda _: clock.monotonic())
+    server.then(FAILS["throttle"])
+    return clock
+
+
+def test_a_call_of_the_table_is_repeated_by_baton_while_a_throttle_lasts(
+    server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = throttled_for(1.0, server, monkeypatch)
+    with pytest.raises(errors.Unknown):
+        bootstrap.wire().store.tasks.load("acme", "task_1")
+    assert len(server.received) == len(clock.slept) + 1 <= MOST_TRIES
+    assert not server.line
+
+
+def test_and_not_for_longer_than_its_time(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = throttled_for(60.0, server, monkeypatch)
     with pytest.raises(errors.Busy):
         bootstrap.wire().store.tasks.load("acme", "task_1")
-    assert len(server.received) == 3
+    assert len(server.received) == len(clock.slept) + 1 <= MOST_TRIES
+    assert sum(clock.slept) == pytest.approx(SECONDS, abs=0.02)
 
 
 @pytest.mark.parametrize(
