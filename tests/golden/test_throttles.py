@@ -14,6 +14,7 @@ from baton import bootstrap
 from baton.adapters.dynamodb.concurrent_calls import run_in_turn
 from baton.adapters.dynamodb.patience import Patience
 from baton.domain.errors import Busy
+from golden.bodies import handed
 from golden.environment import Environment
 from golden.play import Play
 from golden.readable import written
@@ -67,16 +68,17 @@ class LastingEnvironment(ThrottledEnvironment):
 
     def invoke(self, function: str, event: dict[str, Any]) -> Any:
         began = self.pauses.monotonic()
-        self.throttled.begin(600)
+        self.throttled.seconds = 600
         try:
-            answer = Environment.invoke(self, function, event)
+            answer = super().invoke(function, event)
         except Busy:
             answer = {"failed": 1}
         if self.throttled.is_on:
             assert is_busy(answer) or function == "publish_events", "what isn't noted as told is told once more"
-            assert self.pauses.monotonic() - began < (3 if function in REQUESTS else 10) + 2
-        self.throttled.begin(0)
-        return Environment.invoke(self, function, event)
+            least = 3 if function in REQUESTS else 10
+            assert least <= self.pauses.monotonic() - began < least + 2
+        self.throttled.seconds = 0
+        return super().invoke(function, event)
 
 
 def is_busy(answer: dict[str, Any]) -> bool:
@@ -105,5 +107,35 @@ def test_what_lasts_is_busy_in_time(name: str, monkeypatch: pytest.MonkeyPatch) 
     environment = LastingEnvironment(monkeypatch, first_write)
     try:
         SCENARIOS[name](Play(environment))
+    finally:
+        environment.leave()
+
+
+class AtBothEnds(Throttled):
+    """Of a call: almost as long as one is waited for, and from the 25th second on for good."""
+
+    @property
+    def is_on(self) -> bool:
+        age = None if self._until is None else self._clock.monotonic() - (self._until - self.seconds)
+        return age is not None and not self.seconds <= age <= 25
+
+
+def test_a_long_poll_ends_within_its_functions_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("golden.environment.MILLISECONDS", 29_000)
+    environment = Environment(monkeypatch)
+    try:
+        play = Play(environment)
+        play.crew("scout", "auditor")
+        task = handed(play)
+        throttled = environment.services["dynamodb"] = AtBothEnds(
+            environment.dynamo, environment.clock, 2.9, first_call
+        )
+        bootstrap.forget_all()
+        began = environment.clock.monotonic()
+        answer = play("human:alice", f"GET /tasks/{task}/await?timeout=25")
+        took = environment.clock.monotonic() - began - 1  # the play's own
+        assert answer["code"] == "busy"
+        assert throttled.is_on
+        assert 27.9 < took < 28.5
     finally:
         environment.leave()

@@ -16,16 +16,15 @@ Begins = Callable[[int, str, dict[str, Any]], bool]
 
 class Throttled(WrappedStore):
     """Wraps a client. From the first call on for which ``begins(number, operation, request)`` is true, each one is turned
-    away for ``seconds`` of the clock, in one of the ways that DynamoDB has for it in turn."""
+    away for so many seconds of the clock, in one of the ways that DynamoDB has for it in turn."""
 
     def __init__(self, client: Any, clock: FakeClock, seconds: float, begins: Begins) -> None:
         super().__init__(client)
-        self._clock, self._begins = clock, begins
-        self.begin(seconds)
+        self._clock, self.seconds, self._begins = clock, seconds, begins
+        self.begin()
 
-    def begin(self, seconds: float | None = None) -> None:
-        """Everything anew, for as many seconds as before or for others."""
-        self._seconds = self._seconds if seconds is None else seconds
+    def begin(self) -> None:
+        """Everything anew."""
         self._until: float | None = None
         self.calls: list[str] = []
 
@@ -37,7 +36,7 @@ class Throttled(WrappedStore):
         def throttled(**request: Any) -> Any:
             self.calls.append(name)
             if self._until is None and self._begins(len(self.calls), name, request):
-                self._until = self._clock.monotonic() + self._seconds
+                self._until = self._clock.monotonic() + self.seconds
             if self.is_on:
                 return self._turned_away(name, request)
             return call(**request)
