@@ -9,12 +9,12 @@ from aws_lambda_powertools.metrics import Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
-from baton.bootstrap import IN_BACKGROUND, begin, logger, wire, wire_dead_letters, wire_runner
+from baton.bootstrap import IN_BACKGROUND, begin, logger, wire, wire_dead_letters, wire_runner, wire_visibility
 from baton.config import load
 from baton.domain.ids import is_id, is_slug
 from baton.ports import runs
 from baton.ports.deps import Deps
-from baton.ports.queues import DeadLetters
+from baton.ports.queues import DeadLetters, Visibility
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 
 FIELDS = {"workspace", "agent", "task_id"}
@@ -27,6 +27,7 @@ class DispatchNoticeHandler:
     deps: Deps
     runner: runs.AgentRunner
     dead_letters: DeadLetters
+    visibility: Visibility
     time_budget: TimeBudget
     metrics: Metrics
 
@@ -51,9 +52,11 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         lease_seconds=load().lease_seconds, time_left=lambda: context.get_remaining_time_in_millis() / 1_000
     )
     metrics = Metrics()
-    answer = DispatchNoticeHandler(wire(), wire_runner(), wire_dead_letters(), time_budget, metrics)
+    queue = wire_dead_letters(), wire_visibility()
+    answer = DispatchNoticeHandler(wire(), wire_runner(), *queue, time_budget, metrics)
     return answer_all(event, context, answer)
 
 
 def answer_all(event: dict[str, Any], context: LambdaContext, answer: DispatchNoticeHandler) -> dict[str, Any]:
-    return SqsBatch("bell", answer, answer.dead_letters, answer.metrics, logger()).answer(event, context)
+    batch = SqsBatch("bell", answer, answer.dead_letters, answer.visibility, answer.metrics, logger())
+    return batch.answer(event, context)

@@ -10,10 +10,10 @@ from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
-from baton.bootstrap import IN_BACKGROUND, begin, logger, wire, wire_tracker_dead_letters
+from baton.bootstrap import IN_BACKGROUND, begin, logger, wire, wire_tracker_dead_letters, wire_tracker_visibility
 from baton.domain.ids import is_id
 from baton.ports.deps import Deps
-from baton.ports.queues import DeadLetters
+from baton.ports.queues import DeadLetters, Visibility
 from baton.services.tracker.sync_tracker import sync_tracker
 
 FIELDS = {"workspace", "task_id"}
@@ -33,6 +33,7 @@ class TrackerNoticeHandler:
 
     deps: Deps
     dead_letters: DeadLetters
+    visibility: Visibility
     time_left: Callable[[], float]  # seconds until the function is stopped
     metrics: Metrics
 
@@ -65,8 +66,10 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     def time_left() -> float:
         return context.get_remaining_time_in_millis() / 1_000
 
-    return answer_all(event, context, TrackerNoticeHandler(wire(), wire_tracker_dead_letters(), time_left, Metrics()))
+    queue = wire_tracker_dead_letters(), wire_tracker_visibility()
+    return answer_all(event, context, TrackerNoticeHandler(wire(), *queue, time_left, Metrics()))
 
 
 def answer_all(event: dict[str, Any], context: LambdaContext, answer: TrackerNoticeHandler) -> dict[str, Any]:
-    return SqsBatch("tracker_bell", answer, answer.dead_letters, answer.metrics, logger()).answer(event, context)
+    batch = SqsBatch("tracker_bell", answer, answer.dead_letters, answer.visibility, answer.metrics, logger())
+    return batch.answer(event, context)

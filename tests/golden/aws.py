@@ -17,6 +17,11 @@ class FakeQueues:
 
     sent: list[Json] = field(default_factory=list)
     waiting: list[Json] = field(default_factory=list)
+    hidden: list[Json] = field(default_factory=list)
+
+    def change_message_visibility(self, **request: Any) -> Json:
+        self.hidden.append(request)
+        return {}
 
     def send_message(self, **request: Any) -> Json:
         self.sent.append(request)

@@ -15,7 +15,7 @@ from baton.adapters.dynamodb.concurrent_calls import run_in_turn
 from baton.adapters.dynamodb.patience import Patience
 from baton.domain.errors import Busy
 from golden.bodies import handed
-from golden.environment import Environment
+from golden.environment import ENVIRONMENT, Environment
 from golden.play import Play
 from golden.readable import written
 from golden.test_golden import FILES, SCENARIOS
@@ -75,6 +75,10 @@ class LastingEnvironment(ThrottledEnvironment):
             answer = {"failed": 1}
         if self.throttled.is_on:
             assert is_busy(answer) or function == "publish_events", "what isn't noted as told is told once more"
+            if "batchItemFailures" in answer:
+                queue = ENVIRONMENT["BATON_QUEUE_URL" if function == "process_task" else "BATON_TRACKER_QUEUE_URL"]
+                hidden = self.queues.hidden[-1]
+                assert (hidden["QueueUrl"], hidden["VisibilityTimeout"]) == (queue, 10)
             least = 3 if function in REQUESTS else 10
             assert least <= self.pauses.monotonic() - began < least + 2
         self.throttled.seconds = 0

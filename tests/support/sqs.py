@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def sqs_batch(bodies: Sequence[str], queue: str = "baton") -> dict[str, Any]:
+def sqs_batch(bodies: Sequence[str], queue: str = "baton", received: int = 1) -> dict[str, Any]:
+    """``received``: how often, with this time."""
     return {
         "Records": [
             {
                 "messageId": f"message-{number}",
-                "receiptHandle": "handle",
+                "receiptHandle": f"handle-{number}",
                 "body": body,
-                "attributes": {"ApproximateReceiveCount": "1"},
+                "attributes": {"ApproximateReceiveCount": str(received)},
                 "messageAttributes": {},
                 "md5OfBody": "",
                 "eventSource": "aws:sqs",

@@ -52,6 +52,7 @@ CALLS: dict[str, tuple[Callable[[], Any], Canned]] = {
     "dispatch notice": (lambda: bootstrap.wire().dispatch_queue.notify("acme", "runner", "task_1"), SENT),
     "tracker notice": (lambda: bootstrap.wire().tracker_queue.notify("acme", "task_1"), SENT),
     "dead letter": (lambda: bootstrap.wire_dead_letters().give_up("{}", "broken"), SENT),
+    "time of a message": (lambda: bootstrap.wire_visibility().hide("handle", 10), ABSENT),
     "event": (lambda: bootstrap.wire_bus().publish([BusEvent("id-0", NOON, "{}")]), TAKEN),
     "secret": (lambda: bootstrap.wire().secrets.get("acme"), READ),
 }
@@ -78,6 +79,14 @@ def test_and_no_more_than_twice(server: Loopback, fault: Canned) -> None:
     with pytest.raises(errors.Busy):
         bootstrap.wire_dead_letters().give_up("{}", "broken")
     assert len(server.received) == 2
+
+
+def test_a_message_whose_time_cannot_be_set_comes_again_at_the_queues(server: Loopback) -> None:
+    server.then(REFUSED)
+    bootstrap.wire_tracker_visibility().hide("handle", 10)
+    (request,) = server.received
+    asked = {"QueueUrl": f"{server.url}/1/tracker", "ReceiptHandle": "handle", "VisibilityTimeout": 10}
+    assert (request.headers["x-amz-target"], request.body) == ("AmazonSQS.ChangeMessageVisibility", asked)
 
 
 def test_a_refusal_is_not_repeated(server: Loopback) -> None:

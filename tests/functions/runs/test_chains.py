@@ -28,7 +28,7 @@ from infra.template import load
 from process_task.handler import DispatchNoticeHandler, answer_all
 from support.clock import FakeClock
 from support.context import FakeContext
-from support.fakes.ports import FakeDeadLetters
+from support.fakes.ports import FakeDeadLetters, FakeVisibility
 from support.sqs import sqs_batch
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.world import WORKSPACE, World, human
@@ -108,7 +108,8 @@ class Chains:
             self.stopped.append(message)
             return
         time_budget = TimeBudget(lease_seconds=150, time_left=lambda: 90)
-        handler = DispatchNoticeHandler(self.deps, self.runner, FakeDeadLetters(), time_budget, Metrics())
+        queue = FakeDeadLetters(), FakeVisibility()
+        handler = DispatchNoticeHandler(self.deps, self.runner, *queue, time_budget, Metrics())
         answer = answer_all(a_batch(message.body, message.counted), FakeContext(), handler)
         assert answer == {"batchItemFailures": []}
 

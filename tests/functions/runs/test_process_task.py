@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 from aws_lambda_powertools.metrics import Metrics
 
 from baton.adapters.sqs_batch import MalformedMessage
 from baton.domain.agents.agent import Approval, Runtime
+from baton.domain.errors import Conflict, WrittenByNewer
 from baton.ports.deps import Deps
 from baton.ports.runs import RunFailed, RunInput, RunSucceeded
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import TimeBudget
 from process_task.handler import DispatchNoticeHandler, answer_all, notice_of
 from support.context import FakeContext
-from support.fakes.ports import FakeDeadLetters
-from support.faults.hooked_store import BusyStore
+from support.fakes.ports import FakeDeadLetters, FakeVisibility
+from support.faults.hooked_store import BusyStore, HookedStore
 from support.faults.soak import spread
 from support.sqs import failed_messages, sqs_batch
 from support.worlds.world import WORKSPACE, World, human, marker_body
@@ -41,14 +43,16 @@ class DispatchConsumer:
     world: World
     runner: Echo
     dead_letters: FakeDeadLetters
-    store: BusyStore
+    store: Any
+    visibility: FakeVisibility = field(default_factory=FakeVisibility)
 
-    def answer(self, bodies: list[str]) -> list[str]:
+    def answer(self, bodies: list[str], received: int = 1) -> list[str]:
         """The message ids that come again."""
         deps: Deps = replace(self.world.deps, store=self.store)
         time_budget = TimeBudget(lease_seconds=150, time_left=lambda: 60)
-        answering = DispatchNoticeHandler(deps, self.runner, self.dead_letters, time_budget, Metrics())
-        result = answer_all(sqs_batch(bodies), FakeContext(), answering)
+        queue = self.dead_letters, self.visibility
+        answering = DispatchNoticeHandler(deps, self.runner, *queue, time_budget, Metrics())
+        result = answer_all(sqs_batch(bodies, received=received), FakeContext(), answering)
         return failed_messages(result)
 
     def task(self, slug: str) -> str:
@@ -119,6 +123,39 @@ def test_all_1024_failure_masks_of_a_batch_of_ten() -> None:
         consumer.store.busy_for = frozenset()
         assert not silent or consumer.answer([notice(slug, tasks[slug]) for slug in silent]) == []
         assert sorted(consumer.runner.ran) == sorted(tasks.values())
+
+
+@pytest.mark.parametrize(("received", "seconds"), [(1, 10), (2, 20), (3, 40)])
+def test_a_message_of_a_busy_moment_comes_again_soon(consumer: DispatchConsumer, received: int, seconds: int) -> None:
+    """And no other of its batch."""
+    consumer.store.busy_for = frozenset({"runner-1"})
+    notices = [notice(slug, consumer.task(slug)) for slug in ("runner-0", "runner-1")]
+    assert consumer.answer(notices, received) == ["message-1"]
+    assert consumer.visibility.hidden == [("handle-1", seconds)]
+
+
+@pytest.mark.parametrize("received", [4, 5])
+def test_the_last_receives_of_a_message_take_the_queues_time(consumer: DispatchConsumer, received: int) -> None:
+    """A table that is away for minutes makes no dead letter: that takes two receives after 12 minutes each."""
+    consumer.store.busy_for = frozenset({"runner-0"})
+    assert consumer.answer([notice("runner-0", consumer.task("runner-0"))], received) == ["message-0"]
+    assert consumer.visibility.hidden == []
+
+
+@pytest.mark.parametrize(
+    ("error", "is_passing"), [(Conflict("task"), True), (WrittenByNewer(), True), (KeyError(), False)]
+)
+def test_only_what_passes_brings_a_message_again_soon(
+    consumer: DispatchConsumer, error: Exception, *, is_passing: bool
+) -> None:
+    def fail() -> None:
+        raise error
+
+    task_id = consumer.task("runner-0")
+    consumer.store = HookedStore(consumer.world.store)
+    consumer.store.before["agent"] = fail
+    assert consumer.answer([notice("runner-0", task_id)]) == ["message-0"]
+    assert bool(consumer.visibility.hidden) is is_passing
 
 
 MALFORMED = [

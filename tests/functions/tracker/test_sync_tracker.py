@@ -28,7 +28,7 @@ from baton.services.tracker.set_tracker_token import set_tracker_token
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, open_tracker_circuit
 from support.context import FakeContext
 from support.fakes.fake_dynamo import FakeDynamo
-from support.fakes.ports import FakeDeadLetters
+from support.fakes.ports import FakeDeadLetters, FakeVisibility
 from support.faults.hooked_store import BusyStore
 from support.sqs import failed_messages, sqs_batch
 from support.worlds.notion_world import NotionWorld
@@ -53,13 +53,14 @@ class TrackerConsumer:
 
     world: NotionWorld = field(default_factory=lambda: NotionWorld().settle())
     dead_letters: FakeDeadLetters = field(default_factory=FakeDeadLetters)
+    visibility: FakeVisibility = field(default_factory=FakeVisibility)
     busy_for: frozenset[str] = frozenset()
     time_left: Callable[[], float] = lambda: 110.0
 
     def answer(self, bodies: list[str]) -> list[str]:
         """The message ids that come again."""
         deps: Deps = replace(self.world.deps, store=BusyStore(self.world.store, "of", self.busy_for))
-        answering = TrackerNoticeHandler(deps, self.dead_letters, self.time_left, Metrics())
+        answering = TrackerNoticeHandler(deps, self.dead_letters, self.visibility, self.time_left, Metrics())
         result = answer_all(sqs_batch(bodies, "baton-tracker"), FakeContext(), answering)
         return failed_messages(result)
 
@@ -160,6 +161,7 @@ def test_only_the_message_that_failed_comes_again(
 def test_batch_that_fails_as_a_whole_is_no_error_of_the_function(consumer: TrackerConsumer) -> None:
     consumer.busy_for = frozenset({WORKSPACE})
     assert consumer.answer([notice()]) == ["message-0"]
+    assert consumer.visibility.hidden == [("handle-0", 10)]
 
 
 MALFORMED = [

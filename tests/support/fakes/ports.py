@@ -34,6 +34,16 @@ class FakeDeadLetters:
         self.letters.append((body, reason))
 
 
+class FakeVisibility:
+    """``hidden``: handles of messages, and for how many seconds."""
+
+    def __init__(self) -> None:
+        self.hidden: list[tuple[str, int]] = []
+
+    def hide(self, receipt_handle: str, seconds: int) -> None:
+        self.hidden.append((receipt_handle, seconds))
+
+
 class FakeCallbackKey:
     """A constant key."""
 

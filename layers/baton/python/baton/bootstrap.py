@@ -21,7 +21,7 @@ from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.adapters.no_search import NoSearch
-from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue
+from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue, SqsVisibility
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain import times
 from baton.ports.deps import Deps
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from baton.domain.settings.tracker_settings import TrackerSettings
     from baton.ports import runs
     from baton.ports.events import Bus
-    from baton.ports.queues import DeadLetters
+    from baton.ports.queues import DeadLetters, Visibility
     from baton.ports.search import Search
     from baton.ports.system import CallbackKey, Workers
     from baton.ports.tracker import Secrets, Tracker, Trackers
@@ -114,6 +114,16 @@ def wire_dead_letters() -> DeadLetters:
 @cache
 def wire_tracker_dead_letters() -> DeadLetters:
     return SqsDeadLetters(_client("sqs", MESSAGES), config.load().tracker_dead_letters_url)
+
+
+@cache
+def wire_visibility() -> Visibility:
+    return SqsVisibility(_client("sqs", MESSAGES), config.load().queue_url, log_line)
+
+
+@cache
+def wire_tracker_visibility() -> Visibility:
+    return SqsVisibility(_client("sqs", MESSAGES), config.load().tracker_queue_url, log_line)
 
 
 @cache
@@ -323,7 +333,8 @@ def _bedrock_client(seconds: int) -> Any:
 def forget_all() -> None:
     """Clears every cache, for tests that change the environment."""
     parts: list[Callable[..., object]] = [
-        *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_bus, wire_workers, wire_runner, wire_models),
+        *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_visibility, wire_tracker_visibility),
+        *(wire_bus, wire_workers, wire_runner, wire_models),
         *(
             _bedrock_client,
             _client,

@@ -17,6 +17,7 @@ _MAX_REASON = 200
 
 class SqsClient(Protocol):
     def send_message(self, **request: Any) -> Any: ...
+    def change_message_visibility(self, **request: Any) -> Any: ...
 
 
 class SqsDispatchQueue:
@@ -85,3 +86,15 @@ class SqsDeadLetters:
             )
         except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             raise errors.Busy from exc
+
+
+class SqsVisibility:
+    def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
+        self._client, self._queue_url, self._log = client, queue_url, log
+
+    def hide(self, receipt_handle: str, seconds: int) -> None:
+        request = {"QueueUrl": self._queue_url, "ReceiptHandle": receipt_handle, "VisibilityTimeout": seconds}
+        try:
+            self._client.change_message_visibility(**request)
+        except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
+            self._log("a message comes again late", action="message_late", error=type(exc).__name__)

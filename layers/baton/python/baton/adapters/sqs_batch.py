@@ -14,7 +14,13 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.adapters import message_depth
-from baton.ports.queues import DeadLetters
+from baton.domain import errors
+from baton.ports.queues import DeadLetters, Visibility
+
+# Seconds after which a message comes again that was received once, twice, three times while Baton was busy. Later ones
+# take the queue's time, 12 minutes: five receives would be used up within one bad moment, and the sweeper doesn't need
+# the message.
+AGAIN_AFTER = {"1": 10, "2": 20, "3": 40}
 
 
 class MalformedMessage(ValueError):
@@ -35,12 +41,13 @@ def fields_of(body: str, fields: Set[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SqsBatch:
-    """One SQS batch. If ``handle`` raises for a message, the message comes again. A malformed message goes to the dead
-    letters at once, which raises an alarm. All other messages are deleted."""
+    """One SQS batch. If ``handle`` raises for a message, the message comes again: soon, if Baton was busy. A malformed
+    message goes to the dead letters at once, which raises an alarm. All other messages are deleted."""
 
     what: str  # the messages' name in the log
     handle: Callable[[str], None]
     dead_letters: DeadLetters
+    visibility: Visibility
     metrics: Metrics
     logger: Logger
 
@@ -64,7 +71,14 @@ class SqsBatch:
             except Exception as exc:
                 fields = {"action": f"{self.what}_failed", "error": type(exc).__name__}
                 self.logger.warning("%s not handled", self.what.replace("_", " "), extra=fields)
+                if isinstance(exc, errors.Busy | errors.Conflict):
+                    self._let_come_soon(record)
                 raise
+
+    def _let_come_soon(self, record: SQSRecord) -> None:
+        seconds = AGAIN_AFTER.get(record.attributes.approximate_receive_count)
+        if seconds is not None:
+            self.visibility.hide(record.receipt_handle, seconds)
 
     def _give_up(self, body: str, reason: str) -> None:
         self.dead_letters.give_up(body, reason)

@@ -70,3 +70,9 @@ class DispatchQueue(Protocol):
 class DeadLetters(Protocol):
     def give_up(self, body: str, reason: str) -> None:
         """Moves a message that can never be handled to the queue that alarms humans. Raises ``Busy``."""
+
+
+class Visibility(Protocol):
+    def hide(self, receipt_handle: str, seconds: int) -> None:
+        """Lets a received message come again after so many seconds. Never raises: without it, the message comes again
+        after the queue's own time."""
