@@ -1,5 +1,5 @@
-"""The table is throttled for a while: what is over within a call's time is noticed by nobody, what lasts longer is busy,
-and nothing is written twice."""
+"""The table is throttled for a while. A throttle that ends within a call's time isn't noticed; a longer one is answered
+with busy. Nothing is written twice."""
 
 from __future__ import annotations
 

@@ -107,6 +107,7 @@ def test_an_agent_that_baton_runs_is_told_of(by_url: Tenant) -> None:
 def test_what_the_gateway_answers_is_answered_here(at_its_url: Deployed, by_url: Tenant) -> None:
     nobody = at_its_url.client()
     assert nobody.send("GET", "/healthz").json() == {"status": "ok"}
+    assert nobody.send("GET", "/healthz?deep=1").json() == {"status": "ok"}
     assert nobody.refused("GET", "/tasks") == (401, "not_authenticated")
     assert at_its_url.client("baton_nonsense").refused("GET", "/tasks") == (403, "token_refused")
     assert nobody.send("POST", f"/notion/webhook/{by_url.name}.{'0' * 64}", {}).status_code == 404

@@ -12,6 +12,8 @@ from support.worlds.tenant import Tenant, Workspaces
 
 
 def test_healthz_needs_no_token(deployed: Deployed) -> None:
+    response = deployed.client().send("GET", "/healthz?deep=true")
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
     response = deployed.client().send("GET", "/healthz")
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
     assert deployed.client("baton_nonsense").send("GET", "/healthz").status_code == 200

@@ -15,8 +15,8 @@ Begins = Callable[[int, str, dict[str, Any]], bool]
 
 
 class Throttled(WrappedStore):
-    """Wraps a client. From the first call on for which ``begins(number, operation, request)`` is true, each one is turned
-    away for so many seconds of the clock, in one of the ways that DynamoDB has for it in turn."""
+    """Wraps a client. From the first call for which ``begins(number, operation, request)`` is true, each call is turned
+    away for so many seconds of the clock, in each of DynamoDB's ways in turn."""
 
     def __init__(self, client: Any, clock: FakeClock, seconds: float, begins: Begins) -> None:
         super().__init__(client)

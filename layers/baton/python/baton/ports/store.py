@@ -54,6 +54,9 @@ class Store(CommitStore, Protocol):
     sessions: SessionStore
     uses: UseStore
 
+    def must_answer(self) -> None:
+        """Reads one item that doesn't exist. Raises ``Busy`` whatever keeps the table from being read."""
+
     def at_one_version(self) -> Store:
         """Returns this store for one request: agents and settings are those of the version that it reads first, until
         ``read_anew``."""

@@ -433,6 +433,10 @@ def tokens(workspace: str) -> str:
     return f"WS#{workspace}#TOKENS"
 
 
+# Of no item: it is read to see whether the table answers.
+NOTHING = Key("NOTHING", "NOTHING")
+
+
 def token(token_id: str) -> Key:
     """A token, found by its id alone. The workspace in the item is the one that counts."""
     return Key(f"TOKEN#{token_id}", TOKEN)

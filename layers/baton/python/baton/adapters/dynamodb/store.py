@@ -7,6 +7,8 @@ from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Self
 
+from botocore import exceptions
+
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.sessions import Sessions
 from baton.adapters.dynamodb.access.tokens import Tokens
@@ -72,6 +74,12 @@ class DynamoStore(Store):
         self.agents, self.settings = Agents(table, configs), WorkspaceSettings(table, configs)
         self.tokens, self.handoffs = Tokens(table, configs), Handoffs(table, configs)
         self.escalations = Escalations(table, configs)
+
+    def must_answer(self) -> None:
+        try:
+            self._table.get(keys.NOTHING)
+        except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
+            raise errors.Busy from exc
 
     def at_one_version(self) -> Self:
         store = copy(self)
