@@ -39,6 +39,9 @@ class FakeQueues:
 class FakeEvents:
     entries: list[Json] = field(default_factory=list)
 
+    def list_rules(self, *, EventBusName: str) -> Json:  # noqa: N803
+        return {"Rules": [{"Name": "all", "EventBusName": EventBusName, "State": "ENABLED"}]}
+
     def put_events(self, *, Entries: list[Json]) -> Json:  # noqa: N803
         self.entries += Entries
         return {"FailedEntryCount": 0, "Entries": [{"EventId": str(number)} for number, _ in enumerate(Entries)]}

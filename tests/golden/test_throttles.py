@@ -1,5 +1,5 @@
-"""Each call of a function, in each scenario, meets a throttled table. If the throttle ends within a second, the function
-answers, stores and sends what the golden file says. If it lasts, the function says in time that it is busy."""
+"""Each call of a function, in each scenario, meets a throttled table. If the throttle ends within a second, the
+function answers, stores and sends what the golden file says. If it lasts, it says in time that it is busy."""
 
 from __future__ import annotations
 

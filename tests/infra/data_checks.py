@@ -28,6 +28,8 @@ QUEUE = "AWS::SQS::Queue"
 ROLE = "AWS::IAM::Role"
 DISPATCH, TRACKER = "DispatchQueue.Arn", "TrackerQueue.Arn"
 BUS, STREAM = "Bus.Arn", "Table.StreamArn"
+# IAM knows no resource for it.
+LISTENERS = ("events:ListRules", "*")
 DEAD_LETTERS = {"DispatchDeadLetters.Arn": "ProcessTask", "TrackerDeadLetters.Arn": "SyncTracker"}
 ANSWERED_BY = {"DispatchQueue": "ProcessTask", "TrackerQueue": "SyncTracker"}
 BOUNDED_BY = {"ProcessTask": "MaximumConcurrency", "SyncTracker": "TrackerConcurrency"}
@@ -86,6 +88,7 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("bedrock:InvokeModel", BEDROCK): {"ProcessTask"},
     **{(action, f"{queue}.Arn"): {function} for queue, function in ANSWERED_BY.items() for action in TAKING},
     ("events:PutEvents", BUS): {"PublishEvents"},
+    LISTENERS: {"PublishEvents"},
     **{(f"dynamodb:{action}", STREAM): {"PublishEvents"} for action in READING_A_STREAM},
     **{("sqs:SendMessage", letters): {function} for letters, function in DEAD_LETTERS.items()},
 }
@@ -235,6 +238,8 @@ def no_resource_has_a_wildcard(template: Template) -> Problems:
     for role in of_type(template, ROLE):
         for statement in statements(template, role):
             named = [name_of(each) for each in as_list(statement.get("Resource", "*"))]
+            if (statement.get("Action"), *named) == LISTENERS:
+                continue
             if any("*" in each for each in named if each not in {SECRETS, CALLBACK_KEY}):
                 yield f"{role} allows more resources than it names"
 
@@ -246,7 +251,7 @@ def functions_touch_only_what_is_the_stacks(template: Template) -> Problems:
         f"${{Table.Arn}}/index/{name}" for name in indexes
     }
     for function in functions(template):
-        for _, resource in grants(template, function):
+        for _, resource in grants(template, function) - {LISTENERS}:
             if resource not in data | {f"{function}Logs.Arn"}:
                 yield f"{function} may touch {resource}"
 

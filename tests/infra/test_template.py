@@ -553,6 +553,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("PublishEventsRole/Policies/0/PolicyDocument/Statement", []),
     ),
     (data_checks.no_resource_has_a_wildcard, "every bus", grant("PublishEvents", "events:PutEvents", "*")),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "the api looks who listens",
+        grant("Api", "events:ListRules", "*"),
+    ),
     (data_checks.the_stream_brings_whole_items, "none", drop("Table/StreamSpecification")),
     (
         data_checks.the_stream_brings_whole_items,

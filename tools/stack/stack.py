@@ -118,7 +118,8 @@ def up(
         access = Access(port, engine.key)
         usual_port = port_of(last_notion_url) or port + 1
         notion_url = _notion(home, notion_port, usual_port, keep_state=keep_state, say=say)
-        wanted = {"LocalPort": str(port), "NotionUrl": notion_url, "FrontDoor": front_door}
+        # A rule is heard at once here: nothing costs anything.
+        wanted = {"LocalPort": str(port), "NotionUrl": notion_url, "FrontDoor": front_door, "Events": "on"}
         wanted |= model.parameters(access)
         _deploy(access, wanted, model.script, home, say)
         stack = _describe(access, pid, notion_url, saved)

@@ -122,21 +122,64 @@ def test_no_event_and_no_title_is_logged(outside: PublishedEvents, capsys: pytes
     assert "Handoff:" not in text
 
 
+def put_rule(name: str) -> None:
+    pattern = json.dumps({"source": ["baton"]})
+    boto3.client("events").put_rule(Name=name, EventBusName="baton-events", EventPattern=pattern)
+
+
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch, function_environment: None, dynamo: FakeDynamo) -> Iterator[Deps]:
     """A table, and moto's bus, as a deployment has them."""
     with mock_aws():
         boto3.client("events").create_event_bus(Name="baton-events")
+        put_rule("listener")
         monkeypatch.setenv("BATON_BUS", "baton-events")
         forget_all()
         yield replace(wire(), clock=FakeClock(NOON))
 
 
-def test_wired_up_it_empties_the_outbox(account: Deps) -> None:
-    """What a rule then hears is shown on the deployed stack."""
+def runs(account: Deps) -> list[int]:
+    """How many events each of two runs sends, after a task was made."""
     for slug in ("scout", "auditor"):
         register_agent(account, human("demo"), slug, {"name": slug})
     create_handoff_marker(account, agent("scout", "demo"), marker_body(target_agent="auditor"))
-    runs = [handler.lambda_handler(event_of(TICK), FakeContext()) for _ in range(2)]
-    assert [run["published"] for run in runs] == [1, 0]
-    assert not any(each.events for page in account.store.outbox.pending_tasks(NOON) for each in page)
+    return [handler.lambda_handler(event_of(TICK), FakeContext())["published"] for _ in range(2)]
+
+
+def has_pending_events(account: Deps) -> bool:
+    return any(each.events for page in account.store.outbox.pending_tasks(NOON) for each in page)
+
+
+def test_wired_up_it_empties_the_outbox(account: Deps) -> None:
+    """What a rule then hears is shown on the deployed stack."""
+    assert runs(account) == [1, 0]
+    assert not has_pending_events(account)
+
+
+@pytest.mark.parametrize("listeners", ["none", "disabled"])
+def test_while_nobody_listens_nothing_is_sent_and_nothing_is_left_over(
+    account: Deps, listeners: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = boto3.client("events")
+    events.disable_rule(Name="listener", EventBusName="baton-events")
+    if listeners == "none":
+        events.delete_rule(Name="listener", EventBusName="baton-events")
+    assert runs(account) == [0, 0]
+    assert not has_pending_events(account)
+    told = capsys.readouterr().out
+    assert told.count('"action":"bus_unheard"') == 1
+    assert [each["EventsPublished"] for each in metrics_of(told)] == [0, 0]
+    assert [each["EventsFailed"] for each in metrics_of(told)] == [0, 0]
+
+
+@pytest.mark.parametrize(("events", "sent"), [("on", [1, 0]), ("off", [0, 0])])
+def test_a_parameter_says_so_whoever_listens(
+    account: Deps, events: str, sent: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boto3.client("events").delete_rule(Name="listener", EventBusName="baton-events")
+    if events == "off":
+        put_rule("listener")
+    monkeypatch.setenv("BATON_EVENTS", events)
+    forget_all()
+    assert runs(account) == sent
+    assert not has_pending_events(account)

@@ -82,15 +82,18 @@ class FakeSecrets:
 
 
 class FakeBus:
-    """Keeps the events that it took. ``is_away``: every call fails. ``refuses``: the ids of events that it doesn't
-    take."""
+    """Keeps the events that it was sent. ``is_away``: every call fails. ``refuses``: the ids of events that it doesn't
+    take. ``is_heard``: somebody listens."""
 
     def __init__(self) -> None:
         self.took: list[BusEvent] = []
         self.is_away = False
         self.refuses: set[str] = set()
+        self.is_heard = True
 
     def publish(self, notices: Sequence[BusEvent]) -> PublishResult:
+        if not self.is_heard:
+            return PublishResult(frozenset(notice.id for notice in notices), is_sent=False)
         if self.is_away:
             return PublishResult()
         refused = {notice.id: "Refused" for notice in notices if notice.id in self.refuses}

@@ -11,10 +11,10 @@ import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
 from botocore.model import ListShape, StructureShape
 
-from baton.adapters.eventbridge import MAX_CALL_BYTES, EventBridgeBus
+from baton.adapters.eventbridge import LOOK_EVERY_SECONDS, MAX_CALL_BYTES, EventBridgeBus, Rules
 from baton.domain.events.bus_events import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, BusEvent
 from baton.ports.events import PublishResult
-from support.clock import NOON
+from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import refusal
 
 Answer = Callable[[list[dict[str, Any]]], dict[str, Any]]
@@ -30,6 +30,9 @@ class StrictEvents:
     def __init__(self, answer: Answer = accepting) -> None:
         self.answer = answer
         self.calls: list[list[dict[str, Any]]] = []
+
+    def list_rules(self, **_request: Any) -> dict[str, Any]:
+        raise AssertionError("nobody asks whether somebody listens")
 
     def put_events(self, **request: Any) -> dict[str, Any]:
         assert request.keys() == {"Entries"}
@@ -150,3 +153,85 @@ def test_a_request_is_what_the_sdk_understands() -> None:
     entry = entries.member
     assert isinstance(entry, StructureShape)
     assert set(client.calls[0][0]) <= set(entry.members)
+
+
+class Ruled(StrictEvents):
+    """Has rules in these states, two on a page."""
+
+    def __init__(self, *states: str) -> None:
+        super().__init__()
+        self.states, self.asked = list(states), list[dict[str, Any]]()
+        self.error: Exception | None = None
+
+    def list_rules(self, **request: Any) -> dict[str, Any]:
+        self.asked.append(request)
+        if self.error is not None:
+            raise self.error
+        start = int(request.get("NextToken", "0"))
+        page = [{"Name": f"rule-{start + number}", "State": state} for number, state in enumerate(self.states)][start:]
+        more = {"NextToken": str(start + 2)} if len(page) > 2 else {}
+        return {"Rules": page[:2], **more}
+
+
+def heard_bus(client: Ruled, clock: FakeClock) -> EventBridgeBus:
+    rules = Rules(client, "baton-events", clock.monotonic, lambda *_args, **_fields: None)
+    return EventBridgeBus(client, "baton-events", lambda *_args, **_fields: None, rules.are_there)
+
+
+@pytest.mark.parametrize(
+    ("states", "is_heard"),
+    [
+        ((), False),
+        (("DISABLED",), False),
+        (("DISABLED",) * 5, False),
+        (("ENABLED",), True),
+        (("ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS",), True),
+        (("DISABLED", "DISABLED", "DISABLED", "ENABLED"), True),
+    ],
+)
+def test_events_are_sent_while_a_rule_is_enabled(states: tuple[str, ...], *, is_heard: bool) -> None:
+    client = Ruled(*states)
+    delivery = heard_bus(client, FakeClock()).publish(notices(3))
+    assert delivery == PublishResult(ids(0, 1, 2), is_sent=is_heard)
+    assert bool(client.calls) is is_heard
+    assert client.asked[0] == {"EventBusName": "baton-events"}
+
+
+def test_rules_are_looked_for_once_an_hour() -> None:
+    client, clock = Ruled(), FakeClock()
+    bus = heard_bus(client, clock)
+    for _ in range(3):
+        bus.publish(notices(1))
+    client.states.append("ENABLED")
+    clock.advance(LOOK_EVERY_SECONDS - 1)
+    assert not bus.publish(notices(1)).is_sent
+    assert len(client.asked) == 1
+    clock.advance(1)
+    assert bus.publish(notices(1)).is_sent
+    client.states.clear()
+    clock.advance(LOOK_EVERY_SECONDS)
+    assert not bus.publish(notices(1)).is_sent
+    assert len(client.asked) == 3
+
+
+@pytest.mark.parametrize(
+    "error", [refused("AccessDeniedException"), ReadTimeoutError(endpoint_url="http://127.0.0.1/")]
+)
+def test_events_are_sent_while_nobody_knows_who_listens(error: Exception) -> None:
+    client, clock = Ruled(), FakeClock()
+    client.error = error
+    bus = heard_bus(client, clock)
+    assert bus.publish(notices(1)).is_sent
+    assert bus.publish(notices(1)).is_sent
+    assert len(client.asked) == 1
+    client.error = None
+    clock.advance(LOOK_EVERY_SECONDS)
+    assert not bus.publish(notices(1)).is_sent
+
+
+def test_a_look_is_what_the_sdk_understands() -> None:
+    client = Ruled(*["DISABLED"] * 3)
+    heard_bus(client, FakeClock()).publish(notices(1))
+    shape = botocore.session.Session().get_service_model("events").operation_model("ListRules").input_shape
+    assert shape is not None
+    assert {name for request in client.asked for name in request} == {"EventBusName", "NextToken"} <= set(shape.members)

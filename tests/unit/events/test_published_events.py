@@ -31,11 +31,14 @@ from baton.services.events.publish_events import publish_fresh, publish_overdue
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
+from baton.services.tasks.watch_tasks import watch_tasks
+from support.fakes.ports import FakeBus
 from support.faults.choke_point import Crash
 from support.faults.hooked_store import HookedStore
 from support.faults.threads import eager_switching
-from support.published import PublishedEvents, entries, outbox_events
+from support.published import PublishedEvents, Stream, entries, outbox_events
 from support.values.changes import new, plant, then
+from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, World, agent, human
 
 AUDITOR = agent("auditor")
@@ -220,6 +223,37 @@ def test_a_bus_that_is_down_for_an_hour_costs_nothing_but_time(outside: Publishe
     outside.tick()
     assert outside.told() == trail(outside, task_id)
     assert outside.waiting() == []
+
+
+def test_while_nobody_listens_events_are_handled_without_being_sent(outside: PublishedEvents) -> None:
+    """Nothing is left in the outbox, whether the stream brought it or not. Who listens later hears what comes then."""
+    world, outside.bus.is_heard = outside.world, False
+    ended = world.needing()
+    cancel_task(world.deps, human(), ended, None)
+    assert outside.stream().published == 0
+    missed = world.ready()
+    world.clock.advance(3_600)
+    this = outside.tick()
+    assert (this.published, this.failed, this.complete) == (0, 0, True)
+    assert outside.waiting() == []
+    outside.bus.is_heard = True
+    cancel_task(world.deps, human(), missed, None)
+    outside.stream()
+    world.clock.advance(3_600)
+    assert outside.tick().oldest_seconds == 0
+    assert outside.told() == trail(outside, missed)[-1:]
+
+
+def test_watches_are_told_while_nobody_listens() -> None:
+    rig = Rig().settle()
+    world, stream, bus = rig.world, Stream(rig.raw), FakeBus()
+    bus.is_heard = False
+    watch_tasks(world.deps, WORKSPACE)
+    world.needing()
+    stream.bring(world.deps, bus)
+    watch = world.store.watches.watch(WORKSPACE)
+    assert watch is not None
+    assert (watch.changes, watch.brought_at) == (1, world.clock.now())
 
 
 def outbox_shard(task_id: str) -> str:

@@ -128,9 +128,12 @@ def wire_tracker_visibility() -> Visibility:
 
 @cache
 def wire_bus() -> Bus:
-    from baton.adapters.eventbridge import EventBridgeBus  # only publish-events publishes
+    from baton.adapters.eventbridge import EventBridgeBus, Rules  # only publish-events publishes
 
-    return EventBridgeBus(_client("events", MESSAGES), config.load().bus, log_line)
+    settings, client = config.load(), _client("events", MESSAGES)
+    rules = Rules(client, settings.bus, SystemClock().monotonic, log_line)
+    is_heard = rules.are_there if settings.events == "auto" else lambda: settings.events == "on"
+    return EventBridgeBus(client, settings.bus, log_line, is_heard)
 
 
 @cache

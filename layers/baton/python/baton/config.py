@@ -32,6 +32,7 @@ class Config:
     tracker_queue_url: str
     tracker_dead_letters_url: str
     bus: str
+    events: str  # whether they are sent to the bus: ``on``, ``off``, or ``auto`` for while a rule is there
     secrets_prefix: str  # the start of the secrets' names
     secrets_kms: str  # the ARN of the KMS key of secrets that are made; empty for the account's own of Secrets Manager
     callbacks_sealed_by: str  # the ARN of the secret that callbacks' addresses are derived from
@@ -66,6 +67,7 @@ def read(environ: Mapping[str, str]) -> Config:
         tracker_queue_url=environ.get("BATON_TRACKER_QUEUE_URL", ""),
         tracker_dead_letters_url=environ.get("BATON_TRACKER_DLQ_URL", ""),
         bus=environ.get("BATON_BUS", ""),
+        events=events(environ),
         secrets_prefix=environ.get("BATON_SECRETS_PREFIX") or "baton",
         secrets_kms=environ.get("BATON_SECRETS_KMS", ""),
         callbacks_sealed_by=environ.get("BATON_CALLBACKS_SEALED_BY", ""),
@@ -82,6 +84,14 @@ def read(environ: Mapping[str, str]) -> Config:
         model_key_secret=environ.get("BATON_MODEL_KEY_SECRET", ""),
         script=environ.get("BATON_SCRIPT", ""),
     )
+
+
+def events(environ: Mapping[str, str]) -> str:
+    """Raises ``ConfigError``."""
+    value = environ.get("BATON_EVENTS") or "auto"
+    if value not in {"auto", "on", "off"}:
+        raise ConfigError("BATON_EVENTS", "must be auto, on or off")
+    return value
 
 
 def shards(environ: Mapping[str, str]) -> Shards:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -27,19 +28,67 @@ _NO_ENTRY_ACCEPTED = frozenset(
 )
 
 
+# While a process takes it that somebody listens to the bus, or that nobody does.
+LOOK_EVERY_SECONDS = 3_600
+
+
 class EventsClient(Protocol):
     def put_events(self, **request: Any) -> Any: ...
+    def list_rules(self, **request: Any) -> Any: ...
 
 
 class _BusUnavailable(Exception):
     pass
 
 
+class Rules:
+    """The rules of the bus. An archive of it has one, and so has another account that is sent events."""
+
+    def __init__(
+        self, client: EventsClient, bus: str, monotonic: Callable[[], float], log: Callable[..., None]
+    ) -> None:
+        self._client, self._bus, self._monotonic, self._log = client, bus, monotonic, log
+        self._good_until, self._are_there = -math.inf, True
+
+    def are_there(self) -> bool:
+        """True if one of them is enabled, or if they can't be listed. Asks the bus once an hour."""
+        now = self._monotonic()
+        if now >= self._good_until:
+            self._good_until = now + LOOK_EVERY_SECONDS
+            self._are_there = self._look()
+        return self._are_there
+
+    def _look(self) -> bool:
+        try:
+            found = any(rule["State"] != "DISABLED" for rule in self._listed())
+        except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
+            self._log("the bus' rules can't be listed", action="rules_unlisted", error=type(exc).__name__)
+            return True
+        if not found:
+            self._log("nobody listens to the bus", action="bus_unheard")
+        return found
+
+    def _listed(self) -> Iterator[dict[str, Any]]:
+        request = {"EventBusName": self._bus}
+        while True:
+            answer = self._client.list_rules(**request)
+            yield from answer["Rules"]
+            if "NextToken" not in answer:
+                return
+            request["NextToken"] = answer["NextToken"]
+
+
 class EventBridgeBus:
-    def __init__(self, client: EventsClient, name: str, log: Callable[..., None]) -> None:
-        self._client, self._name, self._log = client, name, log
+    """``is_heard``: whether events are sent. An event that isn't is accepted all the same."""
+
+    def __init__(
+        self, client: EventsClient, name: str, log: Callable[..., None], is_heard: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._client, self._name, self._log, self._is_heard = client, name, log, is_heard
 
     def publish(self, notices: Sequence[BusEvent]) -> PublishResult:
+        if not self._is_heard():
+            return PublishResult(frozenset(notice.id for notice in notices), is_sent=False)
         accepted: set[str] = set()
         refused: dict[str, str] = {}
         try:

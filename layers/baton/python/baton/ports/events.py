@@ -64,6 +64,7 @@ class PublishResult:
 
     accepted: frozenset[str] = frozenset()
     refused: Mapping[str, str] = field(default_factory=dict)  # id → the bus's error
+    is_sent: bool = True  # False if nobody listens to the bus: it accepts events without being sent them
 
 
 class Bus(Protocol):

@@ -35,7 +35,7 @@ Tasks = Mapping[tuple[str, str], Task | None]
 class PublishReport:
     """The result of one run."""
 
-    published: int = 0
+    published: int = 0  # none while nobody listens to the bus, though events are handled
     failed: int = 0  # events that the bus refused, or that can't be read
     oldest_seconds: float = 0.0  # the longest time that an overdue event had waited
     complete: bool = True  # False if the bus was out of reach, or time ran out; the next run resumes
@@ -129,7 +129,7 @@ def _publish(
             unreadable[_id(each)] = type(exc).__name__
     delivery = bus.publish(composed) if composed else PublishResult()
     delivery = replace(delivery, refused={**delivery.refused, **unreadable})
-    result.published += len(delivery.accepted)
+    result.published += len(delivery.accepted) if delivery.is_sent else 0
     for id_, reason in delivery.refused.items():
         result.failed += 1
         deps.log("the bus refused an event", action="event_refused", event_id=id_, error=reason)
