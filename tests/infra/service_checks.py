@@ -22,6 +22,7 @@ from infra.template import (
     name_of,
     of_type,
 )
+from infra.translated import translated
 from rest.app import App
 from tools.admin.deploy_answers import LEAST_LEFT
 
@@ -105,6 +106,21 @@ def logs_end_some_day(template: Template) -> Problems:
     for name, properties in groups.items():
         if properties.get("RetentionInDays") != {"Ref": "LogRetentionDays"}:
             yield f"{name} keeps its logs for ever"
+
+
+@check
+def logs_hold_what_somebody_reads(template: Template) -> Problems:
+    """Lambda's own lines of calls that went well are left out. Lines without a level, which count as INFO, are kept, as
+    each metric is one."""
+    if template["Conditions"]["LogsDebug"] != {"Fn::Equals": [{"Ref": "LogLevel"}, "DEBUG"]}:
+        yield "a deployment that logs DEBUG has these lines left out"
+    level = {"Fn::If": ["LogsDebug", "DEBUG", "INFO"]}
+    wanted = {"LogFormat": "JSON", "SystemLogLevel": "WARN", "ApplicationLogLevel": level}
+    for name, resource in translated(template)["Resources"].items():
+        if resource["Type"] == "AWS::Lambda::Function":
+            config = resource["Properties"]["LoggingConfig"]
+            if {key: config.get(key) for key in wanted} != wanted:
+                yield f"{name} logs {config}"
 
 
 @check

@@ -585,6 +585,22 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.the_table_forgets_what_is_marked, "never", put("Table/TimeToLiveSpecification/Enabled", False)),
     (service_checks.logs_end_some_day, "for ever", drop("WaitLogs/RetentionInDays")),
     (service_checks.logs_end_some_day, "no group", remove("ApiLogs")),
+    (service_checks.logs_hold_what_somebody_reads, "text", drop("/Globals/Function/LoggingConfig/LogFormat")),
+    (
+        service_checks.logs_hold_what_somebody_reads,
+        "no metric at WARNING",
+        put("/Globals/Function/LoggingConfig/ApplicationLogLevel", {"Ref": "LogLevel"}),
+    ),
+    (
+        service_checks.logs_hold_what_somebody_reads,
+        "each call's report",
+        put("Wait/LoggingConfig/SystemLogLevel", "INFO"),
+    ),
+    (
+        service_checks.logs_hold_what_somebody_reads,
+        "no DEBUG",
+        put("/Conditions/LogsDebug", {"Fn::Equals": [{"Ref": "LogLevel"}, "INFO"]}),
+    ),
     (service_checks.layers_are_attached, "none", put("ProcessTask/Layers", [])),
     (service_checks.the_runtime_is_one_setting, "one of its own", put("Api/Runtime", "python3.12")),
     (service_checks.the_runtime_is_one_setting, "another default", put("/Parameters/Runtime/Default", "python3.11")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
@@ -76,7 +77,11 @@ BEDROCK_SECONDS = (1, 5, 15, 30, 45, 60, 75, 90, 120)
 @cache
 def logger() -> Logger:
     """The logger of all of a function's lines; its service name comes from POWERTOOLS_SERVICE_NAME."""
-    return Logger(level=config.load().log_level, utc=True, use_rfc3339=True)
+    level = config.load().log_level
+    made = Logger(level=level, utc=True, use_rfc3339=True)
+    # Powertools prefers the level from which Lambda keeps lines. It is INFO at most, as metrics are lines without one.
+    logging.getLogger(made.name).setLevel(level)
+    return made
 
 
 def begin(context: LambdaContext, patience: tuple[float, float] = FOR_A_CALLER) -> None:
