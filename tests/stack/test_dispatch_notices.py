@@ -6,8 +6,11 @@ import json
 
 import pytest
 
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_schema import NUMBER
+from baton.adapters.dynamodb.table import to_wire
 from baton.domain.priority import Priority
-from support.worlds.deployed import Deployed
+from support.worlds.deployed import Deployed, until
 from support.worlds.tenant import Tenant, Workspaces
 
 ONCE = ["handoff_initiated", "approved", "handoff_received", "handoff_completed"]
@@ -44,6 +47,30 @@ def test_a_lost_notice_is_sent_again_by_the_sweeper(deployed: Deployed, workspac
     deployed.sweep()
     assert tenant.awaited(task_id)["state"] == "done"
     assert tenant.trail(task_id) == ONCE
+
+
+def test_a_notice_that_met_a_busy_moment_comes_again_in_seconds(deployed: Deployed, tenant: Tenant) -> None:
+    """The task was written by a newer version, as while a deployment runs. The queue hides a notice for 12 minutes."""
+    (task_id,) = tenant.unrung(1, "runner")
+    head = {"TableName": deployed.stack.table, "Key": to_wire(keys.head(tenant.name, task_id)._asdict())}
+    number = deployed.dynamo.get_item(**head)["Item"][NUMBER]
+
+    def numbered(value: dict[str, str]) -> None:
+        names, values = {"#number": NUMBER}, {":number": value}
+        update = {"ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
+        deployed.dynamo.update_item(**head, UpdateExpression="SET #number = :number", **update)
+
+    def failures() -> int:
+        return sum('"WrittenByNewer"' in line and "bell_failed" in line for line in deployed.logs("ProcessTask"))
+
+    before = failures()
+    numbered({"N": "999"})
+    deployed.notify(tenant.notice(task_id))
+    until(lambda: failures() > before)
+    numbered(number)
+    until(lambda: tenant.task(task_id)["state"] == "done", seconds=60)
+    assert tenant.trail(task_id) == ONCE
+    deployed.await_silence()
 
 
 def test_a_notice_for_work_that_nobody_may_take_yet_does_no_harm(deployed: Deployed, tenant: Tenant) -> None:

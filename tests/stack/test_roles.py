@@ -104,6 +104,8 @@ def test_only_process_task_takes_notices_and_gives_them_up(deployed: Deployed, r
     queue, dead_letters = deployed.stack.queue_url, deployed.stack.dlq_url
     assert those_that_may(roles, "sqs", "receive_message", QueueUrl=queue) == ["ProcessTask"]
     assert those_that_may(roles, "sqs", "get_queue_attributes", QueueUrl=queue) == ["ProcessTask"]
+    again = {"QueueUrl": queue, "ReceiptHandle": "none", "VisibilityTimeout": 10}
+    assert those_that_may(roles, "sqs", "change_message_visibility", **again) == ["ProcessTask"]
     assert those_that_may(roles, "sqs", "purge_queue", QueueUrl=queue) == []
     assert those_that_may(roles, "sqs", "receive_message", QueueUrl=dead_letters) == []
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=dead_letters, MessageBody="roles")
@@ -118,11 +120,17 @@ def test_only_sync_tracker_takes_the_trackers_notices_and_gives_them_up(
     # What is received here must not be hidden from the function.
     assert those_that_may(roles, "sqs", "receive_message", QueueUrl=queue, VisibilityTimeout=0) == ["SyncTracker"]
     assert those_that_may(roles, "sqs", "get_queue_attributes", QueueUrl=queue) == ["SyncTracker"]
+    again = {"QueueUrl": queue, "ReceiptHandle": "none", "VisibilityTimeout": 10}
+    assert those_that_may(roles, "sqs", "change_message_visibility", **again) == ["SyncTracker"]
     assert those_that_may(roles, "sqs", "purge_queue", QueueUrl=queue) == []
     assert those_that_may(roles, "sqs", "receive_message", QueueUrl=dead_letters) == []
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=dead_letters, MessageBody="roles")
     assert who == ["SyncTracker"]
     deployed.aws("sqs").purge_queue(QueueUrl=dead_letters)
+
+
+def test_only_the_publisher_looks_who_listens(deployed: Deployed, roles: dict[str, Role]) -> None:
+    assert those_that_may(roles, "events", "list_rules", EventBusName=deployed.bus_name) == ["PublishEvents"]
 
 
 def test_whoever_changes_tasks_may_ring_for_the_tracker(deployed: Deployed, roles: dict[str, Role]) -> None:
