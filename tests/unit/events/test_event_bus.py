@@ -31,9 +31,6 @@ class StrictEvents:
         self.answer = answer
         self.calls: list[list[dict[str, Any]]] = []
 
-    def list_rules(self, **_request: Any) -> dict[str, Any]:
-        raise AssertionError("nobody asks whether somebody listens")
-
     def put_events(self, **request: Any) -> dict[str, Any]:
         assert request.keys() == {"Entries"}
         entries: list[dict[str, Any]] = request["Entries"]

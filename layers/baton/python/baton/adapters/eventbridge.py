@@ -34,6 +34,9 @@ LOOK_EVERY_SECONDS = 3_600
 
 class EventsClient(Protocol):
     def put_events(self, **request: Any) -> Any: ...
+
+
+class RulesClient(Protocol):
     def list_rules(self, **request: Any) -> Any: ...
 
 
@@ -44,9 +47,7 @@ class _BusUnavailable(Exception):
 class Rules:
     """The rules of the bus. An archive of it has one, and so has another account that is sent events."""
 
-    def __init__(
-        self, client: EventsClient, bus: str, monotonic: Callable[[], float], log: Callable[..., None]
-    ) -> None:
+    def __init__(self, client: RulesClient, bus: str, monotonic: Callable[[], float], log: Callable[..., None]) -> None:
         self._client, self._bus, self._monotonic, self._log = client, bus, monotonic, log
         self._good_until, self._are_there = -math.inf, True
 

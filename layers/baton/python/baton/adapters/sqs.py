@@ -17,6 +17,9 @@ _MAX_REASON = 200
 
 class SqsClient(Protocol):
     def send_message(self, **request: Any) -> Any: ...
+
+
+class VisibilityClient(Protocol):
     def change_message_visibility(self, **request: Any) -> Any: ...
 
 
@@ -89,7 +92,7 @@ class SqsDeadLetters:
 
 
 class SqsVisibility:
-    def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
+    def __init__(self, client: VisibilityClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log
 
     def hide(self, receipt_handle: str, seconds: int) -> None:
