@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
 from botocore.model import ListShape, StructureShape
 
-from baton.adapters.eventbridge import LOOK_EVERY_SECONDS, MAX_CALL_BYTES, EventBridgeBus, Rules
+from baton.adapters.eventbridge import LOOK_EVERY, MAX_CALL_BYTES, EventBridgeBus, Rules
 from baton.domain.events.bus_events import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, BusEvent
 from baton.ports.events import PublishResult
 from support.clock import NOON, FakeClock
@@ -171,7 +171,7 @@ class Ruled(StrictEvents):
 
 
 def heard_bus(client: Ruled, clock: FakeClock) -> EventBridgeBus:
-    rules = Rules(client, "baton-events", clock.monotonic, lambda *_args, **_fields: None)
+    rules = Rules(client, "baton-events", clock.now, lambda *_args, **_fields: None)
     return EventBridgeBus(client, "baton-events", lambda *_args, **_fields: None, rules.are_there)
 
 
@@ -200,13 +200,13 @@ def test_rules_are_looked_for_once_an_hour() -> None:
     for _ in range(3):
         bus.publish(notices(1))
     client.states.append("ENABLED")
-    clock.advance(LOOK_EVERY_SECONDS - 1)
+    clock.advance(LOOK_EVERY.total_seconds() - 1)
     assert not bus.publish(notices(1)).is_sent
     assert len(client.asked) == 1
     clock.advance(1)
     assert bus.publish(notices(1)).is_sent
     client.states.clear()
-    clock.advance(LOOK_EVERY_SECONDS)
+    clock.advance(LOOK_EVERY.total_seconds())
     assert not bus.publish(notices(1)).is_sent
     assert len(client.asked) == 3
 
@@ -222,7 +222,7 @@ def test_events_are_sent_while_nobody_knows_who_listens(error: Exception) -> Non
     assert bus.publish(notices(1)).is_sent
     assert len(client.asked) == 1
     client.error = None
-    clock.advance(LOOK_EVERY_SECONDS)
+    clock.advance(LOOK_EVERY.total_seconds())
     assert not bus.publish(notices(1)).is_sent
 
 

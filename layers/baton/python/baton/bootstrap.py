@@ -136,7 +136,7 @@ def wire_bus() -> Bus:
     from baton.adapters.eventbridge import EventBridgeBus, Rules  # only publish-events publishes
 
     settings, client = config.load(), _client("events", MESSAGES)
-    rules = Rules(client, settings.bus, SystemClock().monotonic, log_line)
+    rules = Rules(client, settings.bus, SystemClock().now, log_line)
     is_heard = rules.are_there if settings.events == "auto" else lambda: settings.events == "on"
     return EventBridgeBus(client, settings.bus, log_line, is_heard)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from botocore import exceptions
 
+from baton.domain import times
 from baton.domain.events.bus_events import DETAIL_TYPE, SOURCE, BusEvent
 from baton.ports.events import PublishResult
 
@@ -28,8 +29,8 @@ _NO_ENTRY_ACCEPTED = frozenset(
 )
 
 
-# While a process takes it that somebody listens to the bus, or that nobody does.
-LOOK_EVERY_SECONDS = 3_600
+# For so long a process goes by what it has seen: that somebody listens to the bus, or that nobody does.
+LOOK_EVERY = times.seconds(3_600)
 
 
 class EventsClient(Protocol):
@@ -47,15 +48,16 @@ class _BusUnavailable(Exception):
 class Rules:
     """The rules of the bus. An archive of it has one, and so has another account that is sent events."""
 
-    def __init__(self, client: RulesClient, bus: str, monotonic: Callable[[], float], log: Callable[..., None]) -> None:
-        self._client, self._bus, self._monotonic, self._log = client, bus, monotonic, log
-        self._good_until, self._are_there = -math.inf, True
+    def __init__(self, client: RulesClient, bus: str, now: Callable[[], datetime], log: Callable[..., None]) -> None:
+        self._client, self._bus, self._now, self._log = client, bus, now, log
+        self._good_until, self._are_there = times.EPOCH, True
 
     def are_there(self) -> bool:
-        """True if one of them is enabled, or if they can't be listed. Asks the bus once an hour."""
-        now = self._monotonic()
+        """True if one of them is enabled, or if they can't be listed. Asks the bus once an hour by the clock, as a
+        process is frozen most of the time."""
+        now = self._now()
         if now >= self._good_until:
-            self._good_until = now + LOOK_EVERY_SECONDS
+            self._good_until = now + LOOK_EVERY
             self._are_there = self._look()
         return self._are_there
 

@@ -52,7 +52,7 @@ class UseStore(Protocol):
         when the first permit becomes free."""
 
     def end_poll(self, permit: PollPermit) -> None:
-        """Frees the permit. Does nothing if another poll holds the slot by now. One write."""
+        """Frees the permit. Does nothing if another poll holds the slot by now. One write, tried once."""
 
 
 class TokenStore(Protocol):

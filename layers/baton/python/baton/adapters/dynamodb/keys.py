@@ -433,7 +433,7 @@ def tokens(workspace: str) -> str:
     return f"WS#{workspace}#TOKENS"
 
 
-# Of no item: it is read to see whether the table answers.
+# No item has this key. It is read to see whether the table answers.
 NOTHING = Key("NOTHING", "NOTHING")
 
 

@@ -1,4 +1,4 @@
-"""How long a call of the table is sent again: for a time, as the throttles of AWS last seconds
+"""How long a call of the table is tried: by time, as the throttles of AWS last for seconds
 (docs/decisions/093-the-table-is-asked-again-for-seconds.md)."""
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ import random
 from collections.abc import Iterator
 from typing import Protocol
 
-# A lost reply is asked for that often, although a call that times out has used up the time already.
+# A call is tried so often even if its time is over: one that times out takes 6 s, and a lost reply is worth a repeat.
 LEAST_TRIES = 3
 MOST_TRIES = 10
 FIRST_PAUSE_SECONDS = 0.05
-# Of a call that somebody waits for.
+# For a call that somebody waits for.
 SECONDS = 3.0
 
 
@@ -37,12 +37,13 @@ class Patience:
         self._spent_until = -math.inf
 
     def tries(self) -> Iterator[None]:
-        """Yields before each try of one call, three times to ten. A pause of random length is before each but the
-        first. The longest possible ones double, up to a third of the time. The last try is at the end of the time: what
-        is over by then is never noticed.
+        """Yields before each try of one call, three to ten times. Before each try but the first it pauses for a random
+        time; the longest possible pause doubles, up to a third of the call's time. The last try is at the end of the
+        time, so that a throttle which ends within it is never noticed.
 
-        Whoever was told that the table is busy may go on with something else. So an invocation waits once: after a call
-        that was tried in vain, others are tried three times, until none was in vain for as long."""
+        A use case that is told of a busy table may go on with its next task. So an invocation waits once: after a call
+        that was tried in vain, other calls are tried three times, until none was in vain for as long as a call is
+        tried."""
         now = self._pauses.monotonic()
         until = min(now + self._seconds, self._until) if now >= self._spent_until else now
         yield
