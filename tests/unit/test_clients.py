@@ -41,6 +41,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
         monkeypatch.setenv("BATON_TRACKER_QUEUE_URL", f"{server.url}/1/tracker")
         monkeypatch.setenv("BATON_DLQ_URL", f"{server.url}/1/dead")
         monkeypatch.setenv("BATON_BUS", "baton-events")
+        monkeypatch.setenv("BATON_EVENTS", "on")
         monkeypatch.setenv("BATON_SECRETS_PREFIX", "baton")
         monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "test-clients")
         bootstrap.forget_all()

@@ -433,10 +433,6 @@ def tokens(workspace: str) -> str:
     return f"WS#{workspace}#TOKENS"
 
 
-# No item has this key. It is read to see whether the table answers.
-NOTHING = Key("NOTHING", "NOTHING")
-
-
 def token(token_id: str) -> Key:
     """A token, found by its id alone. The workspace in the item is the one that counts."""
     return Key(f"TOKEN#{token_id}", TOKEN)

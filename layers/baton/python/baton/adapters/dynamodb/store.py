@@ -77,7 +77,7 @@ class DynamoStore(Store):
 
     def must_answer(self) -> None:
         try:
-            self._table.get(keys.NOTHING)
+            self._table.get(keys.token("nobody"))
         except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             raise errors.Busy from exc
 
