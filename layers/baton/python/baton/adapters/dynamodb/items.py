@@ -35,14 +35,14 @@ from baton.domain.tasks.task_items import Note
 Convert = Mapping[Form, Callable[[Any], Any]]
 
 
-def head_item(task: Task, fresh: int = 0) -> Item:
+def head_item(task: Task, fresh: int = 0, inbox: keys.Key | None = None) -> Item:
     """Returns HEAD, which is small and rewritten whole by every commit. ``claim`` is a map of numbers so that a
     heartbeat can extend the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it. ``fresh``:
-    how many of the latest events this commit adds, which the table's stream brings to the bus. What follows from the
-    key isn't written (``_implied``): HEAD is paid for by the KB with each change. What a newer version has added is
-    written again as it was read."""
+    how many of the latest events this commit adds, which the table's stream brings to the bus. ``inbox``: the place of
+    an ended task in its source agent's inbox. What follows from the key isn't written (``_implied``): HEAD is paid for
+    by the KB with each change. What a newer version has added is written again as it was read."""
     key, meta = keys.head(task.workspace, task.id)._asdict(), task.meta
-    queue, wake = keys.queue_index_key(task), keys.wake_index_key(task)
+    queue, wake = inbox or keys.queue_index_key(task), keys.wake_index_key(task)
     implied = _implied(key, task.source_agent)
     fields_ = {**trail.told(task), "depth": task.depth}  # also where no event would tell it
     told = {name: value for name, value in fields_.items() if name not in implied or value != implied[name]}

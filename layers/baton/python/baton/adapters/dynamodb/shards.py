@@ -53,12 +53,11 @@ class Shards:
 
     def placed(self, wire: Item) -> Item:
         """Returns an item, or its key, in DynamoDB's format, with a shard for each partition that is spread."""
-        places = {
+        return wire | {
             name: {"S": self.shard_of(wire[name]["S"], wire[of]["S"].rpartition("#")[2])}
             for name, of in _PARTITIONS
             if name in wire
         }
-        return {**wire, **places}
 
     def _spread_of(self, partition: str) -> Spread:
         if partition in keys.WAKE_PARTITIONS:

@@ -31,7 +31,8 @@ def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWri
         raise ValueError("an output without the end of its task")
     in_head, beside = output_parts(task, change.output)
     begins_first = begins_alone and before is None and bool(change.events)
-    item = {**items.head_item(task, len(change.events)), **in_head, **_inbox_place(change)}
+    inbox = None if change.inbox_id is None else keys.inbox_index_key(task, change.inbox_id)
+    item = {**items.head_item(task, len(change.events), inbox), **in_head}
     head = _head(change, trail, item)
     writes = [_proving(head) if begins_first else head]
     if beside is not None:
@@ -71,14 +72,6 @@ def _head(change: Change, trail: Appended, item: Item) -> ItemWrite:
     index = len(task.meta.tail) - len(change.events)
     event = StampedEvent(keys.trail(task.workspace, task.id), change.events[0].seq, index)
     return replace(head, fitness=Fitness.LASTING, bar=bar, event=event)
-
-
-def _inbox_place(change: Change) -> Item:
-    """An ended task's place in the queue index: the inbox of its source agent."""
-    if change.inbox_id is None:
-        return {}
-    place = keys.inbox_index_key(change.task, change.inbox_id)
-    return {"queue_pk": place.pk, "queue_sk": place.sk}
 
 
 def _proving(head: ItemWrite) -> ItemWrite:
