@@ -1,0 +1,246 @@
+"""What CloudWatch does with an alarm, as its documentation says: statistics over sliding windows, metric math, missing
+data, states. Only what the template uses; anything else raises.
+
+A minute is the smallest step, and the newest one is always missing: AWS's own metrics come that late. Each alarm is
+evaluated every minute (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html), over its
+evaluation periods and two more, as in AWS's examples (…/alarms-and-missing-data.html). Math: …/using-metric-math.html.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+from infra.template import Properties
+
+OK, ALARM, NOT_KNOWN = "OK", "ALARM", "INSUFFICIENT_DATA"
+MORE_THAN_ASKED_FOR = 2  # periods: what CloudWatch looks back beyond the evaluation periods
+LATE = 1  # minutes
+
+Metric = tuple[str, ...]  # namespace, name, and each dimension as Name=value
+Series = list[float | None]  # one value for each minute at whose end an alarm is evaluated
+Value = Series | float | list[Series]  # what an expression is: a series, a number, or several series
+_COMPARED: dict[str, Callable[[float, float], bool]] = {
+    "GreaterThanThreshold": operator.gt,
+    "LessThanThreshold": operator.lt,
+}
+
+
+@dataclass
+class Measured:
+    """What was measured: of each metric and minute, how often which value. ``quotas``: of usage metrics."""
+
+    minutes: int
+    quotas: Mapping[Metric, float] = field(default_factory=dict)
+    _samples: dict[Metric, dict[int, Counter[float]]] = field(default_factory=lambda: defaultdict(dict))
+    _series: dict[tuple[Any, ...], Series] = field(default_factory=dict)
+
+    def put(self, metric: Metric, minute: int, value: float, times: int = 1) -> None:
+        self._samples[metric].setdefault(minute, Counter())[value] += times
+
+    def take(self, metric: Metric, minutes: range) -> None:
+        """As if nothing had been measured then."""
+        for minute in minutes:
+            self._samples[metric].pop(minute, None)
+
+    def series(self, metric: Metric, stat: str, period: int, late: int) -> Series:
+        """The statistic of the last ``period`` minutes, at the end of each minute."""
+        key = (metric, stat, period, late)
+        if key not in self._series:
+            self._series[key] = self._over_windows(metric, stat, period, late)
+        return self._series[key]
+
+    def _over_windows(self, metric: Metric, stat: str, period: int, late: int) -> Series:
+        of = [self._samples.get(metric, {}).get(minute, Counter()) for minute in range(self.minutes)]
+        counts = [0, *accumulate(each.total() for each in of)]
+        windows = [(max(0, end - period), max(0, end - late)) for end in range(1, self.minutes + 1)]
+        measured = [end > begin and counts[end] > counts[begin] for begin, end in windows]
+        if stat == "Maximum":
+            most = [max(each, default=float("-inf")) for each in of]
+            return [max(most[b:e]) if has else None for (b, e), has in zip(windows, measured, strict=True)]
+        if rank := re.fullmatch(r"PR\((\d+):\)", stat):
+            # Of a window's values, how many percent lie above.
+            above = [0, *accumulate(sum(n for value, n in each.items() if value > float(rank[1])) for each in of)]
+            part = [100 * (above[e] - above[b]) / ((counts[e] - counts[b]) or 1) for b, e in windows]
+        else:
+            sums = [0.0, *accumulate(sum(value * n for value, n in each.items()) for each in of)]
+            total = {"Sum": sums, "SampleCount": counts}[stat]
+            part = [total[e] - total[b] for b, e in windows]
+        return [value if has else None for value, has in zip(part, measured, strict=True)]
+
+
+# ---- metric math -----------------------------------------------------------------------------------------------------
+
+_ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_COMPARISONS = {ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq}
+
+
+@dataclass(frozen=True)
+class Math:
+    """An expression over the metrics of an alarm. ``fresh``: the newest window of each minute, without what is late;
+    else the windows before, which are whole."""
+
+    measured: Measured
+    metrics: Mapping[str, Properties]
+    fresh: bool
+
+    @property
+    def period(self) -> int:
+        (period,) = {each["Period"] for each in self.metrics.values()}
+        return int(period) // 60
+
+    def evaluated(self, expression: str) -> Series:
+        found = self._value(ast.parse(expression, mode="eval").body)
+        assert isinstance(found, list)
+        assert not _is_many(found), "an alarm watches one series"
+        return found  # type: ignore[return-value]  # one series, by the line above
+
+    def _value(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=int() | float() as number):
+                return float(number)
+            case ast.Name(id=name):
+                return self._of(name)
+            case ast.List(elts=each):
+                return [self._series_of(one) for one in each]
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._calculated(_ARITHMETIC[type(op)], left, right)
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self._calculated(_COMPARISONS[type(op)], left, right)
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return getattr(self, f"_{name.lower()}")(*arguments)  # type: ignore[no-any-return]  # one of those below
+        raise NotImplementedError(ast.unparse(node))
+
+    def _of(self, name: str) -> Series:
+        metric = self.metrics[name]
+        return self.measured.series(named(metric["Metric"]), metric["Stat"], self.period, LATE if self.fresh else 0)
+
+    def _series_of(self, node: ast.expr) -> Series:
+        found = self._value(node)
+        assert isinstance(found, list)
+        return found  # type: ignore[return-value]  # a list of series isn't in another one
+
+    def _calculated(self, by: Callable[[Any, Any], float], left: ast.expr, right: ast.expr) -> Series:
+        """A missing value counts as 0 beside another series' value, not beside a number, which is at no moment. A
+        division by 0 has no result."""
+        with_number = any(isinstance(self._value(each), float) for each in (left, right))
+
+        def calculate(one: float | None, other: float | None) -> float | None:
+            if (one is None or other is None) and (with_number or one is other):
+                return None
+            try:
+                return float(by(one or 0.0, other or 0.0))
+            except ZeroDivisionError:
+                return None
+
+        return self._each(calculate, left, right)
+
+    def _each(self, calculate: Callable[[float | None, float | None], float | None], *nodes: ast.expr) -> Series:
+        """Minute by minute; a number is the same at each."""
+        found = [self._value(node) for node in nodes]
+        columns: list[Any] = [each if isinstance(each, list) else [each] * self.measured.minutes for each in found]
+        return [calculate(*row) for row in zip(*columns, strict=True)]
+
+    def _fill(self, of: ast.expr, by: ast.expr) -> Series:
+        filler = self._value(by)
+        assert isinstance(filler, float)
+        return [filler if value is None else value for value in self._series_of(of)]
+
+    def _if(self, condition: ast.expr, then: ast.expr, otherwise: ast.expr | None = None) -> Series:
+        """Nothing where the condition has none. Where it holds and the value is missing, it is 0."""
+        nodes = (condition, then) if otherwise is None else (condition, then, otherwise)
+
+        def chosen(holds: float | None, yes: float | None, no: float | None = None) -> float | None:
+            if holds is None:
+                return None
+            return (0.0 if yes is None else yes) if holds else no
+
+        return self._each(chosen, *nodes)
+
+    def _max(self, of: ast.expr) -> Series:
+        """Of several series, at each moment."""
+        found = self._value(of)
+        assert _is_many(found), "the largest of a single series depends on how far CloudWatch looks back"
+        rows = zip(*found, strict=True)  # type: ignore[arg-type]  # several series, by the line above
+        return [max((value for value in row if value is not None), default=None) for row in rows]
+
+    def _diff(self, of: ast.expr) -> Series:
+        """The value, less that of the period before."""
+        now, whole = self._series_of(of), Math(self.measured, self.metrics, fresh=False)._series_of(of)
+        before: Series = [None] * self.period + whole[: -self.period]
+        return [None if a is None or b is None else a - b for a, b in zip(now, before, strict=True)]
+
+    def _service_quota(self, of: ast.Name) -> Series:
+        quota = self.measured.quotas[named(self.metrics[of.id]["Metric"])]
+        return [None if value is None else quota for value in self._of(of.id)]
+
+
+def _is_many(found: Value) -> bool:
+    return isinstance(found, list) and bool(found) and isinstance(found[0], list)
+
+
+def named(metric: Properties) -> Metric:
+    dimensions = (f"{each['Name']}={each['Value']}" for each in metric.get("Dimensions", []))
+    return metric["Namespace"], metric["MetricName"], *dimensions
+
+
+# ---- states ----------------------------------------------------------------------------------------------------------
+
+
+def watched(alarm: Properties) -> dict[str, Properties]:
+    """The metrics of an alarm by their ids, each with its period and statistic."""
+    if "MetricName" in alarm:
+        return {"found": {"Metric": alarm, "Period": alarm["Period"], "Stat": alarm["Statistic"]}}
+    return {each["Id"]: each["MetricStat"] for each in alarm["Metrics"] if "MetricStat" in each}
+
+
+def expression(alarm: Properties) -> str:
+    found = [str(each["Expression"]) for each in alarm.get("Metrics", []) if "Expression" in each]
+    return found[0] if found else "found"
+
+
+def states(alarm: Properties, measured: Measured) -> Iterator[str]:
+    """The state at the end of each minute; before the first it isn't known."""
+    metrics = watched(alarm)
+    fresh = Math(measured, metrics, fresh=True).evaluated(expression(alarm))
+    whole = Math(measured, metrics, fresh=False)
+    before, period = whole.evaluated(expression(alarm)), whole.period
+    state = NOT_KNOWN
+    for end in range(measured.minutes):
+        back = range(end - period, end - period * (alarm["EvaluationPeriods"] + MORE_THAN_ASKED_FOR), -period)
+        points = [fresh[end], *(before[at] if at >= 0 else None for at in back)]
+        state = judged(alarm, points, state)
+        yield state
+
+
+def judged(alarm: Properties, points: Sequence[float | None], state: str) -> str:
+    """The next state. ``points``: the newest first, with more than the evaluation periods ask for."""
+    asked = int(alarm["EvaluationPeriods"])
+    needed = int(alarm.get("DatapointsToAlarm", asked))
+    breaches = _COMPARED[alarm["ComparisonOperator"]]
+    there = [(at, breaches(value, alarm["Threshold"])) for at, value in enumerate(points) if value is not None]
+    recent = there[:asked]
+    missing = asked - len(recent)
+    breaching = sum(bad for _, bad in recent)
+    treated = "ignore" if _is_dynamo(alarm) else alarm["TreatMissingData"]
+    if breaching >= needed:
+        return ALARM
+    if missing and treated == "breaching":
+        return ALARM if breaching + missing >= needed else OK
+    if not missing or treated == "notBreaching" or any(not bad for _, bad in recent):
+        return OK
+    if treated == "ignore":
+        return state
+    # Nothing but breaching ones, too few: an alarm once the oldest is as old as they would have to be.
+    return ALARM if recent and recent[-1][0] + 1 >= needed else NOT_KNOWN
+
+
+def _is_dynamo(alarm: Properties) -> bool:
+    """AWS ignores missing data of these metrics, whatever the alarm says."""
+    return all(each["Metric"]["Namespace"] == "AWS/DynamoDB" for each in watched(alarm).values())
