@@ -23,6 +23,7 @@ NAMED = {
     "AWS::Lambda::Function": ("FunctionName", 64),
     "AWS::Lambda::LayerVersion": ("LayerName", 140),
     "AWS::Logs::LogGroup": ("LogGroupName", 512),
+    "AWS::Logs::MetricFilter": ("FilterName", 512),
     "AWS::SQS::Queue": ("QueueName", 80),
     "AWS::Scheduler::Schedule": ("Name", 64),
     "AWS::SecretsManager::Secret": ("Name", 512),
@@ -102,7 +103,7 @@ def _namespaces(value: Any) -> Iterator[str]:
     match value:
         case dict():
             for key, each in value.items():
-                if key in {"Namespace", "POWERTOOLS_METRICS_NAMESPACE"}:
+                if key in {"Namespace", "MetricNamespace", "POWERTOOLS_METRICS_NAMESPACE"}:
                     yield str(each)
                 else:
                     yield from _namespaces(each)

@@ -7,22 +7,25 @@ import re
 from typing import Any
 
 from baton.domain.events.bus_events import LONGEST_PAUSE
-from infra.register import Problems, check, check_of
-from infra.template import GATEWAY, URL, Properties, Template, events, functions, name_of, of_type
+from infra.cloudwatch import watched
+from infra.register import Problems, check
+from infra.template import Properties, Template, events, functions, name_of, of_type
 
 OWN = {"Fn::Sub": "Baton/${AWS::StackName}"}
 SWEEPER = "sweep_stale_claims"
-# Each front door's metrics: what is refused with a 5xx, of what.
-DOORS = {GATEWAY: ("5xx", "Count", "HttpApi"), URL: ("Url5xxCount", "UrlRequestCount", "AllRoutes")}
-GROWTH = "DIFF(FILL(visible, 0) + FILL(held, 0))"
-RATE = "IF(FILL(failed, 0) >= 5, 100 * FILL(failed, 0) / requests, 0)"
+MOST_METRICS = 10  # of one alarm that calculates
+# What somebody must get up for. All else can wait until morning.
+GETTING_UP = {
+    *("FrontDoorFailuresAlarm", "FrontDoorRefusalsAlarm", "StandstillAlarm", "SweeperMissingAlarm"),
+    "DispatchStuckAlarm",
+}
+TICKETS: Any = {"Fn::If": ["HasTicketTopic", {"Ref": "TicketTopicArn"}, {"Ref": "AlarmTopicArn"}]}
+TOLD: Any = {"Fn::Not": [{"Fn::Equals": [{"Ref": "AlarmTopicArn"}, ""]}]}
 
 
 def _metrics(alarm: Properties) -> list[Properties]:
-    """The metrics that an alarm watches: one, or those that it calculates with."""
-    if "MetricName" in alarm:
-        return [alarm]
-    return [each["MetricStat"]["Metric"] for each in alarm["Metrics"] if "MetricStat" in each]
+    """The metrics that an alarm watches."""
+    return [each["Metric"] for each in watched(alarm).values()]
 
 
 def _target(metric: Properties) -> str:
@@ -40,33 +43,21 @@ def _alarms(template: Template) -> dict[tuple[str, str], Properties]:
     }
 
 
-def _judged(alarm: Properties) -> list[Any]:
-    keys = ("ComparisonOperator", "Threshold", "EvaluationPeriods", "DatapointsToAlarm")
-    return [alarm.get(key) for key in keys]
-
-
-def _expression(alarm: Properties) -> Any:
-    (found,) = [each["Expression"] for each in alarm.get("Metrics", [{"Expression": None}]) if "Expression" in each]
-    return found
-
-
 @check
 def what_must_be_noticed_has_an_alarm(template: Template) -> Problems:
-    wanted = {
-        ("ApproximateNumberOfMessagesVisible", "DispatchDeadLetters.QueueName"),
-        ("ApproximateAgeOfOldestMessage", "DispatchQueue.QueueName"),
-        ("ApproximateNumberOfMessagesVisible", "TrackerDeadLetters.QueueName"),
-        ("ApproximateAgeOfOldestMessage", "TrackerQueue.QueueName"),
-        ("SweeperHeartbeat", SWEEPER),
-        ("SweepUnfinished", SWEEPER),
-        ("SweepFailed", SWEEPER),
-        ("UndispatchedAgeSeconds", SWEEPER),
-        ("UnpublishedAgeSeconds", "publish_events"),
-        ("RequestFailed", ""),
-        ("WrittenByNewer", ""),
-    }
-    wanted |= {(metric, function) for function in functions(template) for metric in ("Errors", "Throttles")}
+    """What each is told by, and that it is told in time: tests/infra/test_alarms.py."""
+    wanted = {("Errors", function) for function in functions(template)}
     wanted |= {("IteratorAge", function) for function, _ in events(template, "DynamoDB")}
+    wanted |= {
+        ("ConcurrentExecutions", name)
+        for name, function in of_type(template, "AWS::Serverless::Function").items()
+        if "ReservedConcurrentExecutions" in function
+    }
+    for name, queue in of_type(template, "AWS::SQS::Queue").items():
+        watched_by = (
+            "ApproximateAgeOfOldestMessage" if "RedrivePolicy" in queue else "ApproximateNumberOfMessagesVisible"
+        )
+        wanted.add((watched_by, f"{name}.QueueName"))
     for table in of_type(template, "AWS::DynamoDB::Table").values():
         throttled = ["Table", *(index["IndexName"] for index in table["GlobalSecondaryIndexes"])]
         wanted |= {(f"{way}ThrottleEvents", target) for target in throttled for way in ("Read", "Write")}
@@ -75,42 +66,11 @@ def what_must_be_noticed_has_an_alarm(template: Template) -> Problems:
 
 
 @check
-def silence_of_those_who_look_is_an_alarm(template: Template) -> Problems:
-    for (metric, _), alarm in _alarms(template).items():
-        if (alarm["TreatMissingData"] == "breaching") is not (metric in {"SweeperHeartbeat", "UnpublishedAgeSeconds"}):
-            yield f"{metric}: missing data means the opposite"
-    heartbeat = _alarms(template).get(("SweeperHeartbeat", SWEEPER), {})
-    if heartbeat.get("ComparisonOperator") != "LessThanThreshold" or heartbeat.get("Threshold") != 1:
-        yield "a missing heartbeat isn't below the threshold"
-
-
-@check
-def each_dead_letter_alarms(template: Template) -> Problems:
-    """Also the second, while the first still lies there; and none anew that somebody only looked at."""
-    for queue in ("DispatchDeadLetters", "TrackerDeadLetters"):
-        alarm = _alarms(template).get(("ApproximateNumberOfMessagesVisible", f"{queue}.QueueName"), {})
-        if _judged(alarm) != ["GreaterThanThreshold", 0, 5, 1] or _expression(alarm) != GROWTH:
-            yield f"one message in {queue} raises no alarm, or only the first one does"
-        if alarm is not _alarms(template).get(("ApproximateNumberOfMessagesNotVisible", f"{queue}.QueueName")):
-            yield f"a message of {queue} that somebody looks at is new when it is back"
-        if "OKActions" in alarm:
-            yield f"{queue} is said to be well again though the message lies there"
-
-
-@check
-def waiting_messages_alarm_in_time(template: Template) -> Problems:
-    for queue, seconds in {"DispatchQueue": 900, "TrackerQueue": 3600}.items():
-        alarm = _alarms(template).get(("ApproximateAgeOfOldestMessage", f"{queue}.QueueName"), {})
-        if (alarm.get("ComparisonOperator"), alarm.get("Threshold")) != ("GreaterThanThreshold", seconds):
-            yield f"a message may wait in {queue} for longer than {seconds} s"
-
-
-@check
 def an_event_that_stays_inside_alarms_until_it_is_out(template: Template) -> Problems:
-    alarm = _alarms(template).get(("UnpublishedAgeSeconds", "publish_events"), {})
+    alarm = _alarms(template).get(("UnpublishedAgeSeconds", "publish_events"), {"Metrics": []})
     longest = LONGEST_PAUSE.total_seconds()  # so long it may be before one that was refused is seen again
-    found = [alarm.get(key) for key in ("ComparisonOperator", "Statistic", "Threshold", "Period")]
-    if found != ["GreaterThanThreshold", "Maximum", longest, longest]:
+    found = {each["Period"] for each in watched(alarm).values()}
+    if found != {longest} or alarm["Threshold"] != longest:
         yield "an event that the bus doesn't take is noticed too late, or forgotten between two tries"
 
 
@@ -124,53 +84,46 @@ def a_late_stream_alarms_before_it_gives_up(template: Template) -> Problems:
 
 
 @check
-def rounds_that_end_too_early_alarm(template: Template) -> Problems:
-    """One that is full of work does no harm, several in a row do."""
-    for metric in ("SweepUnfinished", "SweepFailed"):
-        if _judged(_alarms(template).get((metric, SWEEPER), {})) != ["GreaterThanThreshold", 0, 5, 3]:
-            yield f"three of five rounds with {metric} raise no alarm, or a single one does"
-
-
-def _rate_alarms(template: Template, door: str) -> Problems:
-    failed, requests, target = DOORS[door]
-    alarm = _alarms(template).get((failed, target), {})
-    if alarm is not _alarms(template).get((requests, target)) or _expression(alarm) != RATE:
-        yield f"{failed} isn't watched as a part of {requests}"
-    if _judged(alarm)[:2] != ["GreaterThanThreshold", 1]:
-        yield "more than one request in a hundred may fail"
-
-
-@check_of(GATEWAY)
-def failures_at_the_gateway_alarm(template: Template) -> Problems:
-    yield from _rate_alarms(template, GATEWAY)
-
-
-@check_of(URL)
-def failures_at_the_url_alarm(template: Template) -> Problems:
-    yield from _rate_alarms(template, URL)
-
-
-@check
 def alarms_that_calculate_can_be_told(template: Template) -> Problems:
-    """One answer of each, which looks twice: FILL puts its number for a datapoint that is only late. And none where the
-    engine refuses them."""
+    """One answer of each, of no more metrics than CloudWatch takes; none where the engine refuses them. The newest
+    minute is always late, and FILL puts its number there: each window is longer, or one datapoint of several is enough,
+    or the number is the one that alarms."""
     for name, resource in template["Resources"].items():
         alarm = resource.get("Properties", {})
         if resource["Type"] != "AWS::CloudWatch::Alarm" or "Metrics" not in alarm:
             continue
         answers = [each["Id"] for each in alarm["Metrics"] if each.get("ReturnData", True)]
-        if answers != ["found"] or alarm["EvaluationPeriods"] < 2 or alarm.get("DatapointsToAlarm") != 1:
-            yield f"{name} has no single answer, or overlooks what comes late"
+        if answers != ["found"] or len(watched(alarm)) > MOST_METRICS:
+            yield f"{name} has no single answer, or too many metrics"
+        is_short = any(each["Period"] < 300 for each in watched(alarm).values())
+        if is_short and alarm.get("DatapointsToAlarm") != 1 and alarm["ComparisonOperator"] != "LessThanThreshold":
+            yield f"{name} never sees what comes late"
         if not resource.get("Condition", "").endswith("InCloud"):
             yield f"the local engine refuses {name}"
 
 
 @check
-def alarms_reach_somebody(template: Template) -> Problems:
-    wanted = {"Fn::If": ["HasAlarmTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
-    for (metric, _), alarm in _alarms(template).items():
-        if alarm.get("AlarmActions") != wanted:
-            yield f"the alarm on {metric} tells nobody"
+def alarms_reach_whom_they_are_for(template: Template) -> Problems:
+    for name, alarm in of_type(template, "AWS::CloudWatch::Alarm").items():
+        topic: Any = {"Ref": "AlarmTopicArn"} if name in GETTING_UP else TICKETS
+        wanted = {"Fn::If": ["HasAlarmTopic", [topic], {"Ref": "AWS::NoValue"}]}
+        if alarm.get("AlarmActions") != wanted or alarm.get("OKActions", wanted) != wanted:
+            yield f"{name} tells nobody, or not those whom it is for"
+        # A new dead letter is told though others lie there; so there is no end to tell.
+        if ("OKActions" in alarm) is (name == "DeadLettersAlarm"):
+            yield f"{name} tells of an end that there isn't, or not of one that there is"
+    if missing := GETTING_UP - set(of_type(template, "AWS::CloudWatch::Alarm")):
+        yield f"nobody gets up for {sorted(missing)}"
+    rule = template.get("Rules", {}).get("TicketsComeBesideAlarms", {})
+    if rule.get("Assertions", [{}])[0].get("Assert") != TOLD:
+        yield "with a topic for tickets alone nobody hears what they must get up for"
+
+
+@check
+def alarms_say_where_to_read(template: Template) -> Problems:
+    for name, alarm in of_type(template, "AWS::CloudWatch::Alarm").items():
+        if not alarm["AlarmDescription"].endswith(f". docs/alarms.md#{name.lower()}"):
+            yield f"whoever hears of {name} doesn't know what to do"
 
 
 @check
@@ -181,6 +134,16 @@ def custom_metrics_have_the_namespace_of_their_alarms(template: Template) -> Pro
             is_ours = not str(metric["Namespace"]).startswith("AWS/")
             if is_ours and not metric["Namespace"] == namespace == OWN:
                 yield f"{metric['MetricName']} is counted in {namespace} and watched in {metric['Namespace']}"
+
+
+@check
+def what_is_counted_in_logs_is_watched(template: Template) -> Problems:
+    for name, counted in of_type(template, "AWS::Logs::MetricFilter").items():
+        (made,) = counted["MetricTransformations"]
+        if (made["MetricName"], "") not in _alarms(template) or made["MetricNamespace"] != OWN:
+            yield f"{name} counts what no alarm watches"
+        if "DefaultValue" in made:
+            yield f"{name} costs a metric where nothing is counted"
 
 
 # ---- dashboard and budget --------------------------------------------------------------------------------------------
@@ -224,5 +187,5 @@ def a_budget_tells_somebody(template: Template) -> Problems:
     if (asked["Default"], asked["MinValue"]) != (0, 0):
         yield "a budget that nobody asked for"
     rule = template.get("Rules", {}).get("BudgetTellsSomebody", {})
-    if rule.get("Assertions", [{}])[0].get("Assert") != {"Fn::Not": [{"Fn::Equals": [{"Ref": "AlarmTopicArn"}, ""]}]}:
+    if rule.get("Assertions", [{}])[0].get("Assert") != TOLD:
         yield "a budget without a topic tells nobody, silently"

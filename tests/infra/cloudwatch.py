@@ -25,7 +25,7 @@ LATE = 1  # minutes
 
 Metric = tuple[str, ...]  # namespace, name, and each dimension as Name=value
 Series = list[float | None]  # one value for each minute at whose end an alarm is evaluated
-Value = Series | float | list[Series]  # what an expression is: a series, a number, or several series
+Value = Series | float | tuple[Series, ...]  # what an expression is: a series, a number, or several series
 _COMPARED: dict[str, Callable[[float, float], bool]] = {
     "GreaterThanThreshold": operator.gt,
     "LessThanThreshold": operator.lt,
@@ -70,8 +70,8 @@ class Measured:
             part = [100 * (above[e] - above[b]) / ((counts[e] - counts[b]) or 1) for b, e in windows]
         else:
             sums = [0.0, *accumulate(sum(value * n for value, n in each.items()) for each in of)]
-            total = {"Sum": sums, "SampleCount": counts}[stat]
-            part = [total[e] - total[b] for b, e in windows]
+            totals: dict[str, Sequence[float]] = {"Sum": sums, "SampleCount": counts}
+            part = [totals[stat][e] - totals[stat][b] for b, e in windows]
         return [value if has else None for value, has in zip(part, measured, strict=True)]
 
 
@@ -96,10 +96,7 @@ class Math:
         return int(period) // 60
 
     def evaluated(self, expression: str) -> Series:
-        found = self._value(ast.parse(expression, mode="eval").body)
-        assert isinstance(found, list)
-        assert not _is_many(found), "an alarm watches one series"
-        return found  # type: ignore[return-value]  # one series, by the line above
+        return self._series_of(ast.parse(expression, mode="eval").body)
 
     def _value(self, node: ast.expr) -> Value:
         match node:
@@ -108,11 +105,11 @@ class Math:
             case ast.Name(id=name):
                 return self._of(name)
             case ast.List(elts=each):
-                return [self._series_of(one) for one in each]
+                return tuple(self._series_of(one) for one in each)
             case ast.BinOp(left=left, op=op, right=right):
-                return self._calculated(_ARITHMETIC[type(op)], left, right)
+                return self._calculated(_ARITHMETIC[type(op)], self._value(left), self._value(right))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return self._calculated(_COMPARISONS[type(op)], left, right)
+                return self._calculated(_COMPARISONS[type(op)], self._value(left), self._value(right))
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return getattr(self, f"_{name.lower()}")(*arguments)  # type: ignore[no-any-return]  # one of those below
         raise NotImplementedError(ast.unparse(node))
@@ -123,13 +120,13 @@ class Math:
 
     def _series_of(self, node: ast.expr) -> Series:
         found = self._value(node)
-        assert isinstance(found, list)
-        return found  # type: ignore[return-value]  # a list of series isn't in another one
+        assert isinstance(found, list), "an alarm watches one series"
+        return found
 
-    def _calculated(self, by: Callable[[Any, Any], float], left: ast.expr, right: ast.expr) -> Series:
+    def _calculated(self, by: Callable[[Any, Any], float], left: Value, right: Value) -> Series:
         """A missing value counts as 0 beside another series' value, not beside a number, which is at no moment. A
         division by 0 has no result."""
-        with_number = any(isinstance(self._value(each), float) for each in (left, right))
+        with_number = isinstance(left, float) or isinstance(right, float)
 
         def calculate(one: float | None, other: float | None) -> float | None:
             if (one is None or other is None) and (with_number or one is other):
@@ -141,10 +138,9 @@ class Math:
 
         return self._each(calculate, left, right)
 
-    def _each(self, calculate: Callable[[float | None, float | None], float | None], *nodes: ast.expr) -> Series:
+    def _each(self, calculate: Callable[..., float | None], *values: Value) -> Series:
         """Minute by minute; a number is the same at each."""
-        found = [self._value(node) for node in nodes]
-        columns: list[Any] = [each if isinstance(each, list) else [each] * self.measured.minutes for each in found]
+        columns = [each if isinstance(each, list) else [each] * self.measured.minutes for each in values]
         return [calculate(*row) for row in zip(*columns, strict=True)]
 
     def _fill(self, of: ast.expr, by: ast.expr) -> Series:
@@ -154,35 +150,30 @@ class Math:
 
     def _if(self, condition: ast.expr, then: ast.expr, otherwise: ast.expr | None = None) -> Series:
         """Nothing where the condition has none. Where it holds and the value is missing, it is 0."""
-        nodes = (condition, then) if otherwise is None else (condition, then, otherwise)
 
         def chosen(holds: float | None, yes: float | None, no: float | None = None) -> float | None:
             if holds is None:
                 return None
             return (0.0 if yes is None else yes) if holds else no
 
-        return self._each(chosen, *nodes)
+        values = (self._value(each) for each in (condition, then, otherwise) if each is not None)
+        return self._each(chosen, *values)
 
     def _max(self, of: ast.expr) -> Series:
         """Of several series, at each moment."""
         found = self._value(of)
-        assert _is_many(found), "the largest of a single series depends on how far CloudWatch looks back"
-        rows = zip(*found, strict=True)  # type: ignore[arg-type]  # several series, by the line above
-        return [max((value for value in row if value is not None), default=None) for row in rows]
+        assert isinstance(found, tuple), "the largest of a single series depends on how far CloudWatch looks back"
+        return [max((each for each in row if each is not None), default=None) for row in zip(*found, strict=True)]
 
     def _diff(self, of: ast.expr) -> Series:
         """The value, less that of the period before."""
         now, whole = self._series_of(of), Math(self.measured, self.metrics, fresh=False)._series_of(of)
-        before: Series = [None] * self.period + whole[: -self.period]
+        before: Series = [*[None] * self.period, *whole[: -self.period]]
         return [None if a is None or b is None else a - b for a, b in zip(now, before, strict=True)]
 
     def _service_quota(self, of: ast.Name) -> Series:
         quota = self.measured.quotas[named(self.metrics[of.id]["Metric"])]
         return [None if value is None else quota for value in self._of(of.id)]
-
-
-def _is_many(found: Value) -> bool:
-    return isinstance(found, list) and bool(found) and isinstance(found[0], list)
 
 
 def named(metric: Properties) -> Metric:

@@ -68,9 +68,9 @@ class Given:
         return re.sub(r"\$\{([^}]+)\}", lambda found: str(own.get(found[1]) or self._resolved({"Ref": found[1]})), text)
 
 
-def given(template: Template | None = None, **parameters: str) -> Given:
+def given(**parameters: str) -> Given:
     """With the template's defaults for all other parameters."""
-    whole = _ours() if template is None else translated(template)
+    whole = _ours()
     defaults = {name: str(rule["Default"]) for name, rule in whole["Parameters"].items()}
     return Given(whole, defaults | parameters)
 

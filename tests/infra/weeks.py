@@ -165,11 +165,12 @@ def ordinary(door: str, load: Load, minutes: int) -> Deployment:
 def normal_week(door: str, load: Load) -> Deployment:
     """With all that happens by itself, and wakes nobody."""
     week, random = ordinary(door, load, WEEK), Random(7)
-    for deployed in (2 * DAY + 10 * HOUR, 2 * DAY + 10 * HOUR + 40):
+    for deployed in (2 * DAY + 10 * HOUR, 2 * DAY + 10 * HOUR + 20):
         for function in ("Api", "Wait"):  # two cold starts died
             week.failed(deployed, 1, function, by_itself=True)
         for at in (deployed, deployed + 1):  # functions move one after the other
             week.put(own("WrittenByNewer"), at, 1, 30)
+        for at in range(deployed, deployed + 4):
             week.streamed(at, 45_000)
         week.take(HEARTBEATS, range(deployed, deployed + 2))
         week.take(UNPUBLISHED, range(deployed, deployed + 2))
@@ -182,7 +183,9 @@ def normal_week(door: str, load: Load) -> Deployment:
     for at in range(11 * HOUR, WEEK, DAY):
         week.failed(at, 3)  # 503 busy: a partition splits
         week.throttled_by_table(at, 40)
-        week.refused(at + 20, 45)  # a script without a pause
+        week.refused(at + 20, 60)  # a script without a pause
+        for later in range(60, 90, 6):  # one that begins anew each six minutes
+            week.refused(at + later, 45)
         week.swept(at + 30, failed=1, unfinished=1)  # a round beside the usual one
         for later, ms in ((40, 8_000), (43, 6_000), (47, 9_000)):  # a first search, in three processes
             week.answered(at + later, 1, ms)

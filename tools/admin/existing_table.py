@@ -149,7 +149,8 @@ class ExistingTable:
         self.dynamodb.update_table(TableName=self.name, **change)
 
     def _add_index(self, name: str) -> None:
-        create = {"Create": _by_name(self.wanted)[name]}
+        # What a parameter decides is of the stack's own table.
+        create = {"Create": {key: each for key, each in _by_name(self.wanted)[name].items() if each is not None}}
         attributes = self.wanted["AttributeDefinitions"]
         self._update(AttributeDefinitions=attributes, GlobalSecondaryIndexUpdates=[create])
 

@@ -23,12 +23,13 @@ WRITES = frozenset({"put", "update", "batch write", "transact"})
 
 @dataclass(frozen=True)
 class Call:
-    """``written``: name and bytes of the items that it puts; ``found``: how many items it read."""
+    """``indexes``: the write units of each; ``written``: name and bytes of the items that it puts; ``found``: how many
+    items it read."""
 
     operation: str
     read_units: float = 0
     write_units: float = 0
-    index_units: float = 0
+    indexes: tuple[tuple[str, float], ...] = ()
     written: tuple[tuple[str, int], ...] = ()
     members: int = 1
     found: int = 0
@@ -63,7 +64,11 @@ class Usage:
 
     @property
     def index_units(self) -> float:
-        return sum(call.index_units for call in self.calls)
+        return sum(units for call in self.calls for _, units in call.indexes)
+
+    def units_of(self, index: str) -> float:
+        """Its write units."""
+        return sum(units for call in self.calls for name, units in call.indexes if name == index)
 
     @property
     def found(self) -> int:
@@ -137,13 +142,14 @@ class Meter:
         except ClientError as exc:
             if _is_refused(exc):
                 units = self._refused(operation, request, written)
-                self._calls.append(Call(operation, 0, units, 0, (), len(written)))
+                self._calls.append(Call(operation, 0, units, (), (), len(written)))
             raise
         told = answer["ConsumedCapacity"]
         consumed = told if isinstance(told, list) else [told]
-        index_units = sum(_index_units(consumed))
+        indexes = tuple(_index_units(consumed))
         total = sum(each["CapacityUnits"] for each in consumed)
-        self._calls.append(Call(operation, 0, total - index_units, index_units, puts, len(written)))
+        units = total - sum(units for _, units in indexes)
+        self._calls.append(Call(operation, 0, units, indexes, puts, len(written)))
         return answer
 
     def _refused(self, operation: str, request: Item, written: Sequence[Item]) -> float:
@@ -171,7 +177,7 @@ def _is_refused(exc: ClientError) -> bool:
     return "ConditionalCheckFailed" in codes or exc.response["Error"]["Code"] == "ConditionalCheckFailedException"
 
 
-def _index_units(consumed: list[Item]) -> Iterator[float]:
+def _index_units(consumed: list[Item]) -> Iterator[tuple[str, float]]:
     for each in consumed:
-        for index in each.get("GlobalSecondaryIndexes", {}).values():
-            yield index["CapacityUnits"]
+        for name, index in each.get("GlobalSecondaryIndexes", {}).items():
+            yield name, index["CapacityUnits"]

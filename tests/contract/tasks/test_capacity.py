@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -80,6 +81,7 @@ HANDOFFS: dict[str, tuple[tuple[str, ...], float, float]] = {
         28,
     ),
 }
+LIMITS = Path(__file__).resolve().parents[3] / "docs/limits.md"
 MANY = {verb.name: verb for verb in (*VERBS, *IN_NOTION, *SENDS)}
 # Agents; tasks that are ready for the target, and as many that need a human; events before the approval.
 SIZES = {
@@ -256,6 +258,26 @@ def test_a_handoff_costs_this_many_units(name: str) -> None:
     verbs, write_units, read_units = HANDOFFS[name]
     assert sum(COSTS[verb][2] for verb in verbs) == write_units
     assert sum(COSTS[verb][3] for verb in verbs) == read_units
+
+
+def test_what_the_table_gives_a_handoff_is_told_in_the_limits() -> None:
+    """A handoff that is pulled, and told to the bus: by what the table and each index take of it."""
+    spent = [usage(MANY[name]) for of in ("pulled", "told to the bus") for name in HANDOFFS[of][0]]
+    taken = {
+        "writes of the table": sum(each.write_units for each in spent),
+        "writes of the index `queue`": sum(each.units_of("queue") for each in spent),
+        "writes of the index `wake`": sum(each.units_of("wake") for each in spent),
+        "reads of the table": sum(each.read_units for each in spent),
+    }
+    text = LIMITS.read_text(encoding="utf-8")
+    for what, units in taken.items():
+        (row,) = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith(f"| {what}")]
+        new = 12_000 if "reads" in what else 4_000
+        assert [cell.strip() for cell in row[1:4]] == [
+            f"{units:g}",
+            f"{new:,}: {new // units:,.0f}",
+            f"40,000: {40_000 // units:,.0f}",
+        ]
 
 
 def test_a_page_adds_nothing_to_a_verb_but_the_first() -> None:

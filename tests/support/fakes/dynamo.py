@@ -41,8 +41,12 @@ def table_definition() -> dict[str, Any]:
     """Returns the keys and indexes of the template's only table."""
     resources = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _Loader)["Resources"]
     (table,) = [r["Properties"] for r in resources.values() if r["Type"] == "AWS::DynamoDB::Table"]
-    wanted = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
-    return {name: table[name] for name in wanted}
+    wanted = ("BillingMode", "AttributeDefinitions", "KeySchema")
+    indexes = [
+        {name: each for name, each in index.items() if name != "WarmThroughput"}  # by default there is none
+        for index in table["GlobalSecondaryIndexes"]
+    ]
+    return {**{name: table[name] for name in wanted}, "GlobalSecondaryIndexes": indexes}
 
 
 def create_table(client: Any, name: str) -> None:
