@@ -12,6 +12,7 @@ for now. These variables say what that is; make takes them as its own, too:
     ARCHITECTURE  arm64 or x86_64: that of the stack, or arm64
     BATON_SCRIPT  a script for the scripted model, which is built in
     BUILT         a folder with what was built before, with the same RUNTIME and ARCHITECTURE, to deploy that
+    WATCH         for how many minutes alarms may take the release back, 10 if not said; 0 for not at all
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +38,9 @@ from tools.admin import budget as budgets
 from tools.admin import deploy_answers as answers
 from tools.admin import existing_table
 from tools.admin.budget import Budget
+from tools.admin.change_set import ChangeSet, Configuration, watched_by
 from tools.admin.deploy_answers import Account, Parameters
+from tools.admin.old_versions import remove_old_versions
 from tools.stack import deployment, local_model
 from tools.stack.background import StackError
 
@@ -80,6 +85,7 @@ def main() -> int:
 
 def _deploy(environ: Mapping[str, str]) -> None:
     session = botocore.session.get_session()
+    minutes = answers.minutes(environ.get("WATCH", ""))
     target = _target(session, environ)
     template = deployment.template()
     before = answers.as_deployed(target.found, template)
@@ -102,12 +108,43 @@ def _deploy(environ: Mapping[str, str]) -> None:
     folder = Path(environ["BUILT"]) if environ.get("BUILT") else _sam_build(built, environ)
     wanted |= built | _local(environ)
     wanted["Release"] = answers.release(_digest(folder, wanted), before.get("Release", ""), target.failed_at)
-    if budget and not budgets.is_asked_for(wanted):
-        budget.remove()
-    _sam_deploy(folder, target, wanted, target.tags | _tags(target, environ), asks=asks)
-    now = answers.as_deployed(_target(session, environ).found, template)  # the change set may have been declined
-    if budget and budgets.is_asked_for(now):
-        budget.settle(now)
+    gone = budget if budget and not budgets.is_asked_for(wanted) else None
+    _change(session, target, folder, wanted, target.tags | _tags(target, environ), minutes, gone, asks=asks)
+    if budget and not gone:
+        budget.settle(answers.as_deployed(_target(session, environ).found, template))
+
+
+def _change(
+    session: Any,
+    target: Target,
+    folder: Path,
+    wanted: Parameters,
+    tags: Mapping[str, str],
+    minutes: int,
+    gone: Budget | None,
+    *,
+    asks: bool,
+) -> None:
+    """``gone``: the budget that this change takes away. It goes before its parameter does: a deployment that fails in
+    between finds it again.
+    """
+    cloudformation, lambda_ = (
+        session.create_client(each, region_name=target.region) for each in ("cloudformation", "lambda")
+    )
+    template_url = _uploaded(session, target, _sam_package(folder, target))
+    changes = ChangeSet(cloudformation, target.stack, target.found, print)
+    if not changes.create(template_url, wanted, tags, _watched(session, target, minutes)):
+        print(f"No changes to deploy. {target.stack} is up to date")
+        return
+    changes.show()
+    if asks and not answers.agreed():
+        changes.drop()
+        raise StackError("nothing was deployed")
+    if gone:
+        gone.remove()
+    for name, value in changes.execute().items():
+        print(f"{name}  {value}")
+    remove_old_versions(cloudformation, lambda_, target.stack, print)
 
 
 def _target(session: Any, environ: Mapping[str, str]) -> Target:
@@ -221,14 +258,43 @@ def _digest(folder: Path, wanted: Parameters) -> str:
     return digest.hexdigest()
 
 
-def _sam_deploy(folder: Path, target: Target, wanted: Parameters, tags: dict[str, str], *, asks: bool) -> None:
-    command: list[str | Path] = ["deploy", "--template-file", folder / "template.yaml"]
-    command += ["--stack-name", target.stack, "--region", target.region, "--s3-prefix", target.stack, "--resolve-s3"]
-    command += ["--capabilities", "CAPABILITY_IAM", "--no-fail-on-empty-changeset"]
-    command += ["--confirm-changeset" if asks else "--no-confirm-changeset"]
-    command += ["--tags", *(f'{name}="{value}"' for name, value in tags.items())]
-    command += ["--parameter-overrides", *_overrides(wanted)]
-    _run(command, {})
+def _watched(session: Any, target: Target, minutes: int) -> Configuration:
+    """Nothing for a new stack: its alarms aren't there yet."""
+    if target.found is None:
+        return {}
+    cloudformation, cloudwatch = (
+        session.create_client(each, region_name=target.region) for each in ("cloudformation", "cloudwatch")
+    )
+    try:
+        return watched_by(cloudformation, cloudwatch, target.stack, minutes, print)
+    except ClientError as error:
+        print(f"warning: no alarm watches this deployment: {error}", file=sys.stderr)
+        return watched_by(cloudformation, cloudwatch, target.stack, 0, print)
+
+
+def _sam_package(folder: Path, target: Target) -> str:
+    """The template, with what it names uploaded."""
+    with tempfile.TemporaryDirectory(prefix="baton-package-") as scratch:
+        packaged = Path(scratch) / "packaged.json"
+        command: list[str | Path] = [
+            "package",
+            "--template-file",
+            folder / "template.yaml",
+            "--resolve-s3",
+            "--use-json",
+        ]
+        command += ["--region", target.region, "--s3-prefix", target.stack, "--output-template-file", packaged]
+        _run(command, {})
+        return packaged.read_text(encoding="utf-8")
+
+
+def _uploaded(session: Any, target: Target, template: str) -> str:
+    """Beside what SAM has uploaded: CloudFormation takes no template as large in the call itself."""
+    bucket = re.findall(r'"s3://([^/"]+)/', template)[0]
+    key = f"{target.stack}/{hashlib.sha256(template.encode()).hexdigest()[:32]}.template"
+    s3 = session.create_client("s3", region_name=target.region)
+    s3.put_object(Bucket=bucket, Key=key, Body=template.encode())
+    return f"{s3.meta.endpoint_url}/{bucket}/{key}"
 
 
 def _overrides(parameters: Parameters) -> list[str]:

@@ -19,6 +19,7 @@ Parameters = dict[str, str]
 
 LONGEST_STACK_NAME = 42  # of a function's name AWS takes 64 characters, and the longest of ours adds 22
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+WATCH_MINUTES, LONGEST_WATCH = 10, 180
 LOCAL_ONLY = {"LocalPort", "NotionUrl"}
 BUILT = {"Runtime", "Architecture", "Script", "Release"}  # decided by what is built
 _UNQUOTABLE = re.compile(r"[\"\\\n]")  # sam reads Name="value"
@@ -115,6 +116,23 @@ def asked(wanted: Parameters, template: Mapping[str, Any]) -> Parameters:
             wanted = wanted | given(line, template)
         except StackError as wrong:
             print(f"{wrong}\n")
+
+
+def agreed() -> bool:
+    """What somebody at the terminal says to the changes; nobody agrees to none."""
+    try:
+        return input("Deploy these changes? [y/N]: ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def minutes(said: str) -> int:
+    """For how long alarms watch a release. Raises StackError."""
+    if not said:
+        return WATCH_MINUTES
+    if not (said.isdecimal() and int(said) <= LONGEST_WATCH):
+        raise StackError(f"WATCH is a number of minutes, {LONGEST_WATCH} at most, and not {said!r}")
+    return int(said)
 
 
 def fitted(wanted: Parameters, settled: Parameters, before: Parameters, account: Account, say: Say) -> Parameters:
