@@ -8,11 +8,13 @@ import pytest
 
 from baton.domain.settings.settings import SETTING_NAMES
 from baton.domain.tasks.task import Flag
+from infra.alarm_checks import GETTING_UP
 from infra.citations import ROOT
 from infra.docs import DECISIONS, LIMITS, MOST_LINES, README, linked, pages, rows, wrong_limits
 from infra.template import FRONT_DOORS, load, of_type, shaped
 
 COST = (ROOT / "docs/cost.md").read_text(encoding="utf-8")
+ALARMS = (ROOT / "docs/alarms.md").read_text(encoding="utf-8")
 OPERATIONS = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
 CODE = "../layers/baton/python/baton/domain/tasks/task.py"
 
@@ -47,12 +49,13 @@ def test_every_parameter_is_told_with_its_default() -> None:
 
 
 def test_every_alarm_is_told_with_what_to_do() -> None:
-    """What it means, where to look, and what to do."""
-    section = OPERATIONS.split("\n## Alarms\n")[1].split("\n## ")[0]
-    paragraphs = [each for each in section.split("\n\n") if each.startswith("**`")]
-    told = {name: text for text in paragraphs for name in re.findall(r"\*\*`(\w+)`\*\*", text)}
-    assert set(told) == set(of_type(load(), "AWS::CloudWatch::Alarm"))
-    assert [name for name, text in told.items() if not re.search(r"\*Look\*.*\*Do\*", text, re.DOTALL)] == []
+    """What it means, where to look, and what to do; and who is told."""
+    told = {name: text for name, _, text in (each.partition("\n") for each in re.split(r"(?m)^##+ ", ALARMS))}
+    there = set(of_type(load(), "AWS::CloudWatch::Alarm"))
+    assert there <= set(told)
+    assert [name for name in there if not re.search(r"\*Look\*.*\*Do\*", told[name], re.DOTALL)] == []
+    topics = {row[0].split("`")[1]: row[1] for row in rows(ALARMS, 3) if row[0].startswith("[`")}
+    assert topics == {name: "get up" if name in GETTING_UP else "tomorrow" for name in there}
 
 
 def test_every_alert_is_told_with_what_to_do() -> None:
