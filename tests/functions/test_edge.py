@@ -187,7 +187,10 @@ def test_every_log_line_has_the_request_id_and_none_what_was_sent(
     lines = [json.loads(line) for line in logged.splitlines()]
     assert lines
     assert {line["request_id"] for line in lines} == {"req-1"}
-    assert [line["status"] for line in lines if line["action"] == "request_answered"] == [201, 422]
+    answered = [line for line in lines if line["action"] == "request_answered"]
+    assert [line["status"] for line in answered] == [201, 422]
+    # A metric filter of the template reads these.
+    assert [(line["route"], type(line["ms"])) for line in answered] == [("create_marker", int), ("cancel", int)]
     assert "hush" not in logged
     assert bearer(agent("scout")).rpartition("_")[2] not in logged
 

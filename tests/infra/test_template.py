@@ -16,6 +16,7 @@ from infra import (
     restore_checks,
     service_checks,
 )
+from infra.given import given
 from infra.register import CHECKS, Check, problems
 from infra.template import FRONT_DOORS, Template, load, of_type, shaped
 from infra.translated import translated
@@ -1011,6 +1012,19 @@ def test_sam_hands_on_which_functions_may_have_long_chains() -> None:
         "ProcessTask",
         "SyncTracker",
     }
+
+
+def test_a_table_is_as_warm_as_it_is_asked_to_be() -> None:
+    def warmth(**asked: str) -> list[object]:
+        table = given(**asked).of_type("AWS::DynamoDB::Table")["Table"]
+        return [each.get("WarmThroughput") for each in (table, *table["GlobalSecondaryIndexes"])]
+
+    writes, reads = {"WriteUnitsPerSecond": "40000"}, {"ReadUnitsPerSecond": "25000"}
+    assert warmth() == [None, None, None]
+    assert warmth(WarmWrites="40000") == [writes, None, None]
+    assert warmth(WarmReads="25000") == [reads, None, None]
+    assert warmth(WarmWrites="40000", WarmReads="25000") == [writes | reads, None, None]
+    assert warmth(WarmIndexWrites="40000") == [None, writes, writes]
 
 
 def test_every_check_is_shown_to_reject_something() -> None:

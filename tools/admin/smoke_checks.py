@@ -196,11 +196,11 @@ ALL = [
         _strangers_are_refused,
         "the log of the function api (all_routes behind a Function URL)",
     ),
-    Check("bad input is refused, and the field named", _bad_input_is_named, "docs/operations.md, RequestFailedAlarm"),
+    Check("bad input is refused, and the field named", _bad_input_is_named, "docs/alarms.md, RequestFailedAlarm"),
     Check(
         "an escalation is made once, whatever is repeated",
         _an_escalation_is_made_once,
-        "the log of create_handoff_marker; docs/operations.md, RequestFailedAlarm",
+        "the log of create_handoff_marker; docs/alarms.md, RequestFailedAlarm",
     ),
     Check(
         "only a human approves, and a worker that waits gets the task at once",
@@ -210,7 +210,7 @@ ALL = [
     Check(
         "a claim is kept by heartbeats, and ends once",
         _a_claim_is_kept_and_ended_once,
-        "docs/operations.md, RequestFailedAlarm and WrittenByNewerAlarm",
+        "docs/alarms.md, RequestFailedAlarm and WrittenByNewerAlarm",
     ),
     Check(
         f"of {CLAIMERS} claimers at once exactly one gets the task",
@@ -243,6 +243,6 @@ SLOW = [
     Check(
         "the sweeper finds what nobody waits for",
         _the_sweeper_finds_lost_work,
-        "docs/operations.md, SweeperMissingAlarm: the schedule and the log of sweep_stale_claims",
+        "docs/alarms.md, SweeperMissingAlarm: the schedule and the log of sweep_stale_claims",
     )
 ]
