@@ -42,7 +42,10 @@ class Measured:
     _series: dict[tuple[Any, ...], Series] = field(default_factory=dict)
 
     def put(self, metric: Metric, minute: int, value: float, times: int = 1) -> None:
-        self._samples[metric].setdefault(minute, Counter())[value] += times
+        of = self._samples[metric]
+        if minute not in of:
+            of[minute] = Counter()
+        of[minute][value] += times
 
     def take(self, metric: Metric, minutes: range) -> None:
         """As if nothing had been measured then."""
@@ -57,7 +60,8 @@ class Measured:
         return self._series[key]
 
     def _over_windows(self, metric: Metric, stat: str, period: int, late: int) -> Series:
-        of = [self._samples.get(metric, {}).get(minute, Counter()) for minute in range(self.minutes)]
+        samples, nothing = self._samples.get(metric, {}), Counter[float]()
+        of = [samples.get(minute, nothing) for minute in range(self.minutes)]
         counts = [0, *accumulate(each.total() for each in of)]
         windows = [(max(0, end - period), max(0, end - late)) for end in range(1, self.minutes + 1)]
         measured = [end > begin and counts[end] > counts[begin] for begin, end in windows]
@@ -199,6 +203,8 @@ def expression(alarm: Properties) -> str:
 def states(alarm: Properties, measured: Measured) -> Iterator[str]:
     """The state at the end of each minute; before the first it isn't known."""
     metrics = watched(alarm)
+    if all(each["Metric"]["Namespace"] == "AWS/DynamoDB" for each in metrics.values()):
+        alarm = {**alarm, "TreatMissingData": "ignore"}  # AWS does so, whatever the alarm says
     fresh = Math(measured, metrics, fresh=True).evaluated(expression(alarm))
     whole = Math(measured, metrics, fresh=False)
     before, period = whole.evaluated(expression(alarm)), whole.period
@@ -219,7 +225,7 @@ def judged(alarm: Properties, points: Sequence[float | None], state: str) -> str
     recent = there[:asked]
     missing = asked - len(recent)
     breaching = sum(bad for _, bad in recent)
-    treated = "ignore" if _is_dynamo(alarm) else alarm["TreatMissingData"]
+    treated = alarm["TreatMissingData"]
     if breaching >= needed:
         return ALARM
     if missing and treated == "breaching":
@@ -230,8 +236,3 @@ def judged(alarm: Properties, points: Sequence[float | None], state: str) -> str
         return state
     # Nothing but breaching ones, too few: an alarm once the oldest is as old as they would have to be.
     return ALARM if recent and recent[-1][0] + 1 >= needed else NOT_KNOWN
-
-
-def _is_dynamo(alarm: Properties) -> bool:
-    """AWS ignores missing data of these metrics, whatever the alarm says."""
-    return all(each["Metric"]["Namespace"] == "AWS/DynamoDB" for each in watched(alarm).values())

@@ -52,8 +52,11 @@ def test_missing_data_is_treated_as_in_the_tables_of_aws(points: str, needed: in
 
 
 def test_an_alarm_on_dynamodb_ignores_missing_data_whatever_it_says() -> None:
-    of_table = alarm("notBreaching", 3) | {"Namespace": "AWS/DynamoDB"}
-    assert judged(of_table, [None] * 5, ALARM) == ALARM
+    measured = Measured(30)
+    for at in range(10):
+        measured.put(("AWS/DynamoDB", "Some"), at, 1)
+    assert list(states(alarm("notBreaching", 3) | {"Namespace": "AWS/DynamoDB"}, measured))[-1] == ALARM
+    assert list(states(alarm("notBreaching", 3), measured))[-1] == OK
 
 
 def calculated(expression: str, *, period: int = 1, **metrics: str) -> Series:
