@@ -174,7 +174,7 @@ def playing(*statuses: str, events: list[dict[str, Any]]) -> Wire:
 
 def test_a_change_is_told_event_by_event_and_ends_with_the_outputs() -> None:
     events = [event(0, "CREATE_COMPLETE"), event(1, "UPDATE_IN_PROGRESS"), event(2, "UPDATE_COMPLETE")]
-    wire = playing("UPDATE_IN_PROGRESS", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "UPDATE_COMPLETE", events=events)
+    wire = playing("UPDATE_COMPLETE", "UPDATE_IN_PROGRESS", "UPDATE_COMPLETE", events=[events[0], *events])
     it, said = change(wire)
     assert it.execute() == {"ApiId": "a"}
     assert said == ["  UPDATE_IN_PROGRESS baton", "  UPDATE_COMPLETE baton"]  # nothing of the deployment before

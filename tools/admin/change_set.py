@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from botocore.exceptions import WaiterError
@@ -66,10 +67,10 @@ class ChangeSet:
     found: Mapping[str, Any] | None
     say: Say
     sleep: Callable[[float], None] = time.sleep
-    _of: dict[str, str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_of", {"StackName": self.stack, "ChangeSetName": f"{NAME}-{time.time_ns()}"})
+    @cached_property
+    def _of(self) -> dict[str, str]:
+        return {"StackName": self.stack, "ChangeSetName": f"{NAME}-{time.time_ns()}"}
 
     @property
     def _is_new(self) -> bool:
@@ -111,6 +112,7 @@ class ChangeSet:
     def execute(self) -> dict[str, str]:
         """The stack's outputs. Tells each event; raises StackError where the stack went back."""
         told = {each["EventId"] for each in self._events()}
+        known_before = len(told)
         self.cloudformation.execute_change_set(**self._of)
         problems: list[str] = []
         while True:
@@ -121,7 +123,8 @@ class ChangeSet:
                 self.say(f"  {event['ResourceStatus']} {event['LogicalResourceId']} {reason}".rstrip())
                 if reason and ("FAILED" in event["ResourceStatus"] or "ROLLBACK_IN" in event["ResourceStatus"]):
                     problems.append(f"{event['LogicalResourceId']}: {reason}")
-            if not stack["StackStatus"].endswith("_IN_PROGRESS"):
+            has_begun = len(told) > known_before  # until then the status is that of the deployment before
+            if has_begun and not stack["StackStatus"].endswith("_IN_PROGRESS"):
                 break
             self.sleep(POLL_SECONDS)
         if stack["StackStatus"] not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
