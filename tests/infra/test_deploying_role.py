@@ -72,7 +72,8 @@ ARNS = {
     "AWS::Scheduler::Schedule": "scheduler:us-east-1:111122223333:schedule/default/{}",
     "AWS::SecretsManager::Secret": "secretsmanager:us-east-1:111122223333:secret:{}",
 }
-IDS = {"AWS::ApiGatewayV2::Api"}  # its ARN has an id of AWS's, and no name
+# Their ARN has an id of AWS's and no name, or they are rights on another resource.
+IDS = {"AWS::ApiGatewayV2::Api", "AWS::Logs::MetricFilter"}
 
 
 def deployments() -> list[Template]:
