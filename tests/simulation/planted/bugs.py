@@ -262,6 +262,8 @@ ENTRIES = (
         do.drop_statement("entry:Entry.replaced_by", "must_be_human"), habits=_ON_BOARD),
     bug("the words of what is deleted stay in a pack",
         do.drop_operand("end_entry:delete_entry", "forgetting"), habits=_ON_BOARD, steps=200_000),
+    bug("who begins with packs hears of no change since",
+        do.never("lexical_search:_Board._begin", "contents"), habits=_ON_BOARD),
 )  # fmt: skip
 SHARDS = (
     bug("readers look at no more shards than are written", do.keep_argument("shards:Spread.looked_at", "max", 0)),
