@@ -160,6 +160,7 @@ check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can 
 	@$(bin)/mypy
 	@$(bin)/lint-imports
 	@$(bin)/cfn-lint --include-checks I3011 --regions us-east-1 eu-north-1 eu-central-2 cn-northwest-1 us-gov-west-1 --template template.yaml
+	@$(bin)/cfn-lint edge.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(sam) validate --lint
 	@$(bin)/python -m tools.docs.openapi --check
 	@$(bin)/python -m tools.docs.cli_reference --check

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import Any
 
 from console.console_files import ROOT, ConsoleFile, console_files
+from rest import edge
 
 METHODS = ("GET", "HEAD")
 # What a page may do, said to the browser: it loads and asks nothing but its own origin, is in nobody's frame, and makes
@@ -36,6 +37,8 @@ def is_for_console(event: Mapping[str, Any]) -> bool:
 
 
 def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    if edge.came_around(event):
+        return _text(HTTPStatus.FORBIDDEN, "Nobody is answered at this address.\n", {})
     method = _method(event)
     if method not in METHODS:
         return _text(HTTPStatus.METHOD_NOT_ALLOWED, "Pages are only read.\n", {"Allow": ", ".join(METHODS)})

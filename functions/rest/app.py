@@ -14,8 +14,9 @@ from baton.ports.deps import Deps
 from baton.services.access.authenticate import admit
 from baton.services.access.limit_caller import caller_must_have_room
 from baton.steps.agents.kill_switch import caller_must_be_on
-from rest import answers, etags, routing
+from rest import answers, edge, etags, routing
 from rest.conditional_answers import conditional_answer_of
+from rest.errors import WrongAddress
 from rest.request import Request, request_id
 
 NOBODY = Principal("", PrincipalKind.SERVICE, "")
@@ -52,7 +53,10 @@ class App:
         return answers.to_gateway(answer, shown_id)
 
     def _answer(self, request: Request) -> answers.Answer:
-        """The caller comes before everything else: a stranger isn't even told which routes there are."""
+        """The caller comes before everything else but the way here: a stranger isn't even told which routes there
+        are."""
+        if edge.came_around(request.event):
+            raise WrongAddress
         deps, by, found = self._wire(), NOBODY, self.routes.find(request.method, request.path)
         if deps.learns_its_url:
             deps = deps.at(request.url_id)

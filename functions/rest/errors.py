@@ -37,6 +37,13 @@ class NotAuthenticated(errors.BatonError):
         super().__init__("A bearer token is needed.")
 
 
+class WrongAddress(errors.Forbidden):
+    """A request that came around the edge (``edge``)."""
+
+    def __init__(self) -> None:
+        super().__init__("Nobody is answered at this address.")
+
+
 class UnknownRoute(errors.Unknown):
     def __init__(self) -> None:
         super().__init__("route")

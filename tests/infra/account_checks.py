@@ -30,6 +30,8 @@ NAMED = {
 }
 # Parts of what has a name; their own names, if any, are within it.
 UNNAMED = {
+    "AWS::ApiGatewayV2::ApiMapping",
+    "AWS::ApiGatewayV2::DomainName",  # whoever deploys gives it, and two stacks can't have it
     "AWS::ApiGatewayV2::Integration",
     "AWS::ApiGatewayV2::Route",
     "AWS::ApiGatewayV2::Stage",

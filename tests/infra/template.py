@@ -18,11 +18,11 @@ Template = dict[str, Any]
 Properties = dict[str, Any]
 
 
-class _Loader(yaml.CSafeLoader):
+class Loader(yaml.CSafeLoader):
     """YAML with CloudFormation's short forms: `!Ref x` is {"Ref": "x"}, `!GetAtt a.b` is {"Fn::GetAtt": ["a", "b"]}."""
 
 
-def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
+def _short_form(loader: Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
     if isinstance(node, yaml.ScalarNode):
         value: Any = loader.construct_scalar(node)
     elif isinstance(node, yaml.SequenceNode):
@@ -34,12 +34,12 @@ def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]
     return {suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}": value}
 
 
-_Loader.add_multi_constructor("!", _short_form)
+Loader.add_multi_constructor("!", _short_form)
 
 
 @cache
 def _parsed() -> Template:
-    template: Template = yaml.load((ROOT / "template.yaml").read_text(), Loader=_Loader)
+    template: Template = yaml.load((ROOT / "template.yaml").read_text(), Loader=Loader)
     return template
 
 

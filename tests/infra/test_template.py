@@ -12,6 +12,7 @@ from infra import (
     alarm_checks,
     company_checks,
     data_checks,
+    edge_checks,
     release_checks,
     restore_checks,
     service_checks,
@@ -908,6 +909,46 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (alarm_checks.a_budget_tells_somebody, "unasked", put("/Parameters/MonthlyBudget/Default", 50)),
     (alarm_checks.a_budget_tells_somebody, "no topic", drop("/Rules")),
+    (edge_checks.a_domain_leads_to_the_api, "no domain", remove("Domain")),
+    (
+        edge_checks.a_domain_leads_to_the_api,
+        "another certificate",
+        drop("Domain/DomainNameConfigurations/0/CertificateArn"),
+    ),
+    (
+        edge_checks.a_domain_leads_to_the_api,
+        "old TLS",
+        put("Domain/DomainNameConfigurations/0/SecurityPolicy", "TLS_1_0"),
+    ),
+    (edge_checks.a_domain_leads_to_the_api, "below a path", put("DomainMapping/ApiMappingKey", "v1")),
+    (edge_checks.a_domain_leads_to_the_api, "too early", drop("/Resources/DomainMapping/DependsOn")),
+    (
+        edge_checks.callers_are_told_of_the_domain,
+        "untold",
+        put("/Outputs/ApiUrl/Value/Fn::If/1/Fn::If/2", {"Fn::Sub": "https://${HttpApi}"}),
+    ),
+    (edge_checks.what_is_not_asked_for_is_not_there, "always", drop("/Resources/Domain/Condition")),
+    (edge_checks.what_is_not_asked_for_is_not_there, "ours", put("/Parameters/DomainName/Default", "baton.example")),
+    (edge_checks.what_is_not_asked_for_is_not_there, "shut", put("HttpApi/DisableExecuteApiEndpoint", True)),
+    *(
+        (edge_checks.a_domain_that_can_not_work_is_refused_before_anything_is_changed, rule, drop(f"/Rules/{rule}"))
+        for rule in ("DomainHasACertificate", "CertificateIsOfADomain", "ApiHasAnAddress")
+    ),
+    (
+        edge_checks.a_domain_that_can_not_work_is_refused_before_anything_is_changed,
+        "a Function URL's",
+        drop("/Rules/DomainHasACertificate/Assertions/1"),
+    ),
+    (
+        edge_checks.every_function_knows_the_edge,
+        "none",
+        drop("/Globals/Function/Environment/Variables/BATON_EDGE_DIGESTS"),
+    ),
+    (
+        edge_checks.every_function_knows_the_edge,
+        "another one",
+        put("Console/Environment/Variables/BATON_EDGE_DIGESTS", ""),
+    ),
     (service_checks.outputs_name_everything, "no tracker's queue", drop("/Outputs/TrackerQueueUrl")),
     (service_checks.outputs_name_everything, "no table", drop("/Outputs/TableName")),
     (alarm_checks.what_must_be_noticed_has_an_alarm, "no dead letters", remove("DeadLettersAlarm")),

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -131,6 +132,8 @@ def second(first: Deployed) -> Iterator[SecondStack]:
     try:
         given = "LogLevel=DEBUG DeletionProtection=false BedrockModels=arn:aws:bedrock:us-east-1::foundation-model/a"
         given += " MonthlyBudget=50 AlarmTopicArn=arn:aws:sns:us-east-1:000000000000:alarms"
+        given += " DomainName=second.example.com"
+        given += f" CertificateArn=arn:aws:acm:us-east-1:000000000000:certificate/{uuid4()}"
         made.said = made.deploy(PARAMS=given, TAGS="team=agents")
         first.schedule("DISABLED")
         yield made

@@ -23,6 +23,12 @@ def test_a_second_stack_stands_beside_the_first_and_a_second_deployment_changes_
     part = {"HttpStage"}  # $default, within its API
     assert {made[name] for name in made.keys() - part}.isdisjoint(others.values())
 
+    gateway = first.aws("apigatewayv2")
+    (mapped,) = gateway.get_api_mappings(DomainName="second.example.com")["Items"]
+    assert (mapped["ApiId"], mapped["Stage"]) == (made["HttpApi"], "$default")
+    (domain,) = gateway.get_domain_name(DomainName="second.example.com")["DomainNameConfigurations"]
+    assert domain["CertificateArn"] == given["CertificateArn"]
+
     assert "No changes to deploy" in second.deploy()
     assert (second.parameters(), second.resources(), second.described()["Tags"]) == (given, made, tags)
     assert resources(first, deployment.STACK_NAME) == others

@@ -35,7 +35,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 
-_THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
+# The last is what the engine calls a distribution of CloudFront's: tests ask by it.
+_THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost|[a-z0-9]+\.cloudfront\.localhost)(:[0-9]+)?")
 # No more than what the engine itself takes for a deployed API: any other name would reach its AWS services.
 _DEPLOYED_API = re.compile(r"([a-f0-9]{8}\.execute-api|[a-z0-9]{32}\.lambda-url\.us-east-1)\.localhost(:[0-9]+)?")
 # First segments of paths that the engine answers under any name, so that they never reach the deployed API.
