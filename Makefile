@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt smoke clean
+.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package smoke clean
 
 PYTHON ?= python3
 
@@ -116,8 +116,9 @@ soak: setup ## the largest tests at their full size, which `make test` plays at 
 conformance: setup $(env)/node.stamp ## have POST /mcp and baton-mcp judged by the protocol's public suite and Inspector, on a stack of their own
 	@PYTHONPATH=tests $(bin)/python -m conformance $(env)/node/bin/python .baton/conformance
 
-judges: setup $(env)/node.stamp ## have docs/openapi.json judged by Spectral and Redocly, which come from npm
+judges: setup $(env)/node.stamp ## have docs/openapi.json judged by Spectral and Redocly, packaging/ by the CDK and Terraform's parser; they come from npm
 	@PYTHONPATH=tests $(bin)/python -m conformance.openapi $(env)/node/bin/python .baton/judges
+	@PYTHONPATH=tests $(bin)/python -m conformance.modules $(env)/node/bin/python .baton/judged-modules
 
 console-setup: setup $(env)/console.stamp ## Playwright and axe, for the tests of the console; the browser is the system's own Chromium
 	@command -v "$${BATON_CHROMIUM:-chromium}" >/dev/null || echo "no Chromium here: apt-get install chromium, or BATON_CHROMIUM=…"
@@ -191,6 +192,10 @@ remove: setup ## remove a stack from the cloud: says first what is in the way, a
 # TABLE, KMS_KEY and REGION reach it as they are.
 adopt: setup ## give a restored table what AWS leaves out, so that a stack can work on it (TABLE, KMS_KEY, REGION)
 	@$(bin)/python -m tools.admin.existing_table
+
+# RUNTIME and ARCHITECTURE reach it as they are.
+package: setup ## write all of a deployment as one archive, for plain CloudFormation, Terraform and the CDK (RUNTIME, ARCHITECTURE)
+	@$(bin)/python -m tools.admin.package
 
 # API, TOKEN and SLOW reach it as they are.
 smoke: $(env)/baton.stamp ## try a deployment through its API alone: API=… TOKEN=… (a human's; SLOW=1 waits for the sweeper)

@@ -89,7 +89,7 @@ def _deploy(environ: Mapping[str, str]) -> None:
     target = _target(session, environ)
     template = deployment.template()
     before = answers.as_deployed(target.found, template)
-    built = _built(before, environ, template["Parameters"]["Runtime"]["AllowedValues"])
+    built = built_for(before, environ, template["Parameters"]["Runtime"]["AllowedValues"])
     asks = not environ.get("YES")
     settled = before | answers.given(environ.get("PARAMS", ""), template)
     account = _account(session, target)
@@ -105,7 +105,7 @@ def _deploy(environ: Mapping[str, str]) -> None:
     answers.refuse_missing_door(wanted["FrontDoor"], target.region)
     _refuse_unready_table(session, target, wanted, before)
     budget = _budget(session, target, wanted, before)
-    folder = Path(environ["BUILT"]) if environ.get("BUILT") else _sam_build(built, environ)
+    folder = Path(environ["BUILT"]) if environ.get("BUILT") else sam_build(built, environ, BUILD)
     wanted |= built | _local(environ)
     wanted["Release"] = answers.release(_digest(folder, wanted), before.get("Release", ""), target.failed_at)
     gone = budget if budget and not budgets.is_asked_for(wanted) else None
@@ -208,7 +208,7 @@ def _refuse_unready_table(session: Any, target: Target, wanted: Parameters, befo
         print(f"warning: whether the existing table is ready isn't known: {error}", file=sys.stderr)
 
 
-def _built(before: Parameters, environ: Mapping[str, str], known: list[str]) -> Parameters:
+def built_for(before: Parameters, environ: Mapping[str, str], known: list[str]) -> Parameters:
     """The parameters that follow from the build. Raises StackError for what can't be built here."""
     runtime = environ.get("RUNTIME") or before.get("Runtime") or RUNTIME
     if runtime not in known:
@@ -234,11 +234,12 @@ def _tags(target: Target, environ: Mapping[str, str]) -> dict[str, str]:
     return {"application": "baton", "stack": target.stack} | {name: value for name, _, value in words}
 
 
-def _sam_build(built: Parameters, environ: Mapping[str, str]) -> Path:
+def sam_build(built: Parameters, environ: Mapping[str, str], folder: Path) -> Path:
+    """Returns the folder, with what `sam build` made there. Raises CalledProcessError."""
     tools = deployment.environment_of_tools()
     script = local_model.script_of(environ.get("BATON_SCRIPT", ""))
     _run(
-        ["build", "--build-dir", BUILD, "--parameter-overrides", *_overrides(built)],
+        ["build", "--build-dir", folder, "--parameter-overrides", *_overrides(built)],
         {
             "BATON_RUNTIME": built["Runtime"],
             "BATON_ARCHITECTURE": built["Architecture"],
@@ -247,7 +248,7 @@ def _sam_build(built: Parameters, environ: Mapping[str, str]) -> Path:
             "BATON_SCRIPT": str(script or ""),
         },
     )
-    return BUILD
+    return folder
 
 
 def _digest(folder: Path, wanted: Parameters) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import zipfile
 from pathlib import Path
 
@@ -24,11 +25,13 @@ def pack(folder: Path) -> None:
 
 
 def archive(package: Path) -> Path:
-    """Returns the archive beside the package. The same files are the same archive, whenever they were made."""
+    """Returns the archive beside the package. The same files are the same archive, whenever and by whom they were
+    made."""
     packed = package.with_name(f"{package.name}.zip")
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as writing:
         for path in sorted(path for path in package.rglob("*") if path.is_file()):
             member = zipfile.ZipInfo(path.relative_to(package).as_posix())
-            member.create_system, member.external_attr = _UNIX, (path.stat().st_mode | 0o444) << 16
+            mode = stat.S_IFREG | (0o755 if path.stat().st_mode & stat.S_IXUSR else 0o644)
+            member.create_system, member.external_attr = _UNIX, mode << 16
             writing.writestr(member, path.read_bytes(), zipfile.ZIP_DEFLATED)
     return packed
