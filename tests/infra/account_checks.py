@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 from infra.register import Problems, check
 from infra.template import Template
@@ -14,6 +15,8 @@ from tools.admin.deploy_answers import LONGEST_STACK_NAME
 # Of each type: the property that names it within its account and region, and how long AWS lets the name be.
 NAMED = {
     "AWS::ApiGatewayV2::Api": ("Name", 128),
+    "AWS::Backup::BackupPlan": ("BackupPlan.BackupPlanName", 50),
+    "AWS::Backup::BackupVault": ("BackupVaultName", 50),
     "AWS::CloudWatch::Alarm": ("AlarmName", 255),
     "AWS::CloudWatch::Dashboard": ("DashboardName", 255),
     "AWS::DynamoDB::Table": ("TableName", 255),
@@ -35,6 +38,7 @@ UNNAMED = {
     "AWS::ApiGatewayV2::Integration",
     "AWS::ApiGatewayV2::Route",
     "AWS::ApiGatewayV2::Stage",
+    "AWS::Backup::BackupSelection",
     "AWS::IAM::Policy",
     "AWS::Lambda::Alias",
     "AWS::Lambda::EventInvokeConfig",
@@ -48,7 +52,7 @@ UNNAMED = {
 def known(stack: str) -> dict[str, str]:
     return {
         "AWS::StackName": stack,
-        "AWS::StackId": f"arn:aws:cloudformation:us-east-1:111122223333:stack/{stack}/{'0' * 36}",
+        "AWS::StackId": f"arn:aws:cloudformation:us-east-1:111122223333:stack/{stack}/{UUID(int=0)}",
         "AWS::Region": "us-east-1",
         "AWS::AccountId": "111122223333",
     }

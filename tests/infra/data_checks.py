@@ -36,6 +36,11 @@ BOUNDED_BY = {"ProcessTask": "MaximumConcurrency", "SyncTracker": "TrackerConcur
 # The name of a secret ends in a suffix that AWS chooses, once there is one; that and the workspace are left open.
 SECRETS = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AWS::StackName}/*/notion*"
 CALLBACK_KEY = SECRETS.replace("/*/notion*", "/callback-key*")
+# What a daily copy is made of, and where a daily export goes: AWS chooses the rest of either name.
+RECOVERY_POINTS = "arn:${AWS::Partition}:backup:${AWS::Region}:${AWS::AccountId}:recovery-point:*"
+EXPORTS = "arn:${AWS::Partition}:s3:::${ExportBucket}/${AWS::StackName}/*"
+# Of services of AWS's, on behalf of this account alone.
+ASSUMED_BY = {"BackupRole": "backup.amazonaws.com", "ExportRole": "scheduler.amazonaws.com"}
 # What whoever deploys names, and only with these conditions.
 MODEL_KEY, MODEL_KEY_KMS, BEDROCK = "ModelKeySecret", "ModelKeyKms", "BedrockModels"
 CONDITIONAL = {MODEL_KEY: "HasModelKey", MODEL_KEY_KMS: "HasModelKeyKms", BEDROCK: "HasBedrockModels"}
@@ -218,10 +223,14 @@ def roles_are_written_out(template: Template) -> Problems:
 
 
 @check
-def only_lambda_assumes_the_roles(template: Template) -> Problems:
+def only_lambda_assumes_the_functions_roles(template: Template) -> Problems:
+    """And who makes copies and exports, theirs: not on behalf of another account."""
+    here = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
     for name, role in of_type(template, ROLE).items():
         for statement in role["AssumeRolePolicyDocument"]["Statement"]:
-            if statement["Principal"] != {"Service": "lambda.amazonaws.com"}:
+            service = ASSUMED_BY.get(name, "lambda.amazonaws.com")
+            wanted = (service, here if name in ASSUMED_BY else None)
+            if (statement["Principal"].get("Service"), statement.get("Condition")) != wanted:
                 yield f"{name} may be assumed by somebody else"
 
 
@@ -240,7 +249,7 @@ def no_resource_has_a_wildcard(template: Template) -> Problems:
             named = [name_of(each) for each in as_list(statement.get("Resource", "*"))]
             if (statement.get("Action"), *named) == LISTENERS:
                 continue
-            if any("*" in each for each in named if each not in {SECRETS, CALLBACK_KEY}):
+            if any("*" in each for each in named if each not in {SECRETS, CALLBACK_KEY, RECOVERY_POINTS, EXPORTS}):
                 yield f"{role} allows more resources than it names"
 
 

@@ -29,7 +29,8 @@ def _callers(template: Template) -> Iterator[tuple[str, Any]]:
             target: Any = properties
             for step in path.split("."):
                 target = target[step]
-            yield name, target
+            if ":aws-sdk:" not in str(target):  # a call of AWS's own, and of no function
+                yield name, target
 
 
 def _versions(template: Template) -> dict[str, str]:

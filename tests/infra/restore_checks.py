@@ -13,7 +13,7 @@ NAME, LABEL = "ExistingTable", "ExistingTableStream"
 ARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${ExistingTable}"
 STREAM = f"{ARN}/stream/${{ExistingTableStream}}"
 # What of the template holds data, or what nobody can make again.
-KEPT = {"AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"}
+KEPT = {"AWS::DynamoDB::Table", "AWS::SecretsManager::Secret", "AWS::Backup::BackupVault"}
 
 
 @check_whole

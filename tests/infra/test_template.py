@@ -13,6 +13,7 @@ from infra import (
     company_checks,
     data_checks,
     edge_checks,
+    region_checks,
     release_checks,
     restore_checks,
     service_checks,
@@ -180,9 +181,14 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (data_checks.roles_are_written_out, "ignored policies", put("Api/Policies", ["AmazonDynamoDBFullAccess"])),
     (
-        data_checks.only_lambda_assumes_the_roles,
+        data_checks.only_lambda_assumes_the_functions_roles,
         "any account",
         put("ApiRole/AssumeRolePolicyDocument/Statement/0/Principal", {"AWS": "*"}),
+    ),
+    (
+        data_checks.only_lambda_assumes_the_functions_roles,
+        "another account's schedule",
+        drop("ExportRole/AssumeRolePolicyDocument/Statement/0/Condition"),
     ),
     (data_checks.no_action_has_a_wildcard, "all of DynamoDB", grant("Api", "dynamodb:*", TABLE)),
     (data_checks.no_action_has_a_wildcard, "all reads", grant("Api", "dynamodb:Get*", TABLE)),
@@ -909,6 +915,39 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (alarm_checks.a_budget_tells_somebody, "unasked", put("/Parameters/MonthlyBudget/Default", 50)),
     (alarm_checks.a_budget_tells_somebody, "no topic", drop("/Rules")),
+    (region_checks.nothing_leaves_the_region_unasked, "always", drop("/Resources/BackupPlan/Condition")),
+    (region_checks.nothing_leaves_the_region_unasked, "ours", put("/Parameters/ExportBucket/Default", "ours")),
+    (
+        region_checks.copies_are_made_every_day_and_kept_where_they_are_needed,
+        "no copy",
+        drop("BackupPlan/BackupPlan/BackupPlanRule/0/CopyActions"),
+    ),
+    (
+        region_checks.copies_are_made_every_day_and_kept_where_they_are_needed,
+        "weekly",
+        put("BackupPlan/BackupPlan/BackupPlanRule/0/ScheduleExpression", "cron(0 3 ? * SUN *)"),
+    ),
+    (
+        region_checks.the_export_is_of_the_table_and_goes_to_the_bucket,
+        "another call",
+        put("ExportSchedule/Target/Arn", "arn:aws:scheduler:::aws-sdk:dynamodb:deleteTable"),
+    ),
+    (
+        region_checks.the_export_is_of_the_table_and_goes_to_the_bucket,
+        "another format",
+        put("ExportSchedule/Target/Input/Fn::Sub/0", "{}"),
+    ),
+    (
+        region_checks.who_copies_and_exports_may_do_nothing_else,
+        "every bucket",
+        put(f"ExportRole/{STATEMENTS}/1/Resource", {"Fn::Sub": "arn:${AWS::Partition}:s3:::${ExportBucket}/*"}),
+    ),
+    (
+        region_checks.who_copies_and_exports_may_do_nothing_else,
+        "restores too",
+        put(f"BackupRole/{STATEMENTS}/0/Action", ["dynamodb:*"]),
+    ),
+    (region_checks.the_callback_key_is_there_too, "alone", drop("CallbackKey/ReplicaRegions")),
     (edge_checks.a_domain_leads_to_the_api, "no domain", remove("Domain")),
     (
         edge_checks.a_domain_leads_to_the_api,

@@ -51,7 +51,7 @@ def turn(item: pytest.Item) -> int:
     and is removed after all that use it."""
     if not item.nodeid.startswith(HERE):
         return 0
-    last = {"test_deploy.py": 3, "test_restore.py": 4, "test_afterwards.py": 5}
+    last = {"test_deploy.py": 3, "test_another_region.py": 4, "test_restore.py": 5, "test_afterwards.py": 6}
     return {"test_local_stack.py": 1, **last}.get(item.path.name, 2)
 
 
@@ -132,7 +132,7 @@ def second(first: Deployed) -> Iterator[SecondStack]:
     try:
         given = "LogLevel=DEBUG DeletionProtection=false BedrockModels=arn:aws:bedrock:us-east-1::foundation-model/a"
         given += " MonthlyBudget=50 AlarmTopicArn=arn:aws:sns:us-east-1:000000000000:alarms"
-        given += " DomainName=second.example.com"
+        given += " ReplicaRegion=eu-west-1 ExportBucket=baton-exports DomainName=second.example.com"
         given += f" CertificateArn=arn:aws:acm:us-east-1:000000000000:certificate/{uuid4()}"
         made.said = made.deploy(PARAMS=given, TAGS="team=agents")
         first.schedule("DISABLED")

@@ -78,7 +78,7 @@ def credentials(access: Access) -> dict[str, str]:
     }
 
 
-def client(service: str, access: Access, config: Config | None = None) -> Any:
+def client(service: str, access: Access, config: Config | None = None, region: str = REGION) -> Any:
     """A client of the engine, under the account's own (unrestricted) credentials."""
     settings = credentials(access)
     # Whatever profile the caller's shell names, and whether its files have it, is no business of the local engine's.
@@ -92,7 +92,7 @@ def client(service: str, access: Access, config: Config | None = None) -> Any:
     return session.create_client(
         service,
         endpoint_url=settings["AWS_ENDPOINT_URL"],
-        region_name=settings["AWS_DEFAULT_REGION"],
+        region_name=region,
         aws_access_key_id=settings["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=settings["AWS_SECRET_ACCESS_KEY"],
         config=(config or Config()).merge(Config(proxies={})),
