@@ -103,14 +103,14 @@ def find_nothing_well_known_of_mcp(deps: Deps, call: routing.Call[None, None]) -
 
 def refused(answer: answers.Answer) -> answers.Answer:
     """Returns a refusal of the request itself as an error of JSON-RPC, under its HTTP status. A token that isn't good
-    is 401 here, as clients expect; the problem is in ``data``."""
+    is 401 here, as clients expect; the problem is in ``data``, and with it the challenge: AWS's front doors rename the
+    header."""
     problem = dict(answer.body or {})
     status, headers = answer.status, dict(answer.headers)
-    if problem["code"] == "token_refused":
+    challenge = {"token_refused": 'Bearer error="invalid_token"', "not_authenticated": "Bearer"}.get(problem["code"])
+    if challenge:
         status = problem["status"] = int(HTTPStatus.UNAUTHORIZED)
-        headers["WWW-Authenticate"] = 'Bearer error="invalid_token"'
-    elif status == HTTPStatus.UNAUTHORIZED:
-        headers["WWW-Authenticate"] = "Bearer"
+        headers["WWW-Authenticate"] = problem["www_authenticate"] = challenge
     code = INTERNAL_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else INVALID_REQUEST
     body = error_body(None, code, problem["detail"], problem)
     return replace(answer, status=status, headers=headers, body=body, content_type=answers.JSON)

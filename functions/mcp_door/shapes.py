@@ -25,7 +25,8 @@ class McpMessage(TypedDict):
 
 
 class McpErrorBody(TypedDict):
-    """``data``: for a refusal of the request itself its problem (RFC 9457), with ``code`` and ``request_id``."""
+    """``data``: for a refusal of the request itself its problem (RFC 9457), with ``code`` and ``request_id``; with 401
+    ``www_authenticate`` too, what the header says."""
 
     code: int
     message: str

@@ -251,6 +251,7 @@ def test_nobody_without_a_good_token_gets_in_and_all_are_told_401(
     headers = {} if header is None else {"authorization": header}
     reply = modern.post(None, modern.request("tools/list"), **modern.headers("tools/list"), **headers)
     assert (reply.status, reply.headers["WWW-Authenticate"]) == (401, challenge)
+    assert reply.json["error"]["data"]["www_authenticate"] == challenge  # AWS's front doors rename the header
     assert reply.json["error"]["data"]["code"] in {"not_authenticated", "token_refused"}
     assert "resource_metadata" not in reply.text + str(reply.headers)
 

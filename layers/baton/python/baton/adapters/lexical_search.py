@@ -46,7 +46,7 @@ Through = Callable[[Iterator[Page]], Iterator[Page]]
 class SearchLimits:
     """``per_workspace``: the number of entries that are searched, the newest. ``kept``, ``kept_bytes``: entries and
     bytes in memory, of all workspaces. Beyond either, the workspace is forgotten that was searched longest ago. An
-    entry of 70 words takes about 1 KB; one of 800 words 6 KB, or 70 KB if no other entry has its words
+    entry of 70 words takes about 1 KB; one of 800 different words 10 KB, or 70 KB if no other entry has its words
     (``bytes_per_workspace`` bounds these). ``per_pack``: the entries of a pack."""
 
     per_workspace: int = 20_000
