@@ -197,8 +197,8 @@ adopt: setup ## give a restored table what AWS leaves out, so that a stack can w
 package: setup ## write all of a deployment as one archive, for plain CloudFormation, Terraform and the CDK (RUNTIME, ARCHITECTURE)
 	@$(bin)/python -m tools.admin.package
 
-# API, TOKEN and SLOW reach it as they are.
-smoke: $(env)/baton.stamp ## try a deployment through its API alone: API=… TOKEN=… (a human's; SLOW=1 waits for the sweeper)
+# API, TOKEN, SLOW and SHORT reach it as they are.
+smoke: $(env)/baton.stamp ## try a deployment through its API alone: API=… TOKEN=… (a human's; SLOW=1 waits for the sweeper, SHORT=1 is a canary)
 	@$(bin)/python -m tools.admin.smoke
 
 clean: ## stop the local stack; remove the environments, builds and the local state

@@ -7,7 +7,7 @@ import pytest
 
 from infra.citations import ROOT
 from tools.admin.smoke import FAILED, UNFIT, main, smoke
-from tools.admin.smoke_checks import ALL, SLOW
+from tools.admin.smoke_checks import ALL, CANARY, SLOW
 from tools.admin.smoke_world import Caller, Unfit, World, connected
 
 SECRET = "baton_tok_secret"
@@ -47,7 +47,7 @@ def test_it_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 
 def test_every_check_says_where_to_look() -> None:
-    for check in [*ALL, *SLOW]:
+    for check in [*ALL, *SLOW, *CANARY]:
         for page, _, places in (part.partition(", ") for part in check.look.split("; ")):
             if page.startswith("docs/"):
                 text = (ROOT / page).read_text(encoding="utf-8")

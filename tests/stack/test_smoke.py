@@ -9,6 +9,7 @@ from support.worlds.deployed import CANARY, Deployed
 from support.worlds.tenant import Tenant, Workspaces, new_workspace
 from tools.admin.smoke import FAILED, HOLDS, INTERRUPTED, UNFIT
 from tools.admin.smoke_checks import ALL
+from tools.admin.smoke_checks import CANARY as SHORT
 
 
 @pytest.fixture
@@ -50,6 +51,23 @@ def test_what_does_not_hold_is_named_and_the_rest_goes_on(elsewhere: Tenant) -> 
     assert "look at docs/operations.md, A stuck queue" in said
     assert said.splitlines()[-1].startswith(f"FAILED: 1 of {len(ALL)} checks, in ")
     assert left_open(elsewhere) == []
+
+
+def test_a_short_run_is_quick_and_leaves_two_tasks_whoever_ran_before(elsewhere: Tenant) -> None:
+    """What a scheduler plays every few minutes: it takes the agents of the run before, and makes no tokens."""
+    tokens = elsewhere.human.get("/tokens?limit=100")["items"]
+    for _ in range(2):
+        status, said = smoked(elsewhere, SHORT="1")
+        assert status == HOLDS, said
+        assert said.splitlines()[-1].startswith(f"All {len(SHORT)} checks hold, in ")
+        assert "left behind: 2 ended tasks, and agents for the next run" in said
+    assert elsewhere.human.get("/tokens?limit=100")["items"] == tokens
+    agents = [each["slug"] for each in elsewhere.human.get("/agents?limit=100")["items"]]
+    assert sorted(each for each in agents if each.startswith("smoke-")) == [
+        *("smoke-short-runner", "smoke-short-sender", "smoke-short-worker")
+    ]
+    states = [each["state"] for each in elsewhere.human.get("/tasks?limit=100")["items"]]
+    assert states == ["done"] * 4
 
 
 def test_it_cleans_up_when_it_is_stopped(elsewhere: Tenant) -> None:

@@ -33,7 +33,11 @@ HOME = ROOT / ".baton" / "package"
 CODE = ("CodeUri", "ContentUri")
 COPIED = ("LICENSE", "edge.yaml", "packaging/README.md", "packaging/terraform/main.tf", "packaging/cdk/baton.ts")
 WHEELS = ("cli", "packages/baton-mcp")
-ADMIN = ("__init__.py", "admin/__init__.py", "admin/baton_admin.py", "admin/verify_trail.py", "admin/workspace_data.py")
+ADMIN = (
+    "__init__.py",
+    *(f"admin/{name}.py" for name in ("__init__", "baton_admin", "verify_trail", "workspace_data")),
+    *(f"admin/{name}.py" for name in ("smoke", "smoke_checks", "smoke_world")),
+)
 WHEEL_SECONDS = 60.0
 LOCK = ROOT / "layers" / "dependencies" / "requirements.txt"
 GIVEN = {

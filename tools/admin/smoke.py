@@ -3,6 +3,7 @@
     API     the output ApiUrl of the stack
     TOKEN   a human's, of a workspace made for this: baton_admin.py bootstrap --workspace smoke --human you
     SLOW=1  also waits for the sweeper, about a minute more
+    SHORT=1 a canary for a scheduler, some seconds: two tasks, no tokens, agents that stay for the next run
 
 Each check makes what it needs, under agents and tokens of this run, and all are ended, switched off and revoked at the
 end, also after a failure or Ctrl-C. Tokens end by themselves after an hour. Exit status: 0 all hold, 1 something
@@ -18,8 +19,8 @@ import sys
 import time
 from typing import Any
 
-from tools.admin.smoke_checks import ALL, SLOW, Check
-from tools.admin.smoke_world import Caller, Failed, Unfit, World, as_documented, connected
+from tools.admin.smoke_checks import ALL, CANARY, SLOW, Check
+from tools.admin.smoke_world import SHORT, Caller, Failed, Unfit, World, as_documented, connected
 
 HOLDS, FAILED, UNFIT, INTERRUPTED = 0, 1, 2, 130
 UNSEEN = "Not seen from here, as it takes AWS credentials: events on the bus, alarms, logs, backups; and Notion."
@@ -91,13 +92,15 @@ def main() -> int:
         print("make smoke API=<the output ApiUrl> TOKEN=<a human's token>", file=sys.stderr)
         return UNFIT
     signal.signal(signal.SIGTERM, _interrupt)
+    is_short = bool(os.environ.get("SHORT"))
+    checks = CANARY if is_short else [*ALL, *(SLOW if os.environ.get("SLOW") else [])]
     try:
         with connected(api) as http:
-            world = World(Caller(http), Caller(http, token), secrets.token_hex(3))
+            world = World(Caller(http), Caller(http, token), SHORT if is_short else secrets.token_hex(3))
             with as_documented():
                 world.admit()
             print(f"{api}, run {world.run}", flush=True)
-            return smoke(world, [*ALL, *(SLOW if os.environ.get("SLOW") else [])])
+            return smoke(world, checks)
     except (Unfit, Failed) as error:
         print(f"smoke: {error}", file=sys.stderr)
         return UNFIT

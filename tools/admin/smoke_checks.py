@@ -101,6 +101,16 @@ def _timed(ask: Callable[[], Any]) -> tuple[Any, float]:
     return answer, time.monotonic()
 
 
+def _a_task_is_done(world: World) -> None:
+    """By the human, who speaks for the agent."""
+    task_id = world.ready()
+    claim = world.human.ok("POST", f"/tasks/{task_id}/claim", {"agent": world.name("worker"), "worker": "smoke"})
+    held = {"claim_id": claim["claim_id"]}
+    world.human.ok("POST", f"/tasks/{task_id}/heartbeat", held)
+    done = world.human.ok("POST", f"/tasks/{task_id}/complete", {**held, "output": {"smoke": world.run}})
+    must(done["state"] == "done", f"the completed task is {done['state']}")
+
+
 def _a_claim_is_kept_and_ended_once(world: World) -> None:
     task_id, claim_id = world.claimed()
     worker, held = world.callers["worker"], {"claim_id": claim_id}
@@ -238,6 +248,16 @@ ALL = [
         "docs/operations.md, A leaked token",
     ),
     Check("the trail of every task is whole", _trails_are_whole, "docs/guides/verify-a-trail.md"),
+]
+# In the order in which one that fails explains those after it.
+CANARY = [
+    *ALL[:2],
+    Check(
+        "a task is approved, claimed and completed",
+        _a_task_is_done,
+        "docs/operations.md, TableThrottlesAlarm and RequestFailedAlarm",
+    ),
+    *(each for each in ALL if each.run in {_baton_runs_an_agent, _trails_are_whole}),
 ]
 SLOW = [
     Check(

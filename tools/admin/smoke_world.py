@@ -17,6 +17,7 @@ OPEN, ENDED = "needs,delegated,next,claimed,waiting", "done,failed,rejected,canc
 TIMEOUT_SECONDS = 40.0  # the longest poll answers within 29
 TOKENS_END_AFTER = timedelta(hours=1)  # also those that nobody could revoke
 CLEANING_ROUNDS = 5
+SHORT = "short"  # the run of every canary: its agents stay, and the next one takes them
 
 
 class Unfit(Exception):
@@ -153,10 +154,12 @@ class World:
             )
 
     def prepare(self) -> None:
-        """Agents of this run, and tokens that end by themselves."""
+        """Agents of this run, and tokens that end by themselves; none of these for a short one."""
         for slug in self.agents:
             profile = {"runtime": "run", "model": "scripted"} if slug == self.name("runner") else {}
             self.human.ok("PUT", f"/agents/{slug}", {"name": slug, "description": "Of make smoke", **profile})
+        if self.run == SHORT:
+            return
         for part, kind in {"sender": "agent", "worker": "agent", "service": "service"}.items():
             self.callers[part] = self._with_token(kind, self.name(part))
 
@@ -169,7 +172,12 @@ class World:
 
     def clean(self) -> str:
         """Ends this run's tasks, switches its agents off and revokes its tokens, whatever was remembered of them:
-        each is found by its name. Returns what is left behind. Raises ``Failed``."""
+        each is found by its name. A short run cancels its tasks alone. Returns what is left behind. Raises
+        ``Failed``."""
+        if self.run == SHORT:
+            for task_id in self.tasks:  # one that has ended is refused
+                self.human.send("POST", f"/tasks/{task_id}/cancel", {"reason": "make smoke is over"})
+            return f"{len(self.tasks)} ended tasks, and agents for the next run (smoke-{self.run}-…)"
         ended = sum(self._ended(slug) for slug in self.agents if self._is_there(slug))
         off = [slug for slug in self.agents if self._is_there(slug) and self._is_switched_off(slug)]
         revoked = [self._is_revoked(each) for each in self._tokens() if each["subject"] in self.subjects]
