@@ -60,12 +60,13 @@ def imported(second: SecondStack, prefix: str) -> Parameters:
 
 @pytest.fixture(scope="module")
 def elsewhere(second: SecondStack) -> Iterator[SecondStack]:
-    """Nothing is there until the test deploys it."""
-    made = SecondStack(second.first, name=second.name)
+    """Nothing is there until the test deploys it. By a name of its own: of two stacks with one name in two regions, the
+    engine makes the same roles."""
+    made = SecondStack(second.first, name="baton-elsewhere")
     yield made
     cloudformation = there(second, "cloudformation")
-    cloudformation.delete_stack(StackName=second.name)
-    until(lambda: second.name not in str(cloudformation.describe_stacks()["Stacks"]))
+    cloudformation.delete_stack(StackName=made.name)
+    until(lambda: made.name not in str(cloudformation.describe_stacks()["Stacks"]))
 
 
 def test_a_stack_in_another_region_goes_on_with_what_was_exported(second: SecondStack, elsewhere: SecondStack) -> None:
@@ -83,7 +84,7 @@ def test_a_stack_in_another_region_goes_on_with_what_was_exported(second: Second
     parameters = imported(second, prefix)
     given = " ".join(f"{name}={value}" for name, value in parameters.items())
     elsewhere.deploy(REGION=THERE, PARAMS=f"{given} DeletionProtection=false")
-    made, out = _described(second)
+    made, out = _described(elsewhere)
     secrets = there(second, "secretsmanager")
     keys = {each["Name"] for each in secrets.list_secrets()["SecretList"] if "/callback-key-" in each["Name"]}
     (replica,) = keys - {secrets.describe_secret(SecretId=made["CallbackKey"])["Name"]}
@@ -117,12 +118,12 @@ def test_the_export_is_asked_for_every_day(second: SecondStack) -> None:
     second.first.dynamo.export_table_to_point_in_time(**asked)  # the engine takes it as it is
 
 
-def _described(second: SecondStack) -> tuple[dict[str, str], dict[str, str]]:
+def _described(stack: SecondStack) -> tuple[dict[str, str], dict[str, str]]:
     """The resources and outputs of the stack there."""
-    cloudformation = there(second, "cloudformation")
-    found = cloudformation.describe_stack_resources(StackName=second.name)["StackResources"]
-    (stack,) = cloudformation.describe_stacks(StackName=second.name)["Stacks"]
+    cloudformation = there(stack, "cloudformation")
+    found = cloudformation.describe_stack_resources(StackName=stack.name)["StackResources"]
+    (described,) = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
     return (
         {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in found},
-        {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]},
+        {each["OutputKey"]: each["OutputValue"] for each in described["Outputs"]},
     )
