@@ -40,7 +40,10 @@ def the_key_encrypts_all_data(template: Template) -> Problems:
         if resource["Type"] in WITHOUT_DATA:
             continue
         for place in described(resource["Type"])["properties"]:
-            if re.fullmatch("Kms(Master)?Key(Id|Arn|Identifier)?", place) and resource["Properties"].get(place) != KEY:
+            if (
+                re.fullmatch("(Kms(Master)?|Encryption)Key(Id|Arn|Identifier)?", place)
+                and resource["Properties"].get(place) != KEY
+            ):
                 yield f"{name} isn't encrypted with the key of the parameter"
 
 
@@ -60,9 +63,8 @@ def roles_that_reach_encrypted_data_may_use_the_key(template: Template) -> Probl
         "Resource": {"Ref": "KmsKey"},
         "Condition": {"StringEquals": {"kms:ViaService": through}},
     }
-    for name, policy in of_type(template, "AWS::IAM::ManagedPolicy").items():
-        if policy["PolicyDocument"]["Statement"] != [wanted]:
-            yield f"{name} allows other uses of the key than the services need"
+    if of_type(template, "AWS::IAM::ManagedPolicy")["KmsKeyUse"]["PolicyDocument"]["Statement"] != [wanted]:
+        yield "KmsKeyUse allows other uses of the key than the services need"
 
 
 @check

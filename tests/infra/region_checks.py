@@ -88,6 +88,23 @@ def who_copies_and_exports_may_do_nothing_else(template: Template) -> Problems:
 
 
 @check
+def who_copies_and_exports_may_use_the_key_that_encrypts_the_table(template: Template) -> Problems:
+    """AWS Backup encrypts the vault's backups with it too."""
+    for role, policy in (("BackupRole", "BackupKeyUse"), ("ExportRole", "KmsKeyUse")):
+        wanted = {"Fn::If": ["HasKmsKey", [{"Ref": policy}], {"Ref": "AWS::NoValue"}]}
+        if template["Resources"][role]["Properties"].get("ManagedPolicyArns") != wanted:
+            yield f"{role} may not use the key of the parameter, or always another one"
+    key = template["Resources"]["BackupKeyUse"]
+    statements_of_key = key["Properties"]["PolicyDocument"]["Statement"]
+    if key.get("Condition") != "BackupHasKey" or any(
+        each["Resource"] != {"Ref": "KmsKey"} for each in statements_of_key
+    ):
+        yield "BackupKeyUse is there without a key, or is about another one"
+    if not all(each.get("Condition") for each in statements_of_key):
+        yield "BackupKeyUse lets the key be used for anything"
+
+
+@check
 def the_callback_key_is_there_too(template: Template) -> Problems:
     (secret,) = of_type(template, "AWS::SecretsManager::Secret").values()
     wanted = {"Fn::If": ["HasReplica", [{"Region": {"Ref": "ReplicaRegion"}}], {"Ref": "AWS::NoValue"}]}

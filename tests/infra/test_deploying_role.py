@@ -18,10 +18,21 @@ TEXT = (ROOT / "docs/deploying-role.json").read_text(encoding="utf-8")
 STATEMENTS = json.loads(TEXT)["Statement"]
 ALLOWED = {action for statement in STATEMENTS for action in statement["Action"]}
 MOST_CHARACTERS = 10_240  # of all inline policies of a role
-WITH_EVERYTHING = {"KmsKey": "arn:key", "PermissionsBoundary": "arn:boundary", "ModelKeySecret": "arn:secret"}
+WITH_EVERYTHING = {
+    "KmsKey": "arn:key",
+    "PermissionsBoundary": "arn:boundary",
+    "ModelKeySecret": "arn:secret",
+    "DomainName": "baton.example.com",
+    "CertificateArn": "arn:certificate",
+    "BackupCopyTo": "arn:vault",
+    "ExportBucket": "exports",
+    "ReplicaRegion": "eu-west-1",
+}
 # Rights of the registry that only a property takes that the template doesn't use, by the property.
 NEEDLESS_WITHOUT = {
     "ApiGatewayV2::Api.BodyS3Location": "s3:getObject",
+    "Backup::BackupVault.AccessPolicy": "backup:(Put|Delete)BackupVaultAccessPolicy",
+    "Backup::BackupVault.LockConfiguration": "backup:(Put|Delete)BackupVaultLockConfiguration",
     "DynamoDB::Table.ContributorInsightsSpecification": "dynamodb:UpdateContributorInsights",
     "DynamoDB::Table.ImportSourceSpecification": "dynamodb:(ImportTable|DescribeImport)|s3:GetObjectMetadata"
     "|logs:(CreateLogStream|DescribeLogStreams|PutLogEvents)",
@@ -44,10 +55,9 @@ NEEDLESS_WITHOUT = {
     "Logs::LogGroup.DeletionProtectionEnabled": "logs:PutLogGroupDeletionProtection",
     "Logs::LogGroup.FieldIndexPolicies": "logs:(Put|Delete)IndexPolicy",
     "Logs::LogGroup.ResourcePolicyDocument": "logs:DeleteResourcePolicy",
-    "SecretsManager::Secret.ReplicaRegions": "secretsmanager:(ReplicateSecretTo|RemoveRegionsFrom)\\w+",
 }
-# An action that KMS doesn't have, and a right that takes a log group's retention away.
-NEVER = "kms:ReEncrypt|logs:DeleteRetentionPolicy"
+# Actions that KMS and AWS Backup don't have, and a right that takes a log group's retention away.
+NEVER = "kms:ReEncrypt|backup-storage:Mount|logs:DeleteRetentionPolicy"
 # Rights that no resource takes, with their use.
 ASKED_BESIDE = {
     "budgets:.*": "the budget, which `make deploy` makes",
@@ -59,6 +69,7 @@ ASKED_BESIDE = {
 }
 # The ARN of a resource with this name, by its type.
 ARNS = {
+    "AWS::Backup::BackupVault": "backup:us-east-1:111122223333:backup-vault:{}",
     "AWS::CloudWatch::Alarm": "cloudwatch:us-east-1:111122223333:alarm:{}",
     "AWS::CloudWatch::Dashboard": "cloudwatch::111122223333:dashboard/{}",
     "AWS::DynamoDB::Table": "dynamodb:us-east-1:111122223333:table/{}",
@@ -73,7 +84,7 @@ ARNS = {
     "AWS::SecretsManager::Secret": "secretsmanager:us-east-1:111122223333:secret:{}",
 }
 # Their ARN has an id of AWS's and no name, or they are rights on another resource.
-IDS = {"AWS::ApiGatewayV2::Api", "AWS::Logs::MetricFilter"}
+IDS = {"AWS::ApiGatewayV2::Api", "AWS::Backup::BackupPlan", "AWS::Logs::MetricFilter"}
 
 
 def deployments() -> list[Template]:

@@ -26,6 +26,7 @@ SWITCHES = {
     "KmsKey": ("", "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"),
     "PermissionsBoundary": ("", "arn:aws:iam::111122223333:policy/bound"),
     "ExistingTable": ("", "baton-restored"),
+    "BackupCopyTo": ("", "arn:aws:backup:eu-west-1:111122223333:backup-vault:baton"),
 }
 LINTED_APART = ["W", "I", "E3019"]  # rules about a template as a whole: `make check` applies them to template.yaml
 

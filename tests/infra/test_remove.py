@@ -155,3 +155,16 @@ def test_a_budget_is_removed_with_its_stack(dollars: str, gone: list[str]) -> No
     account = Account(dollars=dollars)
     assert removed(account) == ""
     assert account.removed_budgets == gone
+
+
+def test_the_vault_of_a_stack_that_copied_its_table_is_told_too(capsys: pytest.CaptureFixture[str]) -> None:
+    account = Account()
+    Removal(account, STACK, REGION).run(asks=False)
+    assert "backup" not in capsys.readouterr().out
+    account = Account()
+    account.resources["BackupVault"] = "baton1a2b3c4d"
+    Removal(account, STACK, REGION).run(asks=False)
+    assert (
+        "aws backup delete-backup-vault --region eu-central-1 --backup-vault-name baton1a2b3c4d"
+        in capsys.readouterr().out
+    )

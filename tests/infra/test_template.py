@@ -947,6 +947,16 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "restores too",
         put(f"BackupRole/{STATEMENTS}/0/Action", ["dynamodb:*"]),
     ),
+    (
+        region_checks.who_copies_and_exports_may_use_the_key_that_encrypts_the_table,
+        "not for exports",
+        drop("ExportRole/ManagedPolicyArns"),
+    ),
+    (
+        region_checks.who_copies_and_exports_may_use_the_key_that_encrypts_the_table,
+        "for anything",
+        drop("BackupKeyUse/PolicyDocument/Statement/1/Condition"),
+    ),
     (region_checks.the_callback_key_is_there_too, "alone", drop("CallbackKey/ReplicaRegions")),
     (edge_checks.a_domain_leads_to_the_api, "no domain", remove("Domain")),
     (

@@ -49,7 +49,7 @@ class Removal:
         print(f"{self.stack} in {self.region} will be deleted, with the messages in its queues and all of its logs.")
         print("What stays, and how to delete it:")
         table = made.get("Table") or parameters.get("ExistingTable", "")
-        print("\n".join(self._staying(table, made.get("CallbackKey", ""))))
+        print("\n".join(self._staying(table, made.get("CallbackKey", ""), made.get("BackupVault", ""))))
         if asks:
             self._ask()
         if budgets.is_asked_for(parameters):
@@ -82,12 +82,15 @@ class Removal:
                     yield f"  aws events remove-targets {where} --rule {name} --ids {ids}"
                 yield f"  aws events delete-rule {where} --name {name}"
 
-    def _staying(self, table: str, callback_key: str) -> Iterator[str]:
+    def _staying(self, table: str, callback_key: str, vault: str) -> Iterator[str]:
         """Yields what outlives the stack, with the command that deletes it."""
         where, off = f"--region {self.region}", "--no-deletion-protection-enabled"
         if table:
             yield f"  the table: aws dynamodb update-table {where} --table-name {table} {off}"
             yield f"    and then aws dynamodb delete-table {where} --table-name {table}"
+        if vault:
+            yield f"  the vault: aws backup delete-recovery-point {where} --backup-vault-name {vault} … for each backup,"
+            yield f"    and then aws backup delete-backup-vault {where} --backup-vault-name {vault}"
         yield f"  the callback key: aws secretsmanager delete-secret {where} --secret-id {callback_key}"
         yield f"  Notion's tokens, {self.stack}/<workspace>/notion: the same for each"
         yield f"  layers, {self.stack}-core and {self.stack}-dependencies: each version,"
