@@ -14,6 +14,7 @@ from all_routes.handler import lambda_handler as all_routes
 from console.handler import lambda_handler as console
 from rest.edge import DIGESTS, HEADER
 from rest.routing import Endpoint
+from support.context import FakeContext
 from support.faults.hooked_store import FailingStore
 from support.gateway import ROUTES, Gateway, gateway_event
 from support.values.bodies import BODIES, IDS
@@ -64,15 +65,17 @@ def test_the_refusal_tells_nothing_of_what_is_there(gateway: Gateway, path: str)
 @pytest.mark.parametrize("path", ["/console", "/console/", "/console/0123456789abcdef/app.js", "/console/none"])
 def test_the_console_is_behind_it_too(path: str) -> None:
     for door in (console, all_routes):
-        answer = door(gateway_event(None, "GET", path), None)
+        answer = door(gateway_event(None, "GET", path), FakeContext())
         assert answer["statusCode"] == 403
         assert "X-Frame-Options" in answer["headers"]
-    assert console(gateway_event(None, "GET", "/console/", headers={HEADER: SECRET}), None)["statusCode"] == 200
+    assert (
+        console(gateway_event(None, "GET", "/console/", headers={HEADER: SECRET}), FakeContext())["statusCode"] == 200
+    )
 
 
 def test_the_function_behind_a_url_refuses_too() -> None:
     for path in ("/healthz", "/mcp", "/handoff-markers", "/nowhere"):
-        assert refusal_of(all_routes(gateway_event(ALICE, "POST", path, {}), None)) == (403, "forbidden")
+        assert refusal_of(all_routes(gateway_event(ALICE, "POST", path, {}), FakeContext())) == (403, "forbidden")
 
 
 def test_who_comes_by_it_is_answered_as_without_one(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:

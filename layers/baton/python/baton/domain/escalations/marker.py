@@ -19,6 +19,7 @@ from baton.domain.priority import PRIORITIES, Priority
 MAX_REASON = 2_000
 MAX_URL = 2_000
 MAX_RELATIONS = 100
+NO_URL = "source_digest_url must be an http or https URL"
 FIELDS = (
     "source_agent",
     "target_agent",
@@ -147,14 +148,13 @@ def _text(field: str, value: object, most: int) -> str:
 
 
 def _url(text: str) -> str:
-    message = "source_digest_url must be an http or https URL"
     try:
         parts = urlsplit(text)
         well_formed = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port)
     except ValueError as exc:
-        raise errors.InvalidMarker("source_digest_url", message) from exc
+        raise errors.InvalidMarker("source_digest_url", NO_URL) from exc
     if not well_formed or any(c.isspace() or not c.isprintable() for c in text):
-        raise errors.InvalidMarker("source_digest_url", message)
+        raise errors.InvalidMarker("source_digest_url", NO_URL)
     return text
 
 

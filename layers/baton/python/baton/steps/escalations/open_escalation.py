@@ -58,7 +58,6 @@ def open_escalation(
     one, the page synchronisation is held for the caller, if the tracker circuit is closed."""
     now = deps.clock.now()
     task_id = deps.ids.new("task", now)
-    handoff_id = handoff_id_of(task_id)
     due = next_business_day(now, settings.zone, settings.holidays)
     new = Task(
         workspace=by.workspace,
@@ -70,7 +69,7 @@ def open_escalation(
         target_agent=marker.target.slug,
         priority=marker.priority,
         due_date=due,
-        handoff_id=handoff_id,
+        handoff_id=handoff_id_of(task_id),
         master_task_id=task_id,
         workflow_id=workflow_id_of(task_id),
         depth=ROOT_DEPTH,
@@ -80,7 +79,7 @@ def open_escalation(
         meta=TaskMeta(updated_at=now, mirrored=settings.tracker is not None),
     )
     body = {
-        "handoff_id": handoff_id,
+        "handoff_id": new.handoff_id,
         "kind": "escalation",
         "text": marker.text,
         **marker.content,

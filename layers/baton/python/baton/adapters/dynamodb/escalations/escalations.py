@@ -26,11 +26,10 @@ class Escalations:
     ) -> MarkerInputs:
         direction_key = keys.direction(workspace, *pair) if pair else None
         once_key = keys.idempotency_key(workspace, idempotency_key.digest) if idempotency_key else None
-        config = self._configs.config(workspace)
         found = self._table.get_many([key for key in (direction_key, once_key) if key])
         direction = found.get(direction_key) if direction_key else None
         return MarkerInputs(
-            settings=config.settings,
+            settings=self._configs.config(workspace).settings,
             direction=items.direction_from(workspace, *(pair or NO_PAIR), direction),
             saved_response=items.saved_response_from(found.get(once_key)) if once_key else None,
         )
