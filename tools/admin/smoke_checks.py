@@ -255,7 +255,7 @@ CANARY = [
     Check(
         "a task is approved, claimed and completed",
         _a_task_is_done,
-        "docs/operations.md, TableThrottlesAlarm and RequestFailedAlarm",
+        "docs/alarms.md, TableThrottlesAlarm and RequestFailedAlarm",
     ),
     *(each for each in ALL if each.run in {_baton_runs_an_agent, _trails_are_whole}),
 ]
