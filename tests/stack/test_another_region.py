@@ -62,7 +62,7 @@ def imported(second: SecondStack, prefix: str) -> Parameters:
 def elsewhere(second: SecondStack) -> Iterator[SecondStack]:
     """Nothing is there until the test deploys it. By a name of its own: of two stacks with one name in two regions, the
     engine makes the same roles."""
-    made = SecondStack(second.first, name="baton-elsewhere")
+    made = SecondStack(second.first, name="baton-elsewhere", region=THERE)
     yield made
     cloudformation = there(second, "cloudformation")
     cloudformation.delete_stack(StackName=made.name)
@@ -83,7 +83,7 @@ def test_a_stack_in_another_region_goes_on_with_what_was_exported(second: Second
     # From here on nothing is asked of the first region: neither its table nor its secret.
     parameters = imported(second, prefix)
     given = " ".join(f"{name}={value}" for name, value in parameters.items())
-    elsewhere.deploy(REGION=THERE, PARAMS=f"{given} DeletionProtection=false")
+    elsewhere.deploy(PARAMS=f"{given} DeletionProtection=false")
     made, out = _described(elsewhere)
     secrets = there(second, "secretsmanager")
     keys = {each["Name"] for each in secrets.list_secrets()["SecretList"] if "/callback-key-" in each["Name"]}

@@ -89,7 +89,7 @@ class Removal:
             yield f"  the table: aws dynamodb update-table {where} --table-name {table} {off}"
             yield f"    and then aws dynamodb delete-table {where} --table-name {table}"
         if vault:
-            yield f"  the vault: aws backup delete-recovery-point {where} --backup-vault-name {vault} … of each,"
+            yield f"  backups: each, aws backup delete-recovery-point {where} --backup-vault-name {vault} …"
             yield f"    and then aws backup delete-backup-vault {where} --backup-vault-name {vault}"
         yield f"  the callback key: aws secretsmanager delete-secret {where} --secret-id {callback_key}"
         yield f"  Notion's tokens, {self.stack}/<workspace>/notion: the same for each"

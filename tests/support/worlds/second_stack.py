@@ -26,6 +26,7 @@ class SecondStack:
     first: Deployed
     said: str = ""
     name: str = NAME
+    region: str = REGION
     _opened: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def deploy(self, **variables: str) -> str:
@@ -73,13 +74,13 @@ class SecondStack:
     def _open_the_bucket(self) -> None:
         """Makes sam's bucket, and takes its policy away: that refuses plain HTTP, which the engine speaks."""
         sam = deployment.environment_of_tools() / "sam" / "bin" / "python"
-        make = f"from samcli.lib.bootstrap.bootstrap import manage_stack; print(manage_stack(None, '{REGION}'))"
+        make = f"from samcli.lib.bootstrap.bootstrap import manage_stack; print(manage_stack(None, '{self.region}'))"
         env = deployment.environment(deployment.credentials(self.first.stack.access))
         made = subprocess.run([sam, "-c", make], env=env, capture_output=True, text=True, timeout=60, check=True)
         self.first.aws("s3").delete_bucket_policy(Bucket=made.stdout.split()[-1])
 
     def _run(self, program: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        variables = {"STACK": self.name, "YES": "1", "ARCHITECTURE": deployment.ARCHITECTURE, **variables}
+        usual = {"STACK": self.name, "REGION": self.region, "YES": "1", "ARCHITECTURE": deployment.ARCHITECTURE}
         given = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         given |= {"PYTHONPATH": os.pathsep.join(sys.path), "SAM_CLI_POLL_DELAY": "0.5"}
         with deployment.built(deployment.fingerprint(), say=print) as folder:
@@ -90,6 +91,7 @@ class SecondStack:
                 | deployment.credentials(self.first.stack.access)
                 | self._deployer
                 | {"BUILT": str(folder)}
+                | usual
                 | variables,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
