@@ -23,18 +23,25 @@ REGIONS = ["us-east-1", "eu-north-1", "eu-central-2", "cn-northwest-1", "us-gov-
 # Parameters that decide which resources are made, each with values that differ in that. A new switch is a new line.
 SWITCHES = {
     "FrontDoor": FRONT_DOORS,
+    "CertificateArn": ("", "arn:aws:acm:us-east-1:111122223333:certificate/1234abcd-12ab-34cd-56ef-1234567890ab"),
     "KmsKey": ("", "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"),
     "PermissionsBoundary": ("", "arn:aws:iam::111122223333:policy/bound"),
-    "ExistingTable": ("", "baton-restored"),
-    "BackupCopyTo": ("", "arn:aws:backup:eu-west-1:111122223333:backup-vault:baton"),
+    "Events": ("auto", "off"),
+}
+# Each adds or takes away resources of its own: all of them together, at each front door.
+BESIDE = {
+    "ExistingTable": "baton-restored",
+    "BackupCopyTo": "arn:aws:backup:eu-west-1:111122223333:backup-vault:baton",
+    "ExportBucket": "exports",
+    "ReplicaRegion": "eu-west-1",
 }
 LINTED_APART = ["W", "I", "E3019"]  # rules about a template as a whole: `make check` applies them to template.yaml
 
 
 def deployments(template: Template) -> Iterator[tuple[dict[str, str], Template]]:
-    """Yields each combination of the switches, with the translated template that it gives."""
-    for values in product(*SWITCHES.values()):
-        given = dict(zip(SWITCHES, values, strict=True))
+    """Yields each combination of the switches and what is beside them, with the translated template that it gives."""
+    combined = [dict(zip(SWITCHES, values, strict=True)) for values in product(*SWITCHES.values())]
+    for given in [*combined, *({**BESIDE, "FrontDoor": front_door} for front_door in FRONT_DOORS)]:
         yield given, translated(made(template, **given))
 
 
