@@ -64,6 +64,7 @@ ASKED_BESIDE = {
     "cloudformation:.*": "the stack's change sets, and its end",
     "events:List(Rules|TargetsByRule)": "`make remove` looks for rules",
     "lambda:GetAccountSettings": "`make deploy` looks how many functions may run",
+    "lambda:List(Aliases|LayerVersions)": "`make deploy` removes old versions",
     "logs:\\w+LogDelivery|logs:ListLogDeliveries": "the gateway's access log",
     "s3:.*": "SAM's bucket, and what is uploaded there",
 }

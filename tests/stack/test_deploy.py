@@ -10,6 +10,15 @@ from tools.stack import deployment
 from tools.stack.engine import REGION
 
 ACCOUNT = "000000000000"  # the engine's
+# Parameters that a stack may get later, and that change nothing that the other tests of this stack look at. (The engine has
+# no AWS::Backup::BackupSelection, so no BackupCopyTo.)
+OTHERS = {
+    "Events": "off",
+    "TicketTopicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:tickets",
+    "WarmWrites": "4000",
+    "WarmReads": "12000",
+    "WarmIndexWrites": "4000",
+}
 
 
 def test_a_second_stack_stands_beside_the_first_and_a_second_deployment_changes_nothing(
@@ -42,7 +51,7 @@ def test_what_is_changed_reaches_a_stack_that_is_there_with_no_other_rights_than
     assert "AccessDenied" in second.refused(STACK="baton-third"), "the rights are those of one stack"
     given, made = second.parameters(), second.resources()
     key, boundary = key_of_kms(first), boundary_of_roles(first)
-    wanted = {"LogLevel": "ERROR", "KmsKey": key, "PermissionsBoundary": boundary, "MonthlyBudget": "0"}
+    wanted = {"LogLevel": "ERROR", "KmsKey": key, "PermissionsBoundary": boundary, "MonthlyBudget": "0"} | OTHERS
     second.deploy(PARAMS=" ".join(f"{name}={value}" for name, value in wanted.items()))
     assert second.parameters() == given | wanted | {"Release": second.parameters()["Release"]}
     live = first.aws("lambda").get_function_configuration(FunctionName=made["Api"], Qualifier="live")
@@ -53,6 +62,8 @@ def test_what_is_changed_reaches_a_stack_that_is_there_with_no_other_rights_than
     (attached,) = first.aws("iam").list_attached_role_policies(RoleName=role)["AttachedPolicies"]
     assert attached["PolicyArn"] == second.resources()["KmsKeyUse"]
     assert budget(second) is None
+    publisher = first.aws("lambda").get_function_configuration(FunctionName=made["PublishEvents"], Qualifier="live")
+    assert publisher["Environment"]["Variables"]["BATON_EVENTS"] == "off"
 
 
 def budget(of: SecondStack) -> float | None:
