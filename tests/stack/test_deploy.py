@@ -10,8 +10,8 @@ from tools.stack import deployment
 from tools.stack.engine import REGION
 
 ACCOUNT = "000000000000"  # the engine's
-# Parameters that a stack may get later, and that change nothing that the other tests of this stack look at. (The engine has
-# no AWS::Backup::BackupSelection, so no BackupCopyTo.)
+# Parameters that a stack may get later, and that change nothing that the other tests of this stack look at. (The engine
+# has no AWS::Backup::BackupSelection, so no BackupCopyTo.)
 OTHERS = {
     "Events": "off",
     "TicketTopicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:tickets",
