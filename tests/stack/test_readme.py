@@ -29,7 +29,7 @@ _BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"`([A-Z]+)`\s+is\s+the\s+`([\w.]+)`\s+of\s+that\s+answer")
 ELLIPSIS = "…"
 # Guides that are about this checkout and an account, and ask the API nothing.
-WITHOUT_EXAMPLES = {"mcp.md", "deploy.md"}
+WITHOUT_EXAMPLES = {"mcp.md", "deploy.md", "edge.md", "another-region.md"}
 # In the README's order, each once.
 GUIDES = [
     each
