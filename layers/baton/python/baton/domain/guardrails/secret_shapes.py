@@ -121,7 +121,10 @@ def secrets_in(text: str, name: str = "") -> Iterator[FoundSecret]:
     searched = prefix + text
     lower = searched.lower()
     for shape in SHAPES:
-        if not any(map(lower.__contains__, shape.hints)):
+        for hint in shape.hints:  # `any` takes twice the time for the whole of many short texts
+            if hint in lower:
+                break
+        else:
             continue
         group = 1 if shape.pattern.groups else 0
         for match in shape.pattern.finditer(searched):
