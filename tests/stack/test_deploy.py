@@ -18,6 +18,9 @@ OTHERS = {
     "WarmWrites": "4000",
     "WarmReads": "12000",
     "WarmIndexWrites": "4000",
+    "DomainName": "third.example.com",
+    "CertificateArn": f"arn:aws:acm:us-east-1:{ACCOUNT}:certificate/1234abcd-12ab-34cd-56ef-1234567890ab",
+    "ReplicaRegion": "us-west-2",
 }
 
 
@@ -62,6 +65,8 @@ def test_what_is_changed_reaches_a_stack_that_is_there_with_no_other_rights_than
     (attached,) = first.aws("iam").list_attached_role_policies(RoleName=role)["AttachedPolicies"]
     assert attached["PolicyArn"] == second.resources()["KmsKeyUse"]
     assert budget(second) is None
+    (mapped,) = first.aws("apigatewayv2").get_api_mappings(DomainName="third.example.com")["Items"]
+    assert mapped["ApiId"] == second.resources()["HttpApi"]
     publisher = first.aws("lambda").get_function_configuration(FunctionName=made["PublishEvents"], Qualifier="live")
     assert publisher["Environment"]["Variables"]["BATON_EVENTS"] == "off"
 
