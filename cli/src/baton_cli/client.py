@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from baton_cli.failures import ApiRefusal, Unreachable
 from baton_cli.http_connection import ApiReply, HttpConnection, HttpRequest
 from baton_cli.profiles import Profile
+from baton_cli.wait_backoff import WaitBackoff, is_refused
 
 TIMEOUT_SECONDS = 35.0  # the longest poll answers within 29 s
 _SAFE = {"GET", "HEAD", "PUT", "DELETE"}
@@ -53,6 +54,7 @@ class Client:
         self.profile = profile
         self._patience, self._sleep, self._say, self._during = patience or Patience(), sleep, say, during
         self._threads, self._wires = threading.local(), list[HttpConnection]()
+        self._waits, self._wait_pause = WaitBackoff(), 0.0
         self._tagged: dict[str, tuple[str, Any]] = {}
 
     def request(
@@ -68,7 +70,22 @@ class Client:
         may_repeat = repeatable or request.method in _SAFE or request.key is not None
         return _body_of(self._answered(request, may_repeat=may_repeat, timeout=timeout))
 
-    def _answered(self, request: HttpRequest, *, may_repeat: bool, timeout: float) -> ApiReply:
+    def wait(self, request: HttpRequest, look: HttpRequest, longest_pause: float = TIMEOUT_SECONDS) -> Any:
+        """Returns the answer's body of a request that waits, as ``call`` does. Where too many wait, that of ``look``,
+        which doesn't wait; the next call then begins with a pause, at most ``longest_pause`` seconds long."""
+        if self._wait_pause:
+            self._say(f"too many wait: again in {min(self._wait_pause, longest_pause):.0f} s …")
+            self._sleep(min(self._wait_pause, longest_pause))
+            self._wait_pause = 0.0
+        reply = self._answered(request, may_repeat=True, timeout=TIMEOUT_SECONDS, is_wait=True)
+        if _is_refused_wait(reply):
+            after = reply.headers.get("retry-after", "")
+            self._wait_pause = self._waits.pause_after_refusal(float(after) if after.isdecimal() else 0.0)
+            return self.call(look)
+        self._waits.waited()
+        return _body_of(reply)
+
+    def _answered(self, request: HttpRequest, *, may_repeat: bool, timeout: float, is_wait: bool = False) -> ApiReply:
         for number in range(self._patience.attempts if may_repeat else 1):
             is_last = not may_repeat or number + 1 == self._patience.attempts
             try:
@@ -78,7 +95,7 @@ class Client:
                     raise
                 self._pause(number, None, failure.what)
                 continue
-            if is_last or reply.status not in _AGAIN:
+            if is_last or reply.status not in _AGAIN or (is_wait and _is_refused_wait(reply)):
                 return reply
             self._pause(number, reply.headers.get("retry-after"), f"the API answers {reply.status}")
         raise AssertionError("the last attempt returns or raises")
@@ -138,6 +155,10 @@ def _said(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _is_refused_wait(reply: ApiReply) -> bool:
+    return is_refused(reply.status, str(reply.json.get("code", "")) if isinstance(reply.json, dict) else "")
 
 
 def _body_of(reply: ApiReply) -> Any:

@@ -35,7 +35,7 @@ class SettingsRequest(models.Changes):
     ``loop_guard``: whether handoffs that go round in circles are refused, by the limits below it. ``agents_read``:
     whether agents read only tasks that they take part in (`own`), or all of the `workspace`. ``requests_per_minute``,
     ``kept_bytes_per_minute``: of one agent or service; five times as much for one human. ``kept_bytes_per_claim``: in
-    checkpoints and notes. ``version``: the version that the change is based on; any other current version refuses
+    checkpoints and notes. ``polls_at_once``: of any one caller. ``version``: the version that the change is based on; any other current version refuses
     it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
@@ -57,5 +57,6 @@ class SettingsRequest(models.Changes):
     requests_per_minute: Annotated[int, bounds("requests_per_minute")] = 0
     kept_bytes_per_minute: Annotated[int, bounds("kept_bytes_per_minute")] = 0
     kept_bytes_per_claim: Annotated[int, bounds("kept_bytes_per_claim")] = 0
+    polls_at_once: Annotated[int, bounds("polls_at_once")] = 0
     guardrails: GuardrailsRequest = GuardrailsRequest()
     tracker: requests.TrackerRequest | None = None

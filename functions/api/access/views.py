@@ -46,6 +46,7 @@ class SettingsView(TypedDict):
     requests_per_minute: int
     kept_bytes_per_minute: int
     kept_bytes_per_claim: int
+    polls_at_once: int
     guardrails: NotRequired[GuardrailsView]
     tracker: views.TrackerSettingsView | None
     version: int

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli.base_command import BaseCommand
+from baton_cli.client import with_query
 from baton_cli.command_context import CommandContext
 from baton_cli.http_connection import HttpRequest
 from baton_cli.output import may_ask
@@ -82,8 +83,9 @@ class Talk:
         self._app.out.say(f"{conversation['agent_name'] or 'the agent'} is at work …")
         open_tasks = [each["id"] for each in conversation["tasks"] if each["state"] not in ENDED]
         if open_tasks:
-            query = {"state": "ended", "timeout": POLL_SECONDS}
-            self._app.client.get(f"/tasks/{open_tasks[-1]}/await", query)
+            path = f"/tasks/{open_tasks[-1]}"
+            wait = HttpRequest("GET", with_query(f"{path}/await", {"state": "ended", "timeout": POLL_SECONDS}))
+            self._app.client.wait(wait, HttpRequest("GET", path))
 
     def _page(self, *, shown: bool = True) -> dict[str, Any]:
         """Returns the messages after the cursor, and moves it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -89,11 +90,13 @@ def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: floa
         return app.client.call(HttpRequest("POST", f"/agents/{agent}/claims", body, app.key))
     app.out.say(f"waiting for work for {agent} …")
     deadline = time.monotonic() + seconds
+    at_once = {name: value for name, value in body.items() if name != "first_lease_seconds"}
     polls = 0
     while (left := deadline - time.monotonic()) > 0:
         path = f"/agents/{agent}/claims/wait?timeout={min(left, LONGEST_POLL_SECONDS):.1f}"
         polls += 1
-        answer = app.client.call(HttpRequest("POST", path, body, f"{app.key}-{polls}"))
+        wait = HttpRequest("POST", path, body, f"{app.key}-{polls}")
+        answer = app.client.wait(wait, replace(wait, path=f"/agents/{agent}/claims", body=at_once), left)
         if answer is not None:
             return answer
     raise TimedOut(f"there is no work for {agent}", f"none came within {seconds:g} s")

@@ -8,9 +8,11 @@ import click
 
 from baton_cli import trail_hashes
 from baton_cli.base_command import BaseCommand
+from baton_cli.client import with_query
 from baton_cli.command_context import CommandContext
 from baton_cli.command_table import noun
 from baton_cli.failures import ExitCode
+from baton_cli.http_connection import HttpRequest
 from baton_cli.request_commands import Param, RequestCommand
 
 if TYPE_CHECKING:
@@ -49,7 +51,10 @@ def tail(app: CommandContext, task: str, after: int, follow: bool) -> None:
     for entry in entries:
         _print(app, entry)
     while follow and not _has_ended(app, task):
-        page = app.client.get(f"/tasks/{task}/events/wait", {"after": after, "timeout": 20, "limit": 100})
+        query = {"after": after, "limit": 100}
+        look = HttpRequest("GET", with_query(f"/tasks/{task}/events", query))
+        wait = HttpRequest("GET", with_query(f"/tasks/{task}/events/wait", {**query, "timeout": 20}))
+        page = app.client.wait(wait, look)
         for entry in page["events"]:
             _print(app, entry)
         after = page["next_after"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli.base_command import BaseCommand
+from baton_cli.client import with_query
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ExitCode, TimedOut
 from baton_cli.http_connection import HttpRequest
@@ -44,13 +45,19 @@ def command(context: click.Context, task: str, state: str, timeout: float | None
 
 def awaited(app: CommandContext, task_id: str, state: str, timeout: float | None) -> Any:
     """Returns the task once it is in the state, or has ended. Raises ``TimedOut``."""
+    from baton_cli.screens.states import ENDED
+
     deadline = None if timeout is None else time.monotonic() + timeout
     app.out.say(f"waiting for {task_id} …")
     while True:
         left = LONGEST_POLL_SECONDS if deadline is None else max(0.0, deadline - time.monotonic())
         query = {"state": state, "timeout": round(min(left, LONGEST_POLL_SECONDS), 1)}
-        found = app.client.get(f"/tasks/{task_id}/await", query)
-        if not found["timed_out"]:
+        wait, look = (
+            HttpRequest("GET", with_query(f"/tasks/{task_id}/await", query)),
+            HttpRequest("GET", f"/tasks/{task_id}"),
+        )
+        found = app.client.wait(wait, look, left)
+        if not found.setdefault("timed_out", found["state"] not in {state, *ENDED}):
             return found
         app.out.say(f"{task_id} is {found['state']} …")
         if deadline is not None and time.monotonic() >= deadline:

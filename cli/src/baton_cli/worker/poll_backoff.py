@@ -1,4 +1,4 @@
-"""The backoff of a poller: the pause after each answer, and the idempotency key of the next poll."""
+"""The backoff of a poller: the pause after each answer, and the idempotency keys of its requests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from baton_cli.wait_backoff import WaitBackoff
 from baton_cli.worker.api_client import AnswerKind, ApiAnswer
 
 FIRST_PAUSE_SECONDS = 0.5
@@ -17,41 +18,55 @@ SHORTEST_POLL_SECONDS = 0.5
 
 
 @dataclass(slots=True)
-class PollBackoff:
-    """``key``: the next poll's. It changes once it has brought a claim: if the answer of a poll was lost, the poll may
-    have made a claim, which its repeat gets. ``unclear_since``: when the first of the latest polls without a clear
-    answer was sent; None if the last poll had one. ``fatal``: why polling is of no use any more, or empty."""
+class ClaimRequest:
+    """A request for a claim that is sent until it brings one. ``key`` changes then: if the answer of an attempt was
+    lost, the attempt may have made a claim, which its repeat gets. ``unclear_since``: when the first of the latest
+    attempts without a clear answer was sent; None if the last one had one."""
 
     key: str = field(default_factory=lambda: uuid4().hex)
-    misses: int = 0
     unclear_since: float | None = None
-    fatal: str = ""
 
     def asked_at(self, now: float) -> float:
-        """Returns the earliest moment at which a claim may have been made that a poll of ``now`` is answered with."""
+        """Returns the earliest moment at which a claim may have been made that an attempt of ``now`` is answered
+        with."""
         return now if self.unclear_since is None else self.unclear_since
 
-    def pause_after(self, answer: ApiAnswer, sent_at: float, now: float) -> float:
-        """Returns the seconds to wait before the next request."""
+    def note(self, answer: ApiAnswer, sent_at: float) -> None:
+        self.unclear_since = self.asked_at(sent_at) if answer.kind is AnswerKind.RETRY else None
+        if (answer.kind is AnswerKind.DONE and answer.json is not None) or answer.code == "claim_over":
+            self.key = uuid4().hex
+
+
+@dataclass(slots=True)
+class PollBackoff:
+    """``poll`` waits; ``look`` doesn't, in the place of a poll that is refused because too many wait. ``misses``: the
+    latest requests in a row without a clear answer. ``fatal``: why polling is of no use any more, or empty."""
+
+    poll: ClaimRequest = field(default_factory=ClaimRequest)
+    look: ClaimRequest = field(default_factory=ClaimRequest)
+    waits: WaitBackoff = field(default_factory=WaitBackoff)
+    misses: int = 0
+    fatal: str = ""
+
+    def pause_after(self, answer: ApiAnswer, sent_at: float, now: float, refusal: ApiAnswer | None = None) -> float:
+        """Returns the seconds to wait before the next request. ``refusal``: of the poll, if ``answer`` is the look's.
+        It began nothing, so what is unclear of earlier polls stays as it was."""
+        (self.poll if refusal is None else self.look).note(answer, sent_at)
+        crowded = 0.0 if refusal is None else self.waits.pause_after_refusal(refusal.retry_after)
         if answer.kind is AnswerKind.RETRY:
-            self.unclear_since = self.asked_at(sent_at)
             self.misses += 1
             pause: float = min(FIRST_PAUSE_SECONDS * 2 ** min(self.misses - 1, 10), LONGEST_PAUSE_SECONDS)
-            pause = max(answer.retry_after, pause)
-            return pause * random.uniform(1.0, 1.25)  # noqa: S311
-        self.misses, self.unclear_since = 0, None
+            pause = max(answer.retry_after, pause) * random.uniform(1.0, 1.25)  # noqa: S311
+            return max(crowded, pause)
+        self.misses = 0
+        if refusal is None:
+            self.waits.waited()
+            crowded = max(0.0, SHORTEST_POLL_SECONDS - (now - sent_at))
         if answer.kind is AnswerKind.DONE:
-            if answer.json is not None:
-                self._next_key()
-                return 0.0
-            return max(0.0, SHORTEST_POLL_SECONDS - (now - sent_at))
+            return crowded if answer.json is None else 0.0
         if answer.code == "claim_over":
-            self._next_key()
             return 0.0
         if answer.code == "inactive_agent":
             return OFF_PAUSE_SECONDS
         self.fatal = answer.said
         return 0.0
-
-    def _next_key(self) -> None:
-        self.key = uuid4().hex

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
 
+from baton_cli.wait_backoff import is_refused
 from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.api_client import AnswerKind, Api, ApiAnswer, post
 from baton_cli.worker.log import Log
@@ -16,7 +17,8 @@ from baton_cli.worker.watchdog import now
 # A worker that is told to stop waits for the answer to its last poll, which may bring a claim. A container is killed
 # ten seconds after it was told to stop.
 POLL_SECONDS = 8.0
-# Baton lets five polls of one principal wait at once (docs/limits.md); one is left to other programs.
+# Baton lets five polls of one principal wait at once if the workspace says nothing else (docs/limits.md); one is left to
+# other programs.
 POLLS_OF_A_TOKEN = 4
 MARGIN_SECONDS = 15.0
 
@@ -57,13 +59,16 @@ class Poller:
             log.about(agent=self.work.agent)("told_late", f"{entry.path}: {answer.said}")
 
     def poll(self) -> PollResult:
-        """Polls once. For the thread that holds ``poll_lock``."""
-        timeout = self.poll_seconds + MARGIN_SECONDS
+        """Polls once. If too many wait, it looks without waiting. For the thread that holds ``poll_lock``."""
+        request, refusal, timeout = self.backoff.poll, None, self.poll_seconds + MARGIN_SECONDS
         with self.poll_slots:
             sent_at = now()
-            answer = post(self.api, self._path, self._body, key=self.backoff.key, timeout=timeout)
-        asked_at = self.backoff.asked_at(sent_at)
-        pause = self.backoff.pause_after(answer, sent_at, now())
+            answer = post(self.api, self._path, self._body, key=request.key, timeout=timeout)
+        if self.task_id is None and is_refused(answer.status, answer.code):
+            request, refusal, sent_at = self.backoff.look, answer, now()
+            answer = post(self.api, f"/agents/{self.work.agent}/claims", self._body, key=request.key)
+        asked_at = request.asked_at(sent_at)
+        pause = self.backoff.pause_after(answer, sent_at, now(), refusal)
         return PollResult(answer, WorkerClaim(answer.json) if answer.status == 200 else None, asked_at, pause)
 
     @property

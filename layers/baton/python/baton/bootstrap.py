@@ -25,6 +25,7 @@ from baton.adapters.no_search import NoSearch
 from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue, SqsVisibility
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain import times
+from baton.domain.access.polls import Room
 from baton.ports.deps import Deps
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def wire() -> Deps:
         callback_key=_CallbackKey(),
         public_url=settings.public_url,
         release=settings.release,
+        room=Room(settings.service, settings.reserve),
         log=log_line,
     )
 

@@ -40,6 +40,8 @@ class Config:
     public_url: str  # of Baton's API, without a slash at the end
     release: str  # what is deployed
     log_level: str
+    service: str  # the function's name in logs
+    reserve: int  # how many of this function may run at once, which no other takes; 0 for no reserve
     lease_seconds: int
     searches: bool  # False: this function is too small for the index of a search
     shards: Shards
@@ -75,6 +77,8 @@ def read(environ: Mapping[str, str]) -> Config:
         public_url=environ.get("BATON_PUBLIC_URL", "").rstrip("/"),
         release=environ.get("BATON_RELEASE", ""),
         log_level=environ.get("BATON_LOG_LEVEL", "INFO"),
+        service=environ.get("POWERTOOLS_SERVICE_NAME", ""),
+        reserve=reserve(environ),
         lease_seconds=int(lease),
         searches=environ.get("BATON_SEARCHES", "yes") != "no",
         shards=shards(environ),
@@ -109,6 +113,14 @@ def _count(environ: Mapping[str, str], name: str, default: int = 0) -> int:
     value = environ.get(name) or str(default)
     if not value.isdecimal() or not min(default, 1) <= int(value) <= MAX_SHARDS:
         raise ConfigError(name, f"must be a whole number from {min(default, 1)} to {MAX_SHARDS}")
+    return int(value)
+
+
+def reserve(environ: Mapping[str, str]) -> int:
+    """Raises ``ConfigError``."""
+    value = environ.get("BATON_RESERVE") or "0"
+    if not value.isdecimal():
+        raise ConfigError("BATON_RESERVE", "must be a whole number of executions")
     return int(value)
 
 

@@ -455,8 +455,8 @@ class BoardRateLimited(TooMany):
 class TooManyPolls(TooMany):
     code = "too_many_polls"
 
-    def __init__(self, limit: int, retry_after: int) -> None:
-        super().__init__(f"At most {limit} long polls of one caller wait at once.", retry_after, limit=limit)
+    def __init__(self, whose: str, limit: int, retry_after: int) -> None:
+        super().__init__(f"At most {limit} long polls of {whose} wait at once.", retry_after, limit=limit)
 
 
 class AtCapacity(Refused):

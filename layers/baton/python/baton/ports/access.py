@@ -46,13 +46,21 @@ class UseStore(Protocol):
         At most one write, tried once. May raise any error of a store, and may have counted all the same. The count is
         deleted some time after the minute."""
 
-    def begin_poll(self, by: Principal, permit_id: str, now: datetime, until: datetime) -> PollPermit:
-        """Returns one of the principal's ``MAX_POLLS`` permits, held until ``until`` or ``end_poll``: never more of
-        them at once. One write, or a few if other polls of the principal wait. Raises ``TooManyPolls`` with the time
-        when the first permit becomes free."""
+    def begin_poll(self, by: Principal, most: int, permit_id: str, now: datetime, until: datetime) -> PollPermit:
+        """Returns one of the principal's ``most`` permits, held until ``until`` or ``end_poll``: never more of them at
+        once. One write, or a few if other polls of the principal wait. Raises ``TooManyPolls`` with the time when the
+        first permit becomes free."""
 
     def end_poll(self, permit: PollPermit) -> None:
         """Frees the permit. Does nothing if another poll holds the slot by now. One write, tried once."""
+
+    def enter_room(self, function: str, now: datetime) -> int:
+        """Counts one more poll in the function, for at least 30 seconds or until ``leave_room``, and returns how many
+        are counted with it. One whose process dies is counted for at most a minute, and so is an attempt that was
+        repeated. One write and one read."""
+
+    def leave_room(self, function: str, entered_at: datetime) -> None:
+        """Counts one poll less. One write, tried once."""
 
 
 class TokenStore(Protocol):

@@ -389,6 +389,11 @@ def polls(workspace: str, by: str) -> Key:
     return Key(f"WS#{workspace}#POLLS#{by}", "POLLS")
 
 
+def room(function: str, window: int) -> Key:
+    """How many long polls of a deployment's function began in one window, and wait."""
+    return Key(f"ROOM#{function}", f"WINDOW#{window:012d}")
+
+
 def watch(workspace: str) -> Key:
     """The watch of the workspace's tasks. Its partition is built as a task's is: a release that knows no watches takes
     it for the HEAD of a task that isn't there."""

@@ -36,6 +36,7 @@ BOUNDS = {
     "requests_per_minute": (60, 60_000),
     "kept_bytes_per_minute": (300_000, 1_000_000_000),
     "kept_bytes_per_claim": (1_000_000, 1_000_000_000),
+    "polls_at_once": (1, 25),
 }
 
 
@@ -69,6 +70,7 @@ class Settings:
     requests_per_minute: int = 1_200
     kept_bytes_per_minute: int = 6_000_000
     kept_bytes_per_claim: int = 30_000_000
+    polls_at_once: int = 5
     guardrails: Guardrails = field(default_factory=Guardrails)
     tracker: TrackerSettings | None = None
     version: int = 0

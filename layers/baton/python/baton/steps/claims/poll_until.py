@@ -1,12 +1,13 @@
 """Long polling. A poll waits under a permit: each principal has a few, counted in the store, as one process answers one
-request at a time and doesn't know the others."""
+request at a time and doesn't know the others. So are all polls of a function with a reserve: they end the sooner, the
+more they are, and take turns."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -36,11 +37,12 @@ class Poll(Generic[Value]):
 
 def poll_until(deps: Deps, by: Principal, value: Value, poll: Poll[Value]) -> Value:
     """Returns ``value`` at once if it is enough, else the first value of ``poll`` that is, or the last one when time
-    is up. Waiting takes one of the permits of ``by``. Raises ``TooManyPolls``."""
+    is up: sooner than asked where many wait. Waiting takes one of the permits of ``by``, and a place in the function.
+    Raises ``TooManyPolls``."""
     if poll.is_enough(value) or poll.timeout_seconds <= 0:
         return value
-    with _permit(deps, by, poll.timeout_seconds):
-        for _ in polls(deps.clock, poll):
+    with _permit(deps, by, poll.timeout_seconds), _place(deps, poll.timeout_seconds) as seconds:
+        for _ in polls(deps.clock, replace(poll, timeout_seconds=seconds)):
             deps.store.read_anew()
             value = poll.again()
             if poll.is_enough(value):
@@ -77,11 +79,33 @@ def polls(clock: Clock, poll: Poll[Value]) -> Iterator[None]:
 def _permit(deps: Deps, by: Principal, timeout_seconds: float) -> Iterator[None]:
     now = deps.clock.now()
     until = now + times.seconds(timeout_seconds + PERMIT_MARGIN_SECONDS)
-    permit = deps.store.uses.begin_poll(by, deps.ids.new("poll", now), now, until)
+    most = deps.store.settings.of(by.workspace).polls_at_once
+    permit = deps.store.uses.begin_poll(by, most, deps.ids.new("poll", now), now, until)
     try:
         yield
     finally:
-        try:
+        with _logged(deps, "permit_not_given_back"):
             deps.store.uses.end_poll(permit)
-        except Exception as exc:  # noqa: BLE001 - any error of a store; the result of the poll stands
-            deps.log("permit could not be freed", action="permit_not_given_back", error=type(exc).__name__)
+
+
+@contextmanager
+def _place(deps: Deps, asked_seconds: float) -> Iterator[float]:
+    """Yields how long the poll waits. Without a reserve nothing is counted."""
+    room, now = deps.room, deps.clock.now()
+    if not room.reserve:
+        yield asked_seconds
+        return
+    waiting = deps.store.uses.enter_room(room.function, now)
+    try:
+        yield room.seconds(waiting, asked_seconds)
+    finally:
+        with _logged(deps, "place_not_given_back"):
+            deps.store.uses.leave_room(room.function, now)
+
+
+@contextmanager
+def _logged(deps: Deps, action: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as exc:  # noqa: BLE001 - any error of a store; the result of the poll stands
+        deps.log("the end of a poll could not be noted", action=action, error=type(exc).__name__)
