@@ -70,19 +70,19 @@ class Client:
         may_repeat = repeatable or request.method in _SAFE or request.key is not None
         return _body_of(self._answered(request, may_repeat=may_repeat, timeout=timeout))
 
-    def wait(self, request: HttpRequest, look: HttpRequest, longest_pause: float = TIMEOUT_SECONDS) -> Any:
-        """Returns the answer's body of a request that waits, as ``call`` does. Where too many wait, that of ``look``,
-        which doesn't wait; the next call then begins with a pause, at most ``longest_pause`` seconds long."""
+    def wait(self, request: HttpRequest, look: HttpRequest, seconds: float) -> Any:
+        """Returns the answer's body of a request that waits for ``seconds``, as ``call`` does. Where too many wait, that
+        of ``look``, which doesn't wait. The next call begins with a pause if this one was refused or cut short, for at
+        most its own ``seconds``. For one thread."""
         if self._wait_pause:
-            self._say(f"too many wait: again in {min(self._wait_pause, longest_pause):.0f} s …")
-            self._sleep(min(self._wait_pause, longest_pause))
-            self._wait_pause = 0.0
+            self._sleep(min(self._wait_pause, seconds))
+        begun_at = time.monotonic()
         reply = self._answered(request, may_repeat=True, timeout=TIMEOUT_SECONDS, is_wait=True)
         if _is_refused_wait(reply):
             after = reply.headers.get("retry-after", "")
             self._wait_pause = self._waits.pause_after_refusal(float(after) if after.isdecimal() else 0.0)
             return self.call(look)
-        self._waits.waited()
+        self._wait_pause = self._waits.pause_after_wait(seconds, time.monotonic() - begun_at)
         return _body_of(reply)
 
     def _answered(self, request: HttpRequest, *, may_repeat: bool, timeout: float, is_wait: bool = False) -> ApiReply:

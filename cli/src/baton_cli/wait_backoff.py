@@ -7,8 +7,11 @@ import random
 from dataclasses import dataclass
 
 FIRST_PAUSE_SECONDS = 0.5
-# With its jitter, at most 20 s between two looks of a caller that always finds all places taken.
-LONGEST_PAUSE_SECONDS = 16.0
+# With its jitter, a caller that always finds all places taken looks each 10 s.
+LONGEST_PAUSE_SECONDS = 8.0
+MOST_REFUSALS = 5
+# A wait that took less than this part of its time was cut short.
+WHOLE_SHARE = 0.9
 _THROTTLED = {429, 503}
 
 
@@ -25,10 +28,15 @@ class WaitBackoff:
 
     def pause_after_refusal(self, retry_after: float) -> float:
         """Returns the seconds until the next wait."""
-        self.refusals = min(self.refusals + 1, 10)
-        pause = min(FIRST_PAUSE_SECONDS * 2 ** (self.refusals - 1), LONGEST_PAUSE_SECONDS)
-        return max(retry_after, pause) * random.uniform(1.0, 1.25)  # noqa: S311
+        self.refusals = min(self.refusals + 1, MOST_REFUSALS)
+        return self._pause(retry_after)
 
-    def waited(self) -> None:
-        """Whoever had its turn gives way to others the next time as well, if many wait."""
+    def pause_after_wait(self, asked_seconds: float, seconds: float) -> float:
+        """Returns the seconds until the next wait, after one in vain: none if it was as long as asked. One that was cut
+        short gives way to others."""
         self.refusals = max(0, self.refusals - 1)
+        return self._pause() if seconds < asked_seconds * WHOLE_SHARE else 0.0
+
+    def _pause(self, at_least: float = 0.0) -> float:
+        pause: float = min(FIRST_PAUSE_SECONDS * 2**self.refusals, LONGEST_PAUSE_SECONDS)
+        return max(at_least, pause) * random.uniform(1.0, 1.25)  # noqa: S311

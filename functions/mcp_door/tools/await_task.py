@@ -27,10 +27,9 @@ class AwaitArguments(Arguments):
 def await_task(call: ToolCall[AwaitArguments]) -> Said:
     """Wait up to 25 s for a task. Not yet: call again."""
     given = call.arguments.given()
-    query = {"timeout": given.get("timeout_seconds", MAX_SECONDS)} | (
-        {"state": given["state"]} if "state" in given else {}
-    )
-    task = call.play("await_a_task", params={"task_id": given["task_id"]}, query=query)
+    query = {"state": given["state"]} if "state" in given else {}
+    seconds = given.get("timeout_seconds", MAX_SECONDS)
+    task = call.play_waiting("await_a_task", seconds, params={"task_id": given["task_id"]}, query=query)
     state = f"{task['state']}{tasks_shown.holder(task)}"
     said = f"Not yet; state: {state}" if task["timed_out"] else f"State: {state}"
     lines = [said, *tasks_shown.head_lines(task), *tasks_shown.outcome_lines(task)]

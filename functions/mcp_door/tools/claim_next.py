@@ -60,8 +60,8 @@ def _claimed(call: ToolCall[ClaimArguments]) -> Any:
         raise InvalidFields([("task_id", "is required with resume_fence: the task that you hold")])
     # One route for both ways, so that a request_id is the same request whether it waits or not.
     body["first_lease_seconds"] = FIRST_LEASE_SECONDS
-    query = {"timeout": given.get("wait_seconds", 0)}
-    return call.play("wait_for_a_claim", body, params={"slug": call.agent}, query=query, key=key)
+    seconds = given.get("wait_seconds", 0)
+    return call.play_waiting("wait_for_a_claim", seconds, body, params={"slug": call.agent}, key=key)
 
 
 @contextmanager

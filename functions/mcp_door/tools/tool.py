@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from baton.domain import errors
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments, reader_of, shown_schema
 from mcp_door.tools.inner_call import Caller
@@ -82,6 +83,14 @@ class ToolCall(Generic[ArgumentsT]):
     def play(self, route: str, body: Any = None, **options: Any) -> Any:
         """Plays a route of the API as this caller, as ``Caller.play`` says."""
         return self.caller.play(route, body, **options)
+
+    def play_waiting(self, route: str, timeout: float, body: Any = None, **options: Any) -> Any:
+        """Plays a route that waits for ``timeout`` seconds; where too many wait, the same without waiting."""
+        query = options.pop("query", {})
+        try:
+            return self.play(route, body, query={**query, "timeout": timeout}, **options)
+        except errors.TooManyPolls:
+            return self.play(route, body, query={**query, "timeout": 0}, **options)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.polls import MAX_POLLS
 from baton.domain.access.principal import Principal
 from baton.domain.errors import TooManyPolls
 from baton.domain.times import seconds
@@ -22,25 +21,26 @@ from support.worlds.world import agent, human, service
 
 AUDITOR = agent("auditor")
 END = NOON + seconds(25)
+MOST = 5
 
 
 def begun(store: Store, number: int = 1, by: Principal = AUDITOR, at: Any = NOON, until: Any = END) -> PollPermit:
-    return store.uses.begin_poll(by, f"poll_{number}", at, until)
+    return store.uses.begin_poll(by, MOST, f"poll_{number}", at, until)
 
 
 def full(store: Store, by: Principal = AUDITOR) -> list[PollPermit]:
-    return [begun(store, number, by) for number in range(MAX_POLLS)]
+    return [begun(store, number, by) for number in range(MOST)]
 
 
 def test_five_wait_at_once_and_a_sixth_is_told_when_to_come_back(store: Store) -> None:
-    assert len({permit.slot for permit in full(store)}) == MAX_POLLS == 5
+    assert len({permit.slot for permit in full(store)}) == MOST
     with pytest.raises(TooManyPolls) as raised:
         begun(store, 6, at=NOON + MS)
     assert raised.value.fields == {"limit": 5, "retry_after": 25}
 
 
 def test_the_first_that_ends_is_the_one_to_wait_for(store: Store) -> None:
-    for number in range(MAX_POLLS):
+    for number in range(MOST):
         begun(store, number, until=NOON + seconds(20 - number))
     with pytest.raises(TooManyPolls) as raised:
         begun(store, 6, at=NOON + seconds(12.5))
@@ -60,7 +60,7 @@ def test_one_whose_process_died_makes_room_when_its_time_is_over(store: Store) -
     with pytest.raises(TooManyPolls):
         begun(store, 6, at=END - MS, until=END + seconds(25))
     later = [begun(store, number, at=END, until=END + seconds(25)) for number in range(6, 11)]
-    assert len({permit.slot for permit in later}) == MAX_POLLS
+    assert len({permit.slot for permit in later}) == MOST
     with pytest.raises(TooManyPolls):
         begun(store, 11, at=END, until=END + seconds(25))
 
@@ -91,7 +91,7 @@ def test_an_unclear_attempt_takes_one_place(rig: Rig, fault: str) -> None:
     rig.choked.calls.clear()
     begun(rig.store)
     assert rig.choked.calls == ["update_item", "update_item"]
-    for number in range(2, MAX_POLLS + 1):
+    for number in range(2, MOST + 1):
         begun(rig.other_store, number)
     with pytest.raises(TooManyPolls):
         begun(rig.other_store, 6)
@@ -124,4 +124,4 @@ def test_of_eight_that_begin_together_five_wait() -> None:
             return True
 
         with ThreadPoolExecutor(8) as pool:
-            assert sum(pool.map(attempt, range(8))) == MAX_POLLS
+            assert sum(pool.map(attempt, range(8))) == MOST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.domain.access.polls import Room
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.task_state import State
@@ -28,21 +30,24 @@ KEY = IdempotencyKey(AUDITOR, "/claims", "key", "hash")
 # By the wait's seconds: the read units of a wait in vain, at most. One of five seconds may take a look less.
 UNITS = {20: 48.5, 5: 14.5, 1: 5.5}
 UNITS_WITH_KEY = {20: 57.5, 5: 17.5, 1: 7.5}
+NO_ROOM, ROOM = Room(), Room("wait", 50)
 
 
 class Waiting:
     """A world whose calls are counted, in a process that knows the agents and heard of the auditor just now."""
 
-    def __init__(self) -> None:
-        self.meter, self.clock = Meter(FakeDynamo()), MomentousClock()
+    def __init__(self, room: Room = NO_ROOM) -> None:
+        self.meter, self.clock, self.room = Meter(FakeDynamo()), MomentousClock(), room
         self.store = DynamoStore(Table(self.meter, TABLE, Patience(self.clock)))
         self.world = World(store=self.store, clock=self.clock).settle()
         self.store.contacts.mark_contact(WORKSPACE, "auditor", self.clock.now(), MARKED_EVERY)
         self.store.agents.roster(WORKSPACE)
 
     def wait(self, seconds: float, key: IdempotencyKey | None = None) -> tuple[Claimed | None, Usage]:
-        self.meter.taken()
-        found = claim_next_waiting(self.world.deps, WAITING, seconds, key)
+        with self.world.request():
+            self.meter.taken()
+            deps = replace(self.world.deps, room=self.room)
+            found = claim_next_waiting(deps, WAITING, seconds, key)
         return found, self.meter.taken()
 
     @property
@@ -72,6 +77,13 @@ def test_a_wait_in_vain_costs_what_is_documented(seconds: int) -> None:
     assert found is None
     assert UNITS[seconds] - 0.5 <= usage.read_units <= UNITS[seconds]
     assert usage.all_write_units == 2, "the permit, taken and given back"
+
+
+@pytest.mark.parametrize("seconds", UNITS)
+def test_where_the_function_has_a_reserve_a_wait_costs_two_writes_and_a_read_more(seconds: int) -> None:
+    usage = Waiting(ROOM).wait(seconds)[1]
+    assert UNITS[seconds] + 0.5 <= usage.read_units <= UNITS[seconds] + 1
+    assert usage.all_write_units == 4
 
 
 @pytest.mark.parametrize("seconds", UNITS_WITH_KEY)

@@ -120,6 +120,7 @@ def test_settings_have_defaults_and_are_changed_one_by_one(gateway: Gateway) -> 
         "requests_per_minute": 1_200,
         "kept_bytes_per_minute": 6_000_000,
         "kept_bytes_per_claim": 30_000_000,
+        "polls_at_once": 5,
         "guardrails": Guardrails().public(),
         "tracker": None,
         "version": 0,

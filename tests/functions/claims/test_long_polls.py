@@ -8,19 +8,20 @@ from typing import Any
 
 import pytest
 
-from baton.domain.access.polls import MAX_POLLS
+from baton.domain.settings.settings import Settings
 from baton.domain.times import seconds
 from support.gateway import Gateway, Reply
 from support.worlds.world import World, agent, human
 
+MOST = Settings().polls_at_once
 AUDITOR, SCOUT = agent("auditor"), agent("scout")
 
 
-def busy(world: World, by: Any = AUDITOR, count: int = MAX_POLLS) -> None:
+def busy(world: World, by: Any = AUDITOR, count: int = MOST) -> None:
     """So many polls of it wait elsewhere."""
     now = world.clock.now()
     for number in range(count):
-        world.store.uses.begin_poll(by, f"elsewhere_{number}", now, now + seconds(25))
+        world.store.uses.begin_poll(by, MOST, f"elsewhere_{number}", now, now + seconds(25))
 
 
 def polls(gateway: Gateway, task_id: str, timeout: int = 2) -> dict[str, Callable[[], Reply]]:
@@ -37,7 +38,7 @@ def test_a_sixth_poll_is_refused_until_another_ends(world: World, gateway: Gatew
     task_id = world.needing()
     busy(world)
     reply = polls(gateway, task_id)[route]()
-    assert (reply.status, reply.code, reply.json["limit"]) == (429, "too_many_polls", MAX_POLLS)
+    assert (reply.status, reply.code, reply.json["limit"]) == (429, "too_many_polls", MOST)
     assert 1 <= int(reply.headers["Retry-After"]) <= 25
     assert world.clock.slept == []
     world.clock.advance(25)
@@ -46,7 +47,7 @@ def test_a_sixth_poll_is_refused_until_another_ends(world: World, gateway: Gatew
 
 def test_all_three_routes_count_together(world: World, gateway: Gateway) -> None:
     task_id = world.needing()
-    busy(world, count=MAX_POLLS - 1)
+    busy(world, count=MOST - 1)
     inner_replies: list[Reply] = []
 
     def ask(route: str) -> None:
@@ -62,7 +63,7 @@ def test_all_three_routes_count_together(world: World, gateway: Gateway) -> None
 @pytest.mark.parametrize("route", ["await", "events", "claims"])
 def test_a_poll_gives_its_place_back_however_it_ends(world: World, gateway: Gateway, route: str) -> None:
     task_id = world.needing()
-    busy(world, count=MAX_POLLS - 1)
+    busy(world, count=MOST - 1)
     for _ in range(3):
         assert polls(gateway, task_id)[route]().status in {200, 204}
 

@@ -91,12 +91,13 @@ def test_the_defaults_are_the_pages_and_every_name_is_known() -> None:
         requests_per_minute=1_200,
         kept_bytes_per_minute=6_000_000,
         kept_bytes_per_claim=30_000_000,
+        polls_at_once=5,
         guardrails=Guardrails(),
         tracker=None,
         version=0,
     )
     assert "version" not in SETTING_NAMES
-    assert len(SETTING_NAMES) == 21
+    assert len(SETTING_NAMES) == 22
 
 
 def test_a_change_keeps_what_it_leaves_out_and_raises_the_version(world: World) -> None:

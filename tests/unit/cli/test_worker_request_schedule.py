@@ -95,13 +95,13 @@ def test_stop_that_was_asked_for_kills_after_the_grace_whatever_heartbeats_bring
 
 def test_key_of_a_claim_stays_until_a_claim_is_answered() -> None:
     backoff = PollBackoff()
-    first = backoff.key
+    first = backoff.poll.key
     assert backoff.pause_after(ApiAnswer(AnswerKind.RETRY, retry_after=7), 10, 11) >= 7
-    assert (backoff.key, backoff.asked_at(20)) == (first, 10)  # the claim may have been made then
+    assert (backoff.poll.key, backoff.poll.asked_at(20)) == (first, 10)  # the claim may have been made then
     assert backoff.pause_after(ApiAnswer(AnswerKind.DONE), 20, 28) == 0
-    assert (backoff.key, backoff.asked_at(30)) == (first, 30)
+    assert (backoff.poll.key, backoff.poll.asked_at(30)) == (first, 30)
     assert backoff.pause_after(ApiAnswer(AnswerKind.DONE, {"task": {}}), 30, 30.1) == 0
-    assert backoff.key != first
+    assert backoff.poll.key != first
 
 
 def test_refusals_wait_or_end_the_worker() -> None:

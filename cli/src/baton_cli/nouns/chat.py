@@ -85,7 +85,7 @@ class Talk:
         if open_tasks:
             path = f"/tasks/{open_tasks[-1]}"
             wait = HttpRequest("GET", with_query(f"{path}/await", {"state": "ended", "timeout": POLL_SECONDS}))
-            self._app.client.wait(wait, HttpRequest("GET", path))
+            self._app.client.wait(wait, HttpRequest("GET", path), POLL_SECONDS)
 
     def _page(self, *, shown: bool = True) -> dict[str, Any]:
         """Returns the messages after the cursor, and moves it."""

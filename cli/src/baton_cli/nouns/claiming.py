@@ -16,7 +16,7 @@ from baton_cli.http_connection import HttpRequest
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
-LONGEST_POLL_SECONDS = 25.0
+LONGEST_POLL_SECONDS = 20.0
 PAUSE_SECONDS = 0.5
 # A task in one of these states may become claimable.
 _COMING = {"needs", "delegated", "next", "waiting"}
@@ -93,10 +93,11 @@ def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: floa
     at_once = {name: value for name, value in body.items() if name != "first_lease_seconds"}
     polls = 0
     while (left := deadline - time.monotonic()) > 0:
-        path = f"/agents/{agent}/claims/wait?timeout={min(left, LONGEST_POLL_SECONDS):.1f}"
+        asked = min(left, LONGEST_POLL_SECONDS)
+        path = f"/agents/{agent}/claims/wait?timeout={asked:.1f}"
         polls += 1
         wait = HttpRequest("POST", path, body, f"{app.key}-{polls}")
-        answer = app.client.wait(wait, replace(wait, path=f"/agents/{agent}/claims", body=at_once), left)
+        answer = app.client.wait(wait, replace(wait, path=f"/agents/{agent}/claims", body=at_once), asked)
         if answer is not None:
             return answer
     raise TimedOut(f"there is no work for {agent}", f"none came within {seconds:g} s")

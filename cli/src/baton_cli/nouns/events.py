@@ -18,6 +18,8 @@ from baton_cli.request_commands import Param, RequestCommand
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
+POLL_SECONDS = 20
+
 CALLS = (
     RequestCommand(
         "list",
@@ -53,8 +55,8 @@ def tail(app: CommandContext, task: str, after: int, follow: bool) -> None:
     while follow and not _has_ended(app, task):
         query = {"after": after, "limit": 100}
         look = HttpRequest("GET", with_query(f"/tasks/{task}/events", query))
-        wait = HttpRequest("GET", with_query(f"/tasks/{task}/events/wait", {**query, "timeout": 20}))
-        page = app.client.wait(wait, look)
+        wait = HttpRequest("GET", with_query(f"/tasks/{task}/events/wait", {**query, "timeout": POLL_SECONDS}))
+        page = app.client.wait(wait, look, POLL_SECONDS)
         for entry in page["events"]:
             _print(app, entry)
         after = page["next_after"]

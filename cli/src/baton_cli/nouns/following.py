@@ -51,12 +51,9 @@ def awaited(app: CommandContext, task_id: str, state: str, timeout: float | None
     app.out.say(f"waiting for {task_id} …")
     while True:
         left = LONGEST_POLL_SECONDS if deadline is None else max(0.0, deadline - time.monotonic())
-        query = {"state": state, "timeout": round(min(left, LONGEST_POLL_SECONDS), 1)}
-        wait, look = (
-            HttpRequest("GET", with_query(f"/tasks/{task_id}/await", query)),
-            HttpRequest("GET", f"/tasks/{task_id}"),
-        )
-        found = app.client.wait(wait, look, left)
+        asked = round(min(left, LONGEST_POLL_SECONDS), 1)
+        wait = HttpRequest("GET", with_query(f"/tasks/{task_id}/await", {"state": state, "timeout": asked}))
+        found = app.client.wait(wait, HttpRequest("GET", f"/tasks/{task_id}"), asked)
         if not found.setdefault("timed_out", found["state"] not in {state, *ENDED}):
             return found
         app.out.say(f"{task_id} is {found['state']} …")

@@ -40,11 +40,13 @@ class ClaimRequest:
 @dataclass(slots=True)
 class PollBackoff:
     """``poll`` waits; ``look`` doesn't, in the place of a poll that is refused because too many wait. ``misses``: the
-    latest requests in a row without a clear answer. ``fatal``: why polling is of no use any more, or empty."""
+    latest requests in a row without a clear answer. ``asked_seconds``: how long a poll waits, if many wait a shorter
+    time. ``fatal``: why polling is of no use any more, or empty."""
 
     poll: ClaimRequest = field(default_factory=ClaimRequest)
     look: ClaimRequest = field(default_factory=ClaimRequest)
     waits: WaitBackoff = field(default_factory=WaitBackoff)
+    asked_seconds: float = 0.0
     misses: int = 0
     fatal: str = ""
 
@@ -60,8 +62,8 @@ class PollBackoff:
             return max(crowded, pause)
         self.misses = 0
         if refusal is None:
-            self.waits.waited()
-            crowded = max(0.0, SHORTEST_POLL_SECONDS - (now - sent_at))
+            crowded = self.waits.pause_after_wait(self.asked_seconds, now - sent_at)
+            crowded = max(crowded, SHORTEST_POLL_SECONDS - (now - sent_at))
         if answer.kind is AnswerKind.DONE:
             return crowded if answer.json is None else 0.0
         if answer.code == "claim_over":

@@ -49,6 +49,9 @@ class Poller:
     poll_lock: Lock = field(default_factory=Lock)
     backoff: PollBackoff = field(default_factory=PollBackoff)
 
+    def __post_init__(self) -> None:
+        self.backoff.asked_seconds = 0.0 if self.task_id else self.poll_seconds
+
     def send_spooled(self, log: Log) -> None:
         """Sends the reports that killed workers have left, so that finished work isn't done again."""
         for entry in self.spool.left_by_others(self.work.profile.url, self.work.agent):

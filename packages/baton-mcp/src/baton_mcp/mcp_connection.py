@@ -17,6 +17,7 @@ MOST_DIGITS = 5
 VERSION = {"MCP-Protocol-Version": "2025-11-25"}
 AGAIN = "call again with the same arguments in a few seconds; a request_id that you gave keeps it from happening twice"
 ASK = "ask a human to check BATON_URL and BATON_TOKEN, and to start this program again"
+THROTTLED = frozenset({429, 503})
 # Status → the next step. The same call would be refused again.
 STEPS = {
     400: "correct the arguments, then call again",
@@ -35,6 +36,10 @@ class Unanswered(Exception):
     @property
     def text(self) -> str:
         return f"{self}\nnext: {self.next_step}"
+
+
+class Refused(Unanswered):
+    """AWS has no room for the request, and began nothing."""
 
 
 def connection(profile: ServerProfile) -> httpx2.AsyncClient:
@@ -77,7 +82,8 @@ def _result(response: httpx2.Response) -> dict[str, Any]:
             raise Unanswered(f"Refused ({code}): {detail}", _step(response))
         case {"error": {"code": int(number), "message": str(message)}}:
             raise MCPError(number, message)
-    raise Unanswered(f"Baton doesn't answer (HTTP {response.status_code}).", _step(response))
+    failure = Refused if response.status_code in THROTTLED else Unanswered
+    raise failure(f"Baton doesn't answer (HTTP {response.status_code}).", _step(response))
 
 
 def _json(response: httpx2.Response) -> Any:

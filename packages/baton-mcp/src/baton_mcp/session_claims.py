@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 from mcp import MCPError
 
 from baton_mcp.mcp_connection import McpConnection, Unanswered
+from baton_mcp.waits import call_tool
 
 CLAIM = "claim_next"
 ENDS = frozenset({"complete", "fail", "release", "delegate", "wait_for_callback"})
@@ -46,9 +47,8 @@ class SessionClaims:
         named = str(arguments.get("claim_id"))
         if named in self._live:
             self._live[named] = anyio.current_time()
-        asked = {"name": name, "arguments": arguments}
         claims = name == CLAIM or arguments.get(CLAIM)
-        found = await (self._claimed(asked) if claims else self.door.ask("tools/call", asked))
+        found = await (self._claimed(name, arguments) if claims else call_tool(self.door, name, arguments))
         if not found.get("isError"):
             if name in ENDS:
                 self._live.pop(named, None)
@@ -59,9 +59,9 @@ class SessionClaims:
                     self.tasks.start_soon(self._keep, task_id, claim_id, lease_seconds)
         return found
 
-    async def _claimed(self, asked: dict[str, Any]) -> dict[str, Any]:
+    async def _claimed(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         answer = _Answer()
-        self.tasks.start_soon(self._ask, asked, answer)
+        self.tasks.start_soon(self._ask, name, arguments, answer)
         try:
             await answer.done.wait()
         except anyio.get_cancelled_exc_class():
@@ -71,14 +71,14 @@ class SessionClaims:
             raise answer.error
         return answer.result or {}
 
-    async def _ask(self, asked: dict[str, Any], answer: _Answer) -> None:
+    async def _ask(self, name: str, arguments: dict[str, Any], answer: _Answer) -> None:
         try:
-            answer.result = await self.door.ask("tools/call", asked)
+            answer.result = await call_tool(self.door, name, arguments, lambda: answer.is_wanted)
         except (Unanswered, MCPError) as exc:
             answer.error = exc
         answer.done.set()
         # A claim under a request_id stays for a repeat of the call. If none comes, its lease runs out.
-        if not answer.is_wanted and "request_id" not in asked["arguments"]:
+        if not answer.is_wanted and "request_id" not in arguments:
             for task_id, claim_id, _ in _claims_in(answer.result or {}):
                 why = "the call that claimed it was cancelled"
                 if claim_id not in self._live:

@@ -41,7 +41,7 @@ class Room:
     def seconds(self, waiting: int, asked_seconds: float) -> float:
         """Returns how long a poll waits, with which ``waiting`` polls wait: as long as it asks while they take at most
         half of the reserve, then the shorter, the fewer places are left. Raises ``TooManyPolls``."""
-        if 2 * waiting <= self.reserve:
+        if not self.reserve or 2 * waiting <= self.reserve:
             return asked_seconds
         if waiting > self.most:
             raise errors.TooManyPolls("this deployment", self.most, int(SHORTEST_SECONDS))
