@@ -173,6 +173,13 @@ def test_a_named_task_is_claimed_as_soon_as_its_undo_window_is_over(terminal: Te
     assert (claim["task"]["id"], len(pauses)) == (task_id, 2)
 
 
+def test_work_may_be_waited_for_longer_than_one_poll(terminal: Terminal) -> None:
+    """A poll for claims takes at most 20 s."""
+    terminal.agents.hand_off("architect", "auto-code")
+    terminal.sit(CODER)
+    assert terminal.json("tasks", "claim", "--agent", "auto-code", "--wait", "30")["task"]["title"]
+
+
 def test_nobody_waits_for_a_task_that_has_ended_nor_longer_than_said(terminal: Terminal) -> None:
     claim = terminal.agents.begun()
     terminal.agents.say(claim, "complete", output="done")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -566,3 +567,17 @@ def test_an_agent_that_is_switched_off_is_told_so_and_may_still_fail(client: Mcp
     assert client.gateway.put(ALICE, "/agents/auto-code", {"active": False}).status == 200
     assert client.call(CODER, "heartbeat", **ids).code == "inactive_agent"
     assert client.done(CODER, "fail", **ids, type="error", description="Switched off")["state"] == "failed"
+
+
+def test_where_too_many_wait_a_tool_answers_at_once(client: McpClient, world: World) -> None:
+    now, ids = world.clock.now(), held(client)
+    for by in (CODER, ARCHITECT):
+        for number in range(5):
+            world.store.uses.begin_poll(by, 5, f"poll_{number}", now, now + timedelta(seconds=25))
+    world.clock.slept.clear()
+    assert client.done(CODER, "claim_next", wait_seconds=20)["claimed"] is False
+    waited = client.done(ARCHITECT, "await_task", task_id=ids["task_id"])
+    assert (waited["timed_out"], waited["state"]) == (True, "claimed")
+    made = handed(client)
+    assert client.done(CODER, "claim_next", wait_seconds=20)["task_id"] == made["task_id"]
+    assert world.clock.slept == []

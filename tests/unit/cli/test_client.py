@@ -191,3 +191,51 @@ def test_a_proxy_is_asked_for_a_tunnel_and_sees_no_token(
         assert heard[0].startswith(asked)
         assert "Proxy-Authorization: Basic bWU6c2VjcmV0" in heard[0]
         assert "baton_tok_secret" not in heard[0]
+
+
+WAIT, LOOK = HttpRequest("POST", "/agents/a/claims/wait", {}, "k"), HttpRequest("POST", "/agents/a/claims", {}, "k")
+TOO_MANY = Answer(429, {"code": "too_many_polls"}, {"Retry-After": "6"})
+
+
+@pytest.mark.parametrize("refusal", [Answer(429, {"message": "Too Many Requests"}), Answer(503), TOO_MANY])
+def test_a_refused_wait_looks_once_at_once_and_the_next_one_begins_later(
+    client: Client, scripted: ScriptedApi, naps: list[float], refusal: Answer
+) -> None:
+    scripted.will(refusal, Answer(204), refusal, Answer(200, {"claim_id": "clm_1"}))
+    assert client.wait(WAIT, LOOK, 20) is None
+    assert naps == []
+    assert client.wait(WAIT, LOOK, 20) == {"claim_id": "clm_1"}
+    assert [each.path for each in scripted.asked] == [WAIT.path, LOOK.path] * 2
+    assert len(naps) == 1
+    assert naps[0] >= (6 if refusal is TOO_MANY else 0.5)
+
+
+def test_refused_waits_are_made_less_and_less_often_and_never_longer_apart_than_ten_seconds(
+    client: Client, scripted: ScriptedApi, naps: list[float]
+) -> None:
+    scripted.will(*[Answer(503), Answer(204)] * 8)
+    for _ in range(8):
+        client.wait(WAIT, LOOK, 20)
+    assert naps == sorted(naps) or max(naps[4:]) <= 10
+    assert naps[0] < 2 < 8 <= naps[-1] <= 10
+
+
+def test_a_wait_that_was_cut_short_gives_way_for_a_moment(
+    client: Client, scripted: ScriptedApi, naps: list[float]
+) -> None:
+    scripted.will(Answer(204), Answer(200, {"claim_id": "clm_1"}))
+    assert [client.wait(WAIT, LOOK, 20), client.wait(WAIT, LOOK, 20)] == [None, {"claim_id": "clm_1"}]
+    assert 0.5 <= naps[0] <= 0.7
+
+
+def test_a_pause_is_no_longer_than_what_is_left(client: Client, scripted: ScriptedApi, naps: list[float]) -> None:
+    scripted.will(TOO_MANY, Answer(204))
+    client.wait(WAIT, LOOK, 20)
+    client.wait(WAIT, LOOK, 0.2)
+    assert naps == [0.2]
+
+
+def test_a_wait_that_was_not_clear_is_sent_again_under_its_key(client: Client, scripted: ScriptedApi) -> None:
+    scripted.will(BUSY, Answer(0), Answer(200, {"claim_id": "clm_1"}))
+    assert client.wait(WAIT, LOOK, 20) == {"claim_id": "clm_1"}
+    assert [each.path for each in scripted.asked] == [WAIT.path] * 3

@@ -70,3 +70,21 @@ def test_claim_asks_for_what_was_said(scripted: ScriptedApi) -> None:
         {"worker": "w", "lease_seconds": 120, "auto_memories": 3},
         {"worker": "w", "lease_seconds": 120, "agent": "qa"},
     ]
+
+
+@pytest.mark.parametrize(
+    "refusal", [Answer(503, {"message": "Service Unavailable"}), Answer(429), Answer(429, {"code": "too_many_polls"})]
+)
+def test_a_refused_poll_looks_once_without_waiting(scripted: ScriptedApi, refusal: Answer) -> None:
+    scripted.will(refusal, Answer(403, {"code": "token_refused"}))
+    assert run(["worker", "--agent", "qa", *PROGRAM]) != 0
+    assert [each.path.partition("?")[0] for each in scripted.asked] == ["/agents/qa/claims/wait", "/agents/qa/claims"]
+    assert scripted.asked[1].body == scripted.asked[0].body
+
+
+def test_a_poll_whose_outcome_is_not_clear_is_made_again(scripted: ScriptedApi) -> None:
+    busy = Answer(503, {"code": "busy"})
+    scripted.will(busy, Answer(403, {"code": "token_refused"}))
+    assert run(["worker", "--agent", "qa", *PROGRAM]) != 0
+    assert [each.path.partition("?")[0] for each in scripted.asked] == ["/agents/qa/claims/wait"] * 2
+    assert len(set(scripted.keys)) == 1

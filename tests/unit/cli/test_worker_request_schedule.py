@@ -128,3 +128,28 @@ def test_agents_of_one_token_take_turns_beyond_four() -> None:
 )
 def test_line_of_a_checkpoint(line: bytes | None, found: object) -> None:
     assert checkpoints.parsed(line) == found
+
+
+def test_look_in_the_place_of_a_poll_has_a_key_of_its_own_until_it_brings_a_claim() -> None:
+    backoff, refused = PollBackoff(), ApiAnswer(AnswerKind.RETRY, status=503)
+    backoff.pause_after(ApiAnswer(AnswerKind.RETRY), 10, 11)
+    poll, look = backoff.poll.key, backoff.look.key
+    assert 1 <= backoff.pause_after(ApiAnswer(AnswerKind.DONE), 20, 21, refused) <= 1.25
+    assert (backoff.poll.asked_at(30), backoff.look.asked_at(30)) == (10, 30)
+    assert backoff.pause_after(ApiAnswer(AnswerKind.DONE, {"task": {}}), 30, 31, refused) == 0
+    assert backoff.poll.key == poll, "what the lost poll may have claimed is asked for again"
+    assert backoff.look.key != look
+
+
+def test_look_without_an_answer_is_a_miss() -> None:
+    backoff, refused = PollBackoff(), ApiAnswer(AnswerKind.RETRY, status=503)
+    pauses = [backoff.pause_after(ApiAnswer(AnswerKind.RETRY), at, at, refused) for at in range(8)]
+    assert (backoff.misses, backoff.look.asked_at(99)) == (8, 0)
+    assert pauses[0] <= 1.25
+    assert 8 <= pauses[-1] <= 10
+
+
+def test_poll_that_was_cut_short_gives_way_and_a_whole_one_does_not() -> None:
+    backoff = PollBackoff(asked_seconds=8)
+    assert 0.5 <= backoff.pause_after(ApiAnswer(AnswerKind.DONE), 0, 2) <= 0.625
+    assert backoff.pause_after(ApiAnswer(AnswerKind.DONE), 0, 8) == 0
