@@ -50,6 +50,7 @@ ENVIRONMENT = {
     "BATON_SCRIPT": str(Path(__file__).with_name("script.yaml")),
     "POWERTOOLS_METRICS_NAMESPACE": "Baton",
     "POWERTOOLS_SERVICE_NAME": "golden",
+    "BATON_RESERVE": "50",
 }
 MILLISECONDS = 180_000
 TOKEN_BYTES = 16

@@ -28,6 +28,7 @@ Series = list[float | None]  # one value for each minute at whose end an alarm i
 Value = Series | float | tuple[Series, ...]  # what an expression is: a series, a number, or several series
 _COMPARED: dict[str, Callable[[float, float], bool]] = {
     "GreaterThanThreshold": operator.gt,
+    "GreaterThanOrEqualToThreshold": operator.ge,
     "LessThanThreshold": operator.lt,
 }
 

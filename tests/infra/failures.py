@@ -124,6 +124,20 @@ def the_fifty_first_worker_waits(found: Deployment) -> None:
 
 
 @failure("ReservesNearlyFullAlarm", 16, GATEWAY)
+def polls_have_all_their_places(found: Deployment) -> None:
+    """Baton leaves them four fifths of the reserve."""
+    for at in DURING:
+        found.concurrent(at, 20, Wait=40)
+
+
+@failure("ReservesNearlyFullAlarm", 16, URL)
+def polls_have_all_their_places_at_the_url(found: Deployment) -> None:
+    for at in DURING:
+        found.concurrent(at, 0, AllRoutes=80)
+        found.refused(at, 1)
+
+
+@failure("ReservesNearlyFullAlarm", 16, GATEWAY)
 def more_clients_of_mcp_than_are_served_at_once(found: Deployment) -> None:
     for at in DURING:
         found.concurrent(at, 20, McpDoor=50)

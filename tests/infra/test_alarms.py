@@ -11,9 +11,17 @@ from typing import Any
 import pytest
 
 from infra.cloudwatch import ALARM, OK, states
-from infra.failures import BEGUN, FAILURES, OVER, Failure, the_fifty_first_worker_waits
+from infra.failures import (
+    BEGUN,
+    FAILURES,
+    OVER,
+    Failure,
+    polls_have_all_their_places,
+    polls_have_all_their_places_at_the_url,
+    the_fifty_first_worker_waits,
+)
 from infra.given import given
-from infra.template import FRONT_DOORS, GATEWAY, Properties
+from infra.template import FRONT_DOORS, GATEWAY, URL, Properties
 from infra.weeks import HOUR, LOADS, OFFICE, PARAMETERS, Deployment, Load, normal_week, ordinary
 
 TOPICS = {"AlarmTopicArn": "get up", "TicketTopicArn": "tomorrow"}
@@ -99,9 +107,17 @@ def test_a_failure_is_told_in_time_and_so_is_its_end(alarm: str, door: str, with
     assert list(untold(alarms(door)[alarm], day_of(door, fails), within)) == []
 
 
-def test_polls_beyond_their_reserve_wake_nobody() -> None:
-    measured = day_of(GATEWAY, the_fifty_first_worker_waits)
-    told = {name: alarm["AlarmActions"] for name, alarm in alarms(GATEWAY).items() if ALARM in states(alarm, measured)}
+@pytest.mark.parametrize(
+    ("door", "fails"),
+    [
+        (GATEWAY, the_fifty_first_worker_waits),
+        (GATEWAY, polls_have_all_their_places),
+        (URL, polls_have_all_their_places_at_the_url),
+    ],
+)
+def test_polls_beyond_their_reserve_wake_nobody(door: str, fails: Failure) -> None:
+    measured = day_of(door, fails)
+    told = {name: alarm["AlarmActions"] for name, alarm in alarms(door).items() if ALARM in states(alarm, measured)}
     assert told == {"ReservesNearlyFullAlarm": ["tomorrow"]}
 
 

@@ -43,9 +43,12 @@ class Waiter:
 
 class Crowd:
     """``room``: as the function knows it; ``Room()`` lets each poll wait as long as it asks. ``looks``: whether a
-    refused worker looks once without waiting."""
+    refused worker looks once without waiting. ``one_function``: that takes looks as well, as at a Function URL."""
 
-    def __init__(self, workers: int, room: Room, *, looks: bool, seed: int = 1) -> None:
+    def __init__(
+        self, workers: int, room: Room, *, looks: bool = True, one_function: bool = False, seed: int = 1
+    ) -> None:
+        self._one_function = one_function
         self._random, self._room, self._looks, self._number = random.Random(seed), room, looks, count()
         self.waiters = [Waiter() for _ in range(workers)]
         self._due: list[tuple[float, int, Waiter]] = []
@@ -82,11 +85,7 @@ class Crowd:
     def _polled(self, waiter: Waiter, now: float) -> tuple[ApiAnswer, float]:
         if not self._is_let_in(now):
             return THROTTLED, now + TRIP_SECONDS
-        for running in (self._ends, self._polls):
-            while running and running[0] <= now:
-                heappop(running)
-        if len(self._ends) >= RESERVE:
-            self.throttled += 1
+        if self._is_full(now):
             return THROTTLED, now + TRIP_SECONDS
         ended = now + LOOK_SECONDS
         try:
@@ -103,10 +102,19 @@ class Crowd:
         return NOTHING, ended + TRIP_SECONDS * self._random.uniform(0.5, 1.5)
 
     def _looked(self, waiter: Waiter, now: float) -> tuple[ApiAnswer, float]:
-        if not self._is_let_in(now):
+        if not self._is_let_in(now) or (self._one_function and self._is_full(now)):
             return THROTTLED, now + TRIP_SECONDS
+        if self._one_function:
+            heappush(self._ends, now + LOOK_SECONDS)
         waiter.looks(now, now, waits=False)
         return NOTHING, now + LOOK_SECONDS + TRIP_SECONDS
+
+    def _is_full(self, now: float) -> bool:
+        for running in (self._ends, self._polls):
+            while running and running[0] <= now:
+                heappop(running)
+        self.throttled += len(self._ends) >= RESERVE
+        return len(self._ends) >= RESERVE
 
     def _is_let_in(self, now: float) -> bool:
         """Requests come in order but for those of a look, which is milliseconds ahead."""

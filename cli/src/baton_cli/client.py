@@ -71,9 +71,9 @@ class Client:
         return _body_of(self._answered(request, may_repeat=may_repeat, timeout=timeout))
 
     def wait(self, request: HttpRequest, look: HttpRequest, seconds: float) -> Any:
-        """Returns the answer's body of a request that waits for ``seconds``, as ``call`` does. Where too many wait, that
-        of ``look``, which doesn't wait. The next call begins with a pause if this one was refused or cut short, for at
-        most its own ``seconds``. For one thread."""
+        """Returns the answer's body of a request that waits for ``seconds``, as ``call`` does. Where too many wait,
+        that of ``look``, which doesn't wait. If this one was refused or cut short, the next call begins with a pause,
+        at most as long as its own ``seconds``. For one thread."""
         if self._wait_pause:
             self._sleep(min(self._wait_pause, seconds))
         begun_at = time.monotonic()

@@ -35,8 +35,8 @@ class SettingsRequest(models.Changes):
     ``loop_guard``: whether handoffs that go round in circles are refused, by the limits below it. ``agents_read``:
     whether agents read only tasks that they take part in (`own`), or all of the `workspace`. ``requests_per_minute``,
     ``kept_bytes_per_minute``: of one agent or service; five times as much for one human. ``kept_bytes_per_claim``: in
-    checkpoints and notes. ``polls_at_once``: of any one caller. ``version``: the version that the change is based on; any other current version refuses
-    it."""
+    checkpoints and notes. ``polls_at_once``: of any one caller. ``version``: the version that the change is based on;
+    any other current version refuses it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
     holidays: Annotated[frozenset[models.Day], models.few(MAX_HOLIDAYS)] = frozenset()

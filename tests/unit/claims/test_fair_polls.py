@@ -9,7 +9,8 @@ import pytest
 
 from baton.domain.access.polls import SHORTEST_SECONDS, Room
 from baton.domain.errors import TooManyPolls
-from support.crowd import POLL_SECONDS, REQUESTS_PER_SECOND, RESERVE, Crowd
+from baton_cli.worker.poller import POLL_SECONDS
+from support.crowd import REQUESTS_PER_SECOND, RESERVE, Crowd
 
 ROOM, NO_ROOM = Room("wait", RESERVE), Room()
 RUN_SECONDS = 1_800.0
@@ -39,8 +40,8 @@ def test_no_worker_is_without_a_look_for_a_minute(workers: int, most: float, see
 @pytest.mark.parametrize("workers", [51, 60])
 def test_a_few_more_than_there_are_places_take_turns_at_them(workers: int, seed: int) -> None:
     found = crowd(workers, seed)
-    assert found.turn <= 90
-    assert found.throttled <= RUN_SECONDS / 10
+    assert found.turn <= 120
+    assert found.throttled <= 0.01 * found.requests
 
 
 def test_while_half_of_the_places_are_free_every_poll_is_a_whole_one(seed: int) -> None:
@@ -56,6 +57,14 @@ def test_without_both_rules_a_worker_waits_for_minutes(workers: int, seed: int) 
     assert crowd(workers, seed, NO_ROOM, looks=False).gap > 120
 
 
+@pytest.mark.parametrize("workers", [51, 60, 100, 200])
+def test_polls_leave_room_for_calls_that_do_not_wait(workers: int, seed: int) -> None:
+    """At a Function URL more than 5 % that Lambda refuses wake somebody (docs/alarms.md#frontdoorrefusalsalarm)."""
+    found = Crowd(workers, ROOM, one_function=True, seed=seed)
+    found.run(RUN_SECONDS)
+    assert found.throttled <= 0.01 * found.requests
+
+
 @pytest.mark.parametrize("workers", [51, 60])
 def test_looking_alone_makes_no_turns(workers: int, seed: int) -> None:
     assert crowd(workers, seed, NO_ROOM).turn > 200
@@ -63,16 +72,16 @@ def test_looking_alone_makes_no_turns(workers: int, seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("waiting", "seconds"),
-    [(1, 20), (25, 20), (26, 19), (30, 15), (40, 5), (43, SHORTEST_SECONDS), (45, SHORTEST_SECONDS)],
+    [(1, 20), (25, 20), (26, 18.7), (31, 12), (37, 4), (39, SHORTEST_SECONDS), (40, SHORTEST_SECONDS)],
 )
 def test_the_fuller_it_is_the_sooner_a_poll_ends(waiting: int, seconds: float) -> None:
-    assert ROOM.seconds(waiting, 20) == pytest.approx(seconds)
+    assert ROOM.seconds(waiting, 20) == pytest.approx(seconds, abs=0.05)
 
 
-def test_a_tenth_is_left_to_calls_that_do_not_wait() -> None:
+def test_a_fifth_is_left_to_calls_that_do_not_wait() -> None:
     with pytest.raises(TooManyPolls) as raised:
-        ROOM.seconds(46, 20)
-    assert raised.value.fields == {"limit": 45, "retry_after": 2}
+        ROOM.seconds(41, 20)
+    assert raised.value.fields == {"limit": 40, "retry_after": 2}
 
 
 @pytest.mark.parametrize("reserve", range(1, 12))
@@ -83,7 +92,7 @@ def test_the_smallest_reserve_lets_one_wait(reserve: int) -> None:
 
 
 def test_a_poll_never_waits_longer_than_it_asks() -> None:
-    assert ROOM.seconds(45, 1) == 1
+    assert ROOM.seconds(40, 1) == 1
 
 
 def test_without_a_reserve_nobody_is_too_many() -> None:

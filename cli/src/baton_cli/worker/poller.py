@@ -17,8 +17,8 @@ from baton_cli.worker.watchdog import now
 # A worker that is told to stop waits for the answer to its last poll, which may bring a claim. A container is killed
 # ten seconds after it was told to stop.
 POLL_SECONDS = 8.0
-# Baton lets five polls of one principal wait at once if the workspace says nothing else (docs/limits.md); one is left to
-# other programs.
+# Baton lets five polls of one principal wait at once if the workspace says nothing else (docs/limits.md); one is left
+# to other programs.
 POLLS_OF_A_TOKEN = 4
 MARGIN_SECONDS = 15.0
 

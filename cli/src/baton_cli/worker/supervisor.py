@@ -150,7 +150,7 @@ class Supervisor:
     def _release(self, poller: Poller, claim: WorkerClaim) -> None:
         """Releases a claim that came after the worker was told to stop."""
         body = {"claim_id": claim.claim_id, "reason": "The worker was stopped."}
-        answer = post(poller.api, f"/tasks/{claim.task_id}/release", body, key=f"release-{poller.backoff.key}")
+        answer = post(poller.api, f"/tasks/{claim.task_id}/release", body, key=f"release-{poller.backoff.poll.key}")
         self._log.about(task_id=claim.task_id, agent=poller.work.agent)("released", answer.said)
 
     def _give_up(self, why: ApiAnswer | str) -> None:

@@ -1,5 +1,5 @@
-"""Calls of tools that wait. Where too many wait, Baton ends a wait sooner or refuses it: then the call looks once without
-waiting, and is made again until its time is over, so that a model isn't asked more often."""
+"""Calls of tools that wait. Where too many wait, Baton ends a wait sooner or refuses it: then the call looks once
+without waiting, and is made again until its time is over, so that a model isn't asked more often."""
 
 from __future__ import annotations
 

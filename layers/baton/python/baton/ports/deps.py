@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from baton.domain.access.metering import Meter
-from baton.domain.access.polls import Room
+from baton.domain.access.polls import NO_RESERVE, Room
 from baton.domain.lru_cache import LruCache
 from baton.domain.memory.poster_use import PosterUse
 
@@ -39,7 +39,7 @@ class Deps:
     public_url: str
     log: Callable[..., None] = field(repr=False)
     release: str = ""  # another one may show the same thing in another form
-    room: Room = Room()  # of this function, for long polls
+    room: Room = NO_RESERVE  # of this function, for long polls
     meter: Meter = field(default_factory=Meter, repr=False)
     posters: LruCache[tuple[str, str], PosterUse] = field(default_factory=LruCache, repr=False)
 

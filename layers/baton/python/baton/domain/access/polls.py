@@ -35,8 +35,8 @@ class Room:
 
     @property
     def most(self) -> int:
-        """How many polls may wait at once: a tenth is left to calls that don't wait."""
-        return max(1, self.reserve * 9 // 10)
+        """How many polls may wait at once: a fifth is left to calls that don't wait."""
+        return max(1, self.reserve * 4 // 5)
 
     def seconds(self, waiting: int, asked_seconds: float) -> float:
         """Returns how long a poll waits, with which ``waiting`` polls wait: as long as it asks while they take at most
@@ -47,3 +47,6 @@ class Room:
             raise errors.TooManyPolls("this deployment", self.most, int(SHORTEST_SECONDS))
         left = (self.most - waiting) / (self.most - self.reserve / 2)
         return min(asked_seconds, max(SHORTEST_SECONDS, asked_seconds * left))
+
+
+NO_RESERVE = Room()
