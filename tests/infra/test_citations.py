@@ -53,7 +53,7 @@ def test_every_invariant_names_its_code_and_its_tests() -> None:
         (PAGE, "See [the marker](markers.md)."),
         (PAGE, "See [the marker](marker.md#4-another-heading)."),
         (PAGE, "See [marker §3](marker.md#4-circuit-breaker-and-cap)."),
-        ("docs/decisions/003-claims-read-the-kill-switch.md", "As before (199 says why)."),
+        ("docs/decisions/003-claims-read-the-kill-switch.md", "As before (000 says why)."),
         ("docs/invariants.md", "Held by [task.py: no_such_rule](../layers/baton/python/baton/domain/tasks/task.py)."),
     ],
 )
