@@ -11,9 +11,10 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import accumulate
 from typing import Any
 
@@ -39,14 +40,12 @@ class Measured:
 
     minutes: int
     quotas: Mapping[Metric, float] = field(default_factory=dict)
-    _samples: dict[Metric, dict[int, Counter[float]]] = field(default_factory=lambda: defaultdict(dict))
+    _samples: dict[Metric, dict[int, dict[float, int]]] = field(default_factory=lambda: defaultdict(dict))
     _series: dict[tuple[Any, ...], Series] = field(default_factory=dict)
 
     def put(self, metric: Metric, minute: int, value: float, times: int = 1) -> None:
-        of = self._samples[metric]
-        if minute not in of:
-            of[minute] = Counter()
-        of[minute][value] += times
+        of = self._samples[metric].setdefault(minute, {})
+        of[value] = of.get(value, 0) + times
 
     def take(self, metric: Metric, minutes: range) -> None:
         """As if nothing had been measured then."""
@@ -61,23 +60,26 @@ class Measured:
         return self._series[key]
 
     def _over_windows(self, metric: Metric, stat: str, period: int, late: int) -> Series:
-        samples, nothing = self._samples.get(metric, {}), Counter[float]()
+        samples, nothing = self._samples.get(metric, {}), dict[float, int]()
         of = [samples.get(minute, nothing) for minute in range(self.minutes)]
-        counts = [0, *accumulate(each.total() for each in of)]
-        windows = [(max(0, end - period), max(0, end - late)) for end in range(1, self.minutes + 1)]
-        measured = [end > begin and counts[end] > counts[begin] for begin, end in windows]
+
+        def within(each: Iterable[float]) -> list[float]:
+            """The sum over each window: how far it has come at its end, less how far it had come where it begins."""
+            so_far = [*accumulate(each, initial=0.0)]
+            ends, begins = ([*[0.0] * by, *so_far][1 : self.minutes + 1] for by in (late, period))
+            return [*map(operator.sub, ends, begins)]
+
+        counts = within(sum(each.values()) for each in of)
         if stat == "Maximum":
             most = [max(each, default=float("-inf")) for each in of]
-            return [max(most[b:e]) if has else None for (b, e), has in zip(windows, measured, strict=True)]
+            return [max(most[max(0, at - period) : at - late]) if n else None for at, n in enumerate(counts, 1)]
         if rank := re.fullmatch(r"PR\((\d+):\)", stat):
             # Of a window's values, how many percent lie above.
-            above = [0, *accumulate(sum(n for value, n in each.items() if value > float(rank[1])) for each in of)]
-            part = [100 * (above[e] - above[b]) / ((counts[e] - counts[b]) or 1) for b, e in windows]
-        else:
-            sums = [0.0, *accumulate(sum(value * n for value, n in each.items()) for each in of)]
-            totals: dict[str, Sequence[float]] = {"Sum": sums, "SampleCount": counts}
-            part = [totals[stat][e] - totals[stat][b] for b, e in windows]
-        return [value if has else None for value, has in zip(part, measured, strict=True)]
+            above = within(sum(n for value, n in each.items() if value > float(rank[1])) for each in of)
+            return [100 * part / n if n else None for part, n in zip(above, counts, strict=True)]
+        sums = within(sum(value * n for value, n in each.items()) for each in of)
+        totals = {"Sum": sums, "SampleCount": counts}[stat]
+        return [total if n else None for total, n in zip(totals, counts, strict=True)]
 
 
 # ---- metric math -----------------------------------------------------------------------------------------------------
@@ -206,23 +208,31 @@ def states(alarm: Properties, measured: Measured) -> Iterator[str]:
     metrics = watched(alarm)
     if all(each["Metric"]["Namespace"] == "AWS/DynamoDB" for each in metrics.values()):
         alarm = {**alarm, "TreatMissingData": "ignore"}  # AWS does so, whatever the alarm says
-    fresh = Math(measured, metrics, fresh=True).evaluated(expression(alarm))
+    fresh = _breaches(alarm, Math(measured, metrics, fresh=True).evaluated(expression(alarm)))
     whole = Math(measured, metrics, fresh=False)
-    before, period = whole.evaluated(expression(alarm)), whole.period
+    period = whole.period
+    looked_back = period * (alarm["EvaluationPeriods"] + MORE_THAN_ASKED_FOR)
+    # In front: nothing was there before the first minute.
+    before = [*[None] * looked_back, *_breaches(alarm, whole.evaluated(expression(alarm)))]
+    following = cache(partial(judged, alarm))  # the same few points come again and again
     state = NOT_KNOWN
     for end in range(measured.minutes):
-        back = range(end - period, end - period * (alarm["EvaluationPeriods"] + MORE_THAN_ASKED_FOR), -period)
-        points = [fresh[end], *(before[at] if at >= 0 else None for at in back)]
-        state = judged(alarm, points, state)
+        now = end + looked_back
+        state = following((fresh[end], *before[now - period : end : -period]), state)
         yield state
 
 
-def judged(alarm: Properties, points: Sequence[float | None], state: str) -> str:
-    """The next state. ``points``: the newest first, with more than the evaluation periods ask for."""
+def _breaches(alarm: Properties, of: Series) -> list[bool | None]:
+    compared, threshold = _COMPARED[alarm["ComparisonOperator"]], alarm["Threshold"]
+    return [None if value is None else compared(value, threshold) for value in of]
+
+
+def judged(alarm: Properties, points: Sequence[bool | None], state: str) -> str:
+    """The next state. ``points``: whether each breaches, the newest first, with more than the evaluation periods ask
+    for."""
     asked = int(alarm["EvaluationPeriods"])
     needed = int(alarm.get("DatapointsToAlarm", asked))
-    breaches = _COMPARED[alarm["ComparisonOperator"]]
-    there = [(at, breaches(value, alarm["Threshold"])) for at, value in enumerate(points) if value is not None]
+    there = [(at, bad) for at, bad in enumerate(points) if bad is not None]
     recent = there[:asked]
     missing = asked - len(recent)
     breaching = sum(bad for _, bad in recent)

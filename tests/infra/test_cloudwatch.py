@@ -43,7 +43,7 @@ def alarm(treated: str, needed: int) -> dict[str, object]:
     ],
 )
 def test_missing_data_is_treated_as_in_the_tables_of_aws(points: str, needed: int, expected: tuple[str, ...]) -> None:
-    newest_first = [None if each == MISSING else float(each == "X") for each in reversed(points)]
+    newest_first = [None if each == MISSING else each == "X" for each in reversed(points)]
     found = tuple(
         judged(alarm(treated, needed), newest_first, KEPT)
         for treated in ("missing", "ignore", "breaching", "notBreaching")
