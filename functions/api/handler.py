@@ -11,6 +11,7 @@ from api.access import session_routes, settings_routes, token_routes
 from api.agents import routes as agent_routes
 from api.agents import tool_routes, work_type_routes
 from api.alerts import routes as alert_routes
+from api.bell import routes as bell_routes
 from api.claims import callback_routes, ending_routes
 from api.claims import routes as claim_routes
 from api.conversations import routes as conversation_routes
@@ -45,6 +46,7 @@ for each in (
     approval_routes,
     review_routes,
     alert_routes,
+    bell_routes,
     memory_routes,
     graph_routes,
     recall_routes,

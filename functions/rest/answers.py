@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
 from typing_extensions import TypedDict
 
-from baton.domain import errors
+from baton.domain import errors, times
 from baton.domain.numbers import dumps
 from rest.errors import MethodNotAllowed, status_of
 
 RETRY_AFTER_SECONDS = 5
+DUE_AT = "Baton-Due-At"
 JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
 PLAIN = "text/plain; charset=utf-8"
@@ -61,8 +63,9 @@ def created(body: Mapping[str, Any], location: str | None = None) -> Answer:
     return Answer(HTTPStatus.CREATED, body, {"Location": location} if location else {})
 
 
-def nothing() -> Answer:
-    return Answer(HTTPStatus.NO_CONTENT)
+def nothing(due_at: datetime | None = None) -> Answer:
+    """``due_at``: when there may be something."""
+    return Answer(HTTPStatus.NO_CONTENT, headers={DUE_AT: times.rfc3339(due_at)} if due_at else {})
 
 
 def problem(error: errors.BatonError, request_id: str) -> Answer:

@@ -150,10 +150,30 @@ def test_a_head_has_the_headers_and_no_body() -> None:
 )
 def test_every_answer_has_the_policy(answer: dict[str, Any]) -> None:
     assert answer["headers"].items() >= GUARDS.items()
-    policy = GUARDS["Content-Security-Policy"]
+    policy = answer["headers"]["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; ")
     assert policy.endswith("require-trusted-types-for 'script'; trusted-types 'none'")
     assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    ("bell_url", "origins"),
+    [
+        ("", "'self'"),
+        ("wss://abc.execute-api.eu-west-1.amazonaws.com/live", "'self' wss://abc.execute-api.eu-west-1.amazonaws.com"),
+        ("ws://1a2b3c4d.execute-api.localhost:4566/live", "'self' ws://1a2b3c4d.execute-api.localhost:4566"),
+        ("https://elsewhere.example/live", "'self'"),
+        ("wss://*/live", "'self'"),
+        ("wss://a.example; script-src */live", "'self'"),
+    ],
+)
+def test_a_page_connects_to_its_own_origin_and_to_the_bell_s_alone(
+    monkeypatch: pytest.MonkeyPatch, bell_url: str, origins: str
+) -> None:
+    monkeypatch.setenv("BATON_BELL_URL", bell_url)
+    policy = ask("/console/")["headers"]["Content-Security-Policy"]
+    assert f"; connect-src {origins}; img-src 'self'; " in policy
+    assert policy.count("connect-src") == 1
 
 
 def test_the_first_page_has_no_script_of_its_own() -> None:

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 
 def test_no_function_without_models_loads_pydantic() -> None:
-    names = ("process_task", "publish_events", "sweep_stale_claims", "create_handoff_marker")
-    assert not loaded_with((*names, "notion_webhook"), "pydantic")
+    names = ("process_task", "publish_events", "sweep_stale_claims", "create_handoff_marker", "notion_webhook")
+    assert not loaded_with((*names, "listen", "ring"), "pydantic")
 
 
 def test_no_function_loads_the_router_that_it_does_not_use() -> None:
-    names = ("api", "wait", "create_handoff_marker", "mcp_door", "notion_webhook")
+    names = ("api", "wait", "create_handoff_marker", "mcp_door", "notion_webhook", "listen", "ring")
     assert not loaded_with(names, "aws_lambda_powertools.event_handler")
 
 
@@ -33,7 +33,7 @@ def test_nothing_happens_at_import() -> None:
     """No environment is read and no client made before the first call."""
     functions = (
         *("all_routes", "api", "wait", "create_handoff_marker", "mcp_door", "notion_webhook", "process_task"),
-        *("console", "publish_events", "sweep_stale_claims", "sync_tracker"),
+        *("console", "publish_events", "sweep_stale_claims", "sync_tracker", "listen", "ring"),
     )
     program = "; ".join(f"import {function}.handler" for function in functions)
     subprocess.run([sys.executable, "-W", "error", "-c", program], env=_bare(), check=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +46,21 @@ class FakeEvents:
     def put_events(self, *, Entries: list[Json]) -> Json:  # noqa: N803
         self.entries += Entries
         return {"FailedEntryCount": 0, "Entries": [{"EventId": str(number)} for number, _ in enumerate(Entries)]}
+
+
+@dataclass
+class FakeConnections:
+    """Of the bell: all are open. ``sent``: everything, in order, and None for a connection's end."""
+
+    sent: list[Json] = field(default_factory=list)
+
+    def post_to_connection(self, *, ConnectionId: str, Data: bytes) -> Json:  # noqa: N803
+        self.sent.append({"connection": ConnectionId, "message": json.loads(Data)})
+        return {}
+
+    def delete_connection(self, *, ConnectionId: str) -> Json:  # noqa: N803
+        self.sent.append({"connection": ConnectionId, "message": None})
+        return {}
 
 
 @dataclass

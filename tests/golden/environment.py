@@ -28,7 +28,8 @@ from baton import bootstrap
 from baton.adapters.notion import NotionTrackers
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.access.principal import Principal, PrincipalKind
-from golden.aws import FakeBedrock, FakeEvents, FakeQueues, FakeSecrets
+from baton.domain.lru_cache import LruCache
+from golden.aws import FakeBedrock, FakeConnections, FakeEvents, FakeQueues, FakeSecrets
 from support.clock import FakeClock
 from support.context import FakeContext
 from support.fakes.fake_dynamo import Change, FakeDynamo
@@ -42,6 +43,8 @@ ENVIRONMENT = {
     "BATON_DLQ_URL": "https://sqs.example/dead-letters",
     "BATON_TRACKER_QUEUE_URL": "https://sqs.example/tracker-bells",
     "BATON_TRACKER_DLQ_URL": "https://sqs.example/tracker-dead-letters",
+    "BATON_BELL_URL": "wss://bell.example/live",
+    "BATON_BELL_QUEUE_URL": "https://sqs.example/looks",
     "BATON_BUS": "golden-events",
     "BATON_WAKE_SHARDS": "4",  # in whose order the sweeper finds what is due
     "BATON_CALLBACKS_SEALED_BY": "callbacks-key",
@@ -94,6 +97,7 @@ class Environment:
         self.clock, self.numbers = FakeClock(), Numbers()
         self.dynamo, self.queues, self.events = FakeDynamo(), FakeQueues(), FakeEvents()
         self.secrets, self.bedrock = FakeSecrets({"callbacks-key": "the callbacks' key"}), FakeBedrock()
+        self.connections = FakeConnections()
         self.given: set[tuple[str, str]] = set()  # the keys of the callers' tokens: they are no part of a scenario
         self.stream: list[Change] = []
         self.dynamo.watch = self.stream.extend
@@ -132,6 +136,7 @@ class Environment:
             "events": self.events,
             "secretsmanager": self.secrets,
             "bedrock-runtime": self.bedrock,
+            "apigatewaymanagementapi": self.connections,
         }
         monkeypatch.setattr(boto3.session.Session, "client", lambda _self, service, **_: self.services[service])
         monkeypatch.setattr(os, "urandom", self.numbers.urandom)
@@ -143,6 +148,7 @@ class Environment:
         defaults = NotionTrackers.__init__.__kwdefaults__ or {}
         monkeypatch.setitem(defaults, "monotonic", lambda: self.clock.now().timestamp())
         monkeypatch.setattr(RandomIds, "new", self._counted(RandomIds.new))
+        monkeypatch.setattr("ring.handler.TOLD", LruCache())  # of a process: one scenario's isn't another's
         monkeypatch.setattr(bootstrap, "WORKERS_AT_ONCE", 1)  # of two, either might draw its number first
 
     def _counted(self, new: Callable[[RandomIds, str, datetime], str]) -> Callable[[RandomIds, str, datetime], str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from golden.environment import ENVIRONMENT, Environment
 from golden.readable import readable_item, readable_message
-from support.published import stream_records
+from support.published import bell_records, stream_records
 from support.sqs import sqs_batch
 
 DOCUMENT = Path(__file__).parents[2] / "docs/openapi.json"
@@ -116,6 +116,29 @@ class Play:
         """The same of the tracker's."""
         return self._received("sync_tracker", "BATON_TRACKER_QUEUE_URL", bodies)
 
+    def connect(self, by: str | None, connection: str, topic: str, **headers: str) -> Any:
+        """To the bell."""
+        event = {"headers": {**headers, **self._shown(by)}, "queryStringParameters": {"listen": topic}}
+        return self._listening("$connect", connection, event, f"listen to {topic} by {by}")
+
+    def look(self, connection: str) -> Any:
+        return self._listening("$default", connection, {"body": json.dumps({"action": "look"})}, "look")
+
+    def disconnect(self, connection: str) -> Any:
+        return self._listening("$disconnect", connection, {}, "leave")
+
+    def _listening(self, route: str, connection: str, event: dict[str, Any], shown: str) -> Any:
+        about = {"connectionId": connection, "routeKey": route, "requestId": "gateway-1"}
+        return self._invoked("listen", {**event, "requestContext": about}, f"{shown}, as {connection}")
+
+    def ring_the_bell(self, *bodies: str) -> Any:
+        """For what the table's stream has brought since, or else for these looks."""
+        if bodies:
+            return self._invoked("ring", sqs_batch(bodies), shown={"messages": list(bodies)})
+        records = bell_records(self.environment.stream)
+        self.environment.stream.clear()
+        return self._invoked("ring", {"Records": records}, shown={"records": len(records)}) if records else None
+
     def wait(self, seconds: float) -> None:
         self.environment.clock.advance(seconds)
 
@@ -143,6 +166,7 @@ class Play:
             "steps": self._steps,
             "stored": self._stored(),
             "messages": self.environment.queues.sent,
+            "connections": self.environment.connections.sent,
             "bus": list(map(readable_message, self.environment.events.entries)),
             "model": self.environment.bedrock.asked,
             "notion": [

@@ -25,7 +25,7 @@ from support.faults.throttle import Begins, Throttled
 # What is written by one call that is tried once: nothing rests on it.
 TRIED_ONCE = ("#SEEN", "#USE#", "#POLLS#", "#WATCH#")
 SECONDS = 1.0
-REQUESTS = ("api", "create_handoff_marker", "wait", "mcp_door", "notion_webhook")
+REQUESTS = ("api", "create_handoff_marker", "wait", "mcp_door", "notion_webhook", "listen")
 
 
 def first_call(number: int, _operation: str, _request: dict[str, Any]) -> bool:
@@ -90,6 +90,8 @@ def is_busy(answer: dict[str, Any]) -> bool:
     them."""
     if "statusCode" not in answer:
         return bool(answer.get("batchItemFailures") or answer.get("failed"))
+    if "body" not in answer:  # of a message to the bell
+        return bool(answer["statusCode"] == 503)
     return answer["statusCode"] in (200, 503) and ("busy" in answer["body"] or '"complete":false' in answer["body"])
 
 

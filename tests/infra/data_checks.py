@@ -31,14 +31,23 @@ BUS, STREAM = "Bus.Arn", "Table.StreamArn"
 # IAM knows no resource for it.
 LISTENERS = ("events:ListRules", "*")
 DEAD_LETTERS = {"DispatchDeadLetters.Arn": "ProcessTask", "TrackerDeadLetters.Arn": "SyncTracker"}
-ANSWERED_BY = {"DispatchQueue": "ProcessTask", "TrackerQueue": "SyncTracker"}
-BOUNDED_BY = {"ProcessTask": "MaximumConcurrency", "SyncTracker": "TrackerConcurrency"}
+ANSWERED_BY = {"DispatchQueue": "ProcessTask", "TrackerQueue": "SyncTracker", "BellQueue": "Ring"}
+BOUNDED_BY: dict[str, Any] = {
+    "ProcessTask": {"Ref": "MaximumConcurrency"},
+    "SyncTracker": {"Ref": "TrackerConcurrency"},
+    "Ring": 10,
+}
+# A message there that can't be handled is no loss, so it has no dead letters, and nobody is told of it by itself.
+HINTS = {"BellQueue"}
 # The name of a secret ends in a suffix that AWS chooses, once there is one; that and the workspace are left open.
 SECRETS = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AWS::StackName}/*/notion*"
 CALLBACK_KEY = SECRETS.replace("/*/notion*", "/callback-key*")
 # What a daily copy is made of, and where a daily export goes: AWS chooses the rest of either name.
 RECOVERY_POINTS = "arn:${AWS::Partition}:backup:${AWS::Region}:${AWS::AccountId}:recovery-point:*"
 EXPORTS = "arn:${AWS::Partition}:s3:::${ExportBucket}/${AWS::StackName}/*"
+# Of the bell: AWS gives each connection an id.
+CONNECTIONS = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Bell}/live/*/@connections/*"
+OPEN_ENDED = {SECRETS, CALLBACK_KEY, RECOVERY_POINTS, EXPORTS, CONNECTIONS}
 # Of services of AWS's, on behalf of this account alone.
 ASSUMED_BY = {"BackupRole": "backup.amazonaws.com", "ExportRole": "scheduler.amazonaws.com"}
 # What whoever deploys names, and only with these conditions.
@@ -91,10 +100,17 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("secretsmanager:GetSecretValue", MODEL_KEY): {"ProcessTask"},
     ("kms:Decrypt", MODEL_KEY_KMS): {"ProcessTask"},
     ("bedrock:InvokeModel", BEDROCK): {"ProcessTask"},
-    **{(action, f"{queue}.Arn"): {function} for queue, function in ANSWERED_BY.items() for action in TAKING},
+    ("sqs:SendMessage", "BellQueue.Arn"): {"Ring", "SweepStaleClaims"},
+    ("execute-api:ManageConnections", CONNECTIONS): {"Listen", "Ring"},
+    **{
+        (action, f"{queue}.Arn"): {function}
+        for queue, function in ANSWERED_BY.items()
+        for action in TAKING
+        if queue not in HINTS or "Visibility" not in action
+    },
     ("events:PutEvents", BUS): {"PublishEvents"},
     LISTENERS: {"PublishEvents"},
-    **{(f"dynamodb:{action}", STREAM): {"PublishEvents"} for action in READING_A_STREAM},
+    **{(f"dynamodb:{action}", STREAM): {"PublishEvents", "Ring"} for action in READING_A_STREAM},
     **{("sqs:SendMessage", letters): {function} for letters, function in DEAD_LETTERS.items()},
 }
 
@@ -113,7 +129,7 @@ def _dead_letters(template: Template) -> set[str]:
 @check
 def every_queue_has_dead_letters(template: Template) -> Problems:
     for name, queue in of_type(template, QUEUE).items():
-        if name in _dead_letters(template):
+        if name in _dead_letters(template) | HINTS:
             continue
         target = name_of(queue.get("RedrivePolicy", {}).get("deadLetterTargetArn", ""))
         if target.removesuffix(".Arn") not in of_type(template, QUEUE):
@@ -179,8 +195,9 @@ def batches_are_small(template: Template) -> Problems:
 def concurrency_of_the_queue_is_bounded(template: Template) -> Problems:
     for function, event in events(template, "SQS"):
         bound = event.get("ScalingConfig", {}).get("MaximumConcurrency", {})
-        if {"Ref": BOUNDED_BY[function]} not in [bound, *bound.get("Fn::If", [])]:
-            yield f"{function}'s MaximumConcurrency isn't the parameter"
+        choices = bound.get("Fn::If", []) if isinstance(bound, dict) else []
+        if BOUNDED_BY[function] not in [bound, *choices]:
+            yield f"{function}'s MaximumConcurrency isn't {BOUNDED_BY[function]}"
 
 
 @check
@@ -249,16 +266,15 @@ def no_resource_has_a_wildcard(template: Template) -> Problems:
             named = [name_of(each) for each in as_list(statement.get("Resource", "*"))]
             if (statement.get("Action"), *named) == LISTENERS:
                 continue
-            if any("*" in each for each in named if each not in {SECRETS, CALLBACK_KEY, RECOVERY_POINTS, EXPORTS}):
+            if any("*" in each for each in named if each not in OPEN_ENDED):
                 yield f"{role} allows more resources than it names"
 
 
 @check
 def functions_touch_only_what_is_the_stacks(template: Template) -> Problems:
     indexes = {index["IndexName"] for index in _table(template)["GlobalSecondaryIndexes"]}
-    data = {"Table.Arn", STREAM, DISPATCH, TRACKER, BUS, SECRETS, CALLBACK_KEY, *CONDITIONAL, *DEAD_LETTERS} | {
-        f"${{Table.Arn}}/index/{name}" for name in indexes
-    }
+    data = {"Table.Arn", STREAM, BUS, SECRETS, CALLBACK_KEY, CONNECTIONS, *CONDITIONAL, *DEAD_LETTERS}
+    data |= {f"{queue}.Arn" for queue in ANSWERED_BY} | {f"${{Table.Arn}}/index/{name}" for name in indexes}
     for function in functions(template):
         for _, resource in grants(template, function) - {LISTENERS}:
             if resource not in data | {f"{function}Logs.Arn"}:
@@ -350,13 +366,20 @@ def only_those_who_issue_tokens_write_them(template: Template) -> Problems:
         refused = [
             statement
             for statement in statements(template, role_of(template, function) or "", "Deny")
-            if statement.get("Condition") == {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["TOKEN#*"]}}
+            if _keeps_from_tokens(statement.get("Condition", {}))
             and set(statement["Action"]) == WRITING
             and name_of(statement["Resource"]) == "Table.Arn"
         ]
         writes = any(resource == "Table.Arn" and action in WRITING for action, resource in grants(template, function))
-        if writes and len(refused) != (function not in ISSUING_TOKENS):
+        if writes and bool(refused) is (function in ISSUING_TOKENS):
             yield f"{function} must be able to write tokens exactly if it issues them"
+
+
+def _keeps_from_tokens(condition: Properties) -> bool:
+    only = condition.get("ForAnyValue:StringNotLike", {}).get("dynamodb:LeadingKeys", ["*"])
+    return condition == {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["TOKEN#*"]}} or not any(
+        fnmatch("TOKEN#id", each) for each in only
+    )
 
 
 @check
@@ -486,10 +509,10 @@ def the_stream_brings_whole_items(template: Template) -> Problems:
 
 @check
 def the_stream_reaches_the_publisher(template: Template) -> Problems:
-    found = [(function, name_of(event.get("Stream", ""))) for function, event in events(template, "DynamoDB")]
+    found = [(function, name_of(event.get("Stream", ""))) for function, event in _news(template)]
     if found != [("PublishEvents", STREAM)]:
         yield f"the stream brings its news to {found}"
-    for function, event in events(template, "DynamoDB"):
+    for function, event in _news(template):
         if event.get("BatchSize", 100) > NEWS_AT_ONCE:
             yield f"{function} gets more at once than it can tell in its time"
         if event.get("MaximumBatchingWindowInSeconds", 0) != 1:
@@ -500,11 +523,16 @@ def the_stream_reaches_the_publisher(template: Template) -> Problems:
             yield f"{function} misses what is written while its mapping is made"
 
 
+def _news(template: Template) -> list[tuple[str, Properties]]:
+    """Of the publisher: what reaches the bell, bell_checks holds."""
+    return [each for each in events(template, "DynamoDB") if each[0] != "Ring"]
+
+
 @check
 def only_new_events_come_out_of_the_stream(template: Template) -> Problems:
     """Else every write of Baton's would call the function, those of the function itself included."""
     news = {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"NewImage": {"fresh": {"N": [{"exists": True}]}}}}
-    for function, event in events(template, "DynamoDB"):
+    for function, event in _news(template):
         filters = event.get("FilterCriteria", {}).get("Filters", [])
         if [json.loads(each["Pattern"]) for each in filters] != [news]:
             yield f"{function} is called for {filters}"

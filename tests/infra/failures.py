@@ -231,3 +231,28 @@ def the_publisher_is_silent(found: Deployment) -> None:
 def the_stream_is_late(found: Deployment) -> None:
     for at in DURING:
         found.streamed(at, 150_000)
+
+
+@failure("BellAlarm", 12)
+def connections_are_refused_by_a_failing_function(found: Deployment) -> None:
+    for at in DURING[::5]:
+        found.put(of_function("Errors", "Listen"), at, 1)
+
+
+@failure("BellAlarm", 5)
+def a_release_that_cannot_ring(found: Deployment) -> None:
+    for at in DURING:
+        found.put(of_function("Errors", "Ring"), at, 1)
+
+
+@failure("BellAlarm", 12)
+def rings_may_not_be_posted(found: Deployment) -> None:
+    found.take(own("Rung", "service=ring"), DURING)
+    for at in DURING:
+        found.rang(at, 0, lost=10)
+
+
+@failure("BellAlarm", 5)
+def rings_are_two_minutes_late(found: Deployment) -> None:
+    for at in DURING:
+        found.rang(at, 10, age_ms=150_000)

@@ -29,6 +29,9 @@ def _callers(template: Template) -> Iterator[tuple[str, Any]]:
             target: Any = properties
             for step in path.split("."):
                 target = target[step]
+            match target:
+                case {"Fn::Sub": [_, {"FunctionArn": inner}]}:  # of a WebSocket API, as SAM writes it
+                    target = inner
             if ":aws-sdk:" not in str(target):  # a call of AWS's own, and of no function
                 yield name, target
 

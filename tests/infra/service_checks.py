@@ -29,7 +29,7 @@ from tools.admin.deploy_answers import LEAST_LEFT
 RINGING_THE_TRACKER = GRANTED_ONLY_TO[("sqs:SendMessage", TRACKER)]
 ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
 KEEPING_TOKENS = GRANTED_ONLY_TO[("secretsmanager:CreateSecret", SECRETS)]
-GIVING_OUT_NO_WORK = {"Console", "NotionWebhook", "PublishEvents"}
+GIVING_OUT_NO_WORK = {"Console", "NotionWebhook", "PublishEvents", "Listen", "Ring"}
 EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
 WELL_KNOWN = {"GET /.well-known/{proxy+}", "GET /mcp/.well-known/{proxy+}"}
 OPEN_ROUTES = {

@@ -12,7 +12,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 GATEWAY, URL = FRONT_DOORS = ("ApiGateway", "FunctionUrl")
-OWN_TABLE = "OwnTable"  # the condition
+OWN_TABLE, BELL = "OwnTable", "HasBell"  # the conditions
 
 Template = dict[str, Any]
 Properties = dict[str, Any]
@@ -49,9 +49,9 @@ def load() -> Template:
 
 
 def shaped(template: Template, front_door: str, *, own_table: bool = True) -> Template:
-    """What is deployed with this front door, and with a table of its own or an existing one: without the resources and
-    outputs that aren't, and with the branch of each `!If` that holds. The other parameters are left open."""
-    conditions = {OWN_TABLE: own_table} | {
+    """What is deployed with this front door and a bell, and with a table of its own or an existing one: without the
+    resources and outputs that aren't, and with the branch of each `!If` that holds. Other parameters are left open."""
+    conditions = {OWN_TABLE: own_table, BELL: True} | {
         name: (answer == front_door)
         for name, condition in template["Conditions"].items()
         for answer in [_asked_of_front_door(condition, template)]

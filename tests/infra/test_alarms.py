@@ -167,6 +167,9 @@ def test_a_first_deployment_is_silent(door: str) -> None:
         ("UnpublishedAlarm", "found", "FILL(age, 901)"),
         ("UnpublishedAlarm", "found", "IF(rounds > 0, FILL(age, 0))"),
         ("StreamAgeAlarm", "Threshold", 30_000),
+        ("BellAlarm", "Threshold", 0),
+        ("BellAlarm", "found", "MAX([FILL(listens, 0), FILL(rings, 0), FILL(lost, 0)])"),
+        ("BellAlarm", "found", "MAX([FILL(rings, 0), IF(FILL(lost, 0) > FILL(sent, 0), FILL(lost, 0), 0)])"),
     ],
 )
 def test_an_alarm_that_is_made_otherwise_is_noticed(name: str, key: str, value: Any) -> None:

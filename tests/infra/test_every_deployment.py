@@ -27,6 +27,7 @@ SWITCHES = {
     "KmsKey": ("", "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"),
     "PermissionsBoundary": ("", "arn:aws:iam::111122223333:policy/bound"),
     "Events": ("auto", "off"),
+    "Doorbell": ("on", "off"),
 }
 # Each adds or takes away resources of its own: all of them together, at each front door.
 BESIDE = {

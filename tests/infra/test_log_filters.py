@@ -24,7 +24,7 @@ def pattern(door: str) -> str:
 
 def access(**values: str) -> str:
     """A line of the access log, by the stage's own format."""
-    (stage,) = given().of_type("AWS::ApiGatewayV2::Stage").values()
+    stage = given().of_type("AWS::ApiGatewayV2::Stage")["HttpStage"]
     known = {"$context.routeKey": values["route"], "$context.status": values["status"]}
     known["$context.integrationStatus"] = values["integration"]
     return re.sub(r"\$context\.[\w.]*\w", lambda found: known.get(found[0], "x"), stage["AccessLogSettings"]["Format"])

@@ -10,6 +10,7 @@ import pytest
 from infra import (
     account_checks,
     alarm_checks,
+    bell_checks,
     company_checks,
     data_checks,
     edge_checks,
@@ -106,6 +107,8 @@ DISPATCH_NOTICES = "ProcessTask/Events/Doorbell/Properties"
 TRACKER_NOTICES = "SyncTracker/Events/Doorbell/Properties"
 TICK = "SweepStaleClaims/Events/EveryMinute/Properties"
 NEWS = "PublishEvents/Events/NewEvents/Properties"
+LOOKS = "Ring/Events/Look/Properties"
+CHANGES = "Ring/Events/Changes/Properties"
 STREAM = {"Fn::GetAtt": ["Table", "StreamArn"]}
 BUS = {"Fn::GetAtt": ["Bus", "Arn"]}
 
@@ -140,6 +143,50 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.batches_are_small, "one behind the other", put(f"{DISPATCH_NOTICES}/BatchSize", 5)),
     (data_checks.batches_are_small, "a window", put(f"{DISPATCH_NOTICES}/MaximumBatchingWindowInSeconds", 5)),
     (data_checks.concurrency_of_the_queue_is_bounded, "unbounded", drop(f"{DISPATCH_NOTICES}/ScalingConfig")),
+    (data_checks.concurrency_of_the_queue_is_bounded, "the bell's unbounded", drop(f"{LOOKS}/ScalingConfig")),
+    (
+        data_checks.no_resource_has_a_wildcard,
+        "every connection of the account",
+        grant("Ring", "execute-api:ManageConnections", {"Fn::Sub": "arn:${AWS::Partition}:execute-api:*"}),
+    ),
+    (
+        data_checks.only_those_who_issue_tokens_write_them,
+        "the bell does",
+        put("ListenRole/" + STATEMENTS + "/1/Condition/ForAnyValue:StringNotLike/dynamodb:LeadingKeys", ["TOKEN#*"]),
+    ),
+    (
+        bell_checks.the_bell_leads_to_listen_alone,
+        "to the API",
+        put("Bell/Routes/$default/FunctionArn", {"Ref": "Api.Alias"}),
+    ),
+    (bell_checks.the_bell_leads_to_listen_alone, "without end", drop("Bell/DefaultRouteSettings")),
+    (
+        bell_checks.all_are_told_where_the_bell_is,
+        "one isn't",
+        put("Api/Environment/Variables/BATON_BELL_URL", "wss://elsewhere.example"),
+    ),
+    (
+        bell_checks.those_who_ask_for_a_look_know_the_queue,
+        "one doesn't",
+        drop("SweepStaleClaims/Environment/Variables/BATON_BELL_QUEUE_URL"),
+    ),
+    (bell_checks.the_bell_changes_no_task, "puts", grant("Ring", "dynamodb:PutItem", TABLE)),
+    (bell_checks.the_bell_changes_no_task, "whatever it likes", drop("RingRole/" + STATEMENTS + "/1")),
+    (
+        bell_checks.the_bell_changes_no_task,
+        "tasks too",
+        put(
+            "ListenRole/" + STATEMENTS + "/1/Condition/ForAnyValue:StringNotLike/dynamodb:LeadingKeys",
+            ["BELL#*", "WS#*"],
+        ),
+    ),
+    (bell_checks.the_bell_changes_no_task, "is silent", drop("RingRole/" + STATEMENTS + "/4")),
+    (bell_checks.the_stream_reaches_the_bell_at_once, "late", put(f"{CHANGES}/MaximumBatchingWindowInSeconds", 1)),
+    (bell_checks.the_stream_reaches_the_bell_at_once, "all of it", put(f"{CHANGES}/StartingPosition", "TRIM_HORIZON")),
+    (bell_checks.the_stream_reaches_the_bell_at_once, "no revocation", drop(f"{CHANGES}/FilterCriteria/Filters/1")),
+    (bell_checks.the_bell_can_be_switched_off, "in part", drop("/Resources/RingLogs/Condition")),
+    (bell_checks.the_bell_can_be_switched_off, "from the beginning", put("/Parameters/Doorbell/Default", "off")),
+    (bell_checks.a_look_that_is_lost_is_made_up_for, "for days", put("BellQueue/MessageRetentionPeriod", 345_600)),
     (
         data_checks.concurrency_of_the_queue_is_bounded,
         "the tracker's unbounded",
@@ -1022,6 +1069,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("UnpublishedAlarm/Metrics/1/MetricStat/Period", 300),
     ),
     (alarm_checks.a_late_stream_alarms_before_it_gives_up, "after that", put("StreamAgeAlarm/Threshold", 300_000)),
+    (
+        alarm_checks.a_late_stream_alarms_before_it_gives_up,
+        "the bell's never",
+        put(f"{CHANGES}/MaximumRecordAgeInSeconds", 120),
+    ),
     (alarm_checks.a_late_stream_alarms_before_it_gives_up, "on average", put("StreamAgeAlarm/Statistic", "Average")),
     (alarm_checks.alarms_that_calculate_can_be_told, "two answers", drop("DeadLettersAlarm/Metrics/1/ReturnData")),
     (
@@ -1100,6 +1152,7 @@ def test_sam_hands_on_which_functions_may_have_long_chains() -> None:
     made = of_type(translated(load()), "AWS::Lambda::Function")
     assert {name for name, each in made.items() if each.get("RecursiveLoop") == "Allow"} == {
         "ProcessTask",
+        "Ring",
         "SyncTracker",
     }
 

@@ -12,7 +12,7 @@ from infra.template import URL
 HOUR, DAY = 60, 24 * 60
 WEEK = 7 * DAY
 BEHIND_THE_DOOR = ("CreateHandoffMarker", "Api", "Wait", "McpDoor", "Console", "NotionWebhook")
-IN_THE_BACKGROUND = ("ProcessTask", "SyncTracker", "PublishEvents", "SweepStaleClaims")
+IN_THE_BACKGROUND = ("ProcessTask", "SyncTracker", "PublishEvents", "SweepStaleClaims", "Listen", "Ring")
 # What `make deploy` reserves in an account of 1,000, and a console's that was asked for.
 RESERVED = {"Wait": 50, "McpDoor": 50, "Console": 50, "AllRoutes": 100}
 PARAMETERS = {"WaitConcurrency": "50", "McpConcurrency": "50", "ConsoleConcurrency": "50", "UrlConcurrency": "100"}
@@ -119,6 +119,11 @@ class Deployment(Measured):
     def streamed(self, at: int, age_ms: float) -> None:
         self.put(of_function("IteratorAge", "PublishEvents"), at, age_ms)
 
+    def rang(self, at: int, sent: int, lost: int = 0, age_ms: float = 300) -> None:
+        self.put(of_function("IteratorAge", "Ring"), at, age_ms)
+        self.put(own("Rung", "service=ring"), at, 1, sent)
+        self.put(own("RungUnclear", "service=ring"), at, 1, lost)
+
     def throttled_by_table(self, at: int, times: int, *index: str) -> None:
         of = ("TableName=Table", *(f"GlobalSecondaryIndexName={each}" for each in index))
         self.put(("AWS/DynamoDB", "WriteThrottleEvents", *of), at, 1, times)
@@ -159,6 +164,7 @@ def ordinary(door: str, load: Load, minutes: int) -> Deployment:
         found.queues(at, random.uniform(0, 90) if requests else 0, requests // 10)
         if requests:
             found.streamed(at, random.uniform(200, 4_000))
+            found.rang(at, requests // 4, age_ms=random.uniform(50, 2_000))
     return found
 
 
@@ -172,6 +178,7 @@ def normal_week(door: str, load: Load) -> Deployment:
             week.put(own("WrittenByNewer"), at, 1, 30)
         for at in range(deployed, deployed + 4):
             week.streamed(at, 45_000)
+            week.rang(at, 1, age_ms=45_000)
         week.take(HEARTBEATS, range(deployed, deployed + 2))
         week.take(UNPUBLISHED, range(deployed, deployed + 2))
     for at in range(5 * HOUR, WEEK, 9 * HOUR):  # Lambda's own infrastructure
@@ -190,6 +197,7 @@ def normal_week(door: str, load: Load) -> Deployment:
         for later, ms in ((40, 8_000), (43, 6_000), (47, 9_000)):  # a first search, in three processes
             week.answered(at + later, 1, ms)
         week.put(own("RequestFailed"), at + 50, 1)
+        week.rang(at + 52, 1, lost=1)  # a post that took too long
         if door != URL:
             week.concurrent(at + 55, 20, Console=48)  # a first visit
     for at in range(14 * HOUR, 17 * HOUR):  # Notion is slow for an afternoon, and markers wait for it

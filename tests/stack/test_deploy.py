@@ -32,7 +32,7 @@ def test_a_second_stack_stands_beside_the_first_and_a_second_deployment_changes_
     assert (given["LogLevel"], given["DeletionProtection"], given["WaitConcurrency"]) == ("DEBUG", "false", "50")
     assert all(f"{each}=50" in second.said for each in ("WaitConcurrency", "McpConcurrency"))
     assert {each["Key"]: each["Value"] for each in tags} == {"application": "baton", "stack": NAME, "team": "agents"}
-    part = {"HttpStage"}  # $default, within its API
+    part = {"HttpStage", "BellliveStage"}  # each within its API
     assert {made[name] for name in made.keys() - part}.isdisjoint(others.values())
 
     gateway = first.aws("apigatewayv2")

@@ -64,9 +64,9 @@ def test_the_official_client_works_at_the_url(at_its_url: Deployed, by_url: Tena
 def test_there_is_no_gateway_and_all_know_the_url(at_its_url: Deployed) -> None:
     running = at_its_url.stack
     assert urlsplit(running.api_url).netloc.endswith(f".lambda-url.{running.region}.localhost:{running.port}")
-    assert at_its_url.aws("apigatewayv2").get_apis()["Items"] == []
+    assert [each["ProtocolType"] for each in at_its_url.aws("apigatewayv2").get_apis()["Items"]] == ["WEBSOCKET"]
     assert set(running.functions) == {
-        *("AllRoutes", "ProcessTask", "SyncTracker", "PublishEvents", "SweepStaleClaims"),
+        *("AllRoutes", "ProcessTask", "SyncTracker", "PublishEvents", "SweepStaleClaims", "Listen", "Ring"),
     }
     functions = at_its_url.aws("lambda").list_functions()["Functions"]
     told = {each["FunctionName"]: each["Environment"]["Variables"]["BATON_PUBLIC_URL"] for each in functions}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlsplit
 
 import botocore.session
 import pytest
@@ -12,6 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from support.worlds.deployed import Deployed
+from tools.stack.deployment import STACK_NAME
 
 FUNCTIONS = [
     "CreateHandoffMarker",
@@ -24,6 +26,8 @@ FUNCTIONS = [
     "SyncTracker",
     "PublishEvents",
     "SweepStaleClaims",
+    "Listen",
+    "Ring",
 ]
 ASKING_THE_TRACKER = ["CreateHandoffMarker", "Api", "McpDoor", "SyncTracker"]
 KEY = {"pk": {"S": "ROLES"}, "sk": {"S": "ROLES"}}
@@ -42,14 +46,19 @@ class Role:
         self._stack = deployed.stack
         self._clients: dict[str, Any] = {}
 
-    def client(self, service: str) -> Any:
+    def client(self, service: str, url: str = "", host: str = "") -> Any:
+        """``url``, ``host``: of the service, where it has an address of its own."""
         if service not in self._clients:
-            self._clients[service] = self._session.create_client(
+            client = self._clients[service] = self._session.create_client(
                 service,
                 region_name=self._stack.region,
-                endpoint_url=self._stack.endpoint_url,
+                endpoint_url=url or self._stack.endpoint_url,
                 config=Config(proxies={}),
             )
+            if host:
+                client.meta.events.register(
+                    "before-sign", lambda request, **_: request.headers.add_header("Host", host)
+                )
         return self._clients[service]
 
     def may(self, service: str, operation: str, **request: Any) -> bool:
@@ -95,9 +104,9 @@ def test_nobody_may_scan_or_change_the_table_or_delete_from_it(deployed: Deploye
 def test_each_index_is_read_by_those_that_work_with_it(deployed: Deployed, roles: dict[str, Role]) -> None:
     table = deployed.stack.table
     who = those_that_may(roles, "dynamodb", "query", **query(table, "queue"))
-    assert who == ["CreateHandoffMarker", "Api", "Wait", "McpDoor", "ProcessTask", "SyncTracker"]
+    assert who == ["CreateHandoffMarker", "Api", "Wait", "McpDoor", "ProcessTask", "SyncTracker", "Listen", "Ring"]
     who = those_that_may(roles, "dynamodb", "query", **query(table, "wake"))
-    assert sorted(who) == ["PublishEvents", "SweepStaleClaims", "SyncTracker"]
+    assert sorted(who) == ["Listen", "PublishEvents", "Ring", "SweepStaleClaims", "SyncTracker"]
 
 
 def test_only_process_task_takes_notices_and_gives_them_up(deployed: Deployed, roles: dict[str, Role]) -> None:
@@ -136,7 +145,7 @@ def test_only_the_publisher_looks_who_listens(deployed: Deployed, roles: dict[st
 def test_whoever_changes_tasks_may_ring_for_the_tracker(deployed: Deployed, roles: dict[str, Role]) -> None:
     notice = json.dumps({"workspace": "roles", "task_id": None})
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.tracker_queue_url, MessageBody=notice)
-    assert who == [function for function in FUNCTIONS if function not in {"Console", "PublishEvents"}]
+    assert who == [function for function in FUNCTIONS if function not in {"Console", "PublishEvents", "Listen", "Ring"}]
 
 
 def test_the_trackers_tokens_are_written_by_the_api_only(deployed: Deployed, roles: dict[str, Role]) -> None:
@@ -189,6 +198,46 @@ def test_the_publisher_adds_nothing_to_the_table(deployed: Deployed, roles: dict
     assert not role.may("dynamodb", "put_item", TableName=table, Item=KEY)
     assert not role.may("dynamodb", "get_item", TableName=table, Key=KEY)
     assert not role.may("dynamodb", "query", **query(table, "queue"))
+
+
+def test_the_bell_puts_nothing_into_the_table(deployed: Deployed, roles: dict[str, Role]) -> None:
+    """Which partitions it updates, tests/infra/bell_checks.py holds: the engine knows no leading keys."""
+    table = deployed.stack.table
+    change = {"UpdateExpression": "SET #ttl = :ttl", "ExpressionAttributeNames": {"#ttl": "ttl"}}
+    values = {":ttl": {"N": "1"}}
+    for function in ("Listen", "Ring"):
+        role = roles[function]
+        assert role.may("dynamodb", "get_item", TableName=table, Key=KEY)
+        key = {"pk": {"S": "BELL#roles"}, "sk": {"S": "LISTENER"}}
+        assert role.may("dynamodb", "update_item", TableName=table, Key=key, ExpressionAttributeValues=values, **change)
+        assert not role.may("dynamodb", "put_item", TableName=table, Item=KEY)
+
+
+def test_looks_are_asked_for_by_the_sweeper_and_made_by_ring(deployed: Deployed, roles: dict[str, Role]) -> None:
+    found = deployed.aws("cloudformation").describe_stack_resource(StackName=STACK_NAME, LogicalResourceId="BellQueue")
+    queue = found["StackResourceDetail"]["PhysicalResourceId"]
+    assert those_that_may(roles, "sqs", "receive_message", QueueUrl=queue, VisibilityTimeout=0) == ["Ring"]
+    assert those_that_may(roles, "sqs", "get_queue_attributes", QueueUrl=queue) == ["Ring"]
+    assert those_that_may(roles, "sqs", "purge_queue", QueueUrl=queue) == []
+    look = json.dumps({"workspace": "roles", "task_id": "task_roles", "number": 1})
+    assert those_that_may(roles, "sqs", "send_message", QueueUrl=queue, MessageBody=look) == [
+        "SweepStaleClaims",
+        "Ring",
+    ]
+
+
+def test_only_the_bells_functions_reach_its_connections(deployed: Deployed, roles: dict[str, Role]) -> None:
+    bell = urlsplit(deployed.client(deployed.stack.tokens["human"]).get("/bell")["url"])
+    place = f"{deployed.stack.endpoint_url}{bell.path}"
+
+    def that_may(operation: str, **request: Any) -> list[str]:
+        for role in roles.values():
+            role.client("apigatewaymanagementapi", place, bell.netloc)
+        return those_that_may(roles, "apigatewaymanagementapi", operation, ConnectionId="roles=", **request)
+
+    assert that_may("post_to_connection", Data=b"{}") == ["Listen", "Ring"]
+    assert that_may("delete_connection") == ["Listen", "Ring"]
+    assert that_may("get_connection") == ["Listen", "Ring"]
 
 
 def test_no_role_reaches_other_services(deployed: Deployed, roles: dict[str, Role]) -> None:

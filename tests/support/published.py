@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from baton.adapters.dynamodb.keys import BOARD_SHARDS
 from baton.domain.events.bus_events import OutboxEvent
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.trail import Event
@@ -17,6 +18,9 @@ from support.fakes.fake_dynamo import Change as TableChange
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.ports import FakeBus
 from support.worlds.world import World
+
+# What the bell is rung for beside tasks.
+LISTS = ("#CONFIG#0", "#ALERTS", "#REVIEWS", "#TOOLS", *(f"#BOARD#{shard}" for shard in range(BOARD_SHARDS)))
 
 
 @dataclass
@@ -89,4 +93,13 @@ def stream_records(changes: Sequence[TableChange]) -> list[dict[str, Any]]:
         name = "INSERT" if old is None else "REMOVE" if now is None else "MODIFY"
         if name != "REMOVE" and "fresh" in (now or {}):
             found.append({"eventName": name, "dynamodb": {"NewImage": now}})
+    return found
+
+
+def bell_records(changes: Sequence[TableChange]) -> list[dict[str, Any]]:
+    """Returns the records that the table's stream brings to the bell of these changes, by the template's filters."""
+    found = []
+    for (pk, sk), old, now in changes:
+        if now is not None and (pk.endswith(LISTS) or (sk == "HEAD" and "fresh" in now)):
+            found.append({"eventName": "INSERT" if old is None else "MODIFY", "dynamodb": {"NewImage": now}})
     return found

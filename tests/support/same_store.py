@@ -24,6 +24,7 @@ SUBJECTS = (
     "forgetting",
     "isolation",
     "item_sizes",
+    "listeners",
     "listings",
     "marks",
     "outputs",

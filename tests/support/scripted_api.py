@@ -31,11 +31,14 @@ class Answer:
 
 @dataclass
 class ScriptedApi:
-    """Gives ``answers`` in turn, then 200 and ``{}``."""
+    """Gives ``answers`` in turn, then 200 and ``{}``. ``bell``: the bell's address, or None for none; who asks for it
+    isn't counted."""
 
     url: str = ""
     answers: deque[Answer] = field(default_factory=deque)
     asked: list[Received] = field(default_factory=list)
+    bell: str | None = None
+    bell_headers: dict[str, str] = field(default_factory=dict)
     heard: Event = field(default_factory=Event)  # set by each request
 
     def will(self, *answers: Answer) -> None:
@@ -46,6 +49,8 @@ class ScriptedApi:
         return [each.headers.get("idempotency-key") for each in self.asked]
 
     def answer(self, request: Received) -> Sent | None:
+        if request.path == "/bell":
+            return Sent(200, self.bell_headers.items(), json.dumps({"url": self.bell, "look_seconds": 540}).encode())
         self.asked.append(request)
         self.heard.set()
         answer = self.answers.popleft() if self.answers else Answer(body={})

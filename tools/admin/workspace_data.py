@@ -47,13 +47,22 @@ EXPORTED = frozenset(
         *("ALERTS", "BOARD", "REVIEWS", "REVIEW-REQUEST/REQUEST", "DIRECTION/DIRECTION", "TRAIL/LATE"),
     }
 )
-# What isn't: counters, versions and permits that Baton works with; saved responses, which are forgotten after a week;
-# what is secret, as tokens' digests and the key that signs the tracker's deliveries.
+# What isn't: counters, versions, permits and listeners that Baton works with; saved responses, which are forgotten
+# after a week; what is secret, as tokens' digests and the key that signs the tracker's deliveries.
 LEFT_OUT = frozenset(
     {
         *("AGENTS/ROSTER", "TOOLS/TOOLBOX", "ROUTES/TABLE", "CONFIG/VERSION", "HANDOFFS/COUNT", "HELD/SLOT", "SEEN"),
         *("BOARD-CHANGES", "BOARD-PACKS", "BOARD-PACKS/LIST", "BOARD-ROWS/HUMAN", "BOARD-ROWS/SCOPE"),
-        *("ALERTS-BY/HOUR", "ALERTS-OF-TASK", "ONCE/ONCE", "POLLS/POLLS", "ROOTS/ROOTS", "USE/MINUTE"),
+        *(
+            "BELL/LISTENER",
+            "BELL/TICKET",
+            "ALERTS-BY/HOUR",
+            "ALERTS-OF-TASK",
+            "ONCE/ONCE",
+            "POLLS/POLLS",
+            "ROOM/WINDOW",
+        ),
+        *("ROOTS/ROOTS", "USE/MINUTE"),
         *("TOKEN/TOKEN", "TOKEN/CODE", "SESSIONS/SESSIONS", "TRACKER/GATE", "TRACKER/WEBHOOK", "WATCH/WATCH"),
     }
 )

@@ -136,6 +136,7 @@ TAGS = {
     "memory": "The blackboard: what agents know together; the graph of handoffs",
     "agents": "Agents, tools, and routes of work",
     "alerts": "What somebody should look at",
+    "bell": "Where to listen for news ([the bell](./spec/bell.md))",
     "access": "Tokens, sessions and settings",
     "tracker": "Notion",
     "mcp": "The Model Context Protocol",

@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -34,6 +34,8 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
+# The engine's own: an account, a region, and what is mapped to a function there.
+Mapped = tuple[str, str, Mapping[str, Any]]
 
 # The last is what the engine calls a distribution of CloudFront's: tests ask by it.
 _THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost|[a-z0-9]+\.cloudfront\.localhost)(:[0-9]+)?")
@@ -41,6 +43,8 @@ _THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost|[a-z0-9]+\.cloudfront\.loca
 _DEPLOYED_API = re.compile(r"([a-f0-9]{8}\.execute-api|[a-z0-9]{32}\.lambda-url\.us-east-1)\.localhost(:[0-9]+)?")
 # First segments of paths that the engine answers under any name, so that they never reach the deployed API.
 _ENGINES_OWN = re.compile(r"(_|iceberg|v[0-9]|[A-Z]).*|health|oauth2|login|logout|restapis")
+# What posts to a connection is a caller of AWS's, which signs there.
+_POSTS = re.compile(r"/[^/]*/@connections(/|$)")
 # Of API Gateway.
 _LARGEST_BODY = 10_000_000
 
@@ -66,7 +70,7 @@ def engine_refusal(method: str, path: str, headers: Headers, key: str) -> str | 
         return refused
     named = _Named(headers)
     own = _ENGINES_OWN.fullmatch(path.partition("/")[2].partition("/")[0])
-    if _DEPLOYED_API.fullmatch(named.host()):
+    if _DEPLOYED_API.fullmatch(named.host()) and not _POSTS.match(path):
         return "The API has no such path: the engine's own are closed." if own else None
     if not named.shows(key):
         return f"The stack's key is missing: set {ENGINE_KEY} to the engine_key of .baton/stack.json."
@@ -75,15 +79,29 @@ def engine_refusal(method: str, path: str, headers: Headers, key: str) -> str | 
     return None
 
 
+def listener_refusal(path: str, headers: Headers) -> str | None:
+    """Why no WebSocket may be opened there, or None: programs may, and pages of a deployed API, at a deployed API."""
+    named = _Named(headers)
+    if not _DEPLOYED_API.fullmatch(named.host()) or _ENGINES_OWN.fullmatch(path.partition("/")[2].partition("/")[0]):
+        return "Only a deployed API takes WebSockets."
+    if any(not _DEPLOYED_API.fullmatch(origin.removeprefix("http://")) for origin in named.all("origin")):
+        return "No page of another origin may listen here."
+    return None
+
+
 def guarded(engine: Asgi, key: str) -> Asgi:
-    """The engine, asked only for what ``engine_refusal`` lets through. WebSockets are nothing that Baton uses."""
+    """The engine, asked only for what ``engine_refusal`` and ``listener_refusal`` let through."""
 
     async def front_door(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await engine(scope, receive, send)
-        elif scope["type"] != "http":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "websocket":
+            if listener_refusal(scope["path"], _headers(scope["headers"])) is None:
+                offered = [(b"sec-websocket-protocol", ", ".join(scope["subprotocols"]).encode())]
+                await engine({**scope, "headers": [*scope["headers"], *offered]}, receive, _with_protocol(scope, send))
+            else:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})
         elif refused := engine_refusal(scope["method"], scope["path"], _headers(scope["headers"]), key):
             await _read_to_the_end(receive)
             body = json.dumps({"message": refused}).encode()
@@ -94,6 +112,17 @@ def guarded(engine: Asgi, key: str) -> Asgi:
             await engine(scope, receive, send)
 
     return front_door
+
+
+def _with_protocol(scope: Message, send: Send) -> Send:
+    """Names the first protocol that was offered, as the API's function does: the engine leaves its headers out, as the
+    server leaves out the one with the offer."""
+
+    async def sent(message: Message) -> None:
+        offered = scope["subprotocols"] or [None]
+        await send({**message, "subprotocol": offered[0]} if message["type"] == "websocket.accept" else message)
+
+    return sent
 
 
 async def _read_to_the_end(receive: Receive) -> None:
@@ -160,22 +189,19 @@ class SharedArchive(zipfile.ZipFile):
 
 
 class Windowed:
-    """The engine's poll of streams, at most once in the longest window that a mapping of a stream asks for: the engine
-    knows no window, and calls the function for each write."""
+    """The mappings of a poll of streams: one that asks for a window is left out until that is over, as the engine knows
+    no window and calls the function for each write."""
 
-    def __init__(
-        self, poll: Callable[[], bool], mappings: Callable[[], Iterable[Mapping[str, Any]]], now: Callable[[], float]
-    ) -> None:
-        self._poll, self._mappings, self._now = poll, mappings, now
-        self._next = now()
+    def __init__(self, mappings: Callable[[], Iterable[Mapped]], now: Callable[[], float]) -> None:
+        self._mappings, self._now = mappings, now
+        self._next: dict[str, float] = {}
 
-    def __call__(self) -> bool:
-        """True if there may be more."""
-        now = self._now()
-        if now < self._next:
-            return False
-        self._next = now + max((_window(each) for each in self._mappings()), default=0)
-        return self._poll()
+    def __call__(self) -> Iterator[Mapped]:
+        for account, region, mapping in self._mappings():
+            window, now = _window(mapping), self._now()
+            if now >= self._next.get(mapping["UUID"], now):
+                self._next[mapping["UUID"]] = now + window
+                yield account, region, mapping
 
 
 def _window(mapping: Mapping[str, Any]) -> float:
@@ -227,10 +253,18 @@ def main() -> None:
 
     changesets._apply_transforms = handlers._apply_transforms = translate_with_values
     apigateway._extract_path_params = without_slash(apigateway._extract_path_params)
-    mappings = lambda_svc._iter_all_esms
-    lambda_svc._poll_dynamodb_streams = Windowed(
-        lambda_svc._poll_dynamodb_streams, lambda: [mapping for _, _, mapping in mappings()], time.monotonic
-    )
+    poll, mappings = lambda_svc._poll_dynamodb_streams, lambda_svc._iter_all_esms
+    windowed = Windowed(mappings, time.monotonic)
+
+    def poll_in_windows() -> bool:
+        """In the engine's one thread that polls."""
+        lambda_svc._iter_all_esms = windowed
+        try:
+            return bool(poll())
+        finally:
+            lambda_svc._iter_all_esms = mappings
+
+    lambda_svc._poll_dynamodb_streams = poll_in_windows
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -240,7 +274,7 @@ def main() -> None:
         port=int(os.environ["GATEWAY_PORT"]),
         http="httptools",
         loop="uvloop",
-        ws="none",
+        ws="wsproto",
         lifespan="on",
         timeout_keep_alive=75,
         timeout_graceful_shutdown=3,

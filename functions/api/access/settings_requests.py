@@ -33,10 +33,11 @@ class GuardrailsRequest(models.Part):
 class SettingsRequest(models.Changes):
     """Settings left out keep their value, those of ``guardrails`` and ``tracker`` too; null switches the tracker off.
     ``loop_guard``: whether handoffs that go round in circles are refused, by the limits below it. ``agents_read``:
-    whether agents read only tasks that they take part in (`own`), or all of the `workspace`. ``requests_per_minute``,
-    ``kept_bytes_per_minute``: of one agent or service; five times as much for one human. ``kept_bytes_per_claim``: in
-    checkpoints and notes. ``polls_at_once``: of any one caller. ``version``: the version that the change is based on;
-    any other current version refuses it."""
+    whether agents read only tasks that they take part in (`own`), or all of the `workspace`.
+    ``listeners_per_principal``: connections to the bell. ``requests_per_minute``, ``kept_bytes_per_minute``: of one
+    agent or service; five times as much for one human. ``kept_bytes_per_claim``: in checkpoints and notes.
+    ``polls_at_once``: of any one caller. ``version``: the version that the change is based on; any other current
+    version refuses it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
     holidays: Annotated[frozenset[models.Day], models.few(MAX_HOLIDAYS)] = frozenset()
@@ -54,6 +55,7 @@ class SettingsRequest(models.Changes):
     ping_pong_window: Annotated[int, bounds("ping_pong_window")] = 0
     root_handoffs_per_hour: Annotated[int, bounds("root_handoffs_per_hour")] = 0
     agents_read: AgentsRead = AgentsRead.OWN
+    listeners_per_principal: Annotated[int, bounds("listeners_per_principal")] = 0
     requests_per_minute: Annotated[int, bounds("requests_per_minute")] = 0
     kept_bytes_per_minute: Annotated[int, bounds("kept_bytes_per_minute")] = 0
     kept_bytes_per_claim: Annotated[int, bounds("kept_bytes_per_claim")] = 0

@@ -43,6 +43,7 @@ class SettingsView(TypedDict):
     ping_pong_window: int
     root_handoffs_per_hour: int
     agents_read: Literal["own", "workspace"]
+    listeners_per_principal: int
     requests_per_minute: int
     kept_bytes_per_minute: int
     kept_bytes_per_claim: int

@@ -7,7 +7,7 @@ from functools import partial
 from api.claims import requests
 from api.handoffs.checkpoint_views import SavedCheckpoint
 from baton.ports.deps import Deps
-from baton.services.claims.claim_task import claim_next, claim_task
+from baton.services.claims.claim_task import claim_next, claim_task, next_due
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.claims.save_checkpoint import save_checkpoint
@@ -27,9 +27,15 @@ routes = routing.Routes()
     "/agents/{slug}/claims", body=models.strict(ClaimRequest), answers={200: claim_views.ClaimAnswer, 204: None}
 )
 def claim_the_next(deps: Deps, call: routing.Call[ClaimRequest, None]) -> answers.Answer:
-    """Claim the agent's best ready task, else open work that it is able to do; 204 when there is none."""
+    """Claim the agent's best ready task, else open work that it is able to do; 204 when there is none.
+
+    A 204 has `Baton-Due-At` if a later task of the agent's own is known: look again at that time."""
     claimed = claim_next(deps, next_claimer(call), call.idempotency_key)
-    return answers.ok(claim_views.claim_answer(deps, claimed)) if claimed else answers.nothing()
+    return answers.ok(claim_views.claim_answer(deps, claimed)) if claimed else _nothing_yet(deps, call)
+
+
+def _nothing_yet(deps: Deps, call: routing.Call[ClaimRequest, None]) -> answers.Answer:
+    return answers.nothing(next_due(deps, call.by.workspace, call.slug))
 
 
 @routes.get("/agents/{slug}/claims", query=models.query(models.PageQuery), answers={200: task_views.TaskPage})

@@ -117,6 +117,7 @@ def test_settings_have_defaults_and_are_changed_one_by_one(gateway: Gateway) -> 
         "ping_pong_window": 6,
         "root_handoffs_per_hour": 30,
         "agents_read": "own",
+        "listeners_per_principal": 50,
         "requests_per_minute": 1_200,
         "kept_bytes_per_minute": 6_000_000,
         "kept_bytes_per_claim": 30_000_000,

@@ -111,7 +111,8 @@ def looks(tracked: NotionWorld, task_id: str, workspace: str = "acme") -> int:
 def test_all_that_it_writes_is_in_the_partitions_that_its_role_may_write(tracked: NotionWorld, edge: Gateway) -> None:
     """The role's condition is IAM's own: a write elsewhere would be refused where it is deployed."""
     template = (Path(__file__).parents[3] / "template.yaml").read_text(encoding="utf-8")
-    (allowed,) = re.findall(r"ForAnyValue:StringNotLike:\s+dynamodb:LeadingKeys: (\[.*\])", template)
+    found = re.findall(r"ForAnyValue:StringNotLike:\s+dynamodb:LeadingKeys: (\[.*\])", template)
+    (allowed,) = [each for each in found if "TRACKER" in each]
     told, line = mark(edge), opened(edge)
     before = tracked.stored()
     line.handshake()

@@ -61,6 +61,16 @@ class FakeTrackerQueue:
         self.notices.append((workspace, task_id, delay_seconds))
 
 
+class FakeLooks:
+    """``asked``: (workspace, task, seconds, number)."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, int, int]] = []
+
+    def look(self, workspace: str, task_id: str, seconds: int = 0, number: int = 1) -> None:
+        self.asked.append((workspace, task_id, seconds, number))
+
+
 class NoTrackers:
     """Fails a test that asks for a tracker where no workspace has one."""
 

@@ -205,6 +205,9 @@ EXPECTED: dict[str, Row] = {
     "open_a_session": by_human("201", of_an_id=False),
     "create_session_code": by_human("201", of_an_id=False),
     "renew_a_session": by_human("409 not_a_session", of_an_id=False),
+    # The bell: who may listen to what, is decided where one connects
+    "find_the_bell": Row(elsewhere="200", own="200", other="200", act_as="200", service="200", human="200"),
+    "make_a_ticket": Row(elsewhere="201", own="201", other="201", act_as="201", service="201", human="201"),
     # The tracker: there is none
     "get_tracker_health": Row(elsewhere="200-", own="200-", other="200-", act_as="200", service="200-", human="200"),
     "check_the_tracker": WITHOUT_TRACKER,

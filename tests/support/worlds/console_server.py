@@ -43,10 +43,10 @@ class ConsoleServer:
 
 
 @contextmanager
-def serving(approval: str = "manual", world: World | None = None) -> Iterator[ConsoleServer]:
+def serving(approval: str = "manual", world: World | None = None, *, bell_url: str = "") -> Iterator[ConsoleServer]:
     """Yields the console's server, with a workspace that has agents."""
     world, clock = world or World(), SystemClock()
-    deps = replace(world.deps, clock=clock, search=LexicalSearch(world.store, clock))
+    deps = replace(world.deps, clock=clock, search=LexicalSearch(world.store, clock), bell_url=bell_url)
     gateway = Gateway(deps)
     home = ConsoleServer(gateway, HttpAgents(gateway).hire(approval))
     logging.getLogger("service_undefined").setLevel(logging.CRITICAL)

@@ -23,7 +23,7 @@ from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, from_wire, to_w
 from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports.deps import Deps
-from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
+from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeLooks, FakeSecrets, FakeTrackerQueue, NoTrackers
 from tools.stack.deployment import STACK_NAME
 from tools.stack.stack import Stack
 
@@ -206,6 +206,7 @@ class Deployed:
             ids=RandomIds(),
             trackers=NoTrackers(),
             tracker_queue=FakeTrackerQueue(),
+            looks=FakeLooks(),
             secrets=FakeSecrets(),
             callback_key=FakeCallbackKey(),
             public_url=self.stack.api_url,

@@ -1,5 +1,5 @@
 """Real `baton worker` processes with real programs, and the API over HTTP in this process. Time passes `speed` times as
-fast as on the wall, and a test may move it on. A long poll is answered at once."""
+fast as on the wall, and a test may move it on. A long poll is answered at once. Answers have the date of that clock."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -101,7 +102,10 @@ class WorkerProcesses:
         at_once = replace(request, path=f"{path}?timeout=0" if path.endswith("/claims/wait") else path)
         with self._lock:
             answer = self.agents.gateway.handle(route_of(request.method, path), event_of(at_once))
-        return None if fault == "lost" else sent(_in_wall_time(answer, self.clock.speed))
+        if fault == "lost":
+            return None
+        told = sent(_in_wall_time(answer, self.clock.speed))
+        return replace(told, headers=[*told.headers, ("Date", format_datetime(self.clock.now(), usegmt=True))])
 
     # What there is
 
@@ -126,8 +130,10 @@ class WorkerProcesses:
         return self.folder / name
 
 
-def started(folder: Path, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
-    """Starts `baton worker` in the folder, which its programs know as FOLDER."""
+def started(
+    folder: Path, arguments: list[str], environment: dict[str, str], command: str = "worker"
+) -> subprocess.Popen[str]:
+    """Starts `baton worker`, or another command, in the folder, which its programs know as FOLDER."""
     given = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(Path(baton_cli.__file__).parents[1]),
@@ -135,8 +141,8 @@ def started(folder: Path, arguments: list[str], environment: dict[str, str]) -> 
         "FOLDER": str(folder),
         **environment,
     }
-    command = [sys.executable, "-m", "baton_cli", "worker", *arguments]
-    return subprocess.Popen(command, env=given, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    line = [sys.executable, "-m", "baton_cli", command, *arguments]
+    return subprocess.Popen(line, env=given, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def _token(by: Principal) -> str:
@@ -160,9 +166,10 @@ def has(process: Path, mark: str) -> bool:
 
 
 @contextmanager
-def worker_processes(folder: Path, *, speed: float = 1.0) -> Iterator[WorkerProcesses]:
+def worker_processes(folder: Path, *, speed: float = 1.0, bell_url: str = "") -> Iterator[WorkerProcesses]:
     wall = ScaledClock(speed)
-    agents = HttpAgents(Gateway(World(clock=wall).deps)).hire()  # type: ignore[arg-type]
+    deps = World(clock=wall).deps  # type: ignore[arg-type]
+    agents = HttpAgents(Gateway(replace(deps, bell_url=bell_url))).hire()
     agents.gateway.admit(CALLER)
     home = WorkerProcesses(folder, agents, wall)
     with served(home.answer) as home.url:

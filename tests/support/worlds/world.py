@@ -27,7 +27,7 @@ from baton.steps.escalations.look_at_ends import with_ends
 from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.client import Item, Key
-from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
+from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeLooks, FakeSecrets, FakeTrackerQueue, NoTrackers
 from support.fakes.store import InMemoryStore
 from support.values.tokens import is_given
 
@@ -68,6 +68,7 @@ class World:
     logged: list[dict[str, Any]] = field(default_factory=list)
     trackers: Trackers = field(default_factory=NoTrackers)
     tracker_queue: FakeTrackerQueue = field(default_factory=FakeTrackerQueue)
+    looks: FakeLooks = field(default_factory=FakeLooks)
     deps: Deps = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,6 +80,7 @@ class World:
             ids=RandomIds(),
             trackers=self.trackers,
             tracker_queue=self.tracker_queue,
+            looks=self.looks,
             secrets=FakeSecrets(),
             callback_key=FakeCallbackKey(),
             public_url="https://baton.example",

@@ -11,6 +11,7 @@ import pytest
 from tools.stack.front_door import Message, Windowed, engine_refusal, guarded, refusal, with_values, without_slash
 
 KEY = "0f" * 20
+BELL = "1b2c3d4e.execute-api.localhost:4566"
 API = "0a1b2c3d.execute-api.localhost:4566"
 URL = "p0q1r2s3t4u5v6w7x8y9z0a1b2c3d4e5.lambda-url.us-east-1.localhost:4566"
 AWS = "127.0.0.1:4566"
@@ -208,37 +209,56 @@ def test_what_may_be_asked_reaches_the_engine() -> None:
     assert sent_by({"type": "lifespan"}) == (True, [])
 
 
-def test_there_are_no_websockets() -> None:
-    reached, sent = sent_by({"type": "websocket", "path": "/", "headers": [(b"host", API.encode())]})
-    assert not reached
-    assert sent == [{"type": "websocket.close", "code": 1008}]
+PAGE = f"http://{API}"
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "is_let"),
+    [
+        ("/live", {"host": BELL}, True),
+        ("/live", {"host": BELL, "origin": PAGE}, True),
+        ("/live", {"host": BELL, "origin": "https://evil.example"}, False),
+        ("/live", {"host": BELL, "origin": "null"}, False),
+        ("/live", {"host": BELL, "origin": "http://localhost:4566"}, False),
+        ("/_ministack/live", {"host": BELL}, False),
+        ("/live", {"host": "localhost:4566"}, False),
+        ("/live", {"host": "evil.example"}, False),
+        ("/mqtt", {"host": "127.0.0.1:4566"}, False),
+    ],
+)
+def test_websockets_are_of_deployed_apis_for_programs_and_their_own_pages(
+    path: str, headers: dict[str, str], is_let: bool
+) -> None:
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    reached, sent = sent_by({"type": "websocket", "path": path, "headers": raw, "subprotocols": []})
+    assert bool(reached) == is_let
+    assert sent == ([] if is_let else [{"type": "websocket.close", "code": 1008}])
+
+
+def test_what_posts_to_a_connection_shows_the_stacks_key() -> None:
+    headers = [("host", BELL)]
+    assert engine_refusal("POST", "/live/@connections/abc", headers, "key") is not None
+    shown = [*headers, ("user-agent", "Boto3 app/key")]
+    assert engine_refusal("POST", "/live/@connections/abc", shown, "key") is None
 
 
 STREAM = "arn:aws:dynamodb:us-east-1:000000000000:table/baton/stream/2026-11-22"
 
 
-@pytest.mark.parametrize(
-    ("mappings", "polls"),
-    [
-        ([{"EventSourceArn": STREAM, "MaximumBatchingWindowInSeconds": 1}], [0.0, 1.0, 2.25]),
-        ([{"EventSourceArn": STREAM}], [0.0, 0.25, 0.5, 1.0, 1.25, 2.25]),
-        ([{"EventSourceArn": "arn:aws:sqs:us-east-1:000000000000:queue", "MaximumBatchingWindowInSeconds": 1}], None),
-        ([], None),
-    ],
-)
-def test_a_stream_is_read_once_in_its_batching_window(
-    mappings: list[dict[str, Any]], polls: list[float] | None
-) -> None:
-    now, times, polled = [0.0], [0.0, 0.25, 0.5, 1.0, 1.25, 2.25], []
-
-    def poll() -> bool:
-        polled.append(now[0])
-        return True
-
-    windowed = Windowed(poll, lambda: mappings, lambda: now[0])
+def test_a_stream_is_read_once_in_the_batching_window_of_its_mapping_and_at_each_poll_without_one() -> None:
+    queue = "arn:aws:sqs:us-east-1:000000000000:queue"
+    mappings: list[dict[str, Any]] = [
+        {"UUID": "a", "EventSourceArn": STREAM, "MaximumBatchingWindowInSeconds": 1},
+        {"UUID": "b", "EventSourceArn": STREAM},
+        {"UUID": "c", "EventSourceArn": queue, "MaximumBatchingWindowInSeconds": 1},
+    ]
+    now, read = [0.0], dict[str, list[float]]()
+    windowed = Windowed(lambda: [("account", "region", each) for each in mappings], lambda: now[0])
+    times = [0.0, 0.25, 0.5, 1.0, 1.25, 2.25]
     for now[0] in times:
-        assert windowed() == (now[0] in polled)
-    assert polled == (times if polls is None else polls)
+        for _, _, mapping in windowed():
+            read.setdefault(mapping["UUID"], []).append(now[0])
+    assert read == {"a": [0.0, 1.0, 2.25], "b": times, "c": times}
 
 
 def test_what_a_parameter_is_given_is_seen_where_its_default_would_be() -> None:

@@ -88,6 +88,7 @@ def test_the_defaults_are_the_pages_and_every_name_is_known() -> None:
         max_same_direction=3,
         ping_pong_window=6,
         root_handoffs_per_hour=30,
+        listeners_per_principal=50,
         requests_per_minute=1_200,
         kept_bytes_per_minute=6_000_000,
         kept_bytes_per_claim=30_000_000,
@@ -97,7 +98,7 @@ def test_the_defaults_are_the_pages_and_every_name_is_known() -> None:
         version=0,
     )
     assert "version" not in SETTING_NAMES
-    assert len(SETTING_NAMES) == 22
+    assert len(SETTING_NAMES) == 23
 
 
 def test_a_change_keeps_what_it_leaves_out_and_raises_the_version(world: World) -> None:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+from urllib import parse
 
 import boto3
 from aws_lambda_powertools import Logger
@@ -22,7 +23,7 @@ from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Layout, Table
 from baton.adapters.no_search import NoSearch
-from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue, SqsVisibility
+from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsLooks, SqsTrackerQueue, SqsVisibility
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain import times
 from baton.domain.access.polls import Room
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from baton.domain.memory.entry_index import Question, ScoredEntry, SearchAnswer
     from baton.domain.settings.tracker_settings import TrackerSettings
     from baton.ports import runs
+    from baton.ports.bell import Connections
     from baton.ports.events import Bus
     from baton.ports.queues import DeadLetters, Visibility
     from baton.ports.search import Search
@@ -106,7 +108,9 @@ def wire() -> Deps:
         tracker_queue=SqsTrackerQueue(_client("sqs", MESSAGES), settings.tracker_queue_url, log_line),
         secrets=_Secrets(),
         callback_key=_CallbackKey(),
+        looks=SqsLooks(_client("sqs", MESSAGES), settings.bell_queue_url, log_line),
         public_url=settings.public_url,
+        bell_url=settings.bell_url,
         release=settings.release,
         room=Room(settings.service, settings.reserve),
         log=log_line,
@@ -141,6 +145,13 @@ def wire_bus() -> Bus:
     rules = Rules(client, settings.bus, SystemClock().now, log_line)
     is_heard = rules.are_there if settings.events == "auto" else lambda: settings.events == "on"
     return EventBridgeBus(client, settings.bus, log_line, is_heard)
+
+
+@cache
+def wire_connections() -> Connections:
+    from baton.adapters.bell import ApiGatewayConnections  # only the bell's functions have any
+
+    return ApiGatewayConnections(_connections_client(config.load().bell_url.replace("ws", "http", 1)), log_line)
 
 
 @cache
@@ -196,6 +207,16 @@ def _client(service: str, settings: ClientConfig = CLIENT) -> Any:
     """A client, typed as the adapters' small protocols: boto3's own types aren't used."""
     clients: Any = _session()
     return clients.client(service, config=settings)
+
+
+def _connections_client(address: str) -> Any:
+    """A resolver knows no names of the local engine's: it is asked by its address, and told the name."""
+    url, client = parse.urlsplit(address), cast(Any, _session()).client
+    if not (url.hostname or "").endswith(".localhost"):
+        return client("apigatewaymanagementapi", config=MESSAGES, endpoint_url=address)
+    local = client("apigatewaymanagementapi", config=MESSAGES, endpoint_url=f"http://127.0.0.1:{url.port}{url.path}")
+    local.meta.events.register("before-sign", lambda request, **_: request.headers.add_header("Host", url.netloc))
+    return local
 
 
 @cache
@@ -344,7 +365,7 @@ def forget_all() -> None:
     """Clears every cache, for tests that change the environment."""
     parts: list[Callable[..., object]] = [
         *(logger, wire, wire_dead_letters, wire_tracker_dead_letters, wire_visibility, wire_tracker_visibility),
-        *(wire_bus, wire_workers, wire_runner, wire_models),
+        *(wire_bus, wire_connections, wire_workers, wire_runner, wire_models),
         *(
             _bedrock_client,
             _client,

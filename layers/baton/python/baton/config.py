@@ -37,6 +37,8 @@ class Config:
     secrets_kms: str  # the ARN of the KMS key of secrets that are made; empty for the account's own of Secrets Manager
     callbacks_sealed_by: str  # the ARN of the secret that callbacks' addresses are derived from
     notion_url: str  # of Notion's API, without a slash at the end
+    bell_url: str  # where connections that listen come to; empty without a bell
+    bell_queue_url: str
     public_url: str  # of Baton's API, without a slash at the end
     release: str  # what is deployed
     log_level: str
@@ -74,6 +76,8 @@ def read(environ: Mapping[str, str]) -> Config:
         secrets_kms=environ.get("BATON_SECRETS_KMS", ""),
         callbacks_sealed_by=environ.get("BATON_CALLBACKS_SEALED_BY", ""),
         notion_url=notion_url(environ),
+        bell_url=environ.get("BATON_BELL_URL", ""),
+        bell_queue_url=environ.get("BATON_BELL_QUEUE_URL", ""),
         public_url=environ.get("BATON_PUBLIC_URL", "").rstrip("/"),
         release=environ.get("BATON_RELEASE", ""),
         log_level=environ.get("BATON_LOG_LEVEL", "INFO"),

@@ -1,4 +1,4 @@
-"""The dispatch queue, the tracker's queue, and the queue for malformed messages."""
+"""The dispatch queue, the tracker's queue, the bell's, and the queue for malformed messages."""
 
 from __future__ import annotations
 
@@ -74,6 +74,26 @@ class SqsTrackerQueue:
         except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             # The page's synchronisation is saved, and the next notice finds it; the sweeper sends one too.
             self._log("tracker notice lost", action="tracker_bell_lost", error=type(exc).__name__, **ids)
+
+
+class SqsLooks:
+    """Nothing is sent where there is no queue."""
+
+    def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
+        self._client, self._queue_url, self._log = client, queue_url, log
+
+    def look(self, workspace: str, task_id: str, seconds: int = 0, number: int = 1) -> None:
+        if not self._queue_url:
+            return
+        body = {"workspace": workspace, "task_id": task_id, "number": number}
+        try:
+            self._client.send_message(
+                QueueUrl=self._queue_url,
+                MessageBody=json.dumps(body),
+                DelaySeconds=min(seconds, MAX_NOTICE_DELAY_SECONDS),
+            )
+        except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
+            self._log("a look is lost", action="look_lost", task_id=task_id, error=type(exc).__name__)
 
 
 class SqsDeadLetters:

@@ -192,6 +192,13 @@ class CodeRefused(Forbidden):
     text = "This code isn't valid: it was never made, was used, is over, or its token was revoked."
 
 
+class TicketRefused(Forbidden):
+    """Doesn't tell why: whoever shows the ticket may be a stranger."""
+
+    code = "ticket_refused"
+    text = "This ticket isn't valid: it was never made, was used, is over, or its token was revoked."
+
+
 class TokenNeeded(Forbidden):
     code = "token_required"
 
@@ -457,6 +464,15 @@ class TooManyPolls(TooMany):
 
     def __init__(self, whose: str, limit: int, retry_after: int) -> None:
         super().__init__(f"At most {limit} long polls of {whose} wait at once.", retry_after, limit=limit)
+
+
+class TooManyListeners(TooMany):
+    """A poll is open to whoever is refused."""
+
+    code = "too_many_listeners"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"At most {limit} connections listen at once.", 60, limit=limit)
 
 
 class AtCapacity(Refused):

@@ -13,6 +13,7 @@ from baton.domain.memory.poster_use import PosterUse
 
 # Each function imports this module, and none needs the ports' classes: they are a twentieth of a cold import.
 if TYPE_CHECKING:
+    from baton.ports.bell import Looks
     from baton.ports.queues import DispatchQueue
     from baton.ports.search import Search
     from baton.ports.store import Store
@@ -36,8 +37,10 @@ class Deps:
     tracker_queue: TrackerQueue
     secrets: Secrets
     callback_key: CallbackKey
+    looks: Looks
     public_url: str
     log: Callable[..., None] = field(repr=False)
+    bell_url: str = ""  # where connections that listen come to; empty without a bell
     release: str = ""  # another one may show the same thing in another form
     room: Room = NO_RESERVE  # of this function, for long polls
     meter: Meter = field(default_factory=Meter, repr=False)

@@ -45,6 +45,10 @@ class QueueStore(Protocol):
         leases seem to be over at ``now``: a heartbeat may have extended them. Lags: every task must be checked by the
         condition of the write. One read for about 25 tasks."""
 
+    def next_due(self, workspace: str, agent: str) -> datetime | None:
+        """Returns when the first of the agent's own tasks is due, as the index shows it: in its queue, or at the end of
+        a lease; None if there is none. Lags. One read, or a few where many tasks wait for their time."""
+
     def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
         """Returns ready open work, in the same way. The caller checks who may claim it."""
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from baton.ports.access import SessionStore, SettingsStore, TokenStore, UseStore
 from baton.ports.agents import AgentStore, ContactStore, RouteStore, ToolStore
 from baton.ports.alerts import AlertStore
+from baton.ports.bell import BellStore
 from baton.ports.claims import ClaimStore
 from baton.ports.conversations import ConversationStore
 from baton.ports.escalations import MarkerStore
@@ -49,6 +50,7 @@ class Store(CommitStore, Protocol):
     tracker: TrackerStore
     outbox: EventStore
     watches: WatchStore
+    bell: BellStore
     settings: SettingsStore
     tokens: TokenStore
     sessions: SessionStore

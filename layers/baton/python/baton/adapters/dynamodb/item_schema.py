@@ -33,8 +33,9 @@ FIXED = frozenset(
 # Made by updates, mostly of counts, and so without a number: no step may be for one of these.
 WITHOUT_NUMBER = frozenset(
     {
-        *("ALERTS-BY/HOUR", "CONFIG/VERSION", "DIRECTION/DIRECTION", "HANDOFFS/COUNT", "POLLS/POLLS"),
-        *("ROOM/WINDOW", "RUN/ENTRY", "RUN/USAGE", "TASK/MIRROR", "USAGE/USAGE", "USE/MINUTE", "WATCH/WATCH"),
+        *("ALERTS-BY/HOUR", "BELL/LISTENER", "BELL/TICKET", "CONFIG/VERSION", "DIRECTION/DIRECTION", "HANDOFFS/COUNT"),
+        *("POLLS/POLLS", "ROOM/WINDOW", "RUN/ENTRY", "RUN/USAGE", "TASK/MIRROR", "USAGE/USAGE", "USE/MINUTE"),
+        "WATCH/WATCH",
     }
 )
 

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from baton.domain import times
 from baton.domain.alerts.alert import Alert, AlertState, hour_of
+from baton.domain.bell.listener import Listener, Topic, place_of
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.task_state import State
@@ -407,6 +408,55 @@ def is_watch(partition: str) -> bool:
 def parse_watch(partition: str) -> str:
     """Returns the workspace."""
     return parse_task(partition)[0]
+
+
+# The bell. A connection and a ticket are found by what is shown alone: whose they are, is in the item.
+
+
+def listener(connection_id: str) -> Key:
+    return Key(f"BELL#{connection_id}", "LISTENER")
+
+
+def parse_connection(partition: str) -> str:
+    return partition.split("#", 1)[1]
+
+
+def ticket(digest: str) -> Key:
+    return Key(f"BELL#TICKET-{digest}", "TICKET")
+
+
+def topic(of: Topic) -> str:
+    """The connections that listen to it, in the queue index."""
+    return f"WS#{of.workspace}#BELL#{of}"
+
+
+def topic_index_key(of: Listener) -> Key:
+    return Key(topic(of.topic), place_of(of.connection_id))
+
+
+def listeners(workspace: str) -> str:
+    """All connections of a workspace, in the wake index: by principal, then by token."""
+    return f"WS#{workspace}#LISTENERS"
+
+
+def listener_index_key(of: Listener) -> Key:
+    return Key(listeners(of.topic.workspace), f"{of.by}#{of.token_id}#{of.connection_id}")
+
+
+def listeners_of(by: str) -> tuple[str, str]:
+    """Returns the first and the last sort key that a connection of the principal's can have. No token's id begins with
+    a character after the last one."""
+    return f"{by}#", f"{by}#{_END}"
+
+
+def parse_listener(sort_key: str) -> tuple[str, str]:
+    """Returns the connection, and the id of the token that it was opened with."""
+    _, token_id, connection_id = sort_key.rsplit("#", 2)
+    return connection_id, token_id
+
+
+def parse_workspace(partition: str) -> str:
+    return partition.split("#", 2)[1]
 
 
 def use(workspace: str, by: str, minute: int) -> Key:

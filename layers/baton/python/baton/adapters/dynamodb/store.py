@@ -20,6 +20,7 @@ from baton.adapters.dynamodb.agents.routing import Routing
 from baton.adapters.dynamodb.agents.tools import Tools
 from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs
 from baton.adapters.dynamodb.alerts.alerts import Alerts
+from baton.adapters.dynamodb.bell.listeners import Listeners
 from baton.adapters.dynamodb.claims.claims import Claims
 from baton.adapters.dynamodb.conversations.conversation_reads import ConversationReads
 from baton.adapters.dynamodb.escalations.escalations import Escalations
@@ -60,6 +61,7 @@ class DynamoStore(Store):
         self.sessions, self.uses = Sessions(table), Uses(table)
         self.alerts, self.tracker, self.memory = Alerts(table), TrackerReads(table), Entries(table)
         self.outbox, self.watches = EventOutbox(table, self.trail.rows), Watches(table)
+        self.bell = Listeners(table)
         self.forget_all()
 
     def forget_all(self) -> None:

@@ -33,6 +33,7 @@ BOUNDS = {
     "max_same_direction": (1, 20),
     "ping_pong_window": (4, 20),
     "root_handoffs_per_hour": (1, 300),
+    "listeners_per_principal": (1, 2_000),
     "requests_per_minute": (60, 60_000),
     "kept_bytes_per_minute": (300_000, 1_000_000_000),
     "kept_bytes_per_claim": (1_000_000, 1_000_000_000),
@@ -67,6 +68,7 @@ class Settings:
     ping_pong_window: int = 6
     root_handoffs_per_hour: int = 30
     agents_read: AgentsRead = AgentsRead.OWN  # docs/reading-rights.md
+    listeners_per_principal: int = 50
     requests_per_minute: int = 1_200
     kept_bytes_per_minute: int = 6_000_000
     kept_bytes_per_claim: int = 30_000_000

@@ -47,6 +47,11 @@ def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: Idem
     return claimed
 
 
+def next_due(deps: Deps, workspace: str, agent: str) -> datetime | None:
+    """Returns when the next of the agent's own tasks is due; None if none is known. Lags."""
+    return deps.store.queues.next_due(workspace, agent)
+
+
 def agent_to_claim_for(deps: Deps, by: Principal, task_id: str) -> str:
     """Returns the agent that a principal claims the task for if it names none: an agent itself, or else the task's
     target. Raises ``Unknown``, and ``InvalidInput`` for open work, which has no target."""

@@ -144,6 +144,8 @@ def _sweep_task(round_: _Round, look: SweepReport, workspace: str, task_id: str)
     change = transition(task, command, now)
     commit(deps, change, notifies=False)
     look.reasons.update(change.reasons)
+    if "due" in change.reasons:
+        deps.looks.look(workspace, task.id)  # no event tells of it
     if change.notifies and agent is not None:
         rank = agent.dispatch_rank if task.dispatch_rank is None else task.dispatch_rank
         look.notices[(workspace, agent.slug)] = (rank, change.task)

@@ -38,6 +38,21 @@ class Queues:
         is_known = bool(page) and page[0]["queue_sk"] == keys.AGENT_PLACE
         return handoff_items.skills_from(page[0]) if is_known else None, self._due_work(partition, page, now)
 
+    def next_due(self, workspace: str, agent: str) -> datetime | None:
+        """The first of each priority is the first one due, and the marks are in the order of their time."""
+        partition, start, first = keys.ready_queue(workspace, agent), keys.AGENT_PLACE, dict[str, datetime]()
+        while True:
+            page = self._table.query(partition, READY_PAGE, index=keys.QUEUE_INDEX, after=start)
+            for entry in page:
+                if keys.is_claim_mark(entry["queue_sk"]):
+                    first.setdefault(keys.MARKS, handoff_items.lapsed_from(entry).ready_at)
+                    break
+                priority, ready = keys.parse_queue_sort_key(entry["queue_sk"])
+                first.setdefault(priority, ready.ready_at)
+                start = priority + "~"
+            if len(page) < READY_PAGE or keys.MARKS in first:
+                return min(first.values(), default=None)
+
     def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
         shards = self._table.shards.all_of(keys.open_queue(workspace))
         work = [self._due_work(shard, self._queue_page(shard, keys.QUEUE_START, now), now) for shard in shards]

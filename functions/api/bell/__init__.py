@@ -1,0 +1,1 @@
+"""The bell's routes."""

@@ -1,0 +1,1 @@
+"""Connections that listen to the bell."""

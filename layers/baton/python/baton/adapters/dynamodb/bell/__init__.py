@@ -1,0 +1,1 @@
+"""Listeners in the table."""

@@ -1,0 +1,1 @@
+"""The bell: who listens, and what is rung."""
