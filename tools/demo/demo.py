@@ -24,6 +24,7 @@ from tools.demo.chain import scene_a_chain
 from tools.demo.models import scene_models
 from tools.demo.stage import BOLD, DIM, PLAIN, Player, Refused, ask, escalate, heading, hire, show_answer, trail_of
 from tools.demo.talk import scene_a_conversation, scene_two_at_once
+from tools.demo.waiting import scene_the_bell
 from tools.stack import stack as local
 from tools.stack.background import StackError
 from tools.stack.deployment import ROOT
@@ -55,6 +56,7 @@ def play(player: Player) -> None:
     scene_a_conversation(player)
     scene_two_at_once(player)
     scene_models(player)
+    scene_the_bell(player)
     if port_of(player.stack.notion_url) is not None:
         _scene_notion(player)
 
@@ -130,7 +132,7 @@ def _scene_the_trail(player: Player, task_id: str) -> None:
 
 
 def _scene_notion(player: Player) -> None:
-    heading("10. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
+    heading("11. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
     notion = player.stack.notion_url
     with httpx.Client(base_url=notion, timeout=30, trust_env=False) as person:
         database = person.get("/control/databases").raise_for_status().json()["databases"][0]

@@ -103,12 +103,12 @@ class Client:
     def get(self, path: str, query: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT_SECONDS) -> Any:
         return self.call(HttpRequest("GET", with_query(path, query or {})), timeout=timeout)
 
-    def again(self, path: str) -> Any:
+    def again(self, path: str, *, is_fresh: bool = False) -> Any:
         """Returns the body of a GET that is sent again and again. If it is the same as the last time, the API answers
         without a body (RFC 9110 §13). From the second time on the answer may be half a minute old, which costs the API
-        less."""
+        less, unless it has to be fresh."""
         tag, known = self._tagged.get(path, ("", None))
-        headers = {"If-None-Match": tag, "Cache-Control": "max-age=30"} if tag else {}
+        headers = {"If-None-Match": tag, "Cache-Control": f"max-age={0 if is_fresh else 30}"} if tag else {}
         reply = self._answered(HttpRequest("GET", path, headers=headers), may_repeat=True, timeout=TIMEOUT_SECONDS)
         is_same = reply.status == NOT_MODIFIED and tag != ""
         body = known if is_same else _body_of(reply)

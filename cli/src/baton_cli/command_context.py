@@ -14,6 +14,7 @@ from baton_cli.output import Output
 from baton_cli.profiles import Profile, profile_from
 
 if TYPE_CHECKING:
+    from baton_cli.bell import Bell, BellTimes
     from baton_cli.client import Client
 
 
@@ -53,6 +54,11 @@ class CommandContext:
         from baton_cli.waiting_line import WaitingLine
 
         return Client(profile, say=self.out.say, during=WaitingLine(self.out).for_answer)
+
+    def bell(self, topic: str, times: BellTimes | None = None) -> Bell:
+        from baton_cli.bell import Bell
+
+        return Bell(self.profile, topic, self.out.say, times)
 
     def close(self) -> None:
         """Closes the client, if there is one."""

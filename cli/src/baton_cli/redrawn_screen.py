@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from baton_cli.bell import Bell, BellTimes
 from baton_cli.command_context import CommandContext
 
 if TYPE_CHECKING:
@@ -18,17 +19,28 @@ _CLEARED = "\x1b[H\x1b[2J\x1b[3J"
 
 def watch(
     app: CommandContext,
-    look: Callable[[], Any],
+    path: str,
     draw: Callable[[Screen, Any], None],
     has_ended: Callable[[Any], bool],
     *,
-    pause: Callable[[], None] = lambda: time.sleep(LOOK_SECONDS),
+    topic: str,
 ) -> Any:
-    """Draws what ``look`` returns, again after each change, until it has ended, and returns the last. As JSON only the
-    last is printed, as one document."""
-    shown = ""
+    """Draws what is at ``path``, again after each change, until it has ended, and returns the last. As JSON only the
+    last is printed, as one document. ``topic``: of the bell, which rings for each change."""
+    with app.bell(topic, BellTimes(shortest=LOOK_SECONDS, longest=LOOK_SECONDS)) as bell:
+        return _watched(app, path, draw, has_ended, bell)
+
+
+def _watched(
+    app: CommandContext,
+    path: str,
+    draw: Callable[[Screen, Any], None],
+    has_ended: Callable[[Any], bool],
+    bell: Bell,
+) -> Any:
+    shown, was_rung = "", False
     while True:
-        found = look()
+        found = app.client.again(path, is_fresh=was_rung)
         is_over = has_ended(found)
         if not app.out.is_json:
             drawn = app.out.drawn(lambda screen: draw(screen, found))  # noqa: B023 - called at once
@@ -39,4 +51,5 @@ def watch(
             if app.out.is_json:
                 app.out.document(found)
             return found
-        pause()
+        if not (was_rung := bell.wait()):
+            time.sleep(LOOK_SECONDS)

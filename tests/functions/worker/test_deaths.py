@@ -153,7 +153,7 @@ def test_answers_that_are_lost_cost_no_attempt_and_no_second_end(home: WorkerPro
     task_id = home.hand_off()
     line = '{\\"step_name\\": \\"a\\", \\"state\\": {}}'
     assert home.run("--once", program=(home.script(f'echo "{line}" >&3; echo 1'),))[0] == 0
-    assert lost == {"wait": 2, "checkpoints": 2, "complete": 2}
+    assert lost == {"claims": 2, "checkpoints": 2, "complete": 2}
     task = home.task(task_id)
     assert (task["state"], task["attempt"], ends(home, task_id)) == ("done", 1, 1)
     assert home.trail(task_id).count("checkpoint_saved") == 1
@@ -236,7 +236,7 @@ def test_task_that_is_cancelled_stops_its_program_and_nothing_is_sent(hasty: Wor
     hasty.agents.gateway.post(ALICE, f"/tasks/{task_id}/cancel", {})
     assert hasty.ended(worker) == (1, {"done": 0, "failed": 0, "released": 0, "lost": 1})
     assert (hasty.left(), hasty.task(task_id)["state"], ends(hasty, task_id)) == ([], "cancelled", 0)
-    assert {path.rsplit("/", 1)[-1] for path in hasty.asked} == {"wait", "heartbeat"}
+    assert {path.rsplit("/", 1)[-1] for path in hasty.asked} == {"claims", "heartbeat"}
 
 
 def test_agent_that_is_switched_off_gives_its_work_back(hasty: WorkerProcesses) -> None:

@@ -16,6 +16,7 @@ from support.values.schema import DOCUMENT, resolved
 
 # What commands that are written by hand call.
 BY_HAND = {
+    ("GET", "/bell"),
     ("GET", "/tasks/{task_id}"),
     ("GET", "/handoffs/{handoff_id}"),
     ("GET", "/workflows/{workflow_id}/chain"),
@@ -36,6 +37,7 @@ BY_HAND = {
 }
 # What other programs call, and `baton api` can.
 NOT_FOR_PEOPLE = {
+    ("POST", "/bell/tickets"),
     ("POST", "/callbacks/{token}"),
     ("POST", "/sessions"),
     ("POST", "/sessions/redeem"),

@@ -69,19 +69,21 @@ def named(app: CommandContext, task: str, body: dict[str, Any], seconds: float) 
     ``seconds``."""
     deadline = time.monotonic() + seconds
     tries = 0
-    while True:
-        try:
-            tries += 1
-            return app.client.call(
-                HttpRequest("POST", f"/tasks/{task}/claim", body, f"{app.key}-{tries}" if seconds else app.key)
-            )
-        except ApiRefusal as refusal:
-            left = deadline - time.monotonic()
-            if refusal.code != "not_claimable" or refusal.problem.get("state") not in _COMING or left <= 0:
-                raise
-            if tries == 1:
-                app.out.say(f"waiting until {task} is ready …")
-            time.sleep(min(PAUSE_SECONDS, left))
+    with app.bell(f"task:{task}") as bell:
+        while True:
+            try:
+                tries += 1
+                key = f"{app.key}-{tries}" if seconds else app.key
+                return app.client.call(HttpRequest("POST", f"/tasks/{task}/claim", body, key))
+            except ApiRefusal as refusal:
+                left = deadline - time.monotonic()
+                if refusal.code != "not_claimable" or refusal.problem.get("state") not in _COMING or left <= 0:
+                    raise
+                if tries == 1:
+                    app.out.say(f"waiting until {task} is ready …")
+                bell.expect(refusal.problem.get("ready_at") or "")
+                if not bell.wait(left):
+                    time.sleep(min(PAUSE_SECONDS, left))
 
 
 def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: float) -> Any:
@@ -91,13 +93,16 @@ def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: floa
     app.out.say(f"waiting for work for {agent} …")
     deadline = time.monotonic() + seconds
     at_once = {name: value for name, value in body.items() if name != "first_lease_seconds"}
-    polls = 0
-    while (left := deadline - time.monotonic()) > 0:
-        asked = min(left, LONGEST_POLL_SECONDS)
-        path = f"/agents/{agent}/claims/wait?timeout={asked:.1f}"
-        polls += 1
-        wait = HttpRequest("POST", path, body, f"{app.key}-{polls}")
-        answer = app.client.wait(wait, replace(wait, path=f"/agents/{agent}/claims", body=at_once), asked)
-        if answer is not None:
-            return answer
+    polls, may_look = 0, at_once == body  # a first lease is that of a claim after a wait
+    is_rung = may_look
+    with app.bell(f"work:{agent}") as bell:
+        while (left := deadline - time.monotonic()) > 0:
+            polls += 1
+            look = HttpRequest("POST", f"/agents/{agent}/claims", at_once, f"{app.key}-{polls}")
+            asked = min(left, LONGEST_POLL_SECONDS)
+            wait = replace(look, path=f"{look.path}/wait?timeout={asked:.1f}", body=body)
+            answer = app.client.call(look) if is_rung else app.client.wait(wait, look, asked)
+            if answer is not None:
+                return answer
+            is_rung = may_look and bell.wait(deadline - time.monotonic())
     raise TimedOut(f"there is no work for {agent}", f"none came within {seconds:g} s")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
 POLL_SECONDS = 20
+MOST = 100
 
 CALLS = (
     RequestCommand(
@@ -52,14 +53,26 @@ def tail(app: CommandContext, task: str, after: int, follow: bool) -> None:
         return
     for entry in entries:
         _print(app, entry)
-    while follow and not _has_ended(app, task):
-        query = {"after": after, "limit": 100}
-        look = HttpRequest("GET", with_query(f"/tasks/{task}/events", query))
-        wait = HttpRequest("GET", with_query(f"/tasks/{task}/events/wait", {**query, "timeout": POLL_SECONDS}))
-        page = app.client.wait(wait, look, POLL_SECONDS)
-        for entry in page["events"]:
-            _print(app, entry)
-        after = page["next_after"]
+    if follow:
+        _follow(app, task, after)
+
+
+def _follow(app: CommandContext, task: str, after: int) -> None:
+    """Prints what is new, to the last entry of a task that has ended."""
+    may_wait = False
+    with app.bell(f"task:{task}") as bell:
+        while True:
+            has_ended, query = _has_ended(app, task), {"after": after, "limit": MOST}
+            look = HttpRequest("GET", with_query(f"/tasks/{task}/events", query))
+            wait = HttpRequest("GET", with_query(f"/tasks/{task}/events/wait", {**query, "timeout": POLL_SECONDS}))
+            is_wait = may_wait and not has_ended
+            page = app.client.wait(wait, look, POLL_SECONDS) if is_wait else app.client.call(look)
+            for entry in page["events"]:
+                _print(app, entry)
+            after = page["next_after"]
+            if has_ended and len(page["events"]) < MOST:
+                return
+            may_wait = not has_ended and not bell.wait()
 
 
 def _has_ended(app: CommandContext, task: str) -> bool:

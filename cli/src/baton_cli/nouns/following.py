@@ -49,16 +49,22 @@ def awaited(app: CommandContext, task_id: str, state: str, timeout: float | None
 
     deadline = None if timeout is None else time.monotonic() + timeout
     app.out.say(f"waiting for {task_id} …")
-    while True:
-        left = LONGEST_POLL_SECONDS if deadline is None else max(0.0, deadline - time.monotonic())
-        asked = round(min(left, LONGEST_POLL_SECONDS), 1)
-        wait = HttpRequest("GET", with_query(f"/tasks/{task_id}/await", {"state": state, "timeout": asked}))
-        found = app.client.wait(wait, HttpRequest("GET", f"/tasks/{task_id}"), asked)
-        if not found.setdefault("timed_out", found["state"] not in {state, *ENDED}):
-            return found
-        app.out.say(f"{task_id} is {found['state']} …")
-        if deadline is not None and time.monotonic() >= deadline:
-            raise TimedOut(f"{task_id} is still {found['state']}", f"{timeout:g} s are over", f"baton await {task_id}")
+    is_look = True  # at first, and when the bell rings
+    look = HttpRequest("GET", f"/tasks/{task_id}")
+    with app.bell(f"task:{task_id}") as bell:
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            longest = min(LONGEST_POLL_SECONDS if left is None else left, LONGEST_POLL_SECONDS)
+            asked = 0.0 if is_look else round(longest, 1)
+            wait = HttpRequest("GET", with_query(f"/tasks/{task_id}/await", {"state": state, "timeout": asked}))
+            found = app.client.wait(wait, look, asked)
+            if not found.setdefault("timed_out", found["state"] not in {state, *ENDED}):
+                return found
+            app.out.say(f"{task_id} is {found['state']} …")
+            if deadline is not None and time.monotonic() >= deadline:
+                why, step = f"{timeout:g} s are over", f"baton await {task_id}"
+                raise TimedOut(f"{task_id} is still {found['state']}", why, step)
+            is_look = bell.wait(left)
 
 
 @click.command("show", cls=BaseCommand)
@@ -89,7 +95,8 @@ def watch(app: CommandContext, task: str) -> None:
     from baton_cli.screens import task as screens
     from baton_cli.screens.states import ENDED
 
-    watched(app, lambda: app.client.again(f"/tasks/{task}"), screens.show, lambda found: found["state"] in ENDED)
+    path = f"/tasks/{task}"
+    watched(app, path, screens.show, lambda found: found["state"] in ENDED, topic=f"task:{task}")
 
 
 @click.command("retry", cls=BaseCommand, takes_key=True, states="failed,rejected")

@@ -167,7 +167,7 @@ def history(app: CommandContext, workflow: str, watch: bool) -> None:
         from baton_cli.redrawn_screen import watch as watched
         from baton_cli.screens.chain import drawn, has_ended
 
-        watched(app, lambda: app.client.again(path), drawn, has_ended)
+        watched(app, path, drawn, has_ended, topic="lists")
         return
     chain = app.client.get(path)
 

@@ -17,6 +17,7 @@ from baton_cli.failures import ExitCode, Failure, Misused
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
     from baton_cli.worker.agent_work import AgentWork
+    from baton_cli.worker.log import Log
     from baton_cli.worker.poller import Poller
     from baton_cli.worker.supervisor import Supervisor
 
@@ -78,13 +79,15 @@ def command(app: CommandContext, /, **said: Any) -> int:
         idle_seconds=_length(said["idle_timeout"]),
         first_stop=ShutdownStage.STOPPING if said["on_term"] == "release" else ShutdownStage.FINISHING,
     )
-    pollers = _pollers(app, said)
+    pollers = _pollers(app, said, log)
     for poller in pollers:
         if poller.work.is_text:
             log.about(agent=poller.work.agent)("text", TEXT_WARNING)
     supervisor = Supervisor(pollers, options, log)
     got = serve(supervisor, log)
     for poller in pollers:
+        if poller.bell is not None:
+            poller.bell.close()
         poller.api.close()
     app.out.show(summary(supervisor), lambda screen: _draw(screen, supervisor))
     return _exit(supervisor, got, is_one=options.most == 1)
@@ -121,9 +124,11 @@ def _exit(supervisor: Supervisor, got: int | None, *, is_one: bool) -> int:
     return ExitCode.FAILED if is_one and undone else ExitCode.OK
 
 
-def _pollers(app: CommandContext, said: dict[str, Any]) -> list[Poller]:
+def _pollers(app: CommandContext, said: dict[str, Any], log: Log) -> list[Poller]:
+    from functools import partial
     from threading import BoundedSemaphore
 
+    from baton_cli.bell import Bell
     from baton_cli.client import Client
     from baton_cli.worker.poller import POLLS_OF_A_TOKEN, Poller, poll_seconds
     from baton_cli.worker.report_spool import ReportSpool, spool_folder
@@ -140,6 +145,9 @@ def _pollers(app: CommandContext, said: dict[str, Any]) -> list[Poller]:
             spool=spool,
             poll_seconds=min(poll_seconds(tokens.count(work.profile.token)), idle),
             task_id=said["task"],
+            bell=None
+            if said["task"]
+            else Bell(work.profile, f"work:{work.agent}", partial(log.about(agent=work.agent), "no_bell")),
         )
         for work in works
     ]

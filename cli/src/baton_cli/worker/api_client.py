@@ -37,12 +37,14 @@ class AnswerKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ApiAnswer:
-    """An answer of the API, or none. ``retry_after``: the seconds that Baton asks for."""
+    """An answer of the API, or none. ``retry_after``: the seconds that Baton asks for. ``due_at``: when there may be a
+    claim, or empty."""
 
     kind: AnswerKind
     json: Any = None
     retry_after: float = 0.0
     status: int = 0
+    due_at: str = ""
 
     @property
     def code(self) -> str:
@@ -70,7 +72,8 @@ def _answer(request: Callable[[], ApiReply]) -> ApiAnswer:
         reply = request()
     except Unreachable:
         return ApiAnswer(AnswerKind.RETRY)
-    return ApiAnswer(_kind(reply), reply.json, _seconds(reply.headers.get("retry-after")), reply.status)
+    retry_after, due_at = _seconds(reply.headers.get("retry-after")), reply.headers.get("baton-due-at", "")
+    return ApiAnswer(_kind(reply), reply.json, retry_after, reply.status, due_at)
 
 
 def _kind(reply: ApiReply) -> AnswerKind:

@@ -39,9 +39,9 @@ class ClaimRequest:
 
 @dataclass(slots=True)
 class PollBackoff:
-    """``poll`` waits; ``look`` doesn't, in the place of a poll that is refused because too many wait. ``misses``: the
-    latest requests in a row without a clear answer. ``asked_seconds``: how long a poll waits, if many wait a shorter
-    time. ``fatal``: why polling is of no use any more, or empty."""
+    """``poll`` waits; ``look`` doesn't: with a bell, and in the place of a poll that is refused as too many wait.
+    ``misses``: the latest requests in a row without a clear answer. ``asked_seconds``: how long a poll waits, if many
+    wait a shorter time. ``fatal``: why polling is of no use any more, or empty."""
 
     poll: ClaimRequest = field(default_factory=ClaimRequest)
     look: ClaimRequest = field(default_factory=ClaimRequest)
@@ -50,10 +50,13 @@ class PollBackoff:
     misses: int = 0
     fatal: str = ""
 
-    def pause_after(self, answer: ApiAnswer, sent_at: float, now: float, refusal: ApiAnswer | None = None) -> float:
-        """Returns the seconds to wait before the next request. ``refusal``: of the poll, if ``answer`` is the look's.
-        It began nothing, so what is unclear of earlier polls stays as it was."""
-        (self.poll if refusal is None else self.look).note(answer, sent_at)
+    def pause_after(
+        self, answer: ApiAnswer, sent_at: float, now: float, refusal: ApiAnswer | None = None, *, is_look: bool = False
+    ) -> float:
+        """Returns the seconds to wait before the next request. ``is_look``: ``answer`` is the look's, as it is with a
+        ``refusal`` of the poll, which began nothing, so what is unclear of earlier polls stays as it was."""
+        is_look = is_look or refusal is not None
+        (self.look if is_look else self.poll).note(answer, sent_at)
         crowded = 0.0 if refusal is None else self.waits.pause_after_refusal(refusal.retry_after)
         if answer.kind is AnswerKind.RETRY:
             self.misses += 1
@@ -61,7 +64,7 @@ class PollBackoff:
             pause = max(answer.retry_after, pause) * random.uniform(1.0, 1.25)  # noqa: S311
             return max(crowded, pause)
         self.misses = 0
-        if refusal is None:
+        if not is_look:
             crowded = self.waits.pause_after_wait(self.asked_seconds, now - sent_at)
             crowded = max(crowded, SHORTEST_POLL_SECONDS - (now - sent_at))
         if answer.kind is AnswerKind.DONE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
 
+from baton_cli.bell import Bell
 from baton_cli.wait_backoff import is_refused
 from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.api_client import AnswerKind, Api, ApiAnswer, post
@@ -37,8 +38,8 @@ class PollResult:
 @dataclass(slots=True)
 class Poller:
     """``poll_lock``: one of the threads that wait for this agent's work polls at a time. ``poll_slots``: the polls that
-    may wait at Baton at once, shared by the pollers of one token. ``task_id``: the only task to claim, or None for the
-    agent's next one."""
+    may wait at Baton at once, shared by the pollers of one token. ``bell``: what the worker waits by where it can; None
+    for one that doesn't wait. ``task_id``: the only task to claim, or None for the agent's next one."""
 
     api: Api
     work: AgentWork
@@ -46,6 +47,7 @@ class Poller:
     spool: ReportSpool
     poll_seconds: float = POLL_SECONDS
     task_id: str | None = None
+    bell: Bell | None = None
     poll_lock: Lock = field(default_factory=Lock)
     backoff: PollBackoff = field(default_factory=PollBackoff)
 
@@ -62,17 +64,26 @@ class Poller:
             log.about(agent=self.work.agent)("told_late", f"{entry.path}: {answer.said}")
 
     def poll(self) -> PollResult:
-        """Polls once. If too many wait, it looks without waiting. For the thread that holds ``poll_lock``."""
-        request, refusal, timeout = self.backoff.poll, None, self.poll_seconds + MARGIN_SECONDS
+        """Polls once. With a bell, or if too many wait, it looks without waiting. For the thread that holds
+        ``poll_lock``."""
+        if self.bell is not None and not self.bell.is_away:
+            result = self._look()
+            self.bell.expect(result.answer.due_at)
+            return result
+        request, timeout = self.backoff.poll, self.poll_seconds + MARGIN_SECONDS
         with self.poll_slots:
             sent_at = now()
             answer = post(self.api, self._path, self._body, key=request.key, timeout=timeout)
         if self.task_id is None and is_refused(answer.status, answer.code):
-            request, refusal, sent_at = self.backoff.look, answer, now()
-            answer = post(self.api, f"/agents/{self.work.agent}/claims", self._body, key=request.key)
+            return self._look(answer)
         asked_at = request.asked_at(sent_at)
-        pause = self.backoff.pause_after(answer, sent_at, now(), refusal)
-        return PollResult(answer, WorkerClaim(answer.json) if answer.status == 200 else None, asked_at, pause)
+        return _result(answer, asked_at, self.backoff.pause_after(answer, sent_at, now()))
+
+    def _look(self, refusal: ApiAnswer | None = None) -> PollResult:
+        request, sent_at = self.backoff.look, now()
+        answer = post(self.api, f"/agents/{self.work.agent}/claims", self._body, key=request.key)
+        asked_at = request.asked_at(sent_at)
+        return _result(answer, asked_at, self.backoff.pause_after(answer, sent_at, now(), refusal, is_look=True))
 
     @property
     def _path(self) -> str:
@@ -86,6 +97,10 @@ class Poller:
         body: dict[str, object] = {"worker": work.worker, "lease_seconds": work.lease_seconds}
         body |= {"auto_memories": work.memories} if work.memories else {}
         return body if self.task_id is None else {**body, "agent": work.agent}
+
+
+def _result(answer: ApiAnswer, asked_at: float, pause_seconds: float) -> PollResult:
+    return PollResult(answer, WorkerClaim(answer.json) if answer.status == 200 else None, asked_at, pause_seconds)
 
 
 def poll_seconds(pollers_of_the_token: int) -> float:

@@ -45,6 +45,7 @@ class Supervisor:
         self._jobs: set[Job] = set()
         self._begun = 0
         self._active_at = now()
+        self._asked_for = set[str]()  # the agents of which a poll has ended: before, nothing is idle
         self._outage_began_at: float | None = None  # since when Baton hasn't answered
         self.is_cut_off = False  # it has ended because Baton didn't answer
 
@@ -72,6 +73,9 @@ class Supervisor:
                 job.kill()
             elif self.stage is ShutdownStage.STOPPING:
                 job.stop()
+        for poller in self._pollers:
+            if poller.bell is not None:
+                poller.bell.stop()
         self._changed.notify_all()
 
     # The thread of a slot. An agent has as many slots as its ``concurrency``.
@@ -89,7 +93,8 @@ class Supervisor:
 
     def _may_poll(self) -> bool:
         with self._changed:
-            is_idle = not self._jobs and self._idle_left() <= 0
+            have_asked = len(self._asked_for) == len(self._pollers)
+            is_idle = not self._jobs and have_asked and self._idle_left() <= 0
             self.is_cut_off = self.is_cut_off or (is_idle and self._outage_began_at is not None)
             has_enough = self._options.most is not None and self._begun >= self._options.most
             if is_idle or has_enough:
@@ -107,6 +112,7 @@ class Supervisor:
     def _next_job(self, poller: Poller) -> Job | None:
         poller.send_spooled(self._log)
         polled = poller.poll()
+        self._asked_for.add(poller.work.agent)
         if polled.claim is None:
             self._pause(poller, polled)
             return None
@@ -127,7 +133,16 @@ class Supervisor:
             self._log.about(agent=poller.work.agent)("no_claim", result.answer.said)
         with self._changed:
             self._note_outage(result)
+        if result.answer.kind is AnswerKind.DONE and self._has_waited(poller):
+            return
+        with self._changed:
             self._changed.wait_for(lambda: self.stage is not ShutdownStage.WORKING, timeout=result.pause_seconds)
+
+    def _has_waited(self, poller: Poller) -> bool:
+        """Waits by the bell until it is time to look, and no shorter than a poll if nothing is rung. Returns False if
+        there is none."""
+        seconds = None if self._options.idle_seconds is None else max(self._idle_left(), poller.poll_seconds)
+        return poller.bell is not None and poller.bell.wait(seconds)
 
     def _note_outage(self, result: PollResult) -> None:
         if result.answer.kind is AnswerKind.RETRY:

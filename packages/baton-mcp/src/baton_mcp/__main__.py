@@ -73,7 +73,13 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True)
     serving = verbs.add_parser("serve")
     serving.add_argument("--tools", choices=("worker", "sender", "usual", "all"), default="usual")
-    serving.add_argument("--every", type=float, default=10.0, metavar="SECONDS", help="between two looks for news")
+    serving.add_argument(
+        "--every",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="between two looks for news; 18 times as long where the bell rings",
+    )
     installing = verbs.add_parser("install")
     installing.add_argument("client", choices=CLIENTS)
     for each in (serving, installing):

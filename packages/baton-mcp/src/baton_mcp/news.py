@@ -21,11 +21,13 @@ APPROVED = {"delegated", "next", "claimed", "waiting"}
 @dataclass(frozen=True, slots=True)
 class AgentSnapshot:
     """What one look at Baton found. ``ready``: the tasks that the agent may claim, by id and attempt. ``waiting``: the
-    tasks that it handed off and that wait for approval, by id. ``ended``: the items of its inbox, by id."""
+    tasks that it handed off and that wait for approval, by id. ``ended``: the items of its inbox, by id.
+    ``due_seconds``: in how many seconds the next of its tasks may be claimed, None if none is to come."""
 
     ready: Mapping[tuple[str, int], Any] = field(default_factory=dict)
     waiting: Mapping[str, Any] = field(default_factory=dict)
     ended: Mapping[str, Any] = field(default_factory=dict)
+    due_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

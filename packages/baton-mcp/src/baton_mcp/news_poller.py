@@ -1,4 +1,4 @@
-"""The poller of news: it looks at Baton every few seconds, and sends what is new."""
+"""The poller of news: it looks at Baton when the bell rings, else every few seconds, and sends what is new."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from urllib.parse import quote
 import anyio
 import httpx2
 
+from baton_mcp.bell import Bell
 from baton_mcp.news import AgentSnapshot, News, news
 
 Send = Callable[[News], Awaitable[None]]
@@ -19,6 +20,7 @@ PAGE = 100
 MOST_PAGES = 10
 # After a failed look, the next one sends what is new since the last one that succeeded.
 FAILED = (httpx2.HTTPError, KeyError, TypeError, ValueError)
+APPROVED_ALONE = {"delegated", "next"}
 NOT_YET = ("ready_at", "not_before", "deferred_until")
 
 
@@ -29,18 +31,20 @@ class NewsPoller:
     http: httpx2.AsyncClient
     agent: str
 
-    async def run(self, before: AgentSnapshot, send: Send, every_seconds: float) -> None:
+    async def run(self, before: AgentSnapshot, send: Send, bell: Bell, every_seconds: float) -> None:
         """Sends what is new since ``before``. Never ends."""
+        due_seconds = before.due_seconds
         while True:
-            await anyio.sleep(every_seconds)
+            await bell.wait(every_seconds, due_seconds)
             try:
                 now = await self.look()
                 found = list(news(before, now, await self._states(before, now)))
             except FAILED:
+                due_seconds = every_seconds
                 continue
             for each in found:
                 await send(each)
-            before = now
+            before, due_seconds = now, now.due_seconds
 
     async def first_look(self, every_seconds: float) -> AgentSnapshot:
         """Returns the first snapshot. Nothing in it is news."""
@@ -55,7 +59,9 @@ class NewsPoller:
         pending, now = await self._listed(f"/agents/{agent}/pending")
         inbox, _ = await self._listed(f"/agents/{agent}/inbox")
         waiting, _ = await self._listed("/handoffs", source=self.agent, state="needs")
+        due = [max(_moments(each)) for each in pending if is_coming(each, now)]
         return AgentSnapshot(
+            due_seconds=(min(due) - now).total_seconds() if due else None,
             ready={(each["id"], each["attempt"]): each for each in pending if is_ready(each, now)},
             waiting={each["task_id"]: each for each in waiting},
             ended={each["id"]: each for each in inbox},
@@ -91,7 +97,12 @@ def _time_of(response: httpx2.Response) -> datetime:
 
 def is_ready(task: dict[str, Any], now: datetime) -> bool:
     """True if ``claim_next`` finds the task: it was approved, and is neither in its undo window nor deferred."""
-    return task["state"] in {"delegated", "next"} and all(at <= now for at in _moments(task))
+    return task["state"] in APPROVED_ALONE and all(at <= now for at in _moments(task))
+
+
+def is_coming(task: dict[str, Any], now: datetime) -> bool:
+    """True if ``claim_next`` will find the task later."""
+    return task["state"] in APPROVED_ALONE and any(at > now for at in _moments(task))
 
 
 def _moments(task: dict[str, Any]) -> Iterator[datetime]:

@@ -67,12 +67,12 @@ def _address(text: str) -> str:
     url = text.rstrip("/").removesuffix("/mcp")
     if not _is_address(url):
         raise Unfit("set BATON_URL to the API's address, such as https://baton.example.com")
-    if _is_seen_on_its_way(url):
+    if is_seen_on_its_way(url):
         raise Unfit(f"{url} isn't encrypted: everybody between here and there could read the token. Use https://")
     return url
 
 
-def _is_seen_on_its_way(url: str) -> bool:
+def is_seen_on_its_way(url: str) -> bool:
     """True if what is sent there leaves this machine without encryption."""
     parts = urlsplit(url)
     host = parts.hostname or ""

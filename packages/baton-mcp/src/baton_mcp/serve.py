@@ -18,6 +18,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
+from baton_mcp.bell import Bell
 from baton_mcp.mcp_connection import ASK, McpConnection, Unanswered, connection
 from baton_mcp.news import News
 from baton_mcp.news_poller import NewsPoller
@@ -100,7 +101,9 @@ async def serve(profile: ServerProfile, options: Options) -> None:
             async def send(each: News) -> None:
                 await notify(TOLD, asdict(each))
 
-            tasks.start_soon(_watched, listing.listed, NewsPoller(http, profile.agent), send, options.every_seconds)
+            bell = Bell(http, profile, (f"work:{profile.agent}", f"inbox:{profile.agent}"))
+            watch = NewsPoller(http, profile.agent)
+            tasks.start_soon(_watched, listing.listed, watch, send, bell, options.every_seconds)
         capabilities: dict[str, dict[str, Any]] | None = {CHANNEL: {}} if options.channel else None
         told = server.create_initialization_options(NotificationOptions(tools_changed=True), capabilities)
         await server.run(read, write, told)
@@ -108,13 +111,15 @@ async def serve(profile: ServerProfile, options: Options) -> None:
 
 
 async def _watched(
-    listed: anyio.Event, watch: NewsPoller, send: Callable[[News], Awaitable[None]], every_seconds: float
+    listed: anyio.Event, watch: NewsPoller, send: Callable[[News], Awaitable[None]], bell: Bell, every_seconds: float
 ) -> None:
     """Sends news once the client is ready, which it is when it has asked for the tools."""
     await listed.wait()
     before = await watch.first_look(every_seconds)
     print("baton-mcp: telling of news", file=sys.stderr, flush=True)
-    await watch.run(before, send, every_seconds)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(bell.run)
+        await watch.run(before, send, bell, every_seconds)
 
 
 def instructions(tools: str) -> str:

@@ -1,0 +1,180 @@
+"""The channel's bell, against a real WebSocket server on this machine."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import anyio
+import httpx2
+import pytest
+
+from baton_mcp import bell as module
+from baton_mcp.bell import Bell
+from baton_mcp.news_poller import NewsPoller
+from baton_mcp.profile import ServerProfile
+from support.fakes.fake_bell import FakeBell, fake_bell
+
+TOPICS = ("work:qa", "inbox:qa")
+SELDOM = 100.0  # a test that waits for it fails by its time
+
+
+@pytest.fixture
+def tower(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeBell]:
+    monkeypatch.setattr(module, "SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr(module, "LONGEST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(module, "NO_BELL_PAUSE_SECONDS", 0.05)
+    with fake_bell() as made:
+        yield made
+
+
+def made(url: str | None) -> Bell:
+    def answered(_request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, json={"url": url, "look_seconds": 540})
+
+    http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
+    return Bell(http, ServerProfile("https://baton.example", "baton_tok_secret"), TOPICS, answer_seconds=0.3)
+
+
+@asynccontextmanager
+async def listening(tower: FakeBell, bell: Bell) -> AsyncIterator[None]:
+    """Both topics are heard, and what was to be looked at for that has been."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(bell.run)
+        while len(bell._open) < len(bell.topics):
+            await bell.wait(0.01)
+        await bell.wait(0.01)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+def test_it_listens_to_its_topics_with_its_token_and_sleeps_until_it_is_rung(tower: FakeBell) -> None:
+    async def play() -> None:
+        bell = made(tower.url)
+        async with listening(tower, bell):
+            assert {each.path for each in tower.handshakes} == {f"/live?listen={topic}" for topic in TOPICS}
+            assert {each.headers["Authorization"] for each in tower.handshakes} == {"Bearer baton_tok_secret"}
+            threading.Timer(0.2, tower.ring, TOPICS[:1]).start()
+            with anyio.fail_after(20):
+                await bell.wait(SELDOM)
+            due_at = datetime.now(UTC) + timedelta(seconds=1.5)
+            tower.ring("work:qa", due_at=due_at.isoformat())
+            with anyio.fail_after(20):
+                await bell.wait(SELDOM)
+            assert datetime.now(UTC) > due_at - timedelta(seconds=0.1)
+
+    anyio.run(play)
+
+
+def test_it_is_woken_when_something_is_known_to_be_due(tower: FakeBell) -> None:
+    async def play() -> None:
+        bell = made(tower.url)
+        async with listening(tower, bell):
+            with anyio.fail_after(20):
+                await bell.wait(SELDOM, due_seconds=0.1)
+
+    anyio.run(play)
+
+
+def test_without_a_bell_it_looks_as_often_as_said_and_says_so_once(
+    tower: FakeBell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def play(url: str | None) -> None:
+        bell = made(url)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(bell.run)
+            begun_at = time.monotonic()
+            for _ in range(3):
+                await bell.wait(0.1)
+            assert 0.25 < time.monotonic() - begun_at < 20
+            tasks.cancel_scope.cancel()
+
+    for url in (None, "ws://bell.example.com/live", "ws://127.0.0.1:9/live"):
+        anyio.run(play, url)
+        assert capsys.readouterr().err.count("looking each few seconds") == 1
+
+
+@pytest.mark.parametrize("how", ["refused", "silent"])
+def test_a_bell_that_refuses_or_is_silent_is_none_until_it_answers(
+    tower: FakeBell, how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tower.refused, tower.is_silent = (403 if how == "refused" else 0), how == "silent"
+
+    async def play() -> None:
+        bell = made(tower.url)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(bell.run)
+            while len(tower.handshakes) < 4:
+                await bell.wait(0.05)
+            assert not bell._open
+            tower.refused, tower.is_silent = 0, False
+            while len(bell._open) < 2:
+                await bell.wait(0.05)
+            tasks.cancel_scope.cancel()
+
+    anyio.run(play)
+    assert capsys.readouterr().err.count("looking each few seconds") == 1
+
+
+def test_a_lost_connection_is_looked_for_at_once_and_made_again(tower: FakeBell) -> None:
+    async def play() -> None:
+        bell = made(tower.url)
+        async with listening(tower, bell):
+            threading.Thread(target=tower.drop).start()
+            with anyio.fail_after(20):
+                while len(tower.handshakes) < 4 or len(bell._open) < 2:
+                    await bell.wait(0.05)
+
+    anyio.run(play)
+
+
+@pytest.mark.parametrize("said", ["", "[]", "[" * 4000, '{"ring": 7}', '{"ring": "work:another"}', b"\xff", "x" * 5000])
+def test_what_cannot_be_read_is_no_ring_and_no_end(tower: FakeBell, said: str | bytes) -> None:
+    async def play() -> None:
+        bell = made(tower.url)
+        async with listening(tower, bell):
+            tower.say(said)
+            with anyio.move_on_after(0.3):
+                await bell.wait(SELDOM if len(said) < 5000 else 0.05)
+                assert len(said) == 5000
+            with anyio.fail_after(20):
+                while len(bell._open) < 2:
+                    await bell.wait(0.01)
+
+    anyio.run(play)
+
+
+def test_a_flood_of_rings_makes_few_looks(tower: FakeBell) -> None:
+    async def play() -> None:
+        bell = made(tower.url)
+        async with listening(tower, bell):
+            looks = 0
+            with anyio.move_on_after(2.5):
+                while True:
+                    for _ in range(100):
+                        tower.ring("inbox:qa")
+                    await bell.wait(SELDOM)
+                    looks += 1
+            assert looks <= 3
+
+    anyio.run(play)
+
+
+def test_a_look_says_when_the_next_task_may_be_claimed() -> None:
+    task = {"id": "task_1", "attempt": 0, "state": "delegated", "not_before": None, "deferred_until": None}
+    pending = [task | {"ready_at": f"2026-01-31T12:00:{second:02}.500Z"} for second in (9, 3)]
+
+    def answered(request: httpx2.Request) -> httpx2.Response:
+        items = pending if request.url.path.endswith("/pending") else []
+        headers = {"Date": "Sat, 31 Jan 2026 12:00:00 GMT"}
+        return httpx2.Response(200, content=json.dumps({"items": items, "next_cursor": None}), headers=headers)
+
+    async def play() -> None:
+        http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
+        assert (await NewsPoller(http, "qa").look()).due_seconds == 3.5
+
+    anyio.run(play)
