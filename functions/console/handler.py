@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -13,14 +14,14 @@ from console.console_files import ROOT, ConsoleFile, console_files
 from rest import edge
 
 METHODS = ("GET", "HEAD")
-# What a page may do, said to the browser: it loads and asks nothing but its own origin, is in nobody's frame, and makes
-# no markup of a text.
+# What a page may do, said to the browser: it loads and asks nothing but its own origin, listens to the bell alone, is
+# in nobody's frame, and makes no markup of a text.
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'{bell}; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types 'none'"
 )
 GUARDS = {
-    "Content-Security-Policy": POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
@@ -47,6 +48,14 @@ def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         return _text(HTTPStatus.NOT_FOUND, "There is no such page. The console begins at /console/.\n", {})
     answer = _page(page, event.get("headers") or {})
     return answer if method == "GET" else answer | {"body": "", "isBase64Encoded": False}
+
+
+@cache
+def _guards(bell_url: str) -> Mapping[str, str]:
+    """Returns the guards, with the bell's origin in the policy; with none for no address, or for one that isn't a
+    bell's."""
+    origin = re.match(r"wss?://[\w.:-]+(?=/)", bell_url, re.ASCII)
+    return GUARDS | {"Content-Security-Policy": POLICY.format(bell=f" {origin[0]}" if origin else "")}
 
 
 @cache
@@ -80,7 +89,7 @@ def _text(status: HTTPStatus, text: str, headers: Mapping[str, str]) -> dict[str
 def _answer(status: HTTPStatus, headers: Mapping[str, str], body: str, *, is_base64: bool) -> dict[str, Any]:
     return {
         "statusCode": int(status),
-        "headers": {**GUARDS, **headers},
+        "headers": {**_guards(os.environ.get("BATON_BELL_URL", "")), **headers},
         "body": body,
         "isBase64Encoded": is_base64,
     }

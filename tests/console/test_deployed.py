@@ -111,6 +111,28 @@ def _release_a_review(page: Any, tenant: Tenant) -> None:
     assert review["released_by"] == "human:alice"
 
 
+def test_a_tab_hears_what_happens_in_another_and_asks_for_nothing_meanwhile(page: Any, tenant: Tenant) -> None:
+    tenant.needing()
+    tabs, asked, heard = (page, page.context.new_page()), list[str](), list[str]()
+    tabs[1].on("request", lambda request: asked.append(request.url))
+    tabs[1].on("websocket", lambda socket: socket.on("framereceived", lambda text: heard.append(text)))
+    for tab in tabs:
+        code = tenant.human.post("/session-codes")["code"]
+        tab.goto(f"{tenant.deployed.stack.api_url}/console/#code={code}")
+        tab.get_by_role("button", name="Sign in by the link").click()
+        tab.get_by_role("link", name="1 to approve").click()
+        tab.get_by_text("1 waiting").wait_for()
+    page.wait_for_timeout(8_000)
+    assert heard == ['{"looked": "lists"}']
+    asked.clear()
+    page.wait_for_timeout(20_000)
+    assert asked == []
+    page.keyboard.press("j")
+    page.get_by_role("button", name=re.compile("^Approve")).and_(page.locator(":enabled")).wait_for()
+    page.keyboard.press("a")
+    tabs[1].get_by_text("Nothing waits for you").wait_for()
+
+
 def test_a_tool_is_made_and_a_conversation_is_routed_twice(page: Any, tenant: Tenant, thinker: FakeThinker) -> None:
     words = {slug: _hired(tenant, slug) for slug in ("sales", "sdr-agent", "closer")}
     code = tenant.human.post("/session-codes")["code"]

@@ -111,14 +111,14 @@ def test_what_was_typed_on_a_page_waits_for_the_same_person(signed_in: Any, desk
     expect(signed_in.get_by_label("Cap")).to_have_value("7")
     expect(signed_in.get_by_role("button", name="Save 1 changed")).to_be_visible()
     signed_in.goto(f"{desk.served.url}#/chat")
-    signed_in.get_by_label("Message").fill("How far are you?")
+    signed_in.get_by_role("textbox", name="Message").fill("How far are you?")
     _revoke(signed_in, desk)
     _sign_in(signed_in, desk, ALICE)
-    expect(signed_in.get_by_label("Message")).to_have_value("How far are you?")
+    expect(signed_in.get_by_role("textbox", name="Message")).to_have_value("How far are you?")
     _revoke(signed_in, desk)
     _sign_in(signed_in, desk, BOB)
     signed_in.goto(f"{desk.served.url}#/chat")
-    expect(signed_in.get_by_label("Message")).to_have_value("")
+    expect(signed_in.get_by_role("textbox", name="Message")).to_have_value("")
 
 
 def _is_shown(page: Any) -> None:

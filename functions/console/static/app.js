@@ -1,5 +1,7 @@
 /** The console's beginning: a session, then the page that the address names. */
 import { html, render } from "./lib.js";
+import { keepListening } from "./core/bell.js";
+import { rung } from "./core/live.js";
 import { isLeaving, isSignedIn, keepAlive, sessionId } from "./core/session.js";
 import "./core/theme.js";
 import { Asking } from "./ui/ask.js";
@@ -15,6 +17,7 @@ function App() {
 }
 
 keepAlive();
+keepListening(rung);
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 root.replaceChildren();
 render(html`<${App} />`, root);

@@ -1,21 +1,48 @@
-/** Reads that stay true: again every two seconds while the page is looked at, more seldom while nothing answers. */
+/** Reads that stay true: again when the bell rings, or every two seconds while it isn't heard; while the page is looked at, and more
+ * seldom while nothing answers. */
 import { useEffect, useMemo, useRef, useState, signal } from "../lib.js";
 import { get, pause, Problem, read, readAnew } from "./api.js";
+import { isHeard, looked } from "./bell.js";
 
 export const EVERY_MS = 2000;
 const SLOWEST_MS = 30_000;
+/** With a bell, for what no ring tells. */
+const UNTOLD_MS = 10_000;
 
 /** `next`: where the list goes on after its items; null for its end. @template T @typedef {{items: T[], more: boolean, next: string | null}} Items */
 /** @template T @typedef {{data: T | null, problem: Problem | null, isLoading: boolean, refresh: () => void}} Live */
 
-/** Raised by every change that this page made or heard of: lists look again at once, at what is there now. */
-const changes = signal(0);
-export const lookAgain = () => {
-  readAnew();
-  changes.value += 1;
-};
+/** Raised by each look: all that is shown is read as it is now. */
+const looks = signal(0);
+/** Looks that follow, and what waits for the next one. After the last of them nothing has rung for a while. */
+let due = 0;
+let timer = 0;
 
-/** `when`: a change of it is a reason to look again at once, at what is there now. @typedef {{everyMs?: number, when?: unknown}} How */
+/** @param {number} following */
+function look(following) {
+  due = following;
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    timer = 0;
+    if (due > 0 && isHeard.value) look(due - 1);
+  }, EVERY_MS);
+  readAnew();
+  looks.value += 1;
+}
+
+/** This page has changed something: it looks again at once, and with a bell once more a little later, as indexes lag. */
+export const lookAgain = () => look(1);
+
+/** Something may have changed: it looks again, but no more often than without a bell, however often it rings.
+ * @param {number} [following] looks: for what an index is late with, and what a ring says is due within the second */
+export function rung(following = 1) {
+  if (timer !== 0 && isHeard.value) due = Math.max(due, following + 1);
+  else look(following);
+}
+
+/** `when`: a change of it is a reason to look again at once, at what is there now. `isUntold`: whether
+ * what was read changes without a ring, so that it is asked for again with a bell as well.
+ * @typedef {{everyMs?: number, when?: unknown, isUntold?: (data: any) => boolean}} How */
 
 /** The answer of a read, kept up to date. `path` null: nothing is asked.
  * @template [T=any] @param {string | null} path @param {How} [how] @returns {Live<T>} */
@@ -24,7 +51,7 @@ export function useLive(path, how = {}) {
 }
 
 /** All pages of a list as one, up to `most` items. The first page is asked for each time; the others when it has
- * changed, and each tenth time.
+ * changed, each tenth time, and once it rings no longer.
  * @template [T=any] @param {string | null} path without `limit` and `cursor` @param {How & {most?: number}} [how]
  * @returns {Live<Items<T>>} */
 export function useList(path, how = {}) {
@@ -32,10 +59,10 @@ export function useList(path, how = {}) {
   const turn = useRef(newTurn(path));
   if (turn.current.path !== path) turn.current = newTurn(path);
   const load = useMemo(() => (path === null ? null : async (/** @type {AbortSignal} */ stop) => {
-    const before = turn.current;
+    const [before, isLast] = [turn.current, isHeard.value && due === 0];
     const first = await read(withPage(path, null), stop);
     const number = before.number++;
-    if (before.list && !first.fresh && (number % 10 !== 0 || !first.body.next_cursor)) return before.list;
+    if (before.list && !first.fresh && ((number % 10 !== 0 && !isLast) || !first.body.next_cursor)) return before.list;
     const { rest, next } = await theRest(path, first.body.next_cursor, most - first.body.items.length, stop);
     before.list = { items: [...first.body.items, ...rest], more: next !== null, next };
     return before.list;
@@ -69,8 +96,10 @@ export function withPage(path, cursor) {
 function useLoop(name, load, how) {
   const [state, setState] = useState(/** @type {{name: string | null, data: T | null, problem: Problem | null}} */ ({ name, data: null, problem: null }));
   const wake = useRef({ count: 0, tell: () => {} });
-  const round = changes.value;
+  const round = looks.value;
   const when = useRef(how.when);
+  const isUntold = useRef(how.isUntold);
+  isUntold.current = how.isUntold;
   useEffect(() => {
     if (when.current !== how.when) readAnew();
     when.current = how.when;
@@ -79,7 +108,7 @@ function useLoop(name, load, how) {
   useEffect(() => {
     if (load === null) return undefined;
     const stop = new AbortController();
-    void loop(load, stop.signal, how.everyMs ?? EVERY_MS, wake.current, (data, problem) => {
+    void loop(load, stop.signal, how.everyMs ?? EVERY_MS, wake.current, (data) => isUntold.current?.(data) === true, (data, problem) => {
       setState((before) => {
         const kept = before.name === name ? before.data : null;
         // No network with something to show is told by the frame, once for all.
@@ -104,22 +133,25 @@ function stir(wake) {
 }
 
 /** @template T @param {(stop: AbortSignal) => Promise<T>} load @param {AbortSignal} stop @param {number} everyMs
- * @param {Wake} wake @param {(data: T | null, problem: Problem | null) => void} tell */
-async function loop(load, stop, everyMs, wake, tell) {
+ * @param {Wake} wake @param {(data: T) => boolean} isUntold @param {(data: T | null, problem: Problem | null) => void} tell */
+async function loop(load, stop, everyMs, wake, isUntold, tell) {
   let wait = everyMs;
+  let untold = true;
   while (!stop.aborted) {
     const count = wake.count;
     try {
-      tell(await load(stop), null);
-      wait = everyMs;
+      const data = await load(stop);
+      tell(data, null);
+      [wait, untold] = [everyMs, isUntold(data)];
     } catch (error) {
       if (stop.aborted) return;
       if (!(error instanceof Problem)) throw error;
       tell(null, error);
+      untold = true;
       wait = Math.min(SLOWEST_MS, Math.max(2 * wait, 1000 * (error.retryAfter ?? 0)));
     }
     if (count !== wake.count && wait === everyMs) continue;
-    await Promise.race([pause(wait), new Promise((/** @type {(_: void) => void} */ done) => { wake.tell = done; }), mended(wait > everyMs)]);
+    await Promise.race([again(wait, untold), new Promise((/** @type {(_: void) => void} */ done) => { wake.tell = done; }), mended(wait > everyMs)]);
     await looked(stop);
   }
 }
@@ -132,16 +164,23 @@ function mended(isAway) {
   });
 }
 
-/** Until the page is looked at. @param {AbortSignal} stop @returns {Promise<void>} */
-function looked(stop) {
-  if (document.visibilityState === "visible" || stop.aborted) return Promise.resolve();
-  return new Promise((done) => {
-    const look = () => {
-      if (document.visibilityState !== "visible") return;
-      document.removeEventListener("visibilitychange", look);
-      done();
-    };
-    document.addEventListener("visibilitychange", look);
+/** Until what was read is asked for again, though nothing has rung. @param {number} wait @param {boolean} isUntold @returns {Promise<void>} */
+function again(wait, isUntold) {
+  if (!isHeard.value) return pause(wait);
+  return isUntold ? pause(Math.max(wait, UNTOLD_MS)) : new Promise(() => {});
+}
+
+/** How often the page has looked so far: for `nextLook`, known before what it waits with is read. */
+export const looksSoFar = () => looks.peek();
+
+/** Until what grows is read on: at the page's next look, or without a bell after a while; and until the page is looked at.
+ * @param {number} before looks @param {number} milliseconds @param {AbortSignal} stop */
+export async function nextLook(before, milliseconds, stop) {
+  let end = () => {};
+  await (isHeard.value ? new Promise((/** @type {(_: void) => void} */ done) => {
+    end = looks.subscribe((count) => { if (count !== before) done(); });
     stop.addEventListener("abort", () => done(), { once: true });
-  });
+  }) : pause(milliseconds));
+  end();
+  await looked(stop);
 }

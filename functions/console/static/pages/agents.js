@@ -44,7 +44,7 @@ function Live({ of }) {
 /** @param {{params: Record<string, string>}} props */
 export function Agent({ params }) {
   const slug = params.slug ?? "";
-  const { data, problem, isLoading } = useLive(`/agents/${encodeURIComponent(slug)}`);
+  const { data, problem, isLoading } = useLive(`/agents/${encodeURIComponent(slug)}`, { isUntold: () => true });
   const { data: held } = useLive(`/tasks?agent=${encodeURIComponent(slug)}&state=claimed&state=waiting&state=delegated&state=next&limit=100`);
   const agent = /** @type {WholeAgentView | null} */ (data);
   const act = () => { if (agent) turn(agent); };

@@ -14,10 +14,13 @@ import { left } from "./task/chain.js";
 /** @param {{params: Record<string, string>}} props */
 export default function Conversation({ params }) {
   const id = params.id ?? "";
-  const messages = useMessages(id);
-  const { data, problem, isLoading } = useLive(`/conversations/${encodeURIComponent(id)}`, { when: messages.length });
-  const { data: chain } = useLive(`/workflows/${encodeURIComponent(id)}/chain`, { everyMs: 5000 });
+  const isOpen = useRef(true);
+  const messages = useMessages(id, () => isOpen.current);
+  const when = messages.length;
+  const { data, problem, isLoading } = useLive(`/conversations/${encodeURIComponent(id)}`, { when, isUntold: (talk) => talk.state === "open" });
+  const { data: chain } = useLive(`/workflows/${encodeURIComponent(id)}/chain`, { everyMs: 5000, when });
   const talk = /** @type {import("api").ConversationView | null} */ (data);
+  isOpen.current = talk?.state !== "idle";
   const shown = talk?.state === "open" ? placed(messages, talk.tasks) : messages;
   const end = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [shown.length]);

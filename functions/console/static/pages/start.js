@@ -37,11 +37,12 @@ function Tile({ to, title, of, oldest, says = "" }) {
     <span class="faint">${says || (oldest ? html`the oldest <${Ago} at=${oldest} />` : of.data ? "nothing waits" : of.problem ? "can't be read now" : "")}</span></li>`;
 }
 
-/** All tasks of a day. Those after the newest 1,000 are read again every five minutes. @param {string} day */
+/** All tasks of a day. Those after the newest 1,000 are read again every five minutes, if something has changed. @param {string} day */
 function useDay(day) {
   const path = `/tasks?day=${day}`;
   const { data, problem, isLoading } = useList(path, SELDOM);
-  return { problem, isLoading, .../** @type {import("../core/older.js").Older<any>} */ (useOlder(path, data, true, Math.floor(now.value / OLDER_MS))) };
+  const when = useMemo(() => Math.floor(Date.now() / OLDER_MS), [data]);
+  return { problem, isLoading, .../** @type {import("../core/older.js").Older<any>} */ (useOlder(path, data, true, when)) };
 }
 
 function Day() {

@@ -15,9 +15,12 @@ import { isOpen } from "./task/tree.js";
 
 /** @typedef {import("api").WholeTask} WholeTask */
 
+/** No ring tells of a heartbeat, or of a page in the tracker. @param {WholeTask} task */
+const isUntold = (task) => Boolean(task.claim) || task.tracker?.status === "pending";
+
 /** @param {{params: Record<string, string>}} props */
 export default function TaskPage({ params }) {
-  const { data, problem, isLoading } = useLive(`/tasks/${encodeURIComponent(params.id ?? "")}`);
+  const { data, problem, isLoading } = useLive(`/tasks/${encodeURIComponent(params.id ?? "")}`, { isUntold });
   const task = /** @type {WholeTask | null} */ (data);
   if (isLoading) return html`<h1>Task</h1><${Loading} />`;
   if (!task) {
@@ -56,7 +59,7 @@ function Whole({ task, problem }) {
         <${Details} task=${task} />
         <${Recoveries} of=${task.recoveries} />
         <${Checkpoints} id=${task.id} when=${when} />
-        <${Notes} id=${task.id} when=${when} />
+        <${Notes} id=${task.id} when=${when} isHeld=${Boolean(task.claim)} />
         <${LateResults} task=${task} />
         <${Trail} id=${task.id} isOpen=${isOpen(task.state)} />
       </div>

@@ -15,7 +15,7 @@ import { Webhook } from "./tracker/webhook.js";
 /** @typedef {import("api").SettingsView} Settings */
 
 export default function Tracker() {
-  const { data, problem, isLoading } = useLive("/tracker/health", { everyMs: 5000 });
+  const { data, problem, isLoading } = useLive("/tracker/health", { everyMs: 5000, isUntold: () => true });
   const { data: settings } = useLive("/workspace/settings", { everyMs: 20_000 });
   const health = /** @type {Health | null} */ (data);
   const check = useCheck();
