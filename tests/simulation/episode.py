@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.actors.actor_context import ActorContext
 from simulation.actors.administrators import Administrator
+from simulation.actors.bell import BellCaller, BellPage, BellWorker, Silencer, Waiter
 from simulation.actors.calm import CalmDays
+from simulation.actors.calm_bell import BellDays
 from simulation.actors.clients import Client
 from simulation.actors.editors import Editor
 from simulation.actors.listeners import Listener
@@ -15,7 +17,7 @@ from simulation.actors.people import settle
 from simulation.actors.readers import Reader
 from simulation.actors.strangers import Stranger
 from simulation.actors.workers import Worker
-from simulation.habits import Focus, habits_of
+from simulation.habits import PULL, Focus, habits_of
 from simulation.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -51,12 +53,13 @@ def play(
     if sim.draw(2):  # some finish what they are at
         sim.scheduler.run(sim.steps + LAST_STEPS)
     sim.power_off()
-    calm, quiet = CalmDays(context), sim.oracle.quiet
+    calm, quiet = BellDays(context) if sim.habits.has_bell else CalmDays(context), sim.oracle.quiet
+    is_finished = seed % FINISHED == 1 or sim.habits.has_bell
     phases: list[Callable[[], object]] = [
         calm.begin,
         lambda: calm.pass_by(QUIET_DAYS),
         quiet.nobody_moved_for_days,
-        *([calm.everybody_finishes, quiet.everybody_has_finished] if seed % FINISHED == 1 else []),
+        *([calm.everybody_finishes, quiet.everybody_has_finished] if is_finished else []),
         quiet.everything_adds_up,
         *(each.hear_out for each in listeners),
         listeners[0].find_all,
@@ -85,7 +88,18 @@ def _begin(context: ActorContext) -> None:
         _spawn(sim, "reader", [Reader(context).act] * sim.habits.crowd)
     if sim.habits.has_stewards:
         _spawn(sim, "steward", [Administrator(context).act] * sim.habits.crowd)
+    if sim.habits.has_bell:
+        _listen(context)
     sim.lambdas.begin()
+
+
+def _listen(context: ActorContext) -> None:
+    slugs = [context.sim.pick(PULL) for _ in range(1 + context.draw(3))]
+    waiters: list[Waiter] = [BellWorker(context, slug) for slug in slugs]
+    waiters += [BellPage(context), BellCaller(context), BellPage(context, slugs[0])][: 1 + context.draw(3)]
+    for waiter in waiters:
+        context.sim.spawn(type(waiter).__name__, waiter.act)
+    context.sim.spawn("silencer", Silencer(context).act)
 
 
 def _spawn(sim: Simulation, name: str, acts: Sequence[Callable[[], object]]) -> None:

@@ -26,6 +26,8 @@ RARE = (
     "roll back",
 )
 TRACKER_SHARE, READERS_SHARE, STEWARDS_SHARE = 0.2, 0.3, 0.2
+# One of so many seeds has a bell. It isn't drawn: the others play as if there were none.
+BELLS = 4
 
 
 class Focus(StrEnum):
@@ -59,7 +61,8 @@ class Habits:
     moments; ``do_entries_move``: an entry of an index is nowhere for a while when its place changes; ``cold_share``: of
     calls that a new container answers. ``crowd``: how many stewards, editors, listeners and readers there are of each;
     ``raised``: rare verbs that are often played. ``late_ms``: the longest that a write arrives after its client has
-    given it up. ``has_strangers``: another workspace is busy, too."""
+    given it up. ``has_strangers``: another workspace is busy, too. ``has_bell``: some listen, and ``rings`` says what
+    becomes of rings and looks."""
 
     focus: Focus = Focus.NONE
     is_hot: bool = False
@@ -91,6 +94,8 @@ class Habits:
     raised: tuple[str, ...] = ()
     late_ms: int = 400_000
     has_strangers: bool = False
+    has_bell: bool = False
+    rings: NoticeFate = NoticeFate.KEPT
 
     @property
     def do_failures_roll_back(self) -> bool:
@@ -106,7 +111,9 @@ class Habits:
     def changed(self, values: dict[str, Any]) -> Habits:
         """``values``: words as they are told on a command line, too."""
         words = {
-            name: kind(values[name]) for name, kind in (("focus", Focus), ("notices", NoticeFate)) if name in values
+            name: kind(values[name])
+            for name, kind in (("focus", Focus), ("notices", NoticeFate), ("rings", NoticeFate))
+            if name in values
         }
         return replace(self, **{**values, **words})
 
@@ -137,6 +144,8 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
         lag_ms=pick([0, 2_000, 60_000, 600_000]),
         skew_ms=pick([0, 1_000, 5_000, 5_000, 300_000]),
         stall_ms=pick([5_000, 30_000, 200_000]),
+        has_bell=seed % BELLS == BELLS - 1,
+        rings=tuple(NoticeFate)[seed // BELLS % len(NoticeFate)],
         time_limit=pick([1, 1, 1, 1_000]),
         doubled_share=pick([0, 0.05, 0.3]),
         does_schedule_skip=dice.random() < 0.5,

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import BatonError, Busy
 from baton.domain.idempotency import IdempotencyKey
+from baton.services.bell.ring import Bell, BellReport
 from baton.services.events.publish_events import publish_overdue, publish_records
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.tasks.approve_many import ApprovalResult
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
+from simulation.habits import NoticeFate
 from simulation.ports import BEGIN, WORKSPACE
 from simulation.requests import Answered, Lost, Outcome, Refused, Request, replace_request
 from simulation.scheduler import FOREVER, Crash, Process
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.access.principal import Principal
+    from simulation.oracle.bell import Ringing
     from simulation.simulation import Simulation
 
 REQUEST_MS, SCHEDULE_MS, NOTICE_MS = 25_000, 50_000, 120_000
@@ -33,6 +36,8 @@ LEASE_SECONDS = 150
 MAX_RECEIVES = 5
 VISIBILITY_MS = 720_000
 BATCH = 50
+# Of the bell: how long it has, how often a batch comes again, and what is lost of the stream.
+RING_MS, RING_TRIES, RING_VISIBILITY_MS, RING_LOST_SHARE = 30_000, 3, 180_000, 0.15
 BEGIN_MS = int(BEGIN.timestamp() * 1000)
 
 
@@ -173,6 +178,8 @@ class Lambdas:
         if sim.habits.is_told:
             self._every("publish", 60 * tempo, lambda may_go_on: publish_overdue(sim.deps, sim.bus, may_go_on))
             sim.spawn("stream", self._follow_stream)
+        if sim.habits.has_bell:
+            sim.spawn("stream to the bell", self._follow_bell)
 
     def _every(self, name: str, seconds: float, act: Callable[[Callable[[], bool]], object]) -> None:
         """Mostly; left out and doubled now and then."""
@@ -216,6 +223,47 @@ class Lambdas:
             publish_records(self._sim.deps, self._sim.bus, records)
             if not self._sim.current.process.failing_watch:
                 self._sim.oracle.sights.are_told(began, images)
+
+    # The bell
+
+    def _follow_bell(self) -> None:
+        sim = self._sim
+        while not sim.is_stopping:
+            sim.sleep((1 + sim.draw(50)) / 10)
+            batch, sim.bell_stream[:BATCH] = sim.bell_stream[:BATCH], []
+            is_lost = sim.habits.rings is not NoticeFate.KEPT and sim.chance.happens(RING_LOST_SHARE)
+            if batch and not is_lost:
+                sim.spawn("ring", partial(self.ring, batch))
+
+    def ring(self, records: list[dict[str, Any]]) -> None:
+        """What the table's stream brings."""
+        rules = self._sim.oracle.bell
+        self._rung(RING_TRIES, 1_000, lambda: rules.of_records(records), lambda bell: bell.changed(records))
+
+    def look(self, workspace: str, task_id: str, number: int) -> None:
+        """A look that is due."""
+        rules = self._sim.oracle.bell
+        again_ms = RING_VISIBILITY_MS
+        self._rung(
+            MAX_RECEIVES, again_ms, lambda: rules.of_look(number), lambda bell: bell.look(workspace, task_id, number)
+        )
+
+    def _rung(self, tries: int, again_ms: int, begin: Callable[[], Ringing], act: Callable[[Bell], object]) -> None:
+        sim = self._sim
+        for _ in range(tries):
+            deadline_ms = FOREVER if sim.fault_source.is_calm else self._deadline(RING_MS)
+            process = sim.current.process = Process(sim.fault_source.skew_ms(), deadline_ms)
+            process.began_at, process.began_ms, process.ringing = sim.steps, sim.now_ms, begin()
+            try:
+                act(Bell(sim.deps, sim.connections, BellReport()))
+            except (Crash, Busy):
+                process.is_dead = True
+                sim.current.process = Process()
+            else:
+                sim.oracle.bell.is_done(process)
+                sim.current.process = Process()
+                return
+            sim.scheduler.park(sim.now_ms + again_ms)
 
     def _deadline(self, after_ms: int) -> int:
         return self._sim.now_ms + self._sim.habits.time_limit * after_ms

@@ -50,11 +50,14 @@ class _ShakyNotices(Generic[B]):
             self._deliver(notice, due_ms + sim.draw(900_000 if fate == "late" else 500))
 
     def _fate(self) -> str:
-        notices = self._sim.habits.notices
+        notices = self._habit()
         if notices is not NoticeFate.SHAKY:
             return notices
         dice = self._sim.draw(100)
         return "lost" if dice >= 90 else "late" if dice >= 75 else "doubled" if 60 <= dice < 65 else "kept"
+
+    def _habit(self) -> NoticeFate:
+        return self._sim.habits.notices
 
     def _deliver(self, notice: B, at_ms: int) -> None:
         self._sim.spawn(self.name, lambda: self._answer(notice), at_ms)
@@ -87,3 +90,19 @@ class ShakyTrackerQueue(_ShakyNotices[str | None]):
 
     def _answer(self, notice: str | None) -> None:
         self._sim.lambdas.sync(notice)
+
+
+class ShakyLooks(_ShakyNotices[tuple[str, str, int]]):
+    """Of the bell: at which task, and how often it was rung for."""
+
+    name = "look"
+
+    def look(self, workspace: str, task_id: str, seconds: int = 0, number: int = 1) -> None:
+        if self._sim.habits.has_bell:
+            self._send((workspace, task_id, number), task_id, seconds)
+
+    def _habit(self) -> NoticeFate:
+        return self._sim.habits.rings
+
+    def _answer(self, notice: tuple[str, str, int]) -> None:
+        self._sim.lambdas.look(*notice)

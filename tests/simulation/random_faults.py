@@ -69,7 +69,7 @@ class RandomFaults:
         process = Process(request=before.request)
         process.claim_id = before.claim_id
         process.attempt = before.request.attempts if before.request else 0
-        process.began_at, process.skew_ms = before.began_at, before.skew_ms
+        process.began_at, process.skew_ms, process.ringing = before.began_at, before.skew_ms, before.ringing
 
         def arrive() -> None:
             try:

@@ -11,6 +11,7 @@ from greenlet import GreenletExit, getcurrent, greenlet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulation.oracle.bell import Ringing
     from simulation.requests import Request
 
 FOREVER = 10**15
@@ -25,7 +26,7 @@ class Process:
     ``claim_id``: under which claim it works; ``failing``: how many of its next calls fail; ``meets_itself``: its next
     write meets an earlier one of its own that is still on its way; ``has_lost``: a write of its own met another one;
     ``container``: in which it runs; ``failing_watch``: it couldn't tell a watch of a change; ``began_at`` and
-    ``began_ms``: at which step, and when."""
+    ``began_ms``: at which step, and when; ``ringing``: what it does at the bell."""
 
     def __init__(self, skew_ms: int = 0, deadline_ms: int = FOREVER, request: Request | None = None) -> None:
         self.skew_ms, self.deadline_ms, self.request = skew_ms, deadline_ms, request
@@ -39,6 +40,7 @@ class Process:
         self.began_at = 0
         self.began_ms = 0
         self.failing_watch = False
+        self.ringing: Ringing | None = None
 
 
 class Actor:

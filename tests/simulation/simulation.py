@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import baton.adapters.dynamodb.table as table_module
+import baton.services.bell.ring as bell_module
 import baton.services.runs.process_task as process_task_module
 from baton.adapters.dynamodb.concurrent_calls import Calls
 from baton.adapters.dynamodb.patience import Patience
@@ -23,11 +24,13 @@ from baton.domain.runs import account as account_module
 from baton.domain.runs.account import MAX_ACCOUNTS
 from baton.ports.deps import Deps
 from baton.ports.writes import Write
+from baton.services.bell.ring import AT_ONCE
 from baton.services.runs.run_agent import AgentLoop
+from simulation.bell import SimulatedConnections
 from simulation.chance import Chance
 from simulation.habits import Habits
 from simulation.lambdas import Lambdas
-from simulation.notices import ShakyQueue, ShakyTrackerQueue
+from simulation.notices import ShakyLooks, ShakyQueue, ShakyTrackerQueue
 from simulation.oracle import Oracle
 from simulation.ports import BEGIN, WORKSPACE, NumberedIds, ScriptedModel, ShakyBus, SimulatedRunner, SkewedClock
 from simulation.random_faults import RandomFaults
@@ -35,10 +38,11 @@ from simulation.scheduler import Actor, Process, Scheduler
 from simulation.threads import ActorFuture, ActorThread
 from simulation.tracker import SimulatedTracker
 from support.clock import FakeClock
-from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.fake_dynamo import Change, FakeDynamo
 from support.fakes.fake_dynamo.indexes import FakeIndex, Key, index_entry
 from support.fakes.ports import FakeCallbackKey, FakeSecrets
 from support.faults.threads import StillClock
+from support.published import bell_records
 
 T = TypeVar("T")
 TABLE = "simulated"
@@ -144,12 +148,14 @@ class Simulation:
         self.fault_source = RandomFaults(habits, self.chance, self.scheduler, is_traced=is_traced)
         self.is_stopping = False
         self.stream: list[dict[str, Any]] = []
+        self.bell_stream: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
         self.dynamo = SimulatedDynamo(self.fault_source, habits)
-        self.dynamo.watch = self.oracle.wrote
+        self.dynamo.watch = self._wrote
         self._client: Any = self.dynamo  # as botocore's, it says more exactly what it takes than the product asks for
         self.clock, self.ids, self.queue, self.bus = SkewedClock(self), NumberedIds(), ShakyQueue(self), ShakyBus(self)
         self.tracker, self.tracker_queue, self.secrets = SimulatedTracker(self), ShakyTrackerQueue(self), FakeSecrets()
+        self.looks, self.connections = ShakyLooks(self), SimulatedConnections(self)
         self.model = ScriptedModel(self)
         self._containers = [self._container(shards) for shards in SHARDS]
         self.lambdas = Lambdas(self)
@@ -217,7 +223,12 @@ class Simulation:
         """Everything dies at once; what was on its way is lost, and from then on it is calm."""
         self.scheduler.kill_all()
         self.fault_source.is_calm = True
-        self.stream = []
+        self.stream, self.bell_stream = [], []
+
+    def _wrote(self, changes: Sequence[Change]) -> None:
+        self.oracle.wrote(changes)
+        if self.habits.has_bell:
+            self.bell_stream += bell_records(changes)
 
     def _here(self) -> int:
         process = self.current.process
@@ -250,6 +261,7 @@ class Simulation:
             ids=self.ids,
             trackers=self.tracker,
             tracker_queue=self.tracker_queue,
+            looks=self.looks,
             secrets=self.secrets,
             callback_key=FakeCallbackKey(),
             public_url="https://simulated.example",
@@ -268,6 +280,9 @@ class Simulation:
         # In every other seed so few that accounts move.
         accounts: Any = account_module
         accounts.MAX_ACCOUNTS = 2 if seed % 2 else MAX_ACCOUNTS
+        # In every other seed with a bell pages are so short that there are several.
+        bell: Any = bell_module
+        bell.AT_ONCE = 1 if seed % 8 == 7 else AT_ONCE
         random.seed(seed)
 
 

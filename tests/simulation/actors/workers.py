@@ -101,15 +101,23 @@ class Worker:
             )
             if not self._wants_to_look():
                 continue
-            outcome = self._claim(by, claimer)
-            if isinstance(outcome, Answered) and outcome.value is not None:
-                claimed: Claimed = outcome.value
-                self._work(Hold(by, self._slug, claimed.details.task, claimed.claim_id, lease_seconds))
-                while self._next:
-                    following = self._next.pop()
-                    self._work(Hold(by, self._slug, following.details.task, following.claim_id, lease_seconds))
-            elif is_hot and self._focus is not Focus.WAITS:
+            if (
+                not self.works_on(self._claim(by, claimer), by, lease_seconds)
+                and is_hot
+                and self._focus is not Focus.WAITS
+            ):
                 sim.sleep(self._draw(self._context.habits.slowness * 500) / 1000)
+
+    def works_on(self, outcome: Outcome, by: Principal, lease_seconds: int) -> bool:
+        """False where nothing was claimed."""
+        if not isinstance(outcome, Answered) or outcome.value is None:
+            return False
+        claimed: Claimed = outcome.value
+        self._work(Hold(by, self._slug, claimed.details.task, claimed.claim_id, lease_seconds))
+        while self._next:
+            following = self._next.pop()
+            self._work(Hold(by, self._slug, following.details.task, following.claim_id, lease_seconds))
+        return True
 
     def _open_work(self) -> list[str]:
         """What is there for it, as it may have heard from elsewhere."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from simulation.oracle.accepted import Accepted
 from simulation.oracle.alerts import Alerts
 from simulation.oracle.answers import Answers
+from simulation.oracle.bell import BellRules
 from simulation.oracle.board import Board
 from simulation.oracle.items import item_of, whole
 from simulation.oracle.ledger import ENDED, Ledger, Transaction
@@ -37,7 +38,8 @@ class Oracle:
         self.verdict, self.ledger = Verdict(sim), Ledger()
         self.pages = Pages(sim, self.verdict, self.ledger)
         self.sessions = Sessions(sim, self.verdict)
-        self._writes = Writes(sim, self.verdict, self.ledger, self.sessions)
+        self.bell = BellRules(sim, self.verdict, self.ledger)
+        self._writes = Writes(sim, self.verdict, self.ledger, self.sessions, self.bell)
         self._tasks = TaskRules(sim, self.verdict, self.ledger)
         self.accepted = Accepted(sim, self.verdict, self.ledger)
         self.answers = Answers(sim, self.verdict, self.ledger)

@@ -22,6 +22,8 @@ class Sessions:
         self._must = verdict.must
         # By code: the first session that it has opened.
         self._opened: dict[str, str] = {}
+        # By token: at which step it was.
+        self.revoked_at: dict[str, int] = {}
 
     def is_written(self, tx: Transaction, token_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         """One that is over may be deleted."""
@@ -35,6 +37,8 @@ class Sessions:
         if "revoked_at" in before:
             changed = {name for name in {*before, *new} if before.get(name) != new.get(name)}
             self._must(not changed, "token {} was revoked, and its {} changed", token_id, changed)
+        elif "revoked_at" in new:
+            self.revoked_at[token_id] = self._sim.steps
         if "session_of" in new:
             longest = to_ms(new["expires_at"]) - to_ms(new["created_at"])
             self._must(longest <= LONGEST_MS, "session {} lasts for {} ms", token_id, longest)

@@ -13,6 +13,7 @@ from simulation.ports import BEGIN, WORKSPACE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulation.oracle.bell import BellRules
     from simulation.oracle.ledger import Item, Ledger, Transaction
     from simulation.oracle.sessions import Sessions
     from simulation.oracle.verdict import Verdict
@@ -30,7 +31,7 @@ PAPERS = ("FAILURE", "BROUGHT", "CHECKPOINT")
 class Writes:
     """``note`` takes one item of a transaction: its partition, its sort key, and what it was and is."""
 
-    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger, sessions: Sessions) -> None:
+    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger, sessions: Sessions, bell: BellRules) -> None:
         self._sim, self._verdict, self._ledger = sim, verdict, ledger
         self._must = verdict.must
         self.pieces = Pieces(sim, verdict, ledger)
@@ -57,6 +58,7 @@ class Writes:
             "POLLS": self._polls,
             "WATCH": self._watch,
             "TOKEN": sessions.is_written,
+            "BELL": bell.is_written,
         }
 
     def note(self, tx: Transaction, pk: str, sk: str, old: Item | None, new: Item | None) -> None:
