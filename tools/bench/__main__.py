@@ -1,6 +1,6 @@
 """`make bench`: measures, and judges nothing.
 
-    python -m tools.bench [imports] [calls] [load] [floor] [waits] [keys] [rounds] [cpu] [worst] [search] [pages]
+    python -m tools.bench [imports] [calls] [load] [floor] [waits] [bell] [keys] [rounds] [cpu] [worst] [search] [pages]
                           [console] [cli]
 
 Without a name, all of them. All but `keys`, `rounds`, `cpu`, `worst`, `console` and `cli` need the local stack; the
@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from tools.bench.bell import show_bell
 from tools.bench.calls import show_calls
 from tools.bench.cli import show_cli
 from tools.bench.console import show_console
@@ -40,6 +41,7 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "load": show_load,
     "floor": show_floor,
     "waits": show_waits,
+    "bell": show_bell,
     "search": show_search,
     "pages": show_pages,
 }

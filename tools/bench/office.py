@@ -37,7 +37,7 @@ from baton.services.tasks.sweep import sweep
 from baton.services.tracker.sync_tracker import sync_tracker
 from baton.steps.claims.take_task import Claimer
 from support.clock import NOON
-from support.fakes.ports import FakeBus, FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue
+from support.fakes.ports import FakeBus, FakeCallbackKey, FakeDispatchQueue, FakeLooks, FakeSecrets, FakeTrackerQueue
 from tools.bench.notion import InstantTrackers
 
 LEASE_SECONDS = 300
@@ -153,6 +153,7 @@ class Office:
             ids=RandomIds(),
             trackers=InstantTrackers(),
             tracker_queue=self.tracker_queue,
+            looks=FakeLooks(),
             secrets=FakeSecrets(),
             callback_key=FakeCallbackKey(),
             public_url="https://baton.example",

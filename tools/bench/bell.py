@@ -1,0 +1,134 @@
+"""Many connections that listen, and nothing happens; then one task. `MINUTES` says how long nothing happens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from baton.adapters.dynamodb.patience import Patience
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.adapters.system import SystemClock
+from baton.domain.access.principal import PrincipalKind
+from baton.services.access.change_settings import change_settings
+from baton.services.access.issue_token import TokenRequest, issue_token
+from tools.bench.office import Office, marker
+from tools.bench.tables import number, table
+from tools.stack.stack import Stack
+
+CONNECTIONS = 1_000
+# API Gateway lets an account open 500 a second; the engine on two processors far fewer.
+AT_ONCE = 8
+IDLE_MINUTES = 1.0
+LISTENS_SECONDS = 12.0
+
+
+@dataclass
+class Crowd:
+    """``rung``: when each ring came."""
+
+    connections: list[ClientConnection] = field(default_factory=list)
+    rung: list[float] = field(default_factory=list)
+    lost: int = 0
+
+
+def show_bell(stack: Stack) -> None:
+    store = DynamoStore(Table(stack.aws("dynamodb"), stack.table, Patience(SystemClock())))
+    office = Office(store, f"bell-{time.time_ns()}", agents=2, auto=True).open()
+    change_settings(office.deps, office.human, {"listeners_per_principal": 2_000})
+    source, target = office.slugs
+    token = issue_token(office.deps, office.human, TokenRequest(kind=PrincipalKind.AGENT, subject=target))[1]
+    asking = stack.http(
+        issue_token(office.deps, office.human, TokenRequest(kind=PrincipalKind.AGENT, subject=source))[1]
+    )
+    url = stack.http(token).get("/bell").json()["url"]
+    minutes = float(os.environ.get("MINUTES") or IDLE_MINUTES)
+
+    async def crowd() -> tuple[Crowd, list[list[str]]]:
+        found, rows = Crowd(), list[list[str]]()
+        before, begun = _engine(stack), time.monotonic()
+        slots = asyncio.Semaphore(AT_ONCE)
+        await asyncio.gather(
+            *(_join(found, slots, stack.port, f"{url}?listen=work:{target}", token) for _ in range(CONNECTIONS))
+        )
+        listeners = [asyncio.create_task(_hear(found, each)) for each in found.connections]
+        opened = _engine(stack)
+        rows.append(_row(f"{CONNECTIONS} connections open", time.monotonic() - begun, before, opened))
+        begun = time.monotonic()
+        await asyncio.sleep(minutes * 60)
+        idle = _engine(stack)
+        rows.append(
+            _row(
+                f"nothing happens ({len(found.rung)} rings, {found.lost} lost)", time.monotonic() - begun, opened, idle
+            )
+        )
+        begun = time.monotonic()
+        await asyncio.to_thread(asking.post, "/handoff-markers", json=marker(source, target))
+        await asyncio.sleep(LISTENS_SECONDS)
+        within = [each for each in found.rung if each - begun < 1]
+        rows.append(
+            _row(
+                f"one task: {len(within)} rung in the first second, {len(found.rung)} in {LISTENS_SECONDS:.0f} s",
+                LISTENS_SECONDS,
+                idle,
+                _engine(stack),
+            )
+        )
+        for each in listeners:
+            each.cancel()
+        await asyncio.gather(*(each.close() for each in found.connections), return_exceptions=True)
+        return found, rows
+
+    _, rows = asyncio.run(crowd())
+    table(
+        "Connections that listen to one agent's work, at one local stack",
+        ("", "seconds", "CPU s", "MB more"),
+        rows,
+        "CPU and memory: of the engine and all of its functions. Nobody claims the task, so that others are rung.",
+    )
+
+
+async def _join(crowd: Crowd, slots: asyncio.Semaphore, port: int, url: str, token: str) -> None:
+    async with slots:
+        made = socket.create_connection(("127.0.0.1", port))
+        made.setblocking(False)
+        headers = {"Authorization": f"Bearer {token}"}
+        crowd.connections.append(
+            await connect(url, sock=made, additional_headers=headers, ping_interval=None, open_timeout=60)
+        )
+
+
+async def _hear(crowd: Crowd, connection: ClientConnection) -> None:
+    with suppress(asyncio.CancelledError):
+        async for message in connection:
+            if "ring" in json.loads(message):
+                crowd.rung.append(time.monotonic())
+        crowd.lost += 1
+
+
+def _engine(stack: Stack) -> tuple[float, float]:
+    """Returns seconds of processor and megabytes of memory, of the engine's process and those below it."""
+    below, todo = list[int](), [stack.pid]
+    while todo:
+        below.append(pid := todo.pop())
+        with suppress(OSError):
+            todo += [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    ticks, pages = 0, 0
+    for pid in below:
+        with suppress(OSError):
+            stat = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+            ticks += int(stat[11]) + int(stat[12])
+            pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _row(name: str, seconds: float, before: tuple[float, float], after: tuple[float, float]) -> list[str]:
+    return [name, number(seconds), number(after[0] - before[0]), number(after[1] - before[1])]
