@@ -36,9 +36,11 @@ from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.bell.listen import what_is_due
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.join_branches import join_branches
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.claims.save_checkpoint import save_checkpoint
+from baton.services.claims.wait_for_callback import answer_callback
 from baton.services.memory.post_entry import post_entry
 from baton.services.tasks.approve_task import approve_task, undo_approval
 from baton.services.tasks.end_task import cancel_task
@@ -258,7 +260,35 @@ def _approved_at_once(room: BellRoom) -> object:
     return room.world.mark(agent("scout"))
 
 
-@pytest.mark.parametrize("way", [_approved, _approved_at_once, _released, _failed, _swept])
+def _joined(room: BellRoom) -> object:
+    team = Team(world=room.world)
+    held = team.begin("auditor")
+    team.delegate(held, "runner")
+    part = team.take("runner")
+    quiet(room)
+    team.complete(part, output={"part": 1})
+    return join_branches(room.world.deps, WORKSPACE, held.task.id)
+
+
+def _called_back(room: BellRoom) -> None:
+    team = Team(world=room.world)
+    _, token = team.wait(team.begin("auditor"))
+    quiet(room)
+    answer_callback(room.world.deps, token, {"answer": 42})
+
+
+def _never_called_back(room: BellRoom) -> object:
+    team, until = Team(world=room.world), room.world.clock.now() + seconds(60)
+    team.wait(team.begin("auditor"), until)
+    quiet(room)
+    room.world.clock.advance(120)
+    return sweep(room.world.deps)
+
+
+WAYS = [_approved, _approved_at_once, _released, _failed, _swept, _joined, _called_back, _never_called_back]
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_whatever_makes_work_ready_rings_with_its_time(room: BellRoom, way: Way) -> None:
     listening = room.listen(WORK)
     way(room)
