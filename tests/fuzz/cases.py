@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 from schemathesis.core import NotSet
@@ -12,6 +14,7 @@ from baton.domain.access.principal import PrincipalKind
 from mcp_door.protocol import MODERN
 from mcp_door.tools.catalogue import TOOLS
 from support.gateway import ROUTES
+from support.values.schema import resolved
 from support.worlds.mcp_client import META
 from support.worlds.operations import OPERATIONS
 
@@ -62,9 +65,23 @@ def is_allowed(case: Case) -> bool:
     return case.meta is not None and bool(case.meta.generation.mode.is_positive)
 
 
+def _refused_texts(case: Case) -> Iterator[str]:
+    """Yields the fields of the body whose texts don't match their patterns."""
+    content = case.operation.definition.raw.get("requestBody", {}).get("content", {})
+    schema = resolved(content.get("application/json", {}).get("schema", {}))
+    body = case.body if isinstance(case.body, dict) else {}
+    for name, value in body.items():
+        pattern = resolved(schema.get("properties", {}).get(name, {})).get("pattern")
+        if pattern is not None and isinstance(value, str) and not re.search(pattern, value):
+            yield name
+
+
 def is_fair(case: Case) -> bool:
     """Not where schemathesis takes for wrong what isn't: an optional body left out; lists in a query that are too long,
-    but not without their repeats; a method of a path that looks alike (PUT /agents/import is of /agents/{slug})."""
+    but not without their repeats; a method of a path that looks alike (PUT /agents/import is of /agents/{slug}). Nor
+    where it takes for right what isn't: a text that its own pattern refuses."""
+    if is_allowed(case) and any(_refused_texts(case)):
+        return False
     wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative} if case.meta else set()
     if wrong == {ParameterLocation.BODY} and isinstance(case.body, NotSet):
         return bool(case.operation.definition.raw.get("requestBody", {}).get("required"))
