@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import traceback
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from baton.bootstrap import begin, count, logger, wire, wire_connections
+from baton.bootstrap import begin, logger, wire, wire_connections
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.bell.listener import topic_of
+from baton.ports.bell import Connections
 from baton.ports.deps import Deps
 from baton.services.access.authenticate import admit
 from baton.services.access.limit_caller import caller_must_have_room
 from baton.services.bell.listen import begin_listening, stop_listening, use_ticket, what_is_due
 from rest import answers
+from rest.app import problem_of
 from rest.errors import NotAuthenticated, WrongAddress
 from rest.request import request_id
 
@@ -26,11 +28,12 @@ PROTOCOL, TICKET = "baton", "baton.ticket."
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     begin(context)
-    return answered(wire(), event)
+    return answered(wire(), wire_connections, event)
 
 
-def answered(deps: Deps, event: dict[str, Any]) -> dict[str, Any]:
-    """Returns the answer to one event of the WebSocket API. Never raises."""
+def answered(deps: Deps, wired: Callable[[], Connections], event: dict[str, Any]) -> dict[str, Any]:
+    """Returns the answer to one event of the WebSocket API. Never raises. ``wired``: who opens or leaves needs none of
+    the connections."""
     about = event["requestContext"]
     connection_id, route = about["connectionId"], about["routeKey"]
     try:
@@ -39,23 +42,16 @@ def answered(deps: Deps, event: dict[str, Any]) -> dict[str, Any]:
                 return _opened(deps, event, connection_id)
             case "$disconnect":
                 stop_listening(deps, connection_id)
-                return {"statusCode": HTTPStatus.OK}
             case _:
-                _look(deps, connection_id)
-                return {"statusCode": HTTPStatus.OK}
-    except errors.BatonError as exc:
-        logger().info("listener refused", extra={"action": "listener_refused", "code": exc.code, "route": route})
-        if route not in {"$connect", "$disconnect"} and not isinstance(exc, errors.Busy):
-            wire_connections().close(connection_id)
-        problem = answers.problem(exc, request_id(event))
+                _look(deps, wired(), connection_id)
     except Exception as exc:  # noqa: BLE001 - the edge of the process
-        frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
-        fields = {"action": "request_failed", "error": type(exc).__name__, "frames": frames}
-        logger().error("request failed", extra=fields)
-        count("RequestFailed")
-        problem = answers.internal_error(request_id(event))
-    told = {"body": answers.text_of(problem)} if route == "$connect" else {}
-    return {"statusCode": int(problem.status), **told}
+        problem = problem_of(exc, request_id(event))
+        is_over = isinstance(exc, errors.BatonError) and not isinstance(exc, errors.Busy)
+        if route not in {"$connect", "$disconnect"} and is_over:
+            wired().close(connection_id)
+        told = {"body": answers.text_of(problem)} if route == "$connect" else {}
+        return {"statusCode": int(problem.status), **told}
+    return {"statusCode": HTTPStatus.OK}
 
 
 def _opened(deps: Deps, event: dict[str, Any], connection_id: str) -> dict[str, Any]:
@@ -83,8 +79,8 @@ def _caller(deps: Deps, headers: dict[str, str], connection_id: str) -> tuple[De
     return deps, use_ticket(deps, ticket, connection_id), PROTOCOL
 
 
-def _look(deps: Deps, connection_id: str) -> None:
+def _look(deps: Deps, connections: Connections, connection_id: str) -> None:
     """The answer is sent as a ring is: one way of the gateway's to a connection is enough."""
     missed = what_is_due(deps.at_one_version(), connection_id)
     due = {} if missed.due_at is None else {"due_at": times.rfc3339(missed.due_at)}
-    wire_connections().send(connection_id, {"looked": str(missed.topic), **due})
+    connections.send(connection_id, {"looked": str(missed.topic), **due})

@@ -79,23 +79,26 @@ class App:
 
     def _refusal(self, exc: Exception, event: Mapping[str, Any], shown_id: str) -> answers.Answer:
         """In the form of this app and of the route, if there is one."""
-        if isinstance(exc, errors.BatonError):
-            logger().info("request refused", action="request_refused", code=exc.code)
-            # Another caller's change says nothing about this request: it is answered as busy, and may be sent again.
-            problem = answers.problem(errors.Busy() if isinstance(exc, errors.Conflict) else exc, shown_id)
-        else:
-            # The location only: a message may quote the request.
-            frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
-            logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
-            count("RequestFailed")
-            problem = answers.internal_error(shown_id)
-        problem = self._refused(problem)
+        problem = self._refused(problem_of(exc, shown_id))
         try:
             request = Request(event)
             found = self.routes.find(request.method, request.path)
         except (AttributeError, KeyError, TypeError):
             return problem
         return problem if found is None else found[0].refused(problem)
+
+
+def problem_of(exc: Exception, shown_id: str) -> answers.Answer:
+    """Returns the problem that a refusal or an error of ours is answered with, and logs it."""
+    if isinstance(exc, errors.BatonError):
+        logger().info("request refused", action="request_refused", code=exc.code)
+        # Another caller's change says nothing about this request: it is answered as busy, and may be sent again.
+        return answers.problem(errors.Busy() if isinstance(exc, errors.Conflict) else exc, shown_id)
+    # The location only: a message may quote the request.
+    frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
+    logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
+    count("RequestFailed")
+    return answers.internal_error(shown_id)
 
 
 def answered(

@@ -32,12 +32,11 @@ AUDITOR = agent("auditor")
 class Metered:
     """A settled world in a process that knows it: what is asked of its table is counted."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self) -> None:
         self.dynamo = FakeDynamo()
         self.meter, clock = Meter(self.dynamo), FakeClock()
         self.world = World(store=DynamoStore(Table(self.meter, TABLE, Patience(clock))), clock=clock).settle()
         self.stream, self.connections = Stream(self.dynamo), FakeConnections()
-        monkeypatch.setattr(handler, "wire_connections", lambda: self.connections)
         self.open(AUDITOR, "warm=", "work:auditor")
         self.event("$disconnect", "warm=")
 
@@ -50,7 +49,7 @@ class Metered:
     def event(self, route: str, connection: str, **more: Any) -> Usage:
         self.meter.taken()
         about = {"routeKey": route, "connectionId": connection, "requestId": "r1"}
-        answer = handler.answered(self.world.deps, {"requestContext": about, **more})
+        answer = handler.answered(self.world.deps, lambda: self.connections, {"requestContext": about, **more})
         assert answer["statusCode"] == 200
         return self.meter.taken()
 
@@ -81,8 +80,8 @@ class Metered:
 
 
 @pytest.fixture
-def metered(monkeypatch: pytest.MonkeyPatch) -> Metered:
-    return Metered(monkeypatch)
+def metered() -> Metered:
+    return Metered()
 
 
 def units(usage: Usage) -> tuple[int, int, float, float]:
@@ -104,7 +103,7 @@ def test_changes_that_nobody_hears_of_cost_a_read_for_each_topic(metered: Metere
 
 def test_a_handoff_whose_worker_listens_costs_what_is_documented(metered: Metered) -> None:
     metered.open(AUDITOR, "one=", "work:auditor")
-    approved = (10, 0, 0, 7.5)
+    approved = (9, 0, 0, 6.5)
     assert [units(each) for each in metered.handoff()] == [(2, 0, 0, 1), approved, *[(3, 0, 0, 1.5)] * 2]
     assert len(metered.connections.heard) == 1
     assert [units(metered.looked(*each)) for each in metered.world.looks.asked] == [(1, 0, 0, 1)] * 2

@@ -45,7 +45,7 @@ class Door:
 
     def event(self, route: str, connection_id: str, **more: Any) -> dict[str, Any]:
         about = {"routeKey": route, "connectionId": connection_id, "requestId": "r1"}
-        return handler.answered(self.room.world.deps, {"requestContext": about, **more})
+        return handler.answered(self.room.world.deps, lambda: self.room.connections, {"requestContext": about, **more})
 
     def token(self, by: Principal) -> dict[str, str]:
         store = self.room.world.store
@@ -75,10 +75,8 @@ def code_of(answer: dict[str, Any]) -> tuple[int, str]:
 
 
 @pytest.fixture
-def door(monkeypatch: pytest.MonkeyPatch) -> Door:
-    door = Door(BellRoom())
-    monkeypatch.setattr(handler, "wire_connections", lambda: door.room.connections)
-    return door
+def door() -> Door:
+    return Door(BellRoom())
 
 
 def test_a_token_opens_and_is_in_no_answer(door: Door) -> None:

@@ -134,17 +134,20 @@ def test_another_two_are_rung_if_nobody_claims_and_twice_as_many_each_time(room:
     assert len(counts) == MAX_ROUNDS + 1
 
 
-def test_others_are_rung_the_second_time(room: BellRoom) -> None:
+def test_others_are_rung_the_second_time_and_for_another_task(room: BellRoom) -> None:
     token = room.token("auditor")
     everybody = {room.listen(WORK, token) for _ in range(40)}
-    room.world.ready()
-    room.ring()
-    rung = [frozenset(connection for connection, _ in room.rings(WORK))]
-    for _ in range(3):
+    rung = list[list[frozenset[str]]]()
+    for number in range(10):
+        Team(world=room.world).ask("auditor", f"task {number}")
+        room.ring()
+        rung.append([frozenset(connection for connection, _ in room.rings(WORK))])
         room.look()
-        rung.append(frozenset(connection for connection, _ in room.rings(WORK)))
-    assert all(each <= everybody for each in rung)
-    assert len(frozenset().union(*rung)) > max(len(each) for each in rung)
+        rung[-1].append(frozenset(connection for connection, _ in room.rings(WORK)))
+        room.world.looks.asked.clear()
+    assert all(len(first) == 2 and len(second) == 4 and first | second <= everybody for first, second in rung)
+    assert len({first for first, _ in rung}) > 1
+    assert any(not first <= second for first, second in rung)
 
 
 def test_a_claimed_task_is_looked_at_no_more_until_its_lease_ends(room: BellRoom) -> None:

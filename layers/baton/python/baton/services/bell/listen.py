@@ -11,7 +11,8 @@ from baton.domain.access.token import digest
 from baton.domain.bell.listener import MAX_OF_WORKSPACE, TICKET_SECONDS, Listener, Ticket, Topic, TopicKind
 from baton.ports.deps import Deps
 from baton.services.claims.candidates import Look, candidates
-from baton.services.handoffs.read_inbox import must_exist
+from baton.services.claims.claim_task import must_be_active
+from baton.services.handoffs.read_inbox import must_be_let_read
 from baton.steps.access.read_rights import ReadRights, readable_task
 from baton.steps.agents.kill_switch import caller_must_be_on
 from baton.steps.claims.take_task import Claimer
@@ -23,15 +24,9 @@ def must_be_let_listen(deps: Deps, by: Principal, topic: Topic) -> None:
     caller_must_be_on(deps, by)
     match topic.kind:
         case TopicKind.WORK:
-            by.acting_for(topic.name)
-            must_exist(deps, by.workspace, topic.name)
-            agent = deps.store.agents.agent(by.workspace, topic.name)
-            if agent is not None:
-                agent.must_be_active()
+            must_be_active(deps, by.workspace, by.acting_for(topic.name))
         case TopicKind.INBOX:
-            if not by.is_human:
-                by.acting_for(topic.name)
-            must_exist(deps, by.workspace, topic.name)
+            must_be_let_read(deps, by, topic.name)
         case TopicKind.TASK:
             readable_task(deps, by, topic.name)
         case TopicKind.LISTS:

@@ -12,7 +12,6 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.access.token import Token
 from baton.domain.agents.agent import Runtime
 from baton.domain.bell.listener import Listener, Topic, TopicKind, place_of
 from baton.domain.bell.ring import (
@@ -94,8 +93,9 @@ class Bell:
 
     def close_refused(self, workspace: str) -> None:
         """Closes the connections whose principals may no longer listen. Raises ``Busy``."""
-        for each in _in_parts(self.deps.store.bell.of_workspace(workspace), 2 * AT_ONCE):
-            list(self._hearing([connection_id for connection_id, _ in each]))
+        connections = (connection_id for connection_id, _ in self.deps.store.bell.of_workspace(workspace))
+        while some := list(islice(connections, AT_ONCE)):
+            list(self._hearing(some))
 
     # Inside
 
@@ -198,13 +198,10 @@ class Bell:
             self.told.keep(topic, ring.due_at or now)
 
     def _hearing(self, connection_ids: Sequence[str]) -> Iterator[Listener]:
-        """Yields those that may still listen, judged by their tokens, agents and rights as they are now. The others are
-        closed."""
-        found = self.deps.store.bell.listeners(connection_ids) if connection_ids else []
-        tokens = self.deps.store.tokens
-        known: dict[str, Token] = {}
-        for part in _in_parts(iter(dict.fromkeys(each.token_id for each in found)), AT_ONCE):
-            known |= tokens.tokens_of(part)
+        """Yields those of at most ``AT_ONCE`` that may still listen, judged by their tokens, agents and rights as they
+        are now. The others are closed."""
+        found = self.deps.store.bell.listeners(connection_ids)
+        known = self.deps.store.tokens.tokens_of(list({each.token_id: None for each in found}))
         now, let = self.deps.clock.now(), dict[tuple[str, Topic], bool]()
         for each in found:
             key = (each.token_id, each.topic)
@@ -255,14 +252,3 @@ def _was_just_claimed(task: Task, claim: Claim) -> bool:
 
 def _due(ring: Ring, now: datetime) -> datetime:
     return ring.due_at or now
-
-
-def _in_parts(things: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    part: list[Any] = []
-    for each in things:
-        part.append(each)
-        if len(part) == size:
-            yield part
-            part = []
-    if part:
-        yield part

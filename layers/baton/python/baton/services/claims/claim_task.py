@@ -75,12 +75,13 @@ def claim_next(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | N
 
 
 def _must_be_eligible(deps: Deps, claimer: Claimer) -> None:
-    _must_be_active(deps, claimer)
+    must_be_active(deps, claimer.by.workspace, claimer.agent)
     apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker)
 
 
-def _must_be_active(deps: Deps, claimer: Claimer) -> None:
-    agent = deps.store.agents.agent(claimer.by.workspace, claimer.agent)
+def must_be_active(deps: Deps, workspace: str, slug: str) -> None:
+    """Raises ``Unknown`` and ``InactiveAgent``."""
+    agent = deps.store.agents.agent(workspace, slug)
     if agent is None:
         raise errors.Unknown("agent")
     agent.must_be_active()
@@ -102,7 +103,7 @@ def claim_next_waiting(
         if idempotency_key:
             claimed = _earlier_claim(deps, claimer, idempotency_key)
         if claimed is None:
-            _must_be_active(deps, claimer)
+            must_be_active(deps, claimer.by.workspace, claimer.agent)
     return claimed
 
 

@@ -15,10 +15,15 @@ from baton.steps.claims.held_claims import FIRST_PAUSE_SECONDS, unsettled
 def read_inbox(deps: Deps, by: Principal, slug: str, limit: int, cursor: str | None) -> Page:
     """Returns the inbox, oldest first, to the agent, a principal that may act for it, or a human. Raises
     ``NotYourAgent``, ``ScopeNeeded`` and ``Unknown``."""
+    must_be_let_read(deps, by, slug)
+    return deps.store.inboxes.inbox(by.workspace, slug, limit, cursor)
+
+
+def must_be_let_read(deps: Deps, by: Principal, slug: str) -> None:
+    """Raises ``NotYourAgent``, ``ScopeNeeded`` and ``Unknown``."""
     if not by.is_human:
         by.acting_for(slug)
     must_exist(deps, by.workspace, slug)
-    return deps.store.inboxes.inbox(by.workspace, slug, limit, cursor)
 
 
 def acknowledge(deps: Deps, by: Principal, slug: str, ids: Sequence[str]) -> int:
