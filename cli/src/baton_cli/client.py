@@ -46,13 +46,14 @@ class Client:
         profile: Profile,
         patience: Patience | None = None,
         *,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] | None = None,
         say: Callable[[str], None] = lambda _said: None,
         during: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """``say`` gets a sentence before each pause. ``during`` is entered while a request waits for its answer."""
         self.profile = profile
-        self._patience, self._sleep, self._say, self._during = patience or Patience(), sleep, say, during
+        self._patience, self._sleep = patience or Patience(), sleep or time.sleep
+        self._say, self._during = say, during
         self._threads, self._wires = threading.local(), list[HttpConnection]()
         self._waits, self._wait_pause = WaitBackoff(), 0.0
         self._tagged: dict[str, tuple[str, Any]] = {}

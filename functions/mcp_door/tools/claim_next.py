@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from baton.domain import errors, times
 from baton.domain.access.principal import PrincipalKind
+from baton.services.claims.claim_task import next_due
 from mcp_door.tools import request_shown, tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
 from mcp_door.tools.memory_shown import memory_lines
@@ -41,7 +43,7 @@ def claim_next(call: ToolCall[ClaimArguments]) -> Said:
     """Claim your best ready task: yours alone until the lease ends."""
     claimed = _claimed(call)
     if claimed is None:
-        return nothing(call.agent)
+        return nothing(call.agent, next_due(call.caller.deps, call.caller.by.workspace, call.agent))
     data = {"claimed": True, **claim_data(claimed)}
     return Said(["Claimed.", *claim_lines(claimed)], next_step(claimed), data, others=OTHERS)
 
@@ -75,11 +77,15 @@ def _own_claim_named(call: ToolCall[ClaimArguments]) -> Iterator[None]:
         raise
 
 
-def nothing(agent: str) -> Said:
-    lines = [f"There is no work for {texts.line(agent)} now."]
+def nothing(agent: str, due_at: datetime | None = None) -> Said:
+    due = {"due_at": times.rfc3339(due_at)} if due_at else {}
+    lines = [
+        f"There is no work for {texts.line(agent)} now.",
+        *(f"The next is due at {each}." for each in due.values()),
+    ]
     wait = f"call claim_next again: wait_seconds, at most {MAX_WAIT_SECONDS}, waits for work"
     step = f"{wait}; list_tasks with held shows what your agent holds"
-    return Said(lines, step, {"claimed": False})
+    return Said(lines, step, {"claimed": False, **due})
 
 
 def claim_lines(claimed: dict[str, Any]) -> list[str]:

@@ -20,13 +20,19 @@ CODER = agent("auto-code")
 
 
 @pytest.fixture
-def tower(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeBell]:
-    """Whoever asks again and again, or polls, fails."""
-    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it asks again and again"))
+def bell(terminal: Terminal) -> Iterator[FakeBell]:
     with fake_bell() as made:
         gateway = terminal.api.gateway
         gateway.deps = replace(gateway.deps, bell_url=made.url)
         yield made
+
+
+@pytest.fixture
+def tower(bell: FakeBell) -> Iterator[FakeBell]:
+    """Whoever asks again and again, or polls, fails. The server itself sleeps while it ends."""
+    with pytest.MonkeyPatch.context() as while_it_rings:
+        while_it_rings.setattr(time, "sleep", lambda _: pytest.fail("it asks again and again"))
+        yield bell
 
 
 def afterwards(tower: FakeBell, topic: str, act: Callable[[], Any]) -> Thread:
@@ -111,12 +117,12 @@ def test_who_waits_for_a_task_is_rung_for_its_change(terminal: Terminal, tower: 
     acting.join()
 
 
-def test_a_first_lease_is_that_of_a_poll(terminal: Terminal, tower: FakeBell) -> None:
+def test_a_first_lease_is_that_of_a_poll(terminal: Terminal, bell: FakeBell) -> None:
     terminal.sit(CODER)
     terminal.world.clock.stands_still = False
     said = ("tasks", "claim", "--agent", "auto-code", "--wait", "0.01", "--first-lease", "30")
     assert terminal.runs(*said)[0] == 5
-    assert (polls(terminal) > 0, tower.handshakes) == (True, [])
+    assert (polls(terminal) > 0, bell.handshakes) == (True, [])
 
 
 def _later(terminal: Terminal) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -49,6 +49,16 @@ def test_work_goes_from_one_agent_to_another_and_back(client: McpClient) -> None
     assert "Build the parser" in seen["chain"]
     listed = client.done(ARCHITECT, "list_tasks", agent="auto-code")
     assert [each["task_id"] for each in listed["tasks"]] == [made["task_id"]]
+
+
+def test_a_claim_that_finds_nothing_says_when_the_next_task_is_due(client: McpClient, world: World) -> None:
+    empty = client.done(CODER, "claim_next")
+    assert (empty["claimed"], "due_at" in empty) == (False, False)
+    held(client)
+    until = client.call(CODER, "claim_next")
+    assert (until.data["claimed"], f"The next is due at {until.data['due_at']}." in until.text) == (False, True)
+    world.clock.advance((datetime.fromisoformat(until.data["due_at"]) - world.clock.now()).total_seconds())
+    assert client.done(CODER, "claim_next")["claimed"]
 
 
 def test_every_answer_is_short_and_ends_with_the_next_step(client: McpClient) -> None:
