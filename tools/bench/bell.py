@@ -7,6 +7,8 @@ import json
 import os
 import socket
 import time
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,17 +56,17 @@ def show_bell(stack: Stack) -> None:
 
     async def crowd() -> tuple[Crowd, list[list[str]]]:
         found, rows = Crowd(), list[list[str]]()
-        before, begun = _engine(stack), time.monotonic()
+        before, begun = _Spent.by(stack), time.monotonic()
         slots = asyncio.Semaphore(AT_ONCE)
         await asyncio.gather(
             *(_join(found, slots, stack.port, f"{url}?listen=work:{target}", token) for _ in range(CONNECTIONS))
         )
         listeners = [asyncio.create_task(_hear(found, each)) for each in found.connections]
-        opened = _engine(stack)
+        opened = _Spent.by(stack)
         rows.append(_row(f"{CONNECTIONS} connections open", time.monotonic() - begun, before, opened))
         begun = time.monotonic()
         await asyncio.sleep(minutes * 60)
-        idle = _engine(stack)
+        idle = _Spent.by(stack)
         rows.append(
             _row(
                 f"nothing happens ({len(found.rung)} rings, {found.lost} lost)", time.monotonic() - begun, opened, idle
@@ -79,7 +81,7 @@ def show_bell(stack: Stack) -> None:
                 f"one task: {len(within)} rung in the first second, {len(found.rung)} in {LISTENS_SECONDS:.0f} s",
                 LISTENS_SECONDS,
                 idle,
-                _engine(stack),
+                _Spent.by(stack),
             )
         )
         for each in listeners:
@@ -90,9 +92,11 @@ def show_bell(stack: Stack) -> None:
     _, rows = asyncio.run(crowd())
     table(
         "Connections that listen to one agent's work, at one local stack",
-        ("", "seconds", "CPU s", "MB more"),
+        ("", "seconds", "CPU s", "MB more", "ring", "others"),
         rows,
-        "CPU and memory: of the engine and all of its functions. Nobody claims the task, so that others are rung.",
+        "CPU and memory: of the engine and all of its functions. ring, others: how often that function and all others were "
+        "called, but listen, of which the engine logs no call; what sends nothing calls none, and nothing is read without a "
+        "call. Nobody claims the task, so that others are rung.",
     )
 
 
@@ -114,21 +118,44 @@ async def _hear(crowd: Crowd, connection: ClientConnection) -> None:
         crowd.lost += 1
 
 
-def _engine(stack: Stack) -> tuple[float, float]:
-    """Returns seconds of processor and megabytes of memory, of the engine's process and those below it."""
-    below, todo = list[int](), [stack.pid]
-    while todo:
-        below.append(pid := todo.pop())
-        with suppress(OSError):
-            todo += [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    ticks, pages = 0, 0
-    for pid in below:
-        with suppress(OSError):
-            stat = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-            ticks += int(stat[11]) + int(stat[12])
-            pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+@dataclass(frozen=True)
+class _Spent:
+    """Since the engine's begin, by it and its functions: seconds of processor, megabytes of memory now, and how often
+    each function was called."""
+
+    seconds: float
+    megabytes: float
+    calls: Counter[str]
+
+    @classmethod
+    def by(cls, stack: Stack) -> _Spent:
+        below, todo = list[int](), [stack.pid]
+        while todo:
+            below.append(pid := todo.pop())
+            with suppress(OSError):
+                todo += [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        ticks, pages = 0, 0
+        for pid in below:
+            with suppress(OSError):
+                stat = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+                ticks += int(stat[11]) + int(stat[12])
+                pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return cls(
+            ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / 1e6, Counter(dict(_calls(stack)))
+        )
 
 
-def _row(name: str, seconds: float, before: tuple[float, float], after: tuple[float, float]) -> list[str]:
-    return [name, number(seconds), number(after[0] - before[0]), number(after[1] - before[1])]
+def _calls(stack: Stack) -> Iterator[tuple[str, int]]:
+    """Each function's name without the stack's, and how often it was called, by the lines with which a call begins."""
+    logs = stack.aws("logs")
+    for group in logs.describe_log_groups(logGroupNamePrefix="/aws/lambda/")["logGroups"]:
+        pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group["logGroupName"])
+        begun = sum(each["message"].startswith("START ") for page in pages for each in page["events"])
+        yield group["logGroupName"].rpartition("/")[2].partition("-")[2], begun
+
+
+def _row(name: str, seconds: float, before: _Spent, after: _Spent) -> list[str]:
+    calls = after.calls - before.calls
+    rings = calls.pop("ring", 0)
+    spent = [seconds, after.seconds - before.seconds, after.megabytes - before.megabytes]
+    return [name, *map(number, spent), str(rings), str(calls.total())]
