@@ -33,6 +33,7 @@ class Night:
         self.revoked = self.room.token("auditor")
         self.deaf = self.room.listen(WORK, self.revoked)
         self.hearing = self.room.listen(WORK)
+        self.rig.world.clock.advance(60)  # the handshakes are over
         task_id = self.rig.world.needing()
         self.room.ring()
         self.room.connections.heard.clear()

@@ -94,9 +94,9 @@ def show_bell(stack: Stack) -> None:
         "Connections that listen to one agent's work, at one local stack",
         ("", "seconds", "CPU s", "MB more", "ring", "others"),
         rows,
-        "CPU and memory: of the engine and all of its functions. ring, others: how often that function and all others were "
-        "called, but listen, of which the engine logs no call; what sends nothing calls none, and nothing is read without a "
-        "call. Nobody claims the task, so that others are rung.",
+        "CPU and memory: of the engine and all of its functions. ring, others: how often ring and all other functions were "
+        "called, but listen, whose calls the engine doesn't log; what sends nothing calls none, and nothing is read "
+        "without a call. Nobody claims the task, so that others are rung.",
     )
 
 

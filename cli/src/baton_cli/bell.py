@@ -113,12 +113,12 @@ class Bell:
             self._waiting.clear()
             self._left_at = time.monotonic()
 
-    def expect(self, due_at: str) -> None:
+    def expect(self, due_at: str, within: float = float("inf")) -> None:
         """Notes what an empty answer said of the next task's time, if it did. What has been due for long is none that a
-        look would find."""
+        look would find, and of what is due in ``within`` seconds or more the bell tells as many as it takes."""
         with contextlib.suppress(ValueError, OverflowError):
             moment = self._moment(due_at)
-            if moment > time.monotonic() - STALE_SECONDS:
+            if -STALE_SECONDS < moment - time.monotonic() < within:
                 self._note(moment)
 
     def stop(self) -> None:

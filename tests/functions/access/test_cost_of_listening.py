@@ -92,6 +92,9 @@ def test_who_waits_by_the_bell_costs_what_is_documented(metered: Metered) -> Non
     """docs/cost.md reckons three cents a month with these."""
     assert units(metered.open(AUDITOR, "one=", "work:auditor")) == (4, 1, 3, 3)
     assert units(metered.event("$default", "one=")) == (6, 0, 0, 4.5)
+    approve_task(metered.world.deps, HUMAN, metered.world.needing(), None)
+    metered.meter.taken()
+    assert units(metered.event("$default", "one=")) == (8, 0, 0, 5.5)  # and who else listens
     assert units(metered.event("$disconnect", "one=")) == (0, 1, 3, 0)
 
 

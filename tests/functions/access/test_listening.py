@@ -241,6 +241,7 @@ def test_a_session_that_is_signed_out_is_closed_at_once(door: Door) -> None:
     door.token(human())
     session, text = open_session(door.room.world.deps, token_of(human()).principal)
     door.open("lists", {"Authorization": f"Bearer {text}"})
+    door.room.world.clock.advance(60)
     revoke_token(door.room.world.deps, HUMAN, session.id)
     assert door.room.ring().closed == 1
     assert door.room.connections.open == set()

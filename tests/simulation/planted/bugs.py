@@ -183,7 +183,7 @@ FAMILIES = (
         do.condition("task:Wait.is_met", "ended >= max(1, len(self.branches) - 1)", "branches")),
     bug("no errand for the join", do.never("change_task:_end_writes", "has_branch_ended")),
     bug("a join's errand is read after its branches",
-        do.later("join_branches:join_branches", "job", "JOIN"), habits={"focus": Focus.BRANCHES}),
+        do.later("join_branches:join_branches", "job", "JOIN"), habits={"focus": Focus.BRANCHES}, steps=200_000),
     bug("a new errand is taken for the old",
         do.text("dynamodb/store:STILL_THE_SAME", "= :stamp", "= :stamp OR #stamp <> :stamp"),
         habits={**_AT_ONCE, "focus": Focus.BRANCHES, "notices": NoticeFate.KEPT, "lag_ms": 0, "doubled_share": 0},

@@ -47,7 +47,7 @@ WORDS = (
     bug("the repeat of an end lacks its output", do.argument("end_claim:_replayed", "TaskDetails", "output", "None")),
     bug("the claim that follows has the default lease",
         do.drop_argument("claim_following:_claimer", "Claimer", "lease_seconds", "1 of 2")),
-    bug("a completion leaves criteria out", do.never("transitions:_complete", "CriteriaUnreported")),
+    bug("a completion leaves criteria out", do.never("transitions:_complete", "CriteriaUnreported"), steps=200_000),
     bug("what was seen isn't compared with what is approved", do.never("transitions:_as_seen", "RevisionChanged")),
     bug("who has no part in a conversation speaks in it",
         do.never("converse:say", "heard"), habits=_TALKS, steps=100_000),

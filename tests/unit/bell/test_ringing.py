@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from itertools import pairwise
 
 import pytest
@@ -594,6 +595,7 @@ def test_a_principal_has_as_many_connections_as_the_setting_says(room: BellRoom)
 def test_a_revoked_token_hears_nothing_more_and_is_closed(room: BellRoom) -> None:
     token, other = room.token("auditor"), room.token("auditor")
     revoked, kept = room.listen(WORK, token), room.listen(WORK, other)
+    room.world.clock.advance(60)
     revoke_token(room.world.deps, human(), token.id)
     report = room.ring()
     assert report.closed == 1
@@ -602,6 +604,16 @@ def test_a_revoked_token_hears_nothing_more_and_is_closed(room: BellRoom) -> Non
     room.ring()
     assert [connection for connection, _ in room.rings(WORK)] == [kept]
     assert room.world.store.bell.listener(revoked) is None
+
+
+def test_who_is_refused_while_its_handshake_may_not_be_answered_yet_is_closed_again(room: BellRoom) -> None:
+    token = room.token("auditor")
+    connection = room.listen(WORK, token)
+    revoke_token(room.world.deps, human(), token.id)
+    assert (room.ring().closed, room.world.store.bell.listener(connection) is None) == (1, False)
+    room.world.clock.advance(60)
+    room.world.ready()
+    assert (room.ring().closed, room.world.store.bell.listener(connection) is None) == (1, True)
 
 
 def test_a_revoked_token_hears_nothing_even_if_the_stream_hasnt_told_of_it(room: BellRoom) -> None:
@@ -636,6 +648,7 @@ def test_a_token_that_is_over_hears_nothing(room: BellRoom) -> None:
 def test_reading_rights_that_are_taken_back_silence_a_listener(room: BellRoom) -> None:
     change_settings(room.world.deps, HUMAN, {"agents_read": "workspace"})
     room.listen("lists", room.token("scout"))
+    room.world.clock.advance(60)
     change_settings(room.world.deps, HUMAN, {"agents_read": "own"})
     assert room.ring().closed == 1
 
@@ -671,6 +684,31 @@ def test_a_look_finds_the_end_of_a_lease(room: BellRoom) -> None:
     claim = claimed.details.task.claim
     assert claim is not None
     assert what_is_due(room.world.deps, connection).due_at == claim.expires_at
+
+
+def test_of_many_who_listen_two_are_told_of_what_is_due_later_and_all_of_what_is_due_now(room: BellRoom) -> None:
+    connections = [room.listen(WORK) for _ in range(9)]
+    task_id = room.world.needing()
+    approve_task(room.world.deps, human(), task_id, None)
+
+    def told() -> list[datetime]:
+        return [each for one in connections if (each := what_is_due(room.world.deps, one).due_at) is not None]
+
+    assert told() == [room.world.task(task_id).ready_at] * 2
+    room.world.clock.advance(10)
+    assert told() == [room.world.clock.now()] * 9
+
+
+def test_of_what_is_due_at_other_times_others_are_told(room: BellRoom) -> None:
+    connections = [room.listen(WORK) for _ in range(9)]
+    told = set[str]()
+    room.world.ready()
+    for number in range(8):
+        call = call_of(room.world.claim(lease_seconds=60 + number))
+        told |= {one for one in connections if what_is_due(room.world.deps, one).due_at is not None}
+        release_task(room.world.deps, call, ReleasedWork(reason="later"))
+        room.world.clock.advance(600)
+    assert len(told) > 4
 
 
 def test_a_look_of_who_may_no_longer_listen_is_the_last_one(room: BellRoom) -> None:

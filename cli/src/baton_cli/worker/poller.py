@@ -22,6 +22,8 @@ POLL_SECONDS = 8.0
 # to other programs.
 POLLS_OF_A_TOKEN = 4
 MARGIN_SECONDS = 15.0
+# What is due so soon may not have been rung yet, as indexes and streams lag; of the rest a ring tells.
+SOON_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Poller:
         ``poll_lock``."""
         if self.bell is not None and not self.bell.is_away:
             result = self._look()
-            self.bell.expect(result.answer.due_at)
+            self.bell.expect(result.answer.due_at, SOON_SECONDS)
             return result
         request, timeout = self.backoff.poll, self.poll_seconds + MARGIN_SECONDS
         with self.poll_slots:

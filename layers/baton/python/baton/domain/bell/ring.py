@@ -21,6 +21,8 @@ AGAIN_AFTER_SECONDS = 2
 MAX_ROUNDS = 12
 # A look at what is due comes so much before it: who listens is told ahead.
 BEFORE_IT_IS_DUE = times.seconds(3)
+# How many are rung for one task at first: one that claims it, and one more.
+FIRST_RUNG = 2
 # Of one agent, at once. Who was rung looks until nothing is left.
 MAX_RUNG = 20
 # Who looks at lists is told once in this time by each process: of more changes, by when to look again.

@@ -9,6 +9,7 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.access.token import digest
 from baton.domain.bell.listener import MAX_OF_WORKSPACE, TICKET_SECONDS, Listener, Ticket, Topic, TopicKind
+from baton.domain.bell.ring import FIRST_RUNG, opaque
 from baton.ports.deps import Deps
 from baton.services.claims.candidates import Look, candidates
 from baton.services.claims.claim_task import must_be_active
@@ -77,7 +78,7 @@ def stop_listening(deps: Deps, connection_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """What a listener to an agent's work should do. ``due_at``: when to look, as far as is known."""
+    """What a listener to an agent's work should do. ``due_at``: when to look; of what is due later, a few are told."""
 
     topic: Topic
     due_at: datetime | None
@@ -100,6 +101,16 @@ def what_is_due(deps: Deps, connection_id: str) -> Missed:
     if listener.topic.kind is not TopicKind.WORK:
         return Missed(listener.topic, None)
     claimer = Claimer(by=token.principal, agent=listener.topic.name, worker=connection_id)
-    is_ready = next(candidates(deps, claimer, Look()), None) is not None
-    due_at = deps.clock.now() if is_ready else deps.store.queues.next_due(listener.topic.workspace, listener.topic.name)
-    return Missed(listener.topic, due_at)
+    if next(candidates(deps, claimer, Look()), None) is not None:
+        return Missed(listener.topic, deps.clock.now())
+    due_at = deps.store.queues.next_due(listener.topic.workspace, listener.topic.name)
+    is_told = due_at is not None and connection_id in _told_ahead(deps, listener.topic, due_at)
+    return Missed(listener.topic, due_at if is_told else None)
+
+
+def _told_ahead(deps: Deps, topic: Topic, due_at: datetime) -> list[str]:
+    """Returns as many as a ring would reach, others for each time: if all were told when a lease ends, all would claim
+    then."""
+    first = deps.store.bell.listening(topic, FIRST_RUNG, opaque(due_at))
+    left = FIRST_RUNG - len(first)
+    return first + deps.store.bell.listening(topic, left) if left else first

@@ -18,6 +18,7 @@ from baton.domain.bell.ring import (
     AGAIN_AFTER_SECONDS,
     AHEAD,
     BEFORE_IT_IS_DUE,
+    FIRST_RUNG,
     LISTS_PAUSE,
     MAX_ROUNDS,
     MAX_RUNG,
@@ -111,7 +112,7 @@ class Bell:
             soon = [each for each in rings if _due(each, now) - now <= AHEAD]
             self.report.late += sum(_due(each, now) < now for each in soon)
             if soon:
-                self._ring_some(topic, soon, min((len(soon) + 1) * 2 ** (number - 1), MAX_RUNG), number)
+                self._ring_some(topic, soon, min((len(soon) - 1 + FIRST_RUNG) * 2 ** (number - 1), MAX_RUNG), number)
         for task in tasks:
             if task.id in heard and number <= MAX_ROUNDS:
                 self._look_again(task, number, now)
@@ -153,7 +154,7 @@ class Bell:
         else:
             topic = Topic(task.workspace, TopicKind.WORK, claim.agent)
             ring = Ring(topic, claim.expires_at, opaque(task.id, task.fence))
-            self._ring_some(topic, [ring], min(2 * 2**number, MAX_RUNG), number)
+            self._ring_some(topic, [ring], min(FIRST_RUNG * 2**number, MAX_RUNG), number)
             at = max(now, claim.expires_at) + times.seconds(AGAIN_AFTER_SECONDS * 2**number)
             number += 1
         if number <= MAX_ROUNDS:
@@ -232,10 +233,12 @@ class Bell:
         return heard
 
     def _close(self, listener: Listener) -> None:
-        """Whoever dies in between is found listening once more, and is closed again."""
+        """Whoever dies in between is found listening once more, and is closed again. So is a connection whose handshake
+        may open it only now."""
         self.report.closed += 1
         self.connections.close(listener.connection_id)
-        self.deps.store.bell.remove_listener(listener.connection_id)
+        if listener.is_settled(self.deps.clock.now()):
+            self.deps.store.bell.remove_listener(listener.connection_id)
 
 
 def _by_topic(of_tasks: Iterable[Iterable[Ring]]) -> dict[Topic, list[Ring]]:
