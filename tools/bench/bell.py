@@ -94,7 +94,7 @@ def show_bell(stack: Stack) -> None:
         "Connections that listen to one agent's work, at one local stack",
         ("", "seconds", "CPU s", "MB more", "ring", "others"),
         rows,
-        "CPU and memory: of the engine and all of its functions. ring, others: how often ring and all other functions were "
+        "CPU and memory: of the engine and all of its functions. ring, others: how often ring and all others were "
         "called, but listen, whose calls the engine doesn't log; what sends nothing calls none, and nothing is read "
         "without a call. Nobody claims the task, so that others are rung.",
     )
