@@ -354,6 +354,9 @@ BELL = (
     bug("a look of who may listen no longer isn't the last one",
         do.drop_statement("bell/listen:what_is_due", "remove_listener"), habits=_BY_BELL,
         harmless="each ring and each look judges it anew and tells it nothing, and the door closes it"),
+    bug("a look tells nobody of what is due later", do.never("bell/listen:what_is_due", "is_told"), habits=_BY_BELL),
+    bug("who is refused as it connects is forgotten, and stays open",
+        do.always("services/bell/ring:Bell._close", "is_settled"), habits=_BY_BELL, steps=200_000),
 )  # fmt: skip
 BUGS = (
     *(*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *INBOXES, *FAMILIES, *RUNS, *TRAILS),
