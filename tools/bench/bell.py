@@ -8,9 +8,10 @@ import os
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -42,6 +43,15 @@ class Crowd:
     lost: int = 0
 
 
+@dataclass(frozen=True)
+class Door:
+    """Where to listen, and as whom."""
+
+    url: str
+    port: int
+    token: str = field(repr=False)
+
+
 def show_bell(stack: Stack) -> None:
     store = DynamoStore(Table(stack.aws("dynamodb"), stack.table, Patience(SystemClock())))
     office = Office(store, f"bell-{time.time_ns()}", agents=2, auto=True).open()
@@ -53,60 +63,48 @@ def show_bell(stack: Stack) -> None:
     )
     url = stack.http(token).get("/bell").json()["url"]
     minutes = float(os.environ.get("MINUTES") or IDLE_MINUTES)
-
-    async def crowd() -> tuple[Crowd, list[list[str]]]:
-        found, rows = Crowd(), list[list[str]]()
-        before, begun = _Spent.by(stack), time.monotonic()
-        slots = asyncio.Semaphore(AT_ONCE)
-        await asyncio.gather(
-            *(_join(found, slots, stack.port, f"{url}?listen=work:{target}", token) for _ in range(CONNECTIONS))
-        )
-        listeners = [asyncio.create_task(_hear(found, each)) for each in found.connections]
-        opened = _Spent.by(stack)
-        rows.append(_row(f"{CONNECTIONS} connections open", time.monotonic() - begun, before, opened))
-        begun = time.monotonic()
-        await asyncio.sleep(minutes * 60)
-        idle = _Spent.by(stack)
-        rows.append(
-            _row(
-                f"nothing happens ({len(found.rung)} rings, {found.lost} lost)", time.monotonic() - begun, opened, idle
-            )
-        )
-        begun = time.monotonic()
-        await asyncio.to_thread(asking.post, "/handoff-markers", json=marker(source, target))
-        await asyncio.sleep(LISTENS_SECONDS)
-        within = [each for each in found.rung if each - begun < 1]
-        rows.append(
-            _row(
-                f"one task: {len(within)} rung in the first second, {len(found.rung)} in {LISTENS_SECONDS:.0f} s",
-                LISTENS_SECONDS,
-                idle,
-                _Spent.by(stack),
-            )
-        )
-        for each in listeners:
-            each.cancel()
-        await asyncio.gather(*(each.close() for each in found.connections), return_exceptions=True)
-        return found, rows
-
-    _, rows = asyncio.run(crowd())
+    hand_off = partial(asking.post, "/handoff-markers", json=marker(source, target))
     table(
         "Connections that listen to one agent's work, at one local stack",
         ("", "seconds", "CPU s", "MB more", "ring", "others"),
-        rows,
+        asyncio.run(_rows(stack, Door(f"{url}?listen=work:{target}", stack.port, token), minutes * 60, hand_off)),
         "CPU and memory: of the engine and all of its functions. ring, others: how often ring and all others were "
         "called, but listen, whose calls the engine doesn't log; what sends nothing calls none, and nothing is read "
         "without a call. Nobody claims the task, so that others are rung.",
     )
 
 
-async def _join(crowd: Crowd, slots: asyncio.Semaphore, port: int, url: str, token: str) -> None:
+async def _rows(stack: Stack, door: Door, idle_seconds: float, hand_off: Callable[[], object]) -> list[list[str]]:
+    crowd, slots, begun = Crowd(), asyncio.Semaphore(AT_ONCE), _Spent.by(stack)
+    await asyncio.gather(*(_join(crowd, slots, door) for _ in range(CONNECTIONS)))
+    listeners = [asyncio.create_task(_hear(crowd, each)) for each in crowd.connections]
+    opened = _Spent.by(stack)
+    await asyncio.sleep(idle_seconds)
+    idle, nothing = _Spent.by(stack), f"nothing happens ({len(crowd.rung)} rings, {crowd.lost} lost)"
+    handed_off_at = time.monotonic()
+    await asyncio.to_thread(hand_off)
+    await asyncio.sleep(LISTENS_SECONDS)
+    rung, at_once = len(crowd.rung), sum(each - handed_off_at < 1 for each in crowd.rung)
+    rows = [
+        _row(f"{CONNECTIONS} connections open", begun, opened),
+        _row(nothing, opened, idle),
+        _row(
+            f"one task: {at_once} rung in the first second, {rung} in {LISTENS_SECONDS:.0f} s", idle, _Spent.by(stack)
+        ),
+    ]
+    for each in listeners:
+        each.cancel()
+    await asyncio.gather(*(each.close() for each in crowd.connections), return_exceptions=True)
+    return rows
+
+
+async def _join(crowd: Crowd, slots: asyncio.Semaphore, door: Door) -> None:
     async with slots:
-        made = socket.create_connection(("127.0.0.1", port))
+        made = socket.create_connection(("127.0.0.1", door.port))
         made.setblocking(False)
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = {"Authorization": f"Bearer {door.token}"}
         crowd.connections.append(
-            await connect(url, sock=made, additional_headers=headers, ping_interval=None, open_timeout=60)
+            await connect(door.url, sock=made, additional_headers=headers, ping_interval=None, open_timeout=60)
         )
 
 
@@ -121,8 +119,9 @@ async def _hear(crowd: Crowd, connection: ClientConnection) -> None:
 @dataclass(frozen=True)
 class _Spent:
     """Since the engine's begin, by it and its functions: seconds of processor, megabytes of memory now, and how often
-    each function was called."""
+    each function was called. ``at``: when that was."""
 
+    at: float
     seconds: float
     megabytes: float
     calls: Counter[str]
@@ -141,7 +140,10 @@ class _Spent:
                 ticks += int(stat[11]) + int(stat[12])
                 pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         return cls(
-            ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / 1e6, Counter(dict(_calls(stack)))
+            time.monotonic(),
+            ticks / os.sysconf("SC_CLK_TCK"),
+            pages * os.sysconf("SC_PAGE_SIZE") / 1e6,
+            Counter(dict(_calls(stack))),
         )
 
 
@@ -154,8 +156,8 @@ def _calls(stack: Stack) -> Iterator[tuple[str, int]]:
         yield group["logGroupName"].rpartition("/")[2].partition("-")[2], begun
 
 
-def _row(name: str, seconds: float, before: _Spent, after: _Spent) -> list[str]:
+def _row(name: str, before: _Spent, after: _Spent) -> list[str]:
     calls = after.calls - before.calls
     rings = calls.pop("ring", 0)
-    spent = [seconds, after.seconds - before.seconds, after.megabytes - before.megabytes]
+    spent = [after.at - before.at, after.seconds - before.seconds, after.megabytes - before.megabytes]
     return [name, *map(number, spent), str(rings), str(calls.total())]

@@ -78,11 +78,10 @@ def _own_claim_named(call: ToolCall[ClaimArguments]) -> Iterator[None]:
 
 
 def nothing(agent: str, due_at: datetime | None = None) -> Said:
-    due = {"due_at": times.rfc3339(due_at)} if due_at else {}
-    lines = [
-        f"There is no work for {texts.line(agent)} now.",
-        *(f"The next is due at {each}." for each in due.values()),
-    ]
+    lines, due = [f"There is no work for {texts.line(agent)} now."], {}
+    if due_at is not None:
+        due = {"due_at": times.rfc3339(due_at)}
+        lines.append(f"The next is due at {due['due_at']}.")
     wait = f"call claim_next again: wait_seconds, at most {MAX_WAIT_SECONDS}, waits for work"
     step = f"{wait}; list_tasks with held shows what your agent holds"
     return Said(lines, step, {"claimed": False, **due})
