@@ -17,6 +17,7 @@ BatonError
 │   ├── HumanNeeded       only a human may do this
 │   ├── NotYourAgent      the principal doesn't act for this agent
 │   ├── ScopeNeeded       the token lacks a scope
+│   ├── NotAsked          the question isn't this person's to answer
 │   └── InactiveAgent     the calling agent, or the agent that is acted for, is switched off
 ├── Unknown               the workspace has no such thing
 ├── Refused               the state doesn't allow it
@@ -30,6 +31,7 @@ BatonError
 │   ├── NotASession · TooManySessions
 │   ├── EntryClosed       the entry was replaced, withdrawn or deleted
 │   ├── ToolSuspended     a service changed the tool's target: a human has to confirm the tool
+│   ├── QuestionClosed · ReceiptRefused
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── TooMany               a limit per caller
 │   ├── RateLimited       of requests or bytes in a minute
@@ -211,6 +213,13 @@ class HumanNeeded(Forbidden):
 
     def __init__(self, action: str) -> None:
         super().__init__(f"Only a human may {action}.", action=action)
+
+
+class NotAsked(Forbidden):
+    code = "not_asked"
+
+    def __init__(self, question_id: str) -> None:
+        super().__init__(f"The question {question_id} isn't yours to answer.", question_id=question_id)
 
 
 class NotYourAgent(Forbidden):
@@ -520,6 +529,20 @@ class AlreadyRetried(Refused):
     def __init__(self, handoff_id: str, task_id: str) -> None:
         message = f"A retry of it is under way ({task_id}); retry that one once it has ended."
         super().__init__(message, handoff_id=handoff_id, task_id=task_id)
+
+
+class QuestionClosed(Refused):
+    code = "question_closed"
+
+    def __init__(self, question_id: str, outcome: str) -> None:
+        super().__init__(f"The question {question_id} is {outcome}.", question_id=question_id, outcome=outcome)
+
+
+class ReceiptRefused(Refused):
+    code = "receipt_refused"
+
+    def __init__(self, question_id: str, why: str) -> None:
+        super().__init__(f"The approval {question_id} allows nothing: {why}.", question_id=question_id)
 
 
 class CallbackUsed(Refused):

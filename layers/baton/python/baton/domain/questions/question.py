@@ -1,0 +1,153 @@
+"""A question that a worker asks people, and the answers to it (docs/spec/questions.md). Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from baton.domain import errors
+from baton.domain.access.principal import Principal
+from baton.domain.canonical_json import digest_of
+from baton.domain.questions.approvers import Approvers
+
+# Of one task at once, and in all.
+MAX_OPEN, MAX_OF_TASK = 10, 100
+MAX_OPTIONS = 20
+
+
+class QuestionKind(StrEnum):
+    TEXT = "text"  # answered in words
+    CHOICE = "choice"  # answered with one of its options
+    FORM = "form"  # answered with a document of its JSON Schema
+    ACTION = "action"  # approved or refused
+
+
+class Outcome(StrEnum):
+    """What has become of a question. An expiry is neither a yes nor a no."""
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    APPROVED = "approved"
+    REFUSED = "refused"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"  # its task has ended, or another claim has taken the place of who asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """What a worker wants to do. What is approved is its digest."""
+
+    tool: str
+    arguments: dict[str, Any]
+    why: str = ""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of tool and arguments: why it is done isn't part of what is done."""
+        return digest_of({"arguments": self.arguments, "tool": self.tool})
+
+    def with_arguments(self, arguments: dict[str, Any]) -> Action:
+        return replace(self, arguments=arguments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What one person has decided. ``digest``: of the action that they approved. ``reason``: of a refusal."""
+
+    by: str  # the human's name
+    at: datetime
+    outcome: Outcome
+    digest: str | None = None
+    answer: Any = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """``asked_by``: the principal's key; ``fence``: of the claim that it was asked under. ``until``: it expires then.
+    ``used_at``: when the action that was approved was begun, once."""
+
+    id: str
+    task_id: str
+    kind: QuestionKind
+    text: str
+    asked_by: str
+    agent: str
+    fence: int
+    asked_at: datetime
+    until: datetime
+    approvers: Approvers
+    options: tuple[str, ...] = ()
+    schema: dict[str, Any] | None = None
+    action: Action | None = None
+    decisions: tuple[Decision, ...] = ()
+    outcome: Outcome = Outcome.OPEN
+    used_at: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.outcome is Outcome.OPEN
+
+    @property
+    def approved_digest(self) -> str | None:
+        """What may be done, once; None without an approval."""
+        last = self.decisions[-1] if self.outcome is Outcome.APPROVED else None
+        return last.digest if last is not None else None
+
+    def expired(self, now: datetime) -> Question:
+        """Returns the question as it is once its time is over."""
+        return replace(self, outcome=Outcome.EXPIRED) if self.is_open and now >= self.until else self
+
+    def withdrawn(self) -> Question:
+        return replace(self, outcome=Outcome.WITHDRAWN) if self.is_open else self
+
+    def decided(self, by: Principal, decision: Decision, groups: dict[str, tuple[str, ...]]) -> Question:
+        """Returns the question with one decision more. A refusal ends it, whoever else approved; of an approval as many
+        as are needed have to be for one digest. Raises ``QuestionClosed``, ``NotAsked`` and ``InvalidInput``."""
+        if not self.is_open or decision.at >= self.until:
+            raise errors.QuestionClosed(self.id, self.expired(decision.at).outcome)
+        if not self.approvers.may(by, groups):
+            raise errors.NotAsked(self.id)
+        self._must_fit(decision)
+        # Who decides again has changed their mind; who has approved other arguments has approved something else.
+        kept = tuple(each for each in self.decisions if each.by != by.id)
+        after = replace(self, decisions=(*kept, decision))
+        if decision.outcome is Outcome.REFUSED:
+            return replace(after, outcome=Outcome.REFUSED)
+        alike = [each.by for each in after.decisions if _means(each) == _means(decision)]
+        return replace(after, outcome=decision.outcome) if self.approvers.is_met(alike, groups) else after
+
+    def used(self, digest: str, agent: str, now: datetime) -> Question:
+        """Returns the question whose action is begun, by whoever holds the task for the agent that asked: a task that
+        waited comes back under another fence. Raises ``ReceiptRefused`` for whatever was not approved, not for this
+        agent, not any more, or was used before."""
+        if self.outcome is not Outcome.APPROVED:
+            raise errors.ReceiptRefused(self.id, f"it is {self.outcome}")
+        if self.used_at is not None:
+            raise errors.ReceiptRefused(self.id, "it was used before")
+        if agent != self.agent:
+            raise errors.ReceiptRefused(self.id, "another agent asked")
+        if now >= self.until:
+            raise errors.ReceiptRefused(self.id, "its time is over")
+        if digest != self.approved_digest:
+            raise errors.ReceiptRefused(self.id, "another digest was approved")
+        return replace(self, used_at=now)
+
+    def _must_fit(self, decision: Decision) -> None:
+        is_action = self.kind is QuestionKind.ACTION
+        wanted = {Outcome.REFUSED, Outcome.APPROVED if is_action else Outcome.ANSWERED}
+        if decision.outcome not in wanted:
+            raise errors.InvalidInput("outcome", f"must be {' or '.join(sorted(wanted))}")
+        if is_action and decision.outcome is Outcome.APPROVED and not decision.digest:
+            raise errors.InvalidInput("digest", "must be of what is approved")
+        if decision.outcome is Outcome.REFUSED and not decision.reason:
+            raise errors.InvalidInput("reason", "must say why it is refused")
+        is_choice = self.kind is QuestionKind.CHOICE and decision.outcome is Outcome.ANSWERED
+        if is_choice and decision.answer not in self.options:
+            raise errors.InvalidInput("answer", "must be one of the options")
+
+
+def _means(decision: Decision) -> tuple[Outcome, str | None, str]:
+    return decision.outcome, decision.digest, digest_of(decision.answer)
