@@ -31,7 +31,7 @@ BatonError
 │   ├── NotASession · TooManySessions
 │   ├── EntryClosed       the entry was replaced, withdrawn or deleted
 │   ├── ToolSuspended     a service changed the tool's target: a human has to confirm the tool
-│   ├── QuestionClosed · ReceiptRefused
+│   ├── QuestionClosed · ReceiptRefused · TooManyQuestions
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── TooMany               a limit per caller
 │   ├── RateLimited       of requests or bytes in a minute
@@ -536,6 +536,14 @@ class QuestionClosed(Refused):
 
     def __init__(self, question_id: str, outcome: str) -> None:
         super().__init__(f"The question {question_id} is {outcome}.", question_id=question_id, outcome=outcome)
+
+
+class TooManyQuestions(Refused):
+    code = "too_many_questions"
+
+    def __init__(self, task_id: str, most_open: int, most: int) -> None:
+        message = f"{task_id} has {most_open} open questions, or has asked {most} in all: no task may have more."
+        super().__init__(message, task_id=task_id, limit=most_open)
 
 
 class ReceiptRefused(Refused):

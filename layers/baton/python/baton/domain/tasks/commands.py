@@ -10,7 +10,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
 from baton.domain.settings.settings import Settings
 from baton.domain.tasks.calls import Seen
-from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, Wait
+from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, OpenQuestion, Wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +161,35 @@ class Resume(TaskCommand):
     wait: int  # the number of the wait (``Wait.number``)
     how: str  # ``joined`` or ``callback``
     resume_payload: dict[str, Any]  # the resume payload for the next worker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask(WorkerCommand):
+    """Asks people. The claim goes on."""
+
+    name: ClassVar[str] = "ask"
+    question: OpenQuestion
+    told: dict[str, Any]  # what the event says of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decide(TaskCommand):
+    """One person's decision on a question. ``outcome``: what becomes of it; ``open`` while more have to decide."""
+
+    name: ClassVar[str] = "decide"
+    question_id: str
+    told: dict[str, Any]
+    outcome: str
+    resume_payload: dict[str, Any]  # for a task that waits for it, and for no other question any more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseApproval(WorkerCommand):
+    """Begins the action that was approved."""
+
+    name: ClassVar[str] = "use-approval"
+    question_id: str
+    digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,11 @@ class EventType(StrEnum):
     REQUEUED = "requeued", "The task goes back after a failed attempt or a lost claim"
     HEARTBEAT_LOST = "heartbeat_lost", "The claim is lost: its lease is over"
     WAITING = "waiting", "The worker gave its claim up until `branches` have ended or a `callback` comes, as `for` says"
-    RESUMED = "resumed", "The wait is over; `by` is `joined`, `callback` or `timeout`"
+    RESUMED = "resumed", "The wait is over; `by` is `joined`, `callback`, `answered` or `timeout`"
+    QUESTION_ASKED = "question_asked", "The worker asked people: to answer a question, or to approve an action"
+    QUESTION_DECIDED = "question_decided", "A human answered, approved or refused; `outcome` says what became of it"
+    QUESTION_EXPIRED = "question_expired", "Nobody decided in time: neither a yes nor a no"
+    APPROVAL_USED = "approval_used", "The worker began the action that was approved, once"
     RESOLVED = "resolved", "A human ended the task: the work was done elsewhere"
     CANCELLED = (
         "cancelled",

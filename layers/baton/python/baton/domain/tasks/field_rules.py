@@ -25,6 +25,7 @@ class Form(Enum):
     FLAGS = auto()
     CLAIM = auto()
     WAIT = auto()
+    QUESTIONS = auto()
 
 
 ALWAYS = object()  # in the place of ``unsaid``: the field is always written

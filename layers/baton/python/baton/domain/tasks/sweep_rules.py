@@ -10,6 +10,7 @@ from baton.domain.task_state import State
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.event_type import EventType
+from baton.domain.tasks.question_rules import expire_questions
 from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Claim, Flag, Recovery, Task
 from baton.domain.tasks.wake import is_early, unclaimed_since
 
@@ -24,6 +25,7 @@ def sweep(task: Task, command: commands.Sweep, at: datetime) -> Change:
     if _deadline_passed(recorder):
         reasons.append("deadline_passed")
     if not recorder.task.is_ended:
+        reasons += expire_questions(recorder)
         look = _sweep_claimed if task.claim else _sweep_waiting if task.wait else _sweep_untaken
         reasons += look(recorder, command)
     return recorder.end(reasons=tuple(reasons))

@@ -155,7 +155,8 @@ class Wait:
     policy: Policy = Policy.ALL
     quorum: int | None = None
     branches: tuple[Branch, ...] = ()
-    interaction_id: str | None = None  # the caller's name for the callback; None for a wait on branches
+    interaction_id: str | None = None  # the caller's name for the callback; None for another wait
+    questions: tuple[str, ...] = ()  # ids of those that people have to answer
     until: datetime | None = None  # when a wait for a callback times out
 
     @property
@@ -170,6 +171,14 @@ class Wait:
             return False
         needed = {Policy.ALL: len(self.branches), Policy.ANY: 1}.get(self.policy, self.quorum or 1)
         return done >= needed
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that nobody has answered yet (docs/spec/questions.md)."""
+
+    id: str
+    until: datetime  # it expires then
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,6 +259,8 @@ class Task:
     last_checkpoint_id: str | None = optional(Form.TEXT, None)  # where the next worker goes on
     waits: int = optional(Form.NUMBER, 0)  # how often it has waited
     wait: Wait | None = optional(Form.WAIT, None)  # what it waits for; None unless waiting
+    asked: int = optional(Form.NUMBER, 0)  # how many questions its workers have asked people
+    questions: tuple[OpenQuestion, ...] = optional(Form.QUESTIONS, ())  # those that are open
     takers: tuple[str, ...] = optional(Form.TEXTS, ())  # agents that have claimed open work, the latest last
     has_output: bool = optional(Form.TRUTH, False)  # of its completion
     has_failure: bool = optional(Form.TRUTH, False)  # of the last attempt that failed

@@ -22,7 +22,7 @@ from baton.domain.priority import Priority
 from baton.domain.task_state import State
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.field_rules import ALWAYS, Form
-from baton.domain.tasks.task import TOLD, Branch, Claim, Flag, Policy, Task, TaskMeta, Wait
+from baton.domain.tasks.task import TOLD, Branch, Claim, Flag, OpenQuestion, Policy, Task, TaskMeta, Wait
 
 GENESIS = "0" * 64
 _CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes", "marked_at"})
@@ -185,7 +185,10 @@ def _wait_fields(wait: Wait) -> dict[str, Any]:
     until = None if wait.until is None else times.rfc3339(wait.until)
     branches = [{"call_id": each.call_id, "task_id": each.task_id} for each in wait.branches]
     ends = {"since": times.rfc3339(wait.since), "alert_at": times.rfc3339(wait.alert_at), "until": until}
-    return {**values, **ends, "branches": branches}
+    # What has no questions is written as it was before there were any.
+    questions = {"questions": list(wait.questions)} if wait.questions else {}
+    values.pop("questions")
+    return {**values, **ends, "branches": branches, **questions}
 
 
 def _wait(fields_: dict[str, Any]) -> Wait:
@@ -199,7 +202,16 @@ def _wait(fields_: dict[str, Any]) -> Wait:
         branches=tuple(Branch(call_id=each["call_id"], task_id=each["task_id"]) for each in fields_["branches"]),
         interaction_id=fields_.get("interaction_id"),
         until=None if (until := fields_.get("until")) is None else times.parse_rfc3339(until),
+        questions=tuple(fields_.get("questions", ())),
     )
+
+
+def _question_fields(questions: Iterable[OpenQuestion]) -> list[dict[str, str]]:
+    return [{"id": each.id, "until": times.rfc3339(each.until)} for each in questions]
+
+
+def _questions(fields_: Iterable[dict[str, str]]) -> tuple[OpenQuestion, ...]:
+    return tuple(OpenQuestion(each["id"], times.parse_rfc3339(each["until"])) for each in fields_)
 
 
 # Forms whose value isn't written as it is, and how it is read back.
@@ -210,6 +222,7 @@ WRITTEN: dict[Form, Callable[[Any], Any]] = {
     Form.FLAGS: lambda flags: sorted(map(str, flags)),
     Form.CLAIM: _claim_fields,
     Form.WAIT: _wait_fields,
+    Form.QUESTIONS: _question_fields,
 }
 READ: dict[Form, Callable[[Any], Any]] = {
     Form.TEXTS: tuple,
@@ -220,4 +233,5 @@ READ: dict[Form, Callable[[Any], Any]] = {
     Form.FLAGS: lambda value: frozenset(member(Flag, flag) for flag in value),
     Form.CLAIM: _claim,
     Form.WAIT: _wait,
+    Form.QUESTIONS: _questions,
 }

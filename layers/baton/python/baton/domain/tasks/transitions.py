@@ -23,6 +23,7 @@ from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.failure import failure_in
+from baton.domain.tasks.question_rules import ask, decide, use_approval
 from baton.domain.tasks.sweep_rules import sweep
 from baton.domain.tasks.task import EXHAUSTED_FLAGS, MAX_RELEASES, UNTAKEN_FLAGS, Claim, Flag, Task, already_claimed
 
@@ -358,7 +359,8 @@ def _wait_for(task: Task, command: commands.WaitFor, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     wait = command.wait
-    data: dict[str, Any] = {"for": "callback" if wait.is_for_callback else "branches", "wait": wait.number}
+    what = "answers" if wait.questions else "callback" if wait.is_for_callback else "branches"
+    data: dict[str, Any] = {"for": what, "wait": wait.number}
     fields = {"state": State.WAITING, "claim": None, "ready_at": None, "attempt": task.attempt - 1}
     recorder.record(EventType.WAITING, data, **fields, wait=wait, waits=wait.number)
     return recorder.end()
@@ -505,6 +507,9 @@ _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]
     commands.Transfer: _transfer,
     commands.WaitFor: _wait_for,
     commands.Resume: _resume,
+    commands.Ask: ask,
+    commands.Decide: decide,
+    commands.UseApproval: use_approval,
     commands.ReleaseTask: _release,
     commands.ReleaseClaim: _release_claim,
     commands.Resolve: _resolve,

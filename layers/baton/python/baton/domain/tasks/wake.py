@@ -66,6 +66,8 @@ def next_look(task: Task, now: datetime) -> datetime | None:
     moments = [_of_state(task, now)] if not task.is_ended else []
     if not task.is_ended and Flag.DEADLINE_PASSED not in task.flags:
         moments.append(task.deadline)
+    if not task.is_ended:
+        moments += [each.until for each in task.questions]
     return min((moment for moment in moments if moment is not None), default=None)
 
 
