@@ -27,6 +27,7 @@ def person(name: str) -> Principal:
 
 def question(**values: Any) -> Question:
     made = Question(
+        workspace="acme",
         id="q_1",
         task_id="task_1",
         kind=QuestionKind.ACTION,

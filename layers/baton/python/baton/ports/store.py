@@ -19,6 +19,7 @@ from baton.ports.escalations import MarkerStore
 from baton.ports.events import EventStore
 from baton.ports.handoffs import HandoffStore, InboxStore, WorkflowStore
 from baton.ports.memory import MemoryStore
+from baton.ports.questions import QuestionStore
 from baton.ports.queues import QueueStore
 from baton.ports.runs import RunStore
 from baton.ports.tasks import TaskListStore, TaskStore, TrailStore
@@ -51,6 +52,7 @@ class Store(CommitStore, Protocol):
     outbox: EventStore
     watches: WatchStore
     bell: BellStore
+    questions: QuestionStore
     settings: SettingsStore
     tokens: TokenStore
     sessions: SessionStore

@@ -15,6 +15,7 @@ from baton.domain.alerts.alert import Alert, AlertState, hour_of
 from baton.domain.bell.listener import Listener, Topic, place_of
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.memory.entry import Entry, EntryType
+from baton.domain.questions.question import Question
 from baton.domain.task_state import State
 from baton.domain.tasks.task import Claim, Task
 from baton.domain.tracker.page_sync import PageSync, Sync
@@ -208,6 +209,18 @@ def idempotency_key(workspace: str, digest: str) -> Key:
 
 def direction(workspace: str, source: str, target: str) -> Key:
     return Key(f"WS#{workspace}#DIRECTION#{source}#{target}", "DIRECTION")
+
+
+def question(workspace: str, task_id: str, question_id: str) -> Key:
+    return Key(task(workspace, task_id), f"QUESTION#{question_id}")
+
+
+QUESTIONS = ("QUESTION#", "QUESTION#" + _END)
+
+
+def open_questions(workspace: str) -> str:
+    """In the queue index."""
+    return f"WS#{workspace}#QUESTIONS"
 
 
 def reviews(workspace: str) -> str:
@@ -616,6 +629,17 @@ def inbox_index_key(of: Task, item_id: str) -> Key:
 
 def unresolved_alerts(workspace: str, state: AlertState) -> str:
     return f"WS#{workspace}#ALERTS-{state.upper()}"
+
+
+def question_index_key(of: Question) -> Key | None:
+    """Returns the question's key in the queue index, by its age; None once it is closed."""
+    return Key(open_questions(of.workspace), f"{of.id}#{of.task_id}") if of.is_open else None
+
+
+def parse_question(sort_key: str) -> tuple[str, str]:
+    """Returns its id and its task's."""
+    question_id, _, task_id = sort_key.partition("#")
+    return question_id, task_id
 
 
 def alert_index_key(of: Alert) -> Key | None:

@@ -29,6 +29,7 @@ from baton.adapters.dynamodb.events.watches import Watches
 from baton.adapters.dynamodb.handoffs.inboxes import Inboxes
 from baton.adapters.dynamodb.handoffs.workflows import Handoffs, Workflows
 from baton.adapters.dynamodb.memory.entries import Entries
+from baton.adapters.dynamodb.questions.questions import Questions
 from baton.adapters.dynamodb.runs.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.adapters.dynamodb.tasks.queues import Queues, TaskLists
@@ -61,7 +62,7 @@ class DynamoStore(Store):
         self.sessions, self.uses = Sessions(table), Uses(table)
         self.alerts, self.tracker, self.memory = Alerts(table), TrackerReads(table), Entries(table)
         self.outbox, self.watches = EventOutbox(table, self.trail.rows), Watches(table)
-        self.bell = Listeners(table)
+        self.bell, self.questions = Listeners(table), Questions(table)
         self.forget_all()
 
     def forget_all(self) -> None:

@@ -12,6 +12,7 @@ from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
 from baton.adapters.dynamodb.memory import entry_items
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
+from baton.adapters.dynamodb.questions import question_items
 from baton.adapters.dynamodb.tasks import task_items
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.domain import errors
@@ -21,6 +22,7 @@ from baton.domain.escalations.review import Review, ReviewRequest
 from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, RootHandoffs
 from baton.domain.memory.entry import ChangedEntry, Entry
 from baton.domain.memory.entry_pack import EntryPack, PackList
+from baton.domain.questions.question import Question
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.task_items import Note, Retry
 from baton.domain.tracker.page_sync import PageLink, PageSync
@@ -77,6 +79,7 @@ STORED: dict[type, StoredType] = {
     RootHandoffs: StoredType(handoff_items.roots_item, "root handoffs", Fitness.CHANGING),
     # for humans
     Alert: StoredType(lambda _, alert: alert_item(alert), "alert", Fitness.CHANGING, beside=_alert_listing),
+    Question: StoredType(lambda _, each: question_items.question_item(each), "question", Fitness.CHANGING),
     Review: StoredType(lambda _, review: items.review_item(review), "manual review", Fitness.CHANGING),
     ReviewRequest: StoredType(task_items.review_request_item),
     # of the shared memory

@@ -60,6 +60,7 @@ class Decision:
     at: datetime
     outcome: Outcome
     digest: str | None = None
+    arguments: dict[str, Any] | None = None  # those that were approved in place of what was asked
     answer: Any = None
     reason: str | None = None
 
@@ -69,6 +70,7 @@ class Question:
     """``asked_by``: the principal's key; ``fence``: of the claim that it was asked under. ``until``: it expires then.
     ``used_at``: when the action that was approved was begun, once."""
 
+    workspace: str
     id: str
     task_id: str
     kind: QuestionKind
@@ -85,10 +87,24 @@ class Question:
     decisions: tuple[Decision, ...] = ()
     outcome: Outcome = Outcome.OPEN
     used_at: datetime | None = None
+    version: int = 1
 
     @property
     def is_open(self) -> bool:
         return self.outcome is Outcome.OPEN
+
+    def must_be_seen(self, digest: str | None) -> None:
+        """Raises ``InvalidInput`` for who has seen another action."""
+        if self.action is not None and digest != self.action.digest:
+            raise errors.InvalidInput("digest", "must be that of the action as you have seen it")
+
+    def said(self) -> dict[str, Any]:
+        """What the worker is told: what has become of it, and of what people said the word that counts."""
+        last = self.decisions[-1] if self.decisions and not self.is_open else None
+        told = {} if last is None else {"answer": last.answer, "reason": last.reason, "arguments": last.arguments}
+        told |= {} if self.approved_digest is None else {"digest": self.approved_digest}
+        kept = {name: value for name, value in told.items() if value is not None}
+        return {"question_id": self.id, "outcome": str(self.outcome), **kept}
 
     @property
     def approved_digest(self) -> str | None:
@@ -101,7 +117,7 @@ class Question:
         return replace(self, outcome=Outcome.EXPIRED) if self.is_open and now >= self.until else self
 
     def withdrawn(self) -> Question:
-        return replace(self, outcome=Outcome.WITHDRAWN) if self.is_open else self
+        return self._next(outcome=Outcome.WITHDRAWN) if self.is_open else self
 
     def decided(self, by: Principal, decision: Decision, groups: dict[str, tuple[str, ...]]) -> Question:
         """Returns the question with one decision more. A refusal ends it, whoever else approved; of an approval as many
@@ -113,7 +129,7 @@ class Question:
         self._must_fit(decision)
         # Who decides again has changed their mind; who has approved other arguments has approved something else.
         kept = tuple(each for each in self.decisions if each.by != by.id)
-        after = replace(self, decisions=(*kept, decision))
+        after = self._next(decisions=(*kept, decision))
         if decision.outcome is Outcome.REFUSED:
             return replace(after, outcome=Outcome.REFUSED)
         alike = [each.by for each in after.decisions if _means(each) == _means(decision)]
@@ -133,7 +149,10 @@ class Question:
             raise errors.ReceiptRefused(self.id, "its time is over")
         if digest != self.approved_digest:
             raise errors.ReceiptRefused(self.id, "another digest was approved")
-        return replace(self, used_at=now)
+        return self._next(used_at=now)
+
+    def _next(self, **values: Any) -> Question:
+        return replace(self, version=self.version + 1, **values)
 
     def _must_fit(self, decision: Decision) -> None:
         is_action = self.kind is QuestionKind.ACTION

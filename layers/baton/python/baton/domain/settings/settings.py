@@ -73,6 +73,7 @@ class Settings:
     kept_bytes_per_minute: int = 6_000_000
     kept_bytes_per_claim: int = 30_000_000
     polls_at_once: int = 5
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of humans, by name: who may answer questions
     guardrails: Guardrails = field(default_factory=Guardrails)
     tracker: TrackerSettings | None = None
     version: int = 0

@@ -1,0 +1,56 @@
+"""The items of questions. What a person is asked is stored as it was sent, in JSON's own spelling."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from baton.adapters.dynamodb import keys, records
+from baton.adapters.dynamodb.item_writes import Item
+from baton.domain import times
+from baton.domain.canonical_json import canonical_json
+from baton.domain.newer import member
+from baton.domain.numbers import loads
+from baton.domain.questions.approvers import Approvers
+from baton.domain.questions.question import Action, Decision, Outcome, Question
+
+
+def question_item(question: Question) -> Item:
+    return {
+        **records.written(question),
+        "approvers": canonical_json(records.written(question.approvers)),
+        "action": None if question.action is None else canonical_json(_plain(question.action)),
+        "decisions": canonical_json([_decided(each) for each in question.decisions]),
+        **keys.question(question.workspace, question.task_id, question.id)._asdict(),
+        **keys.place(keys.QUEUE_INDEX, keys.question_index_key(question)),
+    }
+
+
+def question_from(item: Item) -> Question:
+    action = loads(item["action"]) if item.get("action") else None
+    return records.read(
+        Question,
+        item,
+        approvers=_approvers(loads(item["approvers"])),
+        action=None if action is None else Action(**action),
+        decisions=tuple(map(_decision, loads(item["decisions"]))),
+    )
+
+
+def _plain(action: Action) -> dict[str, Any]:
+    return {each.name: getattr(action, each.name) for each in fields(action)}
+
+
+def _decided(decision: Decision) -> dict[str, Any]:
+    values = {each.name: getattr(decision, each.name) for each in fields(decision)}
+    return {**values, "at": times.rfc3339(decision.at)}
+
+
+def _approvers(found: dict[str, Any]) -> Approvers:
+    lists = {name: tuple(found[name]) for name in ("people", "never")}
+    return Approvers(**{**found, **lists})
+
+
+def _decision(found: dict[str, Any]) -> Decision:
+    at, outcome = times.parse_rfc3339(found["at"]), member(Outcome, found["outcome"])
+    return Decision(**{**found, "at": at, "outcome": outcome})

@@ -1,0 +1,1 @@
+"""Use cases: asking people in the middle of the work, and their answers."""

@@ -1,0 +1,133 @@
+"""A worker asks people, under its claim: a question, or whether it may do something (docs/spec/questions.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from baton.domain import errors, times
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.idempotency import SavedResponse
+from baton.domain.questions.approvers import Approvers
+from baton.domain.questions.question import MAX_OPTIONS, Action, Question, QuestionKind
+from baton.domain.tasks import commands, trail
+from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.task import OpenQuestion, Task
+from baton.domain.tasks.transitions import transition
+from baton.ports.deps import Deps
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
+from baton.ports.writes import Insert
+from baton.steps import idempotency
+from baton.steps.access.read_rights import knows_claim, refused_as_unknown
+from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.tasks.change_task import commit
+
+DEFAULT_ANSWER_SECONDS = 86_400
+MAX_ANSWER_SECONDS = 30 * 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a worker asks. ``people`` and ``group``: who may answer; without both anybody who is human."""
+
+    kind: QuestionKind
+    text: str
+    options: tuple[str, ...] = ()
+    schema: dict[str, Any] | None = None
+    tool: str | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
+    people: tuple[str, ...] = ()
+    group: str | None = None
+    needed: int = 1
+    until: datetime | None = None  # at most 30 days ahead, a day by default
+
+
+def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> tuple[Task, str]:
+    """Returns the task, and the question's id. The claim goes on, extended as by a heartbeat. Raises ``StaleClaim``,
+    ``TooManyQuestions``, ``InvalidInput``, ``GuardrailRefused`` and ``Unknown``."""
+    by, task_id, key = call.by, call.task_id, call.idempotency_key
+
+    def replay(saved: dict[str, Any]) -> tuple[Task, str]:
+        return trail.from_snapshot(saved), saved["question_id"]
+
+    def read() -> tuple[HandoffInputs, SavedResponse | None]:
+        query = HandoffQuery(parent_id=task_id, idempotency_key=key)
+        return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
+
+    def decide(inputs: HandoffInputs) -> tuple[Task, str]:
+        if inputs.parent is None:
+            raise errors.Unknown("task")
+        task = inputs.parent.task
+        claim = task.current_claim(call.claim_id, by)
+        must_be_let_act(deps, by, claim.agent)
+        now = deps.clock.now()
+        question = _question(deps, call, task, claim.agent, _checked(asked, inputs), now)
+        question.approvers.check(inputs.settings.groups)
+        opened = OpenQuestion(question.id, question.until)
+        change = transition(
+            task, commands.Ask(by=by, claim_id=call.claim_id, question=opened, told=_told(question)), now
+        )
+        answer = {**trail.snapshot(change.task), "question_id": question.id}
+        commit(deps, change, Insert(question), *idempotency.save_response(key, answer))
+        return change.task, question.id
+
+    with refused_as_unknown(deps, by, task_id, unless=knows_claim(call.claim_id)):
+        return idempotency.run_idempotently(deps, key, read, decide, replay)
+
+
+def _checked(asked: Asked, inputs: HandoffInputs) -> Asked:
+    """Raises ``GuardrailRefused`` for secrets and whatever else the workspace doesn't let pass."""
+    content = {"text": asked.text, "arguments": asked.arguments, "options": list(asked.options)}
+    passed = checked(content, inputs.settings.guardrails, "")
+    if asked.kind is QuestionKind.ACTION and passed["arguments"] != asked.arguments:
+        # What is approved has to be what is done: nothing is masked in it.
+        raise errors.InvalidInput("arguments", "must have nothing that a guardrail masks: name the secret instead")
+    return Asked(
+        **{
+            **{name: getattr(asked, name) for name in Asked.__slots__},
+            "text": passed["text"],
+            "options": tuple(passed["options"]),
+        }
+    )
+
+
+def _question(deps: Deps, call: WorkerCall, task: Task, agent: str, asked: Asked, now: datetime) -> Question:
+    until = asked.until or now + times.seconds(DEFAULT_ANSWER_SECONDS)
+    if not now < until <= now + times.seconds(MAX_ANSWER_SECONDS):
+        raise errors.InvalidInput("until", "must be in the future, and at most 30 days ahead")
+    if (asked.kind is QuestionKind.CHOICE) is not (2 <= len(asked.options) <= MAX_OPTIONS):
+        raise errors.InvalidInput("options", f"must be 2 to {MAX_OPTIONS} of a choice, and none of anything else")
+    if (asked.kind is QuestionKind.ACTION) is not bool(asked.tool):
+        raise errors.InvalidInput("tool", "must name what an action calls, and is of actions alone")
+    if (asked.kind is QuestionKind.FORM) is not (asked.schema is not None):
+        raise errors.InvalidInput("schema", "must be the JSON Schema of a form, and is of forms alone")
+    action = Action(tool=asked.tool, arguments=asked.arguments, why=asked.text) if asked.tool else None
+    return Question(
+        workspace=call.by.workspace,
+        id=deps.ids.new("qst", now),
+        task_id=task.id,
+        kind=asked.kind,
+        text=asked.text,
+        asked_by=call.by.key,
+        agent=agent,
+        fence=task.fence,
+        asked_at=now,
+        until=until,
+        approvers=Approvers(people=asked.people, group=asked.group, needed=asked.needed, never=(call.by.key,)),
+        options=asked.options,
+        schema=asked.schema,
+        action=action,
+    )
+
+
+def _told(question: Question) -> dict[str, Any]:
+    """What the trail says of it: no content, which may be large, but the digest of an action."""
+    action = {} if question.action is None else {"tool": question.action.tool, "digest": question.action.digest}
+    return {
+        "question_id": question.id,
+        "kind": str(question.kind),
+        "until": times.rfc3339(question.until),
+        "needed": question.approvers.needed,
+        **action,
+    }
