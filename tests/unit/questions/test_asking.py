@@ -15,6 +15,9 @@ from baton.services.access.change_settings import change_settings
 from baton.services.questions.answer_question import Answer, answer_question, use_approval
 from baton.services.questions.ask_question import Asked, ask_question
 from baton.services.questions.wait_for_answers import wait_for_answers
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.tasks.end_task import cancel_task
+from baton.services.tasks.sweep import sweep
 from support.worlds.world import WORKSPACE, World, agent, human
 
 AUDITOR, ALICE = agent("auditor"), human()
@@ -122,6 +125,28 @@ def test_who_waits_comes_back_with_what_people_said_and_uses_it_under_the_next_c
         office.use(refund, office.digest(refund))
     office.call = WorkerCall(AUDITOR, office.call.task_id, claimed.claim_id)
     office.use(refund, office.digest(refund))
+
+
+def test_who_waits_in_vain_comes_back_and_is_told_that_nobody_decided(office: Office) -> None:
+    asked = office.ask(Asked(**{**_fields(REFUND), "until": office.world.clock.now() + timedelta(seconds=60)}))
+    wait_for_answers(office.deps, office.call, [asked])
+    office.world.clock.advance(60)
+    sweep(office.deps)
+    claimed = office.world.claim()
+    assert claimed.details.resume_payload["answers"] == [{"question_id": asked, "outcome": "expired"}]
+
+
+@pytest.mark.parametrize("how", ["cancelled", "completed"])
+def test_a_task_that_ends_takes_its_questions_back(office: Office, how: str) -> None:
+    asked = office.ask()
+    if how == "cancelled":
+        cancel_task(office.deps, ALICE, office.call.task_id, "no longer needed")
+    else:
+        complete_task(office.deps, office.call, CompletedWork(output="done"))
+    assert office.question(asked).outcome is Outcome.WITHDRAWN
+    assert office.deps.store.questions.open_questions(WORKSPACE, 10, None).items == ()
+    with pytest.raises((errors.QuestionClosed, errors.TaskEnded)):
+        office.answer(asked)
 
 
 def test_nobody_waits_for_what_is_closed_or_anothers(office: Office) -> None:

@@ -249,3 +249,4 @@ class Sweep(TaskCommand):
     name: ClassVar[str] = "sweep"
     agent: Agent | None  # the claim's agent, else the target, as registered now; None if there is none
     is_takeable: bool = True  # for open work: an active agent is able to take it
+    answers: dict[str, Any] = field(default_factory=dict)  # for a task that waits for people

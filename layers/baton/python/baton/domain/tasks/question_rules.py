@@ -52,14 +52,14 @@ def use_approval(task: Task, command: commands.UseApproval, at: datetime) -> Cha
     return recorder.end()
 
 
-def expire_questions(recorder: EventRecorder) -> list[str]:
+def expire_questions(recorder: EventRecorder, answers: dict[str, Any]) -> list[str]:
     """Takes out what nobody has decided in time. A task that waits for nothing else goes on."""
     over = [each for each in recorder.task.questions if each.until <= recorder.at]
     for question in over:
         left = tuple(each for each in recorder.task.questions if each != question)
         recorder.record(EventType.QUESTION_EXPIRED, {"question_id": question.id}, questions=left)
     if over:
-        _resume_answered(recorder, {})
+        _resume_answered(recorder, answers)
     return ["question_expired"] if over else []
 
 

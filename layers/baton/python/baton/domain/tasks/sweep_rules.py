@@ -25,7 +25,7 @@ def sweep(task: Task, command: commands.Sweep, at: datetime) -> Change:
     if _deadline_passed(recorder):
         reasons.append("deadline_passed")
     if not recorder.task.is_ended:
-        reasons += expire_questions(recorder)
+        reasons += expire_questions(recorder, command.answers)
         look = _sweep_claimed if task.claim else _sweep_waiting if task.wait else _sweep_untaken
         reasons += look(recorder, command)
     return recorder.end(reasons=tuple(reasons))

@@ -9,13 +9,13 @@ from baton.domain.access.principal import Principal
 from baton.domain.questions.question import Decision, Outcome, Question
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.writes import Save
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.questions.answers_of import answers_of
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit
 
@@ -50,7 +50,7 @@ def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, a
             question_id=question_id,
             told=_told(question, decision),
             outcome=str(question.outcome),
-            resume_payload=_answers(deps, task, question),
+            resume_payload={} if question.is_open else answers_of(deps, task, now, question),
         )
         commit(deps, transition(task, command, now), Save(question))
         return question
@@ -106,13 +106,3 @@ def _is_same(before: Decision, decision: Decision) -> bool:
 def _told(question: Question, decision: Decision) -> dict[str, Any]:
     told = {"question_id": question.id, "decided": str(decision.outcome), "digest": decision.digest}
     return {**told, "reason": decision.reason, "changed": decision.arguments is not None or None}
-
-
-def _answers(deps: Deps, task: Task, question: Question) -> dict[str, Any]:
-    """What a task that waits for this question, and for no other any more, comes back with."""
-    wait = task.wait
-    if wait is None or question.id not in wait.questions or question.is_open:
-        return {}
-    now = deps.clock.now()
-    asked = {each.id: each for each in deps.store.questions.of_task(task.workspace, task.id)} | {question.id: question}
-    return {"answers": [asked[each].expired(now).said() for each in wait.questions if each in asked]}

@@ -19,6 +19,7 @@ from baton.ports.deps import Deps
 from baton.ports.system import Workers, in_turn
 from baton.services.claims.join_branches import join_branches
 from baton.services.tasks.cancel_descendants import cancel_descendants
+from baton.steps.questions.answers_of import answers_of
 from baton.steps.tasks.change_task import commit, notify_agent
 
 DueEntry = tuple[str, str, JobKind | None]
@@ -140,7 +141,8 @@ def _sweep_task(round_: _Round, look: SweepReport, workspace: str, task_id: str)
     _measure(look, task, now)
     agent = _agent(round_, task)
     is_takeable = task.target_agent is not None or _is_takeable(round_, task)
-    command = commands.Sweep(by=system(workspace, SWEEPER), agent=agent, is_takeable=is_takeable)
+    answers = answers_of(deps, task, now)
+    command = commands.Sweep(by=system(workspace, SWEEPER), agent=agent, is_takeable=is_takeable, answers=answers)
     change = transition(task, command, now)
     commit(deps, change, notifies=False)
     look.reasons.update(change.reasons)

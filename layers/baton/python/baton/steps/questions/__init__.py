@@ -1,0 +1,1 @@
+"""Steps that questions share with what ends them."""
