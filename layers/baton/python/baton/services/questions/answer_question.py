@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.idempotency import SavedResponse
 from baton.domain.questions.question import Decision, Outcome, Question
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Save
+from baton.steps import idempotency
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
@@ -59,23 +63,31 @@ def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, a
 
 
 def use_approval(deps: Deps, call: WorkerCall, question_id: str, digest: str) -> Question:
-    """Begins the action that was approved. Succeeds exactly once. Raises ``StaleClaim``, ``ReceiptRefused`` and
-    ``Unknown``."""
-    by = call.by
+    """Begins the action that was approved. Succeeds exactly once; its repeat under the idempotency key gets the first
+    answer. Raises ``StaleClaim``, ``ReceiptRefused`` and ``Unknown``."""
+    by, task_id, key = call.by, call.task_id, call.idempotency_key
 
-    def attempt() -> Question:
-        task, _ = deps.store.tasks.load(by.workspace, call.task_id)
+    def present() -> Question:
+        return deps.store.questions.question(by.workspace, task_id, question_id)
+
+    def read() -> tuple[HandoffInputs, SavedResponse | None]:
+        query = HandoffQuery(parent_id=task_id, idempotency_key=key)
+        return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
+
+    def decide(inputs: HandoffInputs) -> Question:
+        if inputs.parent is None:
+            raise errors.Unknown("task")
+        task = inputs.parent.task
         claim = task.current_claim(call.claim_id, by)
         must_be_let_act(deps, by, claim.agent)
-        seen = deps.store.questions.question(by.workspace, call.task_id, question_id)
         now = deps.clock.now()
-        question = seen.used(digest, claim.agent, now)
+        question = present().used(digest, claim.agent, now)
         command = commands.UseApproval(by=by, claim_id=call.claim_id, question_id=question_id, digest=digest)
-        commit(deps, transition(task, command, now), Save(question))
+        commit(deps, transition(task, command, now), Save(question), *idempotency.save_response(key, {}))
         return question
 
-    with refused_as_unknown(deps, by, call.task_id, unless=knows_claim(call.claim_id)):
-        return retry_on_conflict(deps, attempt)
+    with refused_as_unknown(deps, by, task_id, unless=knows_claim(call.claim_id)):
+        return idempotency.run_idempotently(deps, key, read, decide, lambda _: present())
 
 
 def _decision(deps: Deps, by: Principal, question: Question, answer: Answer) -> Decision:

@@ -1,0 +1,105 @@
+"""A process dies between any two calls of asking, answering, waiting and using an approval, or a reply is lost. Who asks
+again gets the first answer; nothing is asked, decided or used twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from baton.domain.errors import Busy, ReceiptRefused
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.questions.question import Outcome, QuestionKind
+from baton.domain.tasks.calls import WorkerCall
+from baton.services.questions.answer_question import Answer, answer_question, use_approval
+from baton.services.questions.ask_question import Asked, ask_question
+from baton.services.questions.wait_for_answers import wait_for_answers
+from support.faults.choke_point import Crash, at_call, no_fault
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, agent, human
+
+AUDITOR, ALICE = agent("auditor"), human()
+FAULTS = ("crash_before", "crash_after", "timeout_after", "error_after", "timeout_before", "throttle", "no_connection")
+ASKED = Asked(kind=QuestionKind.ACTION, text="It broke", tool="refund", arguments={"amount": 100})
+
+
+class Shop:
+    """One claimed task whose worker asks for a refund."""
+
+    def __init__(self) -> None:
+        self.rig = Rig().settle()
+        self.deps = self.rig.world.deps
+        claimed = self.rig.world.claimed()
+        self.task_id, self.claim_id = claimed.details.task.id, claimed.claim_id
+
+    def call(self, name: str) -> WorkerCall:
+        key = IdempotencyKey(AUDITOR, f"/{name}", name, name, at=self.rig.world.clock.now())
+        return WorkerCall(AUDITOR, self.task_id, self.claim_id, name, key)
+
+    @property
+    def question(self) -> Any:
+        (found,) = self.deps.store.questions.of_task(WORKSPACE, self.task_id)
+        return found
+
+    def ask(self) -> Any:
+        return ask_question(self.deps, self.call("ask"), ASKED)[1]
+
+    def answer(self) -> Any:
+        said = Answer(outcome=Outcome.APPROVED, digest=self.question.action.digest)
+        return answer_question(self.deps, ALICE, self.task_id, self.question.id, said).outcome
+
+    def use(self) -> Any:
+        return use_approval(self.deps, self.call("use"), self.question.id, self.question.action.digest).used_at
+
+    def wait(self) -> Any:
+        return wait_for_answers(self.deps, self.call("wait"), [self.question.id]).task.state
+
+    def counted(self, type_: str) -> int:
+        return self.rig.world.trail(self.task_id).count(type_)
+
+
+STEPS: dict[str, tuple[list[str], str]] = {
+    "ask": ([], "question_asked"),
+    "answer": (["ask"], "question_decided"),
+    "use": (["ask", "answer"], "approval_used"),
+    "wait": (["ask"], "waiting"),
+}
+
+
+def at_the_step(step: str) -> tuple[Shop, Callable[[], Any]]:
+    shop = Shop()
+    for before in STEPS[step][0]:
+        getattr(shop, before)()
+    return shop, getattr(shop, step)
+
+
+def calls_of(step: str) -> int:
+    shop, act = at_the_step(step)
+    before = len(shop.rig.choked.calls)
+    act()
+    return len(shop.rig.choked.calls) - before
+
+
+POINTS = [(step, number, fault) for step in STEPS for number in range(1, calls_of(step) + 1) for fault in FAULTS]
+
+
+@pytest.mark.parametrize(("step", "number", "fault"), POINTS)
+def test_whoever_asks_again_gets_the_first_answer(step: str, number: int, fault: str) -> None:
+    shop, act = at_the_step(step)
+    shop.rig.choked.plan = at_call(len(shop.rig.choked.calls) + number, fault)
+    with suppress(Busy, Crash):
+        act()
+    shop.rig.choked.plan = no_fault
+    first = act()
+    assert act() == first
+    assert shop.counted(STEPS[step][1]) == 1
+
+
+def test_a_second_use_under_another_key_is_refused() -> None:
+    shop, use = at_the_step("use")
+    use()
+    with pytest.raises(ReceiptRefused):
+        use_approval(shop.deps, shop.call("again"), shop.question.id, shop.question.action.digest)
+    assert shop.counted("approval_used") == 1
