@@ -1,5 +1,5 @@
-"""A process dies between any two calls of asking, answering, waiting and using an approval, or a reply is lost. Who asks
-again gets the first answer; nothing is asked, decided or used twice."""
+"""A process dies between any two calls of asking, answering, waiting and using an approval, or a reply is lost. Who
+asks again gets the first answer; nothing is asked, decided or used twice."""
 
 from __future__ import annotations
 

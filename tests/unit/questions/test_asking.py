@@ -12,10 +12,10 @@ from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.questions.question import Outcome, QuestionKind
 from baton.domain.tasks.calls import WorkerCall
 from baton.services.access.change_settings import change_settings
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.questions.answer_question import Answer, answer_question, use_approval
 from baton.services.questions.ask_question import Asked, ask_question
 from baton.services.questions.wait_for_answers import wait_for_answers
-from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.worlds.world import WORKSPACE, World, agent, human

@@ -20,7 +20,7 @@ from baton.domain.access.principal import (
 )
 from baton.domain.task_state import ENDED, State
 from baton.domain.tasks import commands
-from baton.domain.tasks.task import Branch, Wait
+from baton.domain.tasks.task import Branch, OpenQuestion, Wait
 from baton.domain.tasks.trail import replay
 from support.values.tasks import (
     ACTING_SERVICE,
@@ -53,6 +53,9 @@ dismiss      cancelled    NotAllowed   NotAllowed     NotAllowed NotAllowed     
 split        cancelled    NotAllowed   NotAllowed     NotAllowed NotAllowed     NotAllowed     NotAllowed   NotAllowed
 claim        NotClaimable NotClaimable claimed        claimed    AlreadyClaimed AlreadyClaimed NotClaimable NotClaimable
 checkpoint   StaleClaim   StaleClaim   StaleClaim     StaleClaim claimed        claimed        StaleClaim   StaleClaim
+ask          StaleClaim   StaleClaim   StaleClaim     StaleClaim claimed        claimed        StaleClaim   StaleClaim
+use-approval StaleClaim   StaleClaim   StaleClaim     StaleClaim claimed        claimed        StaleClaim   StaleClaim
+decide       QuestionClosed QuestionClosed QuestionClosed QuestionClosed QuestionClosed QuestionClosed QuestionClosed QuestionClosed
 complete     StaleClaim   StaleClaim   StaleClaim     StaleClaim done           done           StaleClaim   StaleClaim
 fail         StaleClaim   StaleClaim   StaleClaim     StaleClaim failed         failed         StaleClaim   StaleClaim
 fail-retry   StaleClaim   StaleClaim   StaleClaim     StaleClaim delegated      next           StaleClaim   StaleClaim
@@ -81,6 +84,9 @@ dismiss      TaskEnded
 split        TaskEnded
 claim        TaskEnded
 checkpoint   StaleClaim
+ask          StaleClaim
+use-approval StaleClaim
+decide       TaskEnded
 complete     StaleClaim
 fail         StaleClaim
 fail-retry   StaleClaim
@@ -111,6 +117,9 @@ dismiss      HumanNeeded HumanNeeded  HumanNeeded  ok         ok          HumanN
 split        HumanNeeded HumanNeeded  HumanNeeded  ok         ok          HumanNeeded HumanNeeded    HumanNeeded
 claim        ok          NotYourAgent NotYourAgent ok         ScopeNeeded ScopeNeeded ok             ok
 checkpoint   ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
+ask          ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
+use-approval ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
+decide       HumanNeeded HumanNeeded  HumanNeeded  ok         ok          HumanNeeded HumanNeeded    HumanNeeded
 complete     ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
 fail         ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
 fail-retry   ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
@@ -154,6 +163,21 @@ def save(life: Life, by: Principal, claim_id: str = CLAIM_ID) -> object:
     return life.do(commands.SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id="chk_1", step_name="step"))
 
 
+def ask(life: Life, by: Principal, claim_id: str = CLAIM_ID) -> object:
+    question = OpenQuestion("qst_1", life.now + timedelta(hours=1))
+    return life.do(commands.Ask(by=by, claim_id=claim_id, question=question, told={"question_id": "qst_1"}))
+
+
+def use_approval(life: Life, by: Principal, claim_id: str = CLAIM_ID) -> object:
+    return life.do(commands.UseApproval(by=by, claim_id=claim_id, question_id="qst_1", digest="0" * 64))
+
+
+def decide(life: Life, by: Principal) -> object:
+    """A question that isn't the task's: what answers do is told in tests/unit/questions."""
+    told: dict[str, Any] = {"question_id": "qst_1"}
+    return life.do(commands.Decide(by=by, question_id="qst_1", told=told, outcome="answered", resume_payload={}))
+
+
 def reject(life: Life, by: Principal, claim_id: str = CLAIM_ID) -> object:
     return life.do(commands.Reject(by=by, claim_id=claim_id, reason="no", failure={"type": "capability"}))
 
@@ -176,6 +200,8 @@ def overtake(life: Life, by: Principal) -> object:
 Worker = Callable[[Life, Principal, str], object]
 WORKER_VERBS: dict[str, Worker] = {
     "checkpoint": save,
+    "ask": ask,
+    "use-approval": use_approval,
     "complete": lambda life, by, claim_id: life.complete(by, claim_id),
     "fail": lambda life, by, claim_id: life.fail(retryable=False, by=by, claim_id=claim_id),
     "fail-retry": lambda life, by, claim_id: life.fail(retryable=True, by=by, claim_id=claim_id),
@@ -200,6 +226,7 @@ VERBS: dict[str, Callable[[Life, Principal], object]] = {
     "split": lambda life, by: life.do(commands.Split(by=by, parts=("task_2", "task_3"))),
     "claim": lambda life, by: life.claim(by, claim_id="clm_other"),
     **{name: under_the_claim(do) for name, do in WORKER_VERBS.items()},
+    "decide": decide,
     "release-claim": lambda life, by: life.release_claim(by),
     "resolve": lambda life, by: life.resolve(by),
     "cancel": lambda life, by: life.cancel(by),

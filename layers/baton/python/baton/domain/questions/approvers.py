@@ -33,7 +33,7 @@ class Approvers:
             raise errors.InvalidInput("group", f"must be a group of the settings, and there is no {self.group!r}")
         named = self._named(groups)
         if named is not None and len(named) < self.needed:
-            few = f"is {self.needed}, and of those who are named {len(named)} may answer: nobody answers their own question"
+            few = f"is {self.needed}, and only {len(named)} of those who are named may answer"
             raise errors.InvalidInput("needed", few)
 
     def may(self, by: Principal, groups: Mapping[str, Collection[str]]) -> bool:

@@ -62,7 +62,7 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> tuple[Task, str]
         claim = task.current_claim(call.claim_id, by)
         must_be_let_act(deps, by, claim.agent)
         now = deps.clock.now()
-        question = _question(deps, call, task, claim.agent, _checked(asked, inputs), now)
+        question = _question(call, task, _checked(asked, inputs), now, deps.ids.new("qst", now))
         question.approvers.check(inputs.settings.groups)
         opened = OpenQuestion(question.id, question.until)
         change = transition(
@@ -92,7 +92,7 @@ def _checked(asked: Asked, inputs: HandoffInputs) -> Asked:
     )
 
 
-def _question(deps: Deps, call: WorkerCall, task: Task, agent: str, asked: Asked, now: datetime) -> Question:
+def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, question_id: str) -> Question:
     until = asked.until or now + times.seconds(DEFAULT_ANSWER_SECONDS)
     if not now < until <= now + times.seconds(MAX_ANSWER_SECONDS):
         raise errors.InvalidInput("until", "must be in the future, and at most 30 days ahead")
@@ -105,12 +105,12 @@ def _question(deps: Deps, call: WorkerCall, task: Task, agent: str, asked: Asked
     action = Action(tool=asked.tool, arguments=asked.arguments, why=asked.text) if asked.tool else None
     return Question(
         workspace=call.by.workspace,
-        id=deps.ids.new("qst", now),
+        id=question_id,
         task_id=task.id,
         kind=asked.kind,
         text=asked.text,
         asked_by=call.by.key,
-        agent=agent,
+        agent=task.current_claim(call.claim_id, call.by).agent,
         fence=task.fence,
         asked_at=now,
         until=until,

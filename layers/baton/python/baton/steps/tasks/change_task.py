@@ -146,7 +146,9 @@ def _end_writes(deps: Deps, change: Change, changed: Collection[str]) -> list[Wr
     task, at = change.task, change.task.meta.updated_at
     writes: list[Write] = []
     if task.questions:
-        writes += [Save(each.withdrawn()) for each in deps.store.questions.of_task(task.workspace, task.id) if each.is_open]
+        writes += [
+            Save(each.withdrawn()) for each in deps.store.questions.of_task(task.workspace, task.id) if each.is_open
+        ]
     if task.has_branch_ended and task.join_parent is not None and task.join_parent not in changed:
         writes.append(Put(new_job(deps, JobKind.JOIN, task.join_parent, at)))
     last = change.events[-1]
