@@ -20,6 +20,7 @@ from api.handoffs import inbox_routes, twining_routes, workflow_routes
 from api.handoffs import routes as handoff_routes
 from api.memory import graph_routes, recall_routes
 from api.memory import routes as memory_routes
+from api.questions import routes as question_routes
 from api.tasks import approval_routes, command_routes
 from api.tasks import routes as task_routes
 from api.tracker import routes as tracker_routes
@@ -45,6 +46,7 @@ for each in (
     callback_routes,
     approval_routes,
     review_routes,
+    question_routes,
     alert_routes,
     bell_routes,
     memory_routes,

@@ -1,0 +1,1 @@
+"""Questions to people, over HTTP."""

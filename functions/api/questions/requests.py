@@ -1,0 +1,63 @@
+"""What a worker asks people, and what they say (docs/spec/questions.md)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from api.handoffs import requests
+from baton.domain.questions.approvers import MAX_NEEDED, MAX_PEOPLE
+from baton.domain.questions.question import MAX_OPEN, MAX_OPTIONS, Outcome, QuestionKind
+from baton.services.questions.answer_question import Answer
+from baton.services.questions.ask_question import Asked
+from rest import models
+
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Asking(models.Body):
+    """``text``: the question, or why the action is to be done. ``tool`` and ``arguments``: of an action; what is
+    approved is their digest. ``people``, ``group``: who may answer; left out, any human but who asks. ``needed``: how
+    many of them. ``until``: a day ahead if left out, at most 30 days."""
+
+    claim_id: models.Id
+    kind: Literal["text", "choice", "form", "action"]
+    text: requests.Text
+    options: Annotated[tuple[requests.Line, ...], models.few(MAX_OPTIONS)] = ()
+    form: dict[str, Any] | None = None
+    tool: requests.Name | None = None
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    people: Annotated[tuple[requests.Name, ...], models.few(MAX_PEOPLE)] = ()
+    group: requests.Name | None = None
+    needed: Annotated[int, Field(ge=1, le=MAX_NEEDED)] = 1
+    until: models.Instant | None = None
+
+    def asked(self) -> Asked:
+        given = {name: getattr(self, name) for name in Asked.__slots__ if name not in {"kind", "schema"}}
+        return Asked(**given, kind=QuestionKind(self.kind), schema=self.form)
+
+
+class Answering(models.Body):
+    """``outcome``: ``approved`` an action, ``answered`` a question, or ``refused`` it with a ``reason``. ``digest``: of
+    the action as it was seen. ``arguments``: those that are approved in place of what was asked."""
+
+    outcome: Literal["approved", "answered", "refused"]
+    digest: Digest | None = None
+    arguments: dict[str, Any] | None = None
+    answer: Any = None
+    reason: models.Reason | None = None
+
+    def given(self) -> Answer:
+        values = {name: getattr(self, name) for name in Answer.__slots__ if name != "outcome"}
+        return Answer(outcome=Outcome(self.outcome), **values)
+
+
+class Using(models.Body):
+    claim_id: models.Id
+    digest: Digest
+
+
+class Waiting(models.Body):
+    claim_id: models.Id
+    questions: Annotated[tuple[models.Id, ...], models.few(MAX_OPEN)]

@@ -1,0 +1,34 @@
+"""What people are asked: of a task, or all that waits in a workspace."""
+
+from __future__ import annotations
+
+from baton.domain.access.principal import Principal
+from baton.domain.questions.question import Question
+from baton.ports.deps import Deps
+from baton.ports.paging import Page
+from baton.steps.access.read_rights import ReadRights, readable_task
+from baton.steps.filtering import filtered
+
+
+def find_question(deps: Deps, by: Principal, task_id: str, question_id: str) -> Question:
+    """Returns the question, to who reads its task. Raises ``Unknown``."""
+    readable_task(deps, by, task_id)
+    return deps.store.questions.question(by.workspace, task_id, question_id)
+
+
+def questions_of_task(deps: Deps, by: Principal, task_id: str) -> list[Question]:
+    """Returns the task's questions, the oldest first. Raises ``Unknown``."""
+    readable_task(deps, by, task_id)
+    return deps.store.questions.of_task(by.workspace, task_id)
+
+
+def list_open_questions(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
+    """Returns those whose tasks the caller may read and whose time isn't over, the oldest first. A page may be shorter
+    than ``limit``."""
+    rights, now = ReadRights(deps, by), deps.clock.now()
+    return filtered(
+        lambda size, at: deps.store.questions.open_questions(by.workspace, size, at),
+        lambda each: each.expired(now).is_open and bool(rights.readable_among([each.task_id])),
+        limit,
+        cursor,
+    )
