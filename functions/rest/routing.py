@@ -31,6 +31,7 @@ THINGS = {
     "task_id": "task",
     "slug": "agent",
     "review_id": "manual review",
+    "question_id": "question",
     "token_id": "token",
     "alert_id": "alert",
     "work_type": "route for this type of work",

@@ -59,6 +59,7 @@ class ClaimAnswer(TypedDict):
     results: list[BroughtResult]
     callback: Any
     interaction_id: str | None
+    answers: list[dict[str, Any]]
     checkpoint: CheckpointState | None
     memory: ClaimMemoryView | None
 
@@ -88,6 +89,7 @@ def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
         "results": resume_payload.get("results", []),
         "callback": resume_payload.get("callback"),
         "interaction_id": resume_payload.get("interaction_id"),
+        "answers": resume_payload.get("answers", []),
         "checkpoint": checkpoint_state(details.checkpoint) if details.checkpoint else None,
         "memory": None if claimed.memory is None else claim_memory_view(claimed.memory),
     }
