@@ -18,6 +18,7 @@ from baton.services.questions.ask_question import Asked, ask_question
 from baton.services.questions.wait_for_answers import wait_for_answers
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
+from baton.steps.claims.take_task import Claimed
 from support.worlds.world import WORKSPACE, World, agent, human
 
 AUDITOR, ALICE = agent("auditor"), human()
@@ -39,9 +40,7 @@ class Office:
         return ask_question(self.deps, self.call, asked)[1]
 
     def digest(self, question_id: str) -> str:
-        action = self.question(question_id).action
-        assert action is not None
-        return action.digest
+        return str(self.question(question_id).action.digest)
 
     def question(self, question_id: str) -> Any:
         return self.deps.store.questions.question(WORKSPACE, self.call.task_id, question_id)
@@ -52,6 +51,11 @@ class Office:
 
     def use(self, question_id: str, digest: str) -> Any:
         return use_approval(self.deps, self.call, question_id, digest)
+
+
+def answers_in(claimed: Claimed) -> Any:
+    assert claimed.details.resume_payload is not None
+    return claimed.details.resume_payload["answers"]
 
 
 @pytest.fixture
@@ -116,7 +120,7 @@ def test_who_waits_comes_back_with_what_people_said_and_uses_it_under_the_next_c
     assert office.world.task(office.call.task_id).state == "waiting"
     office.answer(refund)
     claimed = office.world.claim()
-    assert claimed.details.resume_payload["answers"] == [
+    assert answers_in(claimed) == [
         {"question_id": refund, "outcome": "approved", "digest": office.digest(refund)},
         {"question_id": question, "outcome": "answered", "answer": "Blue"},
     ]
@@ -133,7 +137,7 @@ def test_who_waits_in_vain_comes_back_and_is_told_that_nobody_decided(office: Of
     office.world.clock.advance(60)
     sweep(office.deps)
     claimed = office.world.claim()
-    assert claimed.details.resume_payload["answers"] == [{"question_id": asked, "outcome": "expired"}]
+    assert answers_in(claimed) == [{"question_id": asked, "outcome": "expired"}]
 
 
 @pytest.mark.parametrize("how", ["cancelled", "completed"])
@@ -145,7 +149,7 @@ def test_a_task_that_ends_takes_its_questions_back(office: Office, how: str) -> 
         complete_task(office.deps, office.call, CompletedWork(output="done"))
     assert office.question(asked).outcome is Outcome.WITHDRAWN
     assert office.deps.store.questions.open_questions(WORKSPACE, 10, None).items == ()
-    with pytest.raises((errors.QuestionClosed, errors.TaskEnded)):
+    with pytest.raises((errors.QuestionOver, errors.TaskEnded)):
         office.answer(asked)
 
 
@@ -153,7 +157,7 @@ def test_nobody_waits_for_what_is_closed_or_anothers(office: Office) -> None:
     asked = office.ask()
     office.answer(asked)
     for wrong in ([asked], ["qst_none"], []):
-        with pytest.raises((errors.QuestionClosed, errors.InvalidInput)):
+        with pytest.raises((errors.QuestionOver, errors.InvalidInput)):
             wait_for_answers(office.deps, office.call, wrong)
     assert office.world.task(office.call.task_id).state == "claimed"
 
@@ -162,7 +166,7 @@ def test_an_expiry_is_neither_a_yes_nor_a_no(office: Office) -> None:
     asked = office.ask(Asked(**{**_fields(REFUND), "until": office.world.clock.now() + timedelta(seconds=60)}))
     office.world.clock.advance(60)
     for outcome in (Outcome.APPROVED, Outcome.REFUSED):
-        with pytest.raises(errors.QuestionClosed):
+        with pytest.raises(errors.QuestionOver):
             office.answer(asked, outcome=outcome, reason="Late")
     with pytest.raises(errors.ReceiptRefused):
         office.use(asked, office.digest(asked))

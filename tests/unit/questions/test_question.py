@@ -123,7 +123,7 @@ def test_a_rule_that_nobody_could_meet_is_refused(approvers: Approvers, field: s
 def test_an_expiry_is_neither_a_yes_nor_a_no() -> None:
     over = NOW + timedelta(hours=1)
     for decision in (approval("alice", at=over), replace(refusal("alice"), at=over)):
-        with pytest.raises(errors.QuestionClosed) as refused:
+        with pytest.raises(errors.QuestionOver) as refused:
             decided(question(), decision)
         assert refused.value.fields["outcome"] == "expired"
     assert question().expired(over).outcome is Outcome.EXPIRED
@@ -133,7 +133,7 @@ def test_an_expiry_is_neither_a_yes_nor_a_no() -> None:
 @pytest.mark.parametrize("outcome", [each for each in Outcome if each is not Outcome.OPEN])
 def test_what_is_closed_stays_as_it_is(outcome: Outcome) -> None:
     closed = question(outcome=outcome)
-    with pytest.raises(errors.QuestionClosed):
+    with pytest.raises(errors.QuestionOver):
         decided(closed, approval("alice"))
     assert closed.expired(NOW + timedelta(days=1)) == closed.withdrawn() == closed
 
@@ -183,7 +183,7 @@ def test_nothing_is_approved_without_as_many_people_for_the_same_arguments(tries
         try:
             decision = refusal(name) if is_refusal else approval(name, actions[which])
             asked = decided(asked, decision)
-        except (errors.NotAsked, errors.QuestionClosed):
+        except (errors.NotAsked, errors.QuestionOver):
             continue
     agreed = {each.by for each in asked.decisions if each.digest == asked.approved_digest}
     assert asked.outcome is not Outcome.APPROVED or len(agreed - {"carol"}) >= needed

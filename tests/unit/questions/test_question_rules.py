@@ -121,7 +121,7 @@ def test_a_decision_that_comes_too_late_is_refused(desk: Desk, late: str) -> Non
         desk.decides("q_1")
     elif late == "ended":
         desk.does(commands.Cancel(by=human()))
-    with pytest.raises((errors.QuestionClosed, errors.TaskEnded)):
+    with pytest.raises((errors.QuestionOver, errors.TaskEnded)):
         desk.decides("q_2" if late == "another" else "q_1")
 
 

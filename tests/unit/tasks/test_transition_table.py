@@ -55,7 +55,7 @@ claim        NotClaimable NotClaimable claimed        claimed    AlreadyClaimed 
 checkpoint   StaleClaim   StaleClaim   StaleClaim     StaleClaim claimed        claimed        StaleClaim   StaleClaim
 ask          StaleClaim   StaleClaim   StaleClaim     StaleClaim claimed        claimed        StaleClaim   StaleClaim
 use-approval StaleClaim   StaleClaim   StaleClaim     StaleClaim claimed        claimed        StaleClaim   StaleClaim
-decide       QuestionClosed QuestionClosed QuestionClosed QuestionClosed QuestionClosed QuestionClosed QuestionClosed QuestionClosed
+decide       QuestionOver QuestionOver QuestionOver QuestionOver QuestionOver QuestionOver QuestionOver QuestionOver
 complete     StaleClaim   StaleClaim   StaleClaim     StaleClaim done           done           StaleClaim   StaleClaim
 fail         StaleClaim   StaleClaim   StaleClaim     StaleClaim failed         failed         StaleClaim   StaleClaim
 fail-retry   StaleClaim   StaleClaim   StaleClaim     StaleClaim delegated      next           StaleClaim   StaleClaim

@@ -31,7 +31,7 @@ BatonError
 │   ├── NotASession · TooManySessions
 │   ├── EntryClosed       the entry was replaced, withdrawn or deleted
 │   ├── ToolSuspended     a service changed the tool's target: a human has to confirm the tool
-│   ├── QuestionClosed · ReceiptRefused · TooManyQuestions
+│   ├── QuestionOver · ReceiptRefused · TooManyQuestions
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── TooMany               a limit per caller
 │   ├── RateLimited       of requests or bytes in a minute
@@ -531,8 +531,8 @@ class AlreadyRetried(Refused):
         super().__init__(message, handoff_id=handoff_id, task_id=task_id)
 
 
-class QuestionClosed(Refused):
-    code = "question_closed"
+class QuestionOver(Refused):
+    code = "question_over"
 
     def __init__(self, question_id: str, outcome: str) -> None:
         super().__init__(f"The question {question_id} is {outcome}.", question_id=question_id, outcome=outcome)

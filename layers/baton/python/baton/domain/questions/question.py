@@ -121,9 +121,9 @@ class Question:
 
     def decided(self, by: Principal, decision: Decision, groups: dict[str, tuple[str, ...]]) -> Question:
         """Returns the question with one decision more. A refusal ends it, whoever else approved; of an approval as many
-        as are needed have to be for one digest. Raises ``QuestionClosed``, ``NotAsked`` and ``InvalidInput``."""
+        as are needed have to be for one digest. Raises ``QuestionOver``, ``NotAsked`` and ``InvalidInput``."""
         if not self.is_open or decision.at >= self.until:
-            raise errors.QuestionClosed(self.id, self.expired(decision.at).outcome)
+            raise errors.QuestionOver(self.id, self.expired(decision.at).outcome)
         if not self.approvers.may(by, groups):
             raise errors.NotAsked(self.id)
         self._must_fit(decision)

@@ -27,13 +27,13 @@ def ask(task: Task, command: commands.Ask, at: datetime) -> Change:
 
 
 def decide(task: Task, command: commands.Decide, at: datetime) -> Change:
-    """Raises ``HumanNeeded``, ``TaskEnded``, and ``QuestionClosed`` for one that the task no longer waits for."""
+    """Raises ``HumanNeeded``, ``TaskEnded``, and ``QuestionOver`` for one that the task no longer waits for."""
     command.by.must_be_human("answer a question")
     if task.is_ended:
         raise errors.TaskEnded(task.id, task.state)
     is_open = any(each.id == command.question_id and each.until > at for each in task.questions)
     if not is_open:
-        raise errors.QuestionClosed(command.question_id, "closed")
+        raise errors.QuestionOver(command.question_id, "closed")
     recorder = EventRecorder(task, task, command.by, at)
     left = task.questions
     if command.outcome != Outcome.OPEN:

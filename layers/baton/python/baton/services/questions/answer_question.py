@@ -37,7 +37,7 @@ class Answer:
 
 
 def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, answer: Answer) -> Question:
-    """Returns the question as it is then. Raises ``HumanNeeded``, ``NotAsked``, ``QuestionClosed``, ``InvalidInput``,
+    """Returns the question as it is then. Raises ``HumanNeeded``, ``NotAsked``, ``QuestionOver``, ``InvalidInput``,
     ``GuardrailRefused`` and ``Unknown``. The same decision of the same person again changes nothing."""
     by.must_be_human("answer a question")
 

@@ -19,7 +19,7 @@ from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_clai
 
 def wait_for_answers(deps: Deps, call: WorkerCall, question_ids: Sequence[str]) -> TaskDetails:
     """The task goes on once each of these questions is answered, refused or expired, with what people said. It costs no
-    attempt. Raises ``StaleClaim``, ``TooManyWaits``, ``InvalidInput`` and ``QuestionClosed`` for one that is closed
+    attempt. Raises ``StaleClaim``, ``TooManyWaits``, ``InvalidInput`` and ``QuestionOver`` for one that is closed
     already: its answer is there."""
     request = EndClaimRequest(call=call, command_name=commands.WaitFor.name)
     wanted = tuple(dict.fromkeys(question_ids))
@@ -30,7 +30,7 @@ def wait_for_answers(deps: Deps, call: WorkerCall, question_ids: Sequence[str]) 
             raise errors.InvalidInput("questions", f"must name 1 to {MAX_OPEN} questions of the task")
         for question_id in wanted:
             if not any(each.id == question_id and each.until > now for each in task.questions):
-                raise errors.QuestionClosed(question_id, "closed, or none of this task's")
+                raise errors.QuestionOver(question_id, "closed, or none of this task's")
         if task.waits >= MAX_WAITS:
             raise errors.TooManyWaits(call.task_id, MAX_WAITS)
         alert_at = now + times.seconds(inputs.settings.waiting_alert_seconds)
