@@ -34,7 +34,7 @@ def test_an_action_is_approved_by_a_person_and_done_once(gateway: Gateway, http_
 
 def test_a_worker_that_waits_gets_its_task_back_with_the_answer(gateway: Gateway, http_agents: HttpAgents) -> None:
     claim = http_agents.begun()
-    text = {"kind": "text", "text": "Which colour?", "tool": None, "arguments": {}}
+    text: dict[str, Any] = {"kind": "text", "text": "Which colour?", "tool": None, "arguments": {}}
     question = asked(gateway, claim, **text).json
     task = f"/tasks/{claim['task']['id']}"
     waiting = gateway.post(
