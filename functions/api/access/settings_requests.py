@@ -8,10 +8,16 @@ from pydantic import Field, StringConstraints
 
 from api.tracker import requests
 from baton.domain.guardrails.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, MIN_ITEMS, MIN_TEXT
+from baton.domain.questions.approvers import MAX_NEEDED, MAX_PEOPLE
+from baton.domain.settings.approval_rule import AFTER_SECONDS, MAX_GROUPS, MAX_MEMBERS, MAX_RULES, ApprovalRule
 from baton.domain.settings.settings import BOUNDS, MAX_HOLIDAYS, AgentsRead
 from rest import models
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN)]
+
+
+Members = Annotated[tuple[models.Slug, ...], models.few(MAX_MEMBERS)]
+After = Annotated[int, Field(ge=AFTER_SECONDS[0], le=AFTER_SECONDS[1])]
 
 
 def bounds(name: str) -> Any:
@@ -30,14 +36,33 @@ class GuardrailsRequest(models.Part):
     max_items: Annotated[int, Field(ge=MIN_ITEMS, le=MAX_ITEMS)] = 0
 
 
+class ApprovalRuleRequest(models.Body):
+    """Of handoffs by ``source``, ``target``, ``work_type``; left out, any. ``people``, ``group``: who may approve;
+    without both any human. ``needed``: how many of them. ``not_author``: the human who made the handoff doesn't count.
+    After ``remind_after_seconds`` without a decision humans are alerted; after ``then_after_seconds`` ``then_group``
+    may decide, too."""
+
+    source: models.Slug | None = None
+    target: models.Slug | None = None
+    work_type: models.Slug | None = None
+    people: Annotated[tuple[models.Slug, ...], models.few(MAX_PEOPLE)] = ()
+    group: models.Slug | None = None
+    needed: Annotated[int, Field(ge=1, le=MAX_NEEDED)] = 1
+    not_author: bool = False
+    remind_after_seconds: After | None = None
+    then_group: models.Slug | None = None
+    then_after_seconds: After | None = None
+
+
 class SettingsRequest(models.Changes):
     """Settings left out keep their value, those of ``guardrails`` and ``tracker`` too; null switches the tracker off.
     ``loop_guard``: whether handoffs that go round in circles are refused, by the limits below it. ``agents_read``:
     whether agents read only tasks that they take part in (`own`), or all of the `workspace`.
     ``listeners_per_principal``: connections to the bell. ``requests_per_minute``, ``kept_bytes_per_minute``: of one
     agent or service; five times as much for one human. ``kept_bytes_per_claim``: in checkpoints and notes.
-    ``polls_at_once``: of any one caller. ``version``: the version that the change is based on; any other current
-    version refuses it."""
+    ``polls_at_once``: of any one caller. ``groups``: names of humans, by the group's: who may answer questions and
+    approve. ``approval_rules``: who has to approve handoffs; the first that fits one counts. ``version``: the version
+    that the change is based on; any other current version refuses it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
     holidays: Annotated[frozenset[models.Day], models.few(MAX_HOLIDAYS)] = frozenset()
@@ -60,5 +85,12 @@ class SettingsRequest(models.Changes):
     kept_bytes_per_minute: Annotated[int, bounds("kept_bytes_per_minute")] = 0
     kept_bytes_per_claim: Annotated[int, bounds("kept_bytes_per_claim")] = 0
     polls_at_once: Annotated[int, bounds("polls_at_once")] = 0
+    groups: Annotated[dict[models.Slug, Members], Field(max_length=MAX_GROUPS)] = {}  # noqa: RUF012 - pydantic copies
+    approval_rules: Annotated[tuple[ApprovalRuleRequest, ...], models.few(MAX_RULES)] = ()
     guardrails: GuardrailsRequest = GuardrailsRequest()
     tracker: requests.TrackerRequest | None = None
+
+    def given(self) -> dict[str, Any]:
+        rules = {"approval_rules": tuple(ApprovalRule(**each.model_dump()) for each in self.approval_rules)}
+        given = super().given()
+        return {**given, **rules} if "approval_rules" in given else given

@@ -24,6 +24,21 @@ class GuardrailsView(TypedDict):
     max_items: int
 
 
+class ApprovalRuleView(TypedDict):
+    """Who has to approve the handoffs that it fits; null fits any."""
+
+    source: str | None
+    target: str | None
+    work_type: str | None
+    people: list[str]
+    group: str | None
+    needed: int
+    not_author: bool
+    remind_after_seconds: int | None
+    then_group: str | None
+    then_after_seconds: int | None
+
+
 class SettingsView(TypedDict):
     """``guardrails``: left out for callers that may not see them."""
 
@@ -48,6 +63,8 @@ class SettingsView(TypedDict):
     kept_bytes_per_minute: int
     kept_bytes_per_claim: int
     polls_at_once: int
+    groups: dict[str, list[str]]
+    approval_rules: list[ApprovalRuleView]
     guardrails: NotRequired[GuardrailsView]
     tracker: views.TrackerSettingsView | None
     version: int
@@ -86,6 +103,8 @@ def settings_view(settings: Settings, *, with_guardrails: bool = True) -> Settin
     shown: Any = {name: getattr(settings, name) for name in (*SETTING_NAMES, "version")}
     shown["holidays"] = sorted(day.isoformat() for day in settings.holidays)
     shown["agents_read"] = settings.agents_read.value
+    shown["groups"] = {name: list(members) for name, members in sorted(settings.groups.items())}
+    shown["approval_rules"] = [rule.public() for rule in settings.approval_rules]
     if with_guardrails:
         shown["guardrails"] = settings.guardrails.public()
     else:

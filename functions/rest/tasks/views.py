@@ -9,6 +9,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from baton.domain import times
+from baton.domain.questions.approval import PendingApproval
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.task import Branch, Claim, Kind, Recovery, Task, Wait
 from baton.domain.tracker.page_sync import PageSync
@@ -60,12 +61,12 @@ class BranchView(TypedDict):
 
 
 # The field's name is a keyword of Python.
-_For = TypedDict("_For", {"for": Literal["branches", "callback"]})
+_For = TypedDict("_For", {"for": Literal["branches", "callback", "answers"]})
 
 
 class WaitView(_For):
     """The wait of a task. ``branches``, ``policy``, ``quorum``: of a delegation; ``interaction_id``, ``until``: of a
-    callback. ``number``: counts the task's waits from 1."""
+    callback; ``questions``: those that people have to answer. ``number``: counts the task's waits from 1."""
 
     number: int
     since: str
@@ -74,14 +75,38 @@ class WaitView(_For):
     quorum: int | None
     branches: list[BranchView]
     interaction_id: str | None
+    questions: list[str]
+
+
+class GivenView(TypedDict):
+    """``use``: `dispatch` or `next`."""
+
+    by: str
+    use: str
+
+
+class ApprovalView(TypedDict):
+    """Who has to approve. ``people``, ``group``, ``wider``: who may; without any of them any human but ``never``.
+    ``needed``: how many; ``given``: who has."""
+
+    people: list[str]
+    group: str | None
+    wider: str | None
+    needed: int
+    never: list[str]
+    given: list[GivenView]
+    remind_at: str | None
+    then_group: str | None
+    then_at: str | None
 
 
 class ListedTask(TypedDict):
     """A task in a list: without its output, failure and recoveries. ``target_agent``: null for open work.
     ``source_agent``: a slug, or the principal if it is no agent (``human:alice``). ``tracker``: null if the task was
     created while there was no tracker. ``digest``: of what it asks for, as a human who decides sends it back; null for
-    a task of an earlier release. ``join_parent``: the task that waits for this one's branch; ``successors``: the
-    tasks that continue it; ``retry_of``: the task that it retries."""
+    a task of an earlier release. ``approval``: what a rule of the settings asks for; null: any
+    human's. ``join_parent``: the task that waits for this one's branch; ``successors``: the tasks that continue it;
+    ``retry_of``: the task that it retries."""
 
     id: str
     kind: KindName
@@ -113,6 +138,7 @@ class ListedTask(TypedDict):
     workflow_id: str
     depth: int
     flags: list[str]
+    approval: ApprovalView | None
     wait: WaitView | None
     claim: ClaimView | None
     tracker: TrackerView | None
@@ -174,12 +200,27 @@ class AwaitedTask(TaskView):
 
 
 TaskPage = pages.of("TaskPage", ListedTask)
-_LISTED = ViewShape(ListedTask, Task, "kind updated_at version wait claim tracker url")
+_LISTED = ViewShape(ListedTask, Task, "kind updated_at version wait claim tracker url approval")
 _WAIT = ViewShape(WaitView, Wait, "for policy branches")
 _BRANCH = ViewShape(BranchView, Branch)
 _RECOVERY = ViewShape(RecoveryView, Recovery)
 claim_view = ViewShape(ClaimView, Claim)
 usage_view = ViewShape(UsageView, Usage)
+
+
+def approval_view(approval: PendingApproval) -> ApprovalView:
+    rule = approval.approvers
+    return {
+        "people": list(rule.people),
+        "group": rule.group,
+        "wider": rule.wider,
+        "needed": rule.needed,
+        "never": list(rule.never),
+        "given": [{"by": each.by, "use": each.what.partition(" ")[0]} for each in approval.given],
+        "remind_at": None if approval.remind_at is None else times.rfc3339(approval.remind_at),
+        "then_group": approval.then_group,
+        "then_at": None if approval.then_at is None else times.rfc3339(approval.then_at),
+    }
 
 
 def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
@@ -192,6 +233,7 @@ def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
         wait=wait_view(task.wait) if task.wait else None,
         claim=claim_view(task.claim) if task.claim else None,
         tracker=tracker_view(row) if row else None,
+        approval=approval_view(task.approval) if task.approval else None,
         url=deps.task_url(task.id),
     )
 
@@ -248,8 +290,8 @@ def tracker_view(row: PageSync) -> TrackerView:
 def wait_view(wait: Wait) -> WaitView:
     return _WAIT(
         wait,
-        **{"for": "callback" if wait.is_for_callback else "branches"},
-        policy=None if wait.is_for_callback else wait.policy.value,
+        **{"for": wait.what},
+        policy=wait.policy.value if wait.branches else None,
         branches=list(map(_BRANCH, wait.branches)),
     )
 

@@ -123,7 +123,7 @@ def much_happens(team: Team, held: HeldTask) -> None:
 
 def it_waits_no_more(team: Team, held: HeldTask) -> None:
     task = team.task(held.task.id)
-    if task.wait is not None and task.wait.is_for_callback:
+    if task.wait is not None and task.wait.what == "callback":
         _, token = wait_for_callback(team.deps, WorkerCall(*held.where, "h"), "interaction")
         answer_callback(team.deps, token, {"answer": 42})
     elif task.wait is not None:

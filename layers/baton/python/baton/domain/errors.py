@@ -17,7 +17,7 @@ BatonError
 │   ├── HumanNeeded       only a human may do this
 │   ├── NotYourAgent      the principal doesn't act for this agent
 │   ├── ScopeNeeded       the token lacks a scope
-│   ├── NotAsked          the question isn't this person's to answer
+│   ├── NotAsked          the question or the approval isn't this person's to decide
 │   └── InactiveAgent     the calling agent, or the agent that is acted for, is switched off
 ├── Unknown               the workspace has no such thing
 ├── Refused               the state doesn't allow it
@@ -31,7 +31,7 @@ BatonError
 │   ├── NotASession · TooManySessions
 │   ├── EntryClosed       the entry was replaced, withdrawn or deleted
 │   ├── ToolSuspended     a service changed the tool's target: a human has to confirm the tool
-│   ├── QuestionOver · ReceiptRefused · TooManyQuestions
+│   ├── QuestionOver · ReceiptRefused · TooManyQuestions · ApprovalCounted
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── TooMany               a limit per caller
 │   ├── RateLimited       of requests or bytes in a minute
@@ -218,8 +218,8 @@ class HumanNeeded(Forbidden):
 class NotAsked(Forbidden):
     code = "not_asked"
 
-    def __init__(self, question_id: str) -> None:
-        super().__init__(f"The question {question_id} isn't yours to answer.", question_id=question_id)
+    def __init__(self, asked: str) -> None:
+        super().__init__(f"{asked} isn't yours to decide: it names others, or you asked for it.", asked=asked)
 
 
 class NotYourAgent(Forbidden):
@@ -544,6 +544,16 @@ class TooManyQuestions(Refused):
     def __init__(self, task_id: str, most_open: int, most: int) -> None:
         message = f"{task_id} has {most_open} open questions, or has asked {most} in all: no task may have more."
         super().__init__(message, task_id=task_id, limit=most_open)
+
+
+class ApprovalCounted(Refused):
+    code = "approval_counted"
+
+    def __init__(self, task_id: str, needed: int) -> None:
+        message = (
+            f"Your approval of {task_id} counts already. It needs {needed} people: somebody else has to approve it."
+        )
+        super().__init__(message, task_id=task_id, needed=needed)
 
 
 class ReceiptRefused(Refused):

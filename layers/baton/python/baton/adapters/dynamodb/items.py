@@ -20,11 +20,12 @@ from baton.domain.agents.agent import Agent, Runtime
 from baton.domain.canonical_json import canonical_json
 from baton.domain.escalations.direction import CountedEscalation, Direction
 from baton.domain.escalations.review import Review
-from baton.domain.guardrails.guardrails import from_public as rules_from
+from baton.domain.guardrails.guardrails import from_public as guardrails_from
 from baton.domain.idempotency import SavedResponse
 from baton.domain.ids import handoff_id_of, workflow_id_of
 from baton.domain.newer import deciding, member
 from baton.domain.numbers import loads
+from baton.domain.settings.approval_rule import rules_from
 from baton.domain.settings.settings import Settings
 from baton.domain.settings.tracker_settings import from_public
 from baton.domain.tasks import trail
@@ -228,7 +229,10 @@ def settings_item(workspace: str, settings: Settings) -> Item:
     tracker = settings.tracker and canonical_json(settings.tracker.public())
     guardrails = canonical_json(settings.guardrails.public())
     holidays = sorted(map(str, settings.holidays))
+    rules = canonical_json([each.public() for each in settings.approval_rules]) if settings.approval_rules else None
+    groups = canonical_json(settings.groups) if settings.groups else None
     written = {"holidays": holidays, "guardrails": guardrails, "tracker": tracker}
+    written |= {"approval_rules": rules, "groups": groups}
     return {**keys.settings(workspace)._asdict(), **values, **written}
 
 
@@ -237,7 +241,10 @@ def settings_from(item: Item | None) -> Settings:
     found = item or {}
     odd: Item = {"holidays": frozenset(map(date.fromisoformat, found.get("holidays", ())))}
     odd |= {"tracker": from_public(loads(found["tracker"]))} if "tracker" in found else {}
-    odd |= {"guardrails": rules_from(loads(found["guardrails"]))} if "guardrails" in found else {}
+    odd |= {"guardrails": guardrails_from(loads(found["guardrails"]))} if "guardrails" in found else {}
+    odd |= {"approval_rules": rules_from(loads(found["approval_rules"]))} if "approval_rules" in found else {}
+    groups = loads(found["groups"]) if "groups" in found else {}
+    odd["groups"] = {name: tuple(members) for name, members in groups.items()}
     return records.read(Settings, found, **odd)
 
 

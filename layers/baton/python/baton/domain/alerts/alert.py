@@ -93,6 +93,7 @@ _SYSTEM_ALERTS: dict[Flag, tuple[Severity, str]] = {
     Flag.RELEASED_TOO_OFTEN: (Severity.WARNING, "The task was given back again and again without any progress."),
     Flag.CLOSED_BY_BOT: (Severity.WARNING, "A bot closed the task's page in the tracker; the task itself goes on."),
     Flag.WAITING: (Severity.WARNING, "The task has waited too long for what others are to bring it."),
+    Flag.APPROVAL_OVERDUE: (Severity.WARNING, "The handoff waits for the people who have to approve it."),
     Flag.CALLBACK_MISSED: (Severity.WARNING, "The callback that the task waited for never came; it goes on without."),
 }
 

@@ -10,20 +10,22 @@ from baton.domain.access.principal import Principal
 
 MAX_PEOPLE = 20
 MAX_NEEDED = 5
+Groups = Mapping[str, Collection[str]]  # names of humans, by the group's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approvers:
-    """``people`` and ``group`` name who may decide: humans by the name in their tokens, a group of the settings.
-    Without both it is any human. ``needed``: how many different ones. ``never``: keys of principals that may not: who
-    asked, and on whose behalf."""
+    """``people``, ``group`` and ``wider`` name who may decide: humans by the name in their tokens, groups of the
+    settings. Without any it is any human. ``wider``: a group that may, too, as nobody has decided in time. ``needed``:
+    how many different ones. ``never``: keys of principals that may not: who asked, and on whose behalf."""
 
     people: tuple[str, ...] = ()
     group: str | None = None
+    wider: str | None = None
     needed: int = 1
     never: tuple[str, ...] = ()
 
-    def check(self, groups: Mapping[str, Collection[str]]) -> None:
+    def check(self, groups: Groups) -> None:
         """Raises ``InvalidInput`` for a rule that nobody could meet as the groups are now."""
         if len(self.people) > MAX_PEOPLE:
             raise errors.InvalidInput("people", f"must name at most {MAX_PEOPLE}")
@@ -36,28 +38,28 @@ class Approvers:
             few = f"is {self.needed}, and only {len(named)} of those who are named may answer"
             raise errors.InvalidInput("needed", few)
 
-    def may(self, by: Principal, groups: Mapping[str, Collection[str]]) -> bool:
+    def may(self, by: Principal, groups: Groups) -> bool:
         """True for a human who may decide, by the groups as they are now."""
-        if not by.is_human or by.key in self.never:
-            return False
-        named = self._named(groups)
-        return named is None or by.id in named
+        return by.is_human and self.counts(by.id, groups)
 
-    def is_met(self, deciders: Iterable[str], groups: Mapping[str, Collection[str]]) -> bool:
+    def counts(self, human: str, groups: Groups) -> bool:
+        """True if the human's decision counts, by the groups as they are now."""
+        named = self._named(groups)
+        return f"human:{human}" not in self.never and (named is None or human in named)
+
+    def is_met(self, deciders: Iterable[str], groups: Groups) -> bool:
         """True if enough different people have decided who may still do so. ``deciders``: names of humans; the same
         person by two sessions is one."""
-        named = self._named(groups)
-        counted = {each for each in deciders if f"human:{each}" not in self.never and (named is None or each in named)}
-        return len(counted) >= self.needed
+        return len({each for each in deciders if self.counts(each, groups)}) >= self.needed
 
-    def is_hopeless(self, groups: Mapping[str, Collection[str]]) -> bool:
+    def is_hopeless(self, groups: Groups) -> bool:
         """True if too few people are left who may decide: a group was emptied since."""
         named = self._named(groups)
         return named is not None and len(named) < self.needed
 
-    def _named(self, groups: Mapping[str, Collection[str]]) -> frozenset[str] | None:
+    def _named(self, groups: Groups) -> frozenset[str] | None:
         """Returns the names of those who may decide; None for any human but those that may never."""
         if not self.people and self.group is None:
             return None
-        named = {*self.people, *(groups.get(self.group, ()) if self.group is not None else ())}
-        return frozenset(each for each in named if f"human:{each}" not in self.never)
+        members = (name for group in (self.group, self.wider) if group is not None for name in groups.get(group, ()))
+        return frozenset(each for each in (*self.people, *members) if f"human:{each}" not in self.never)

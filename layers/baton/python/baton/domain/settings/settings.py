@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from baton.domain import errors
 from baton.domain.guardrails.guardrails import Guardrails
+from baton.domain.settings.approval_rule import MAX_GROUPS, MAX_MEMBERS, MAX_RULES, ApprovalRule
 from baton.domain.settings.tracker_settings import TrackerSettings
 
 MAX_WINDOW_DAYS = 30
@@ -73,7 +74,8 @@ class Settings:
     kept_bytes_per_minute: int = 6_000_000
     kept_bytes_per_claim: int = 30_000_000
     polls_at_once: int = 5
-    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of humans, by name: who may answer questions
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of humans, by name: who may decide
+    approval_rules: tuple[ApprovalRule, ...] = ()  # of handoffs; the first that fits one counts
     guardrails: Guardrails = field(default_factory=Guardrails)
     tracker: TrackerSettings | None = None
     version: int = 0
@@ -106,6 +108,10 @@ class Settings:
             raise errors.InvalidInput("breaker_scope", "must be 'open' or 'any'")
         if len(after.holidays) > MAX_HOLIDAYS:
             raise errors.InvalidInput("holidays", f"must be at most {MAX_HOLIDAYS} dates")
+        if len(after.groups) > MAX_GROUPS or any(len(each) > MAX_MEMBERS for each in after.groups.values()):
+            raise errors.InvalidInput("groups", f"must be at most {MAX_GROUPS} groups of at most {MAX_MEMBERS} humans")
+        if len(after.approval_rules) > MAX_RULES:
+            raise errors.InvalidInput("approval_rules", f"must be at most {MAX_RULES} rules")
         _check_zone(after.time_zone)
         return after
 

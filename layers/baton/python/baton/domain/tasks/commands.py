@@ -35,6 +35,7 @@ class ApproveNext(TaskCommand):
 
     name: ClassVar[str] = "approve-next"
     seen: Seen | None = None
+    settings: Settings | None = None  # where a rule of theirs says who has to approve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

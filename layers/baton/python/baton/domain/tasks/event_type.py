@@ -35,9 +35,12 @@ class EventType(StrEnum):
     HEARTBEAT_LOST = "heartbeat_lost", "The claim is lost: its lease is over"
     WAITING = "waiting", "The worker gave its claim up until `branches` have ended or a `callback` comes, as `for` says"
     RESUMED = "resumed", "The wait is over; `by` is `joined`, `callback`, `answered` or `timeout`"
+    APPROVAL_GIVEN = "approval_given", "A human approved, and the rule of the settings asks for more of them"
+    APPROVAL_WIDENED = "approval_widened", "Nobody decided in time, so that another `group` may, too"
     QUESTION_ASKED = "question_asked", "The worker asked people: to answer a question, or to approve an action"
     QUESTION_DECIDED = "question_decided", "A human answered, approved or refused; `outcome` says what became of it"
     QUESTION_EXPIRED = "question_expired", "Nobody decided in time: neither a yes nor a no"
+    APPROVAL_REVOKED = "approval_revoked", "A human took the approval of an action back before it was used"
     APPROVAL_USED = "approval_used", "The worker began the action that was approved, once"
     RESOLVED = "resolved", "A human ended the task: the work was done elsewhere"
     CANCELLED = (

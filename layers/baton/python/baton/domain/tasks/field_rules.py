@@ -26,6 +26,7 @@ class Form(Enum):
     CLAIM = auto()
     WAIT = auto()
     QUESTIONS = auto()
+    APPROVAL = auto()
 
 
 ALWAYS = object()  # in the place of ``unsaid``: the field is always written

@@ -128,7 +128,7 @@ def _sweep_waiting(recorder: EventRecorder, command: commands.Sweep) -> list[str
 
 
 def _sweep_untaken(recorder: EventRecorder, command: commands.Sweep) -> list[str]:
-    task, reasons = recorder.task, []
+    task, reasons = recorder.task, _wait_for_approval(recorder)
     if task.meta.parked and task.hidden_until is not None and recorder.at >= task.hidden_until:
         reasons.append("due")  # its queue shows it from now on
     if task.state is State.NEXT and task.ready_at and recorder.at >= task.ready_at + NEXT_STALE_AFTER:
@@ -150,6 +150,23 @@ def _sweep_untaken(recorder: EventRecorder, command: commands.Sweep) -> list[str
         recorder.alert(Flag.UNCLAIMED)
         reasons.append("unclaimed_too_long")
     recorder.task = recorder.task.changed(rings=task.meta.rings + 1)
+    return reasons
+
+
+def _wait_for_approval(recorder: EventRecorder) -> list[str]:
+    """Alerts humans of a handoff that nobody has decided on, and then lets the next group decide, too."""
+    task, at = recorder.task, recorder.at
+    if task.state is not State.NEEDS or task.approval is None:
+        return []
+    reasons = []
+    if task.approval.remind_at is not None and task.approval.remind_at <= at:
+        flags, data = task.flags | {Flag.APPROVAL_OVERDUE}, {"flag": str(Flag.APPROVAL_OVERDUE)}
+        recorder.record(EventType.ALERT_RAISED, data, flags=flags, approval=task.approval.reminded())
+        reasons.append("approval_overdue")
+    approval = recorder.task.approval
+    if approval is not None and approval.then_at is not None and approval.then_at <= at:
+        recorder.record(EventType.APPROVAL_WIDENED, {"group": approval.then_group}, approval=approval.widened())
+        reasons.append("approval_widened")
     return reasons
 
 

@@ -13,6 +13,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Runtime
 from baton.domain.newer import is_known
 from baton.domain.priority import Priority
+from baton.domain.questions.approval import PendingApproval
 from baton.domain.task_state import ENDED, State
 from baton.domain.tasks.field_rules import Form, optional, rules_of, stored
 
@@ -50,10 +51,11 @@ class Flag(StrEnum):
     CLOSED_BY_BOT = "closed_by_bot"
     WAITING = "waiting_too_long"
     CALLBACK_MISSED = "callback_missed"
+    APPROVAL_OVERDUE = "approval_overdue"
 
 
 # Flags of a task that nobody has claimed: a claim or a new approval clears them.
-UNTAKEN_FLAGS = frozenset({Flag.UNDELIVERABLE, Flag.UNCLAIMED, Flag.NEXT_STALE, Flag.WAITING})
+UNTAKEN_FLAGS = frozenset({Flag.UNDELIVERABLE, Flag.UNCLAIMED, Flag.NEXT_STALE, Flag.WAITING, Flag.APPROVAL_OVERDUE})
 EXHAUSTED_FLAGS = frozenset({Flag.ATTEMPTS_EXHAUSTED, Flag.RELEASED_TOO_OFTEN})
 
 
@@ -160,8 +162,8 @@ class Wait:
     until: datetime | None = None  # when a wait for a callback times out
 
     @property
-    def is_for_callback(self) -> bool:
-        return self.interaction_id is not None
+    def what(self) -> str:
+        return "answers" if self.questions else "branches" if self.interaction_id is None else "callback"
 
     def is_met(self, done: int, ended: int) -> bool:
         """True if the task can go on: ``done`` of its branches have succeeded and ``ended`` have ended."""
@@ -245,6 +247,7 @@ class Task:
     max_attempts: int = optional(Form.NUMBER, DEFAULT_MAX_ATTEMPTS)  # so many claims may come to nothing
     # The target's ``service_version`` when the task came, then when it was approved: what a service had made of it.
     approved_as: int = optional(Form.NUMBER, 0)
+    approval: PendingApproval | None = optional(Form.APPROVAL, None)  # what it needs by a rule; None: of any one human
     ready_at: datetime | None = optional(Form.TIME, None)  # claimable from then on; None without an approval
     undo_until: datetime | None = optional(Form.TIME, None)  # until when the approval can be taken back
     origin: State | None = optional(Form.STATE, None)  # what a claimed task was claimed from

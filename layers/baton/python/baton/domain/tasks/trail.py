@@ -19,6 +19,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.canonical_json import canonical_json
 from baton.domain.newer import member
 from baton.domain.priority import Priority
+from baton.domain.questions.approval import approval_fields, approval_from
 from baton.domain.task_state import State
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.field_rules import ALWAYS, Form
@@ -223,6 +224,7 @@ WRITTEN: dict[Form, Callable[[Any], Any]] = {
     Form.CLAIM: _claim_fields,
     Form.WAIT: _wait_fields,
     Form.QUESTIONS: _question_fields,
+    Form.APPROVAL: approval_fields,
 }
 READ: dict[Form, Callable[[Any], Any]] = {
     Form.TEXTS: tuple,
@@ -234,4 +236,5 @@ READ: dict[Form, Callable[[Any], Any]] = {
     Form.CLAIM: _claim,
     Form.WAIT: _wait,
     Form.QUESTIONS: _questions,
+    Form.APPROVAL: approval_from,
 }

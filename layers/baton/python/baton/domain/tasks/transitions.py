@@ -19,6 +19,7 @@ from baton.domain.newer import is_known
 from baton.domain.settings.settings import Settings
 from baton.domain.task_state import State
 from baton.domain.tasks import commands, tail
+from baton.domain.tasks.approval_rules import Approved, as_came, counts_fully, counts_with_others
 from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.event_type import EventType
@@ -45,32 +46,41 @@ class Dispatch:
 
 def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change:
     """Returns the change that creates ``new``, a task in ``needs``. A request by a human, ``standing`` or the target's
-    standing approval approves it at once (invariant 8), for dispatch or for ``next`` as its mode says."""
+    standing approval approves it at once (invariant 8), for dispatch or for ``next`` as its mode says. Where a rule of
+    the settings asks for more, it counts as its human's approval, if that one may approve."""
     agent, settings, standing = dispatch.agent, dispatch.settings, dispatch.standing
-    recorder = EventRecorder(None, new.changed(approved_as=_changed_as(agent)), by, at)
+    recorder = EventRecorder(None, as_came(new, by, at, settings.approval_rules, _changed_as(agent)), by, at)
     recorder.record(EventType.HANDOFF_INITIATED)
     if dispatch.mode is Mode.MANUAL or not is_known(dispatch.mode):
         return recorder.end()
     data: dict[str, Any] | None = None
-    undo = times.seconds(0)
+    undo, human = times.seconds(0), ""
     if by.is_human and dispatch.asked_directly:
-        data, undo = {"revision": new.revision, "asked_by_human": True}, settings.undo_window
+        data, undo, human = {"revision": new.revision, "asked_by_human": True}, settings.undo_window, by.key
     elif standing is not None:
-        data = {"revision": new.revision, "standing_approval": standing}
+        data, human = {"revision": new.revision, "standing_approval": standing}, standing["given_by"]
     elif agent is not None and agent.has_standing_approval:
         approval = {"agent": agent.slug, "version": agent.version, "given_by": agent.updated_by}
-        data = {"revision": new.revision, "standing_approval": approval}
-    if data is not None and dispatch.mode is Mode.NEXT:
+        data, human = {"revision": new.revision, "standing_approval": approval}, agent.updated_by
+    if data is None:
+        return recorder.end()
+    is_for_next = dispatch.mode is Mode.NEXT
+    what = Approved("next" if is_for_next else "dispatch", recorder.task.approved_as)
+    if not counts_fully(recorder, human, what, data, settings.groups):
+        return recorder.end()
+    if is_for_next:
         _set_next(recorder, data)
-    elif data is not None:
+    else:
         _delegate(recorder, data, agent, settings, undo=undo)
     return recorder.end()
 
 
-def imported(new: Task, by: Principal, at: datetime, page: str, target: Agent) -> Change:
+def imported(new: Task, by: Principal, at: datetime, page: str, dispatch: Dispatch) -> Change:
     """Returns the change that creates a task from a page of the tracker; not approved. Raises ``HumanNeeded``."""
     by.must_be_human("import a task")
-    recorder = EventRecorder(None, new.changed(approved_as=_changed_as(target)), by, at)
+    recorder = EventRecorder(
+        None, as_came(new, by, at, dispatch.settings.approval_rules, _changed_as(dispatch.agent)), by, at
+    )
     recorder.record(EventType.HANDOFF_IMPORTED, {"page": page})
     return recorder.end()
 
@@ -100,7 +110,9 @@ def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
     _must_be(task, command, State.NEEDS)
     seen = _as_seen(task, command.seen) | _agent_as_seen(task, command.seen, command.agent)
     recorder = EventRecorder(task, task, command.by, at)
-    _delegate(recorder, seen, command.agent, command.settings, undo=command.settings.undo_window)
+    what = Approved("dispatch", _changed_as(command.agent))
+    if counts_with_others(recorder, what, seen, command.settings.groups):
+        _delegate(recorder, seen, command.agent, command.settings, undo=command.settings.undo_window)
     return recorder.end()
 
 
@@ -121,6 +133,7 @@ def _delegate(
         releases=0,
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
         approved_as=_changed_as(agent),
+        approval=recorder.task.approval and recorder.task.approval.anew(),
         rings=0,
         alert_after_seconds=settings.unclaimed_alert_seconds,
         runtime=recorder.task.meta.runtime if agent is None else agent.runtime,
@@ -136,8 +149,10 @@ def _delegate(
 def _approve_next(task: Task, command: commands.ApproveNext, at: datetime) -> Change:
     command.by.must_be_human("approve a task")
     _must_be(task, command, State.NEEDS)
-    recorder = EventRecorder(task, task, command.by, at)
-    _set_next(recorder, _as_seen(task, command.seen))
+    recorder, seen = EventRecorder(task, task, command.by, at), _as_seen(task, command.seen)
+    groups = {} if command.settings is None else command.settings.groups
+    if counts_with_others(recorder, Approved("next", task.approved_as), seen, groups):
+        _set_next(recorder, seen)
     return recorder.end()
 
 
@@ -152,6 +167,7 @@ def _set_next(recorder: EventRecorder, data: dict[str, Any]) -> None:
         attempt=0,
         releases=0,
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
+        approval=recorder.task.approval and recorder.task.approval.anew(),
     )
 
 
@@ -359,8 +375,7 @@ def _wait_for(task: Task, command: commands.WaitFor, at: datetime) -> Change:
     task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
     wait = command.wait
-    what = "answers" if wait.questions else "callback" if wait.is_for_callback else "branches"
-    data: dict[str, Any] = {"for": what, "wait": wait.number}
+    data: dict[str, Any] = {"for": wait.what, "wait": wait.number}
     fields = {"state": State.WAITING, "claim": None, "ready_at": None, "attempt": task.attempt - 1}
     recorder.record(EventType.WAITING, data, **fields, wait=wait, waits=wait.number)
     return recorder.end()

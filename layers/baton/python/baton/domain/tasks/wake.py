@@ -68,6 +68,8 @@ def next_look(task: Task, now: datetime) -> datetime | None:
         moments.append(task.deadline)
     if not task.is_ended:
         moments += [each.until for each in task.questions]
+    if task.state is State.NEEDS and task.approval is not None:
+        moments += [task.approval.remind_at, task.approval.then_at]
     return min((moment for moment in moments if moment is not None), default=None)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.questions.approval import check_rules
 from baton.domain.settings.settings import Settings
 from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict
@@ -21,6 +22,7 @@ def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_
         if expected_version is not None and expected_version != before.version:
             raise errors.VersionConflict("settings", before.version)
         after = before.changed(**values, version=before.version + 1)
+        check_rules(after)
         now, circuit = deps.clock.now(), None
         if after.tracker is not None and after.tracker != before.tracker:
             circuit = deps.store.tracker.circuit(by.workspace).closed(now)

@@ -47,7 +47,7 @@ def _join(deps: Deps, workspace: str, task_id: str) -> bool:
     except errors.Unknown:
         return False
     wait = task.wait
-    if task.state is not State.WAITING or wait is None or wait.is_for_callback:
+    if task.state is not State.WAITING or wait is None or wait.what != "branches":
         return False
     leaves = leaves_of(deps, workspace, wait)
     ended = [branch for branch in leaves.values() if all(each.is_ended for each in branch)]

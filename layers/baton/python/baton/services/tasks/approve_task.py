@@ -31,11 +31,12 @@ def approve_task_next(
 ) -> TaskDetails:
     """Approves the task for the worker that takes it next; it is never dispatched."""
     by.must_be_human("approve a task")
-    return change_task(
-        deps,
-        TaskRequest(by.workspace, task_id, idempotency_key),
-        lambda _: commands.ApproveNext(by=by, seen=seen),
-    )
+
+    def command(task: Task) -> commands.ApproveNext:
+        settings = None if task.approval is None else deps.store.settings.of(by.workspace)
+        return commands.ApproveNext(by=by, seen=seen, settings=settings)
+
+    return change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), command)
 
 
 def undo_approval(

@@ -16,12 +16,13 @@ from baton.domain.agents.agent import Agent, Roster
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import workflow_id_of
 from baton.domain.priority import Priority
+from baton.domain.settings.settings import Settings
 from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.domain.task_state import State
 from baton.domain.tasks import commands
 from baton.domain.tasks.digests import message_digest
 from baton.domain.tasks.task import Task, TaskMeta
-from baton.domain.tasks.transitions import imported
+from baton.domain.tasks.transitions import Dispatch, imported
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_sync import PageLink, PageRef, adopted
 from baton.ports.deps import Deps
@@ -68,7 +69,7 @@ def import_tracker(
         raise errors.NoTracker
     tracker = deps.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
     pages = tracker.created_since(deps.clock.now() - settings.window, PREFIX)
-    importer = Importer(deps, by, settings.tracker, deps.store.agents.roster(by.workspace), tracker)
+    importer = Importer(deps, by, settings, settings.tracker, deps.store.agents.roster(by.workspace), tracker)
     try:
         while importer.tally.complete and (batch := list(islice(pages, BATCH))):
             importer.take(batch, may_go_on)
@@ -86,6 +87,7 @@ def import_tracker(
 class Importer:
     deps: Deps
     by: Principal
+    workspace: Settings
     settings: TrackerSettings
     roster: Roster
     tracker: Tracker
@@ -161,7 +163,9 @@ class Importer:
             meta=TaskMeta(updated_at=now, mirrored=True),
         )
         body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
-        change = imported(new.changed(digest=message_digest(new, body)), self.by, now, seen.url, target)
+        change = imported(
+            new.changed(digest=message_digest(new, body)), self.by, now, seen.url, Dispatch(target, self.workspace)
+        )
         is_closed = self.settings.meaning(seen.status) is not None
         sync = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
         counted = OpenEscalation(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
