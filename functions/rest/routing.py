@@ -32,6 +32,7 @@ THINGS = {
     "slug": "agent",
     "review_id": "manual review",
     "question_id": "question",
+    "standing_id": "standing answer",
     "token_id": "token",
     "alert_id": "alert",
     "work_type": "route for this type of work",

@@ -9,6 +9,7 @@ from pydantic import Field
 from api.handoffs import requests
 from baton.domain.questions.approvers import MAX_NEEDED, MAX_PEOPLE
 from baton.domain.questions.question import MAX_OPEN, MAX_OPTIONS, Outcome, QuestionKind
+from baton.domain.questions.standing_answer import DEFAULT_TIMES, MAX_TIMES, Standing
 from baton.services.questions.answer_question import Answer
 from baton.services.questions.ask_question import Asked
 from rest import models
@@ -19,7 +20,8 @@ Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 class Asking(models.Body):
     """``text``: the question, or why the action is to be done. ``tool`` and ``arguments``: of an action; what is
     approved is their digest. ``people``, ``group``: who may answer; left out, any human but who asks. ``needed``: how
-    many of them. ``until``: a day ahead if left out, at most 30 days."""
+    many of them. ``not_author``: nor the human who made the handoff. ``until``: a day ahead if left out, at most 30
+    days."""
 
     claim_id: models.Id
     kind: Literal["text", "choice", "form", "action"]
@@ -31,6 +33,7 @@ class Asking(models.Body):
     people: Annotated[tuple[requests.Name, ...], models.few(MAX_PEOPLE)] = ()
     group: requests.Name | None = None
     needed: Annotated[int, Field(ge=1, le=MAX_NEEDED)] = 1
+    not_author: bool = False
     until: models.Instant | None = None
 
     def asked(self) -> Asked:
@@ -38,19 +41,38 @@ class Asking(models.Body):
         return Asked(**given, kind=QuestionKind(self.kind), schema=self.form)
 
 
+class StandingRequest(models.Body):
+    """``for``: later actions of the same agent and tool with these `arguments`, or any of this `tool`. ``until``: an
+    hour ahead if left out, at most 7 days. ``times``: how many actions it approves."""
+
+    for_: Literal["arguments", "tool"] = Field(alias="for")
+    until: models.Instant | None = None
+    times: Annotated[int, Field(ge=1, le=MAX_TIMES)] = DEFAULT_TIMES
+
+    def given(self) -> Standing:
+        return Standing(only_these=self.for_ == "arguments", until=self.until, times=self.times)
+
+
 class Answering(models.Body):
     """``outcome``: ``approved`` an action, ``answered`` a question, or ``refused`` it with a ``reason``. ``digest``: of
-    the action as it was seen. ``arguments``: those that are approved in place of what was asked."""
+    the action as it was seen. ``arguments``: those that are approved in place of what was asked. ``standing``: the
+    approval is for later actions, too."""
 
     outcome: Literal["approved", "answered", "refused"]
     digest: Digest | None = None
     arguments: dict[str, Any] | None = None
     answer: Any = None
     reason: models.Reason | None = None
+    standing: StandingRequest | None = None
 
     def given(self) -> Answer:
-        values = {name: getattr(self, name) for name in Answer.__slots__ if name != "outcome"}
-        return Answer(outcome=Outcome(self.outcome), **values)
+        values = {name: getattr(self, name) for name in Answer.__slots__ if name not in {"outcome", "standing"}}
+        standing = None if self.standing is None else self.standing.given()
+        return Answer(outcome=Outcome(self.outcome), standing=standing, **values)
+
+
+class Revoking(models.Body):
+    reason: models.Reason
 
 
 class Using(models.Body):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from api.questions import requests, views
+from baton.domain.access.principal import Principal
+from baton.domain.questions.question import Question
 from baton.ports.deps import Deps
-from baton.services.questions.answer_question import answer_question, use_approval
+from baton.services.questions.answer_question import answer_question, revoke_approval, use_approval
 from baton.services.questions.ask_question import ask_question
 from baton.services.questions.list_questions import find_question, list_open_questions, questions_of_task
+from baton.services.questions.standing_answers import list_standing_answers, revoke_standing_answer
 from baton.services.questions.wait_for_answers import wait_for_answers
 from rest import answers, models, pages, routing
 from rest.tasks import views as task_views
@@ -19,29 +24,28 @@ def ask(deps: Deps, call: routing.Call[requests.Asking, None]) -> answers.Answer
     """Ask people, under a claim, which goes on: a question, or whether an action may be done."""
     _, question_id = ask_question(deps, call.under(call.body.claim_id), call.body.asked())
     question = deps.store.questions.question(call.by.workspace, call.task_id, question_id)
-    return answers.created(views.question_view(question, deps.clock.now()))
+    return answers.created(_shown(deps, call.by, question))
 
 
 @routes.get("/questions", query=models.query(models.PageQuery), answers={200: views.QuestionPage})
 def list_open(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """Questions that wait for people, the oldest first."""
-    page, now = list_open_questions(deps, call.by, call.query.limit, pages.cursor_of(call)), deps.clock.now()
-    return answers.ok(pages.listing(call, page, lambda each: views.question_view(each, now)))
+    page = list_open_questions(deps, call.by, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.listing(call, page, lambda each: _shown(deps, call.by, each)))
 
 
 @routes.get("/tasks/{task_id}/questions", answers={200: views.QuestionsOfTask})
 def list_of_task(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """The task's questions with what people said, the oldest first."""
-    now = deps.clock.now()
     found = questions_of_task(deps, call.by, call.task_id)
-    return answers.ok({"items": [views.question_view(each, now) for each in found]})
+    return answers.ok({"items": [_shown(deps, call.by, each) for each in found]})
 
 
-@routes.get("/tasks/{task_id}/questions/{question_id}", answers={200: views.QuestionView})
+@routes.get("/tasks/{task_id}/questions/{question_id}", answers={200: views.WholeQuestion})
 def get_question(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
-    """One question, with what people said."""
-    question = find_question(deps, call.by, call.task_id, call.params["question_id"])
-    return answers.ok(views.question_view(question, deps.clock.now()))
+    """One question, with what people said, and the last approval of the same tool to compare it with."""
+    question, last = find_question(deps, call.by, call.task_id, call.params["question_id"])
+    return answers.ok({**_shown(deps, call.by, question), "before": views.before_view(last)})
 
 
 @routes.post(
@@ -55,7 +59,43 @@ def answer(deps: Deps, call: routing.Call[requests.Answering, None]) -> answers.
     nothing."""
     question_id = call.params["question_id"]
     question = answer_question(deps, call.by, call.task_id, question_id, call.body.given())
-    return answers.ok(views.question_view(question, deps.clock.now()))
+    return answers.ok(_shown(deps, call.by, question))
+
+
+@routes.post(
+    "/tasks/{task_id}/questions/{question_id}/revoke",
+    body=models.strict(requests.Revoking),
+    answers={200: views.QuestionView},
+    only=routing.human("revoke an approval"),
+    is_idempotent=False,
+)
+def revoke(deps: Deps, call: routing.Call[requests.Revoking, None]) -> answers.Answer:
+    """Take the approval of an action back, before it is used. Again, it changes nothing."""
+    question = revoke_approval(deps, call.by, call.task_id, call.params["question_id"], call.body.reason)
+    return answers.ok(_shown(deps, call.by, question))
+
+
+@routes.get(
+    "/standing-answers",
+    query=models.query(models.PageQuery),
+    answers={200: views.StandingAnswerPage},
+    only=routing.human("list standing answers"),
+)
+def list_standing(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
+    """Standing answers in force, by agent and tool."""
+    page = list_standing_answers(deps, call.by, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.listing(call, page, views.standing_answer_view))
+
+
+@routes.delete(
+    "/standing-answers/{standing_id}",
+    answers={200: views.StandingAnswerView},
+    only=routing.human("revoke a standing answer"),
+)
+def revoke_standing(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
+    """Revoke a standing answer at once: also what it has approved and wasn't begun. Again, it changes nothing."""
+    revoked = revoke_standing_answer(deps, call.by, call.params["standing_id"])
+    return answers.ok(views.standing_answer_view(revoked))
 
 
 @routes.post(
@@ -67,7 +107,7 @@ def use(deps: Deps, call: routing.Call[requests.Using, None]) -> answers.Answer:
     """Begin the action that was approved: exactly once, for exactly those arguments, under the task's claim."""
     worker = call.under(call.body.claim_id)
     question = use_approval(deps, worker, call.params["question_id"], call.body.digest)
-    return answers.ok(views.question_view(question, deps.clock.now()))
+    return answers.ok(_shown(deps, call.by, question))
 
 
 @routes.post(
@@ -80,3 +120,7 @@ def wait(deps: Deps, call: routing.Call[requests.Waiting, None]) -> answers.Answ
     task comes back to its agent with the answers, and its checkpoint."""
     waiting = wait_for_answers(deps, call.under(call.body.claim_id), call.body.questions)
     return answers.ok(task_views.changed_task(deps, waiting))
+
+
+def _shown(deps: Deps, by: Principal, question: Question) -> dict[str, Any]:
+    return views.question_view(question, deps.clock.now(), deps.store.settings.of(by.workspace).groups)

@@ -8,8 +8,11 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from baton.domain import times
+from baton.domain.questions.approvers import Groups
 from baton.domain.questions.question import Decision, Question
+from baton.domain.questions.standing_answer import StandingAnswer
 from rest import pages
+from rest.shape import ViewShape
 
 
 class DecisionView(TypedDict):
@@ -20,11 +23,13 @@ class DecisionView(TypedDict):
     arguments: dict[str, Any] | None
     answer: Any
     reason: str | None
+    standing_answer: str | None
 
 
 class QuestionView(TypedDict):
     """``digest``: of the action as it was asked for; ``approved_digest``: of what may be done, once. ``never``: who may
-    not answer. ``outcome``: ``expired`` is neither a yes nor a no."""
+    not answer. ``answerable``: false if too few people are left who may. ``outcome``: ``expired`` is neither a yes nor
+    a no."""
 
     id: str
     task_id: str
@@ -43,12 +48,54 @@ class QuestionView(TypedDict):
     group: str | None
     needed: int
     never: list[str]
-    outcome: Literal["open", "answered", "approved", "refused", "expired", "withdrawn"]
+    answerable: bool
+    outcome: Literal["open", "answered", "approved", "refused", "expired", "revoked", "withdrawn"]
     decisions: list[DecisionView]
     approved_digest: str | None
     used_at: str | None
 
 
+class BeforeView(TypedDict):
+    """The last approval of the same tool for the same agent."""
+
+    question_id: str
+    task_id: str
+    by: list[str]
+    at: str
+    arguments: dict[str, Any]
+
+
+class WholeQuestion(QuestionView):
+    """``before``: what was approved last, to compare with; null if nothing was, and of what is no action."""
+
+    before: BeforeView | None
+
+
+_StandingFor = TypedDict("_StandingFor", {"for": Literal["arguments", "tool"]})
+
+
+class StandingAnswerView(_StandingFor):
+    """``digest``, ``arguments``: of the only action that it is for; null if it is for the tool. ``used``: how many
+    actions it has approved; ``begun``: how many of them were begun. ``question_id``: it was given with that answer."""
+
+    id: str
+    agent: str
+    tool: str
+    digest: str | None
+    arguments: dict[str, Any] | None
+    by: str
+    since: str
+    until: str
+    times: int
+    used: int
+    begun: int
+    task_id: str
+    question_id: str
+    revoked_at: str | None
+    revoked_by: str | None
+
+
+StandingAnswerPage = pages.of("StandingAnswerPage", StandingAnswerView)
 QuestionPage = pages.of("QuestionPage", QuestionView)
 
 
@@ -56,7 +103,7 @@ class QuestionsOfTask(TypedDict):
     items: list[QuestionView]
 
 
-def question_view(question: Question, now: datetime) -> dict[str, Any]:
+def question_view(question: Question, now: datetime, groups: Groups) -> dict[str, Any]:
     action, approvers = question.action, question.approvers
     told = question.expired(now)
     return {
@@ -77,11 +124,32 @@ def question_view(question: Question, now: datetime) -> dict[str, Any]:
         "group": approvers.group,
         "needed": approvers.needed,
         "never": list(approvers.never),
+        "answerable": told.is_open and not approvers.is_hopeless(groups),
         "outcome": str(told.outcome),
         "decisions": [_decision_view(each) for each in told.decisions],
         "approved_digest": told.approved_digest,
         "used_at": None if told.used_at is None else times.rfc3339(told.used_at),
     }
+
+
+def before_view(last: Question | None) -> BeforeView | None:
+    if last is None or last.action is None or not last.decisions:
+        return None
+    decision = last.decisions[-1]
+    return {
+        "question_id": last.id,
+        "task_id": last.task_id,
+        "by": sorted({each.by for each in last.decisions}),
+        "at": times.rfc3339(decision.at),
+        "arguments": decision.arguments or last.action.arguments,
+    }
+
+
+_STANDING = ViewShape(StandingAnswerView, StandingAnswer, "for arguments")
+
+
+def standing_answer_view(answer: StandingAnswer) -> StandingAnswerView:
+    return _STANDING(answer, **{"for": "tool" if answer.digest is None else "arguments"}, arguments=answer.arguments)
 
 
 def _decision_view(decision: Decision) -> dict[str, Any]:
@@ -93,4 +161,5 @@ def _decision_view(decision: Decision) -> dict[str, Any]:
         "arguments": decision.arguments,
         "answer": decision.answer,
         "reason": decision.reason,
+        "standing_answer": decision.standing,
     }

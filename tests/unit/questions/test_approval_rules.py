@@ -8,6 +8,7 @@ import pytest
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal, PrincipalKind
+from baton.domain.agents.agent import Approval
 from baton.domain.settings.approval_rule import ApprovalRule
 from baton.domain.task_state import State
 from baton.domain.tasks.calls import Seen
@@ -129,7 +130,7 @@ def test_an_undone_approval_has_to_be_given_by_both_again() -> None:
 
 def test_a_standing_approval_counts_as_its_humans() -> None:
     office = Office(TWO)
-    register_agent(office.deps, ALICE, "auditor", {"approval": "auto"})
+    register_agent(office.deps, ALICE, "auditor", {"approval": Approval.AUTO})
     task_id = office.world.needing()
     assert office.task(task_id).state is State.NEEDS
     assert office.approve(task_id, BERT) is State.DELEGATED

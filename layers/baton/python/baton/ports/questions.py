@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from baton.domain.questions.question import Question
+from baton.domain.questions.standing_answer import StandingAnswer
 from baton.ports.paging import Page
 
 
@@ -16,6 +17,15 @@ class QuestionStore(Protocol):
 
     def of_task(self, workspace: str, task_id: str) -> list[Question]:
         """Returns the task's questions, the oldest first. One read per MB."""
+
+    def standing_answers(self, workspace: str, agent: str, tool: str) -> list[StandingAnswer]:
+        """Returns those of an agent's tool, the oldest first, also those that are over, for a day. One read."""
+
+    def all_standing_answers(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """Returns those of a workspace, by agent and tool, also those that are over."""
+
+    def last_approved(self, workspace: str, agent: str, tool: str) -> Question | None:
+        """Returns the question about this agent's tool that was approved last. Two reads."""
 
     def open_questions(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns questions that nobody has closed, the oldest first. From an index, which lags, and the items."""

@@ -13,9 +13,11 @@ from zlib import crc32
 from baton.domain import times
 from baton.domain.alerts.alert import Alert, AlertState, hour_of
 from baton.domain.bell.listener import Listener, Topic, place_of
+from baton.domain.canonical_json import digest_of
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.questions.question import Question
+from baton.domain.questions.standing_answer import StandingAnswer
 from baton.domain.task_state import State
 from baton.domain.tasks.task import Claim, Task
 from baton.domain.tracker.page_sync import PageSync, Sync
@@ -216,6 +218,24 @@ def question(workspace: str, task_id: str, question_id: str) -> Key:
 
 
 QUESTIONS = ("QUESTION#", "QUESTION#" + _END)
+
+
+def standing_answers(workspace: str) -> str:
+    return f"WS#{workspace}#STANDING"
+
+
+def standing_answers_of(agent: str, tool: str) -> tuple[str, str]:
+    """The first and the last sort key of those of an agent's tool."""
+    pair = digest_of([agent, tool])[:16]
+    return f"{pair}#", f"{pair}#{_END}"
+
+
+def standing_answer(of: StandingAnswer) -> Key:
+    return Key(standing_answers(of.workspace), standing_answers_of(of.agent, of.tool)[0] + of.id)
+
+
+def last_approval(workspace: str, agent: str, tool: str) -> Key:
+    return Key(f"WS#{workspace}#LAST-APPROVALS", standing_answers_of(agent, tool)[0])
 
 
 def open_questions(workspace: str) -> str:

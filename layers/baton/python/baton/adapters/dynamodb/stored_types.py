@@ -23,6 +23,7 @@ from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateR
 from baton.domain.memory.entry import ChangedEntry, Entry
 from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.questions.question import Question
+from baton.domain.questions.standing_answer import LastApproval, StandingAnswer
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.task_items import Note, Retry
 from baton.domain.tracker.page_sync import PageLink, PageSync
@@ -80,6 +81,10 @@ STORED: dict[type, StoredType] = {
     # for humans
     Alert: StoredType(lambda _, alert: alert_item(alert), "alert", Fitness.CHANGING, beside=_alert_listing),
     Question: StoredType(lambda _, each: question_items.question_item(each), "question", Fitness.CHANGING),
+    StandingAnswer: StoredType(
+        lambda _, each: question_items.standing_answer_item(each), "standing answer", Fitness.CHANGING
+    ),
+    LastApproval: StoredType(question_items.last_approval_item),
     Review: StoredType(lambda _, review: items.review_item(review), "manual review", Fitness.CHANGING),
     ReviewRequest: StoredType(task_items.review_request_item),
     # of the shared memory

@@ -10,7 +10,8 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.canonical_json import digest_of
-from baton.domain.questions.approvers import Approvers
+from baton.domain.questions.approvers import Approvers, Groups
+from baton.domain.questions.form import check_filled
 
 # Of one task at once, and in all.
 MAX_OPEN, MAX_OF_TASK = 10, 100
@@ -32,6 +33,7 @@ class Outcome(StrEnum):
     APPROVED = "approved"
     REFUSED = "refused"
     EXPIRED = "expired"
+    REVOKED = "revoked"  # a human took the approval back before it was used
     WITHDRAWN = "withdrawn"  # its task has ended, or another claim has taken the place of who asked
 
 
@@ -54,7 +56,8 @@ class Action:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What one person has decided. ``digest``: of the action that they approved. ``reason``: of a refusal."""
+    """What one person has decided. ``digest``: of the action that they approved. ``reason``: of a refusal, or of taking
+    an approval back."""
 
     by: str  # the human's name
     at: datetime
@@ -63,6 +66,7 @@ class Decision:
     arguments: dict[str, Any] | None = None  # those that were approved in place of what was asked
     answer: Any = None
     reason: str | None = None
+    standing: str | None = None  # the standing answer that gave it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +123,7 @@ class Question:
     def withdrawn(self) -> Question:
         return self._next(outcome=Outcome.WITHDRAWN) if self.is_open else self
 
-    def decided(self, by: Principal, decision: Decision, groups: dict[str, tuple[str, ...]]) -> Question:
+    def decided(self, by: Principal, decision: Decision, groups: Groups) -> Question:
         """Returns the question with one decision more. A refusal ends it, whoever else approved; of an approval as many
         as are needed have to be for one digest. Raises ``QuestionOver``, ``NotAsked`` and ``InvalidInput``."""
         if not self.is_open or decision.at >= self.until:
@@ -134,6 +138,19 @@ class Question:
             return replace(after, outcome=Outcome.REFUSED)
         alike = [each.by for each in after.decisions if _means(each) == _means(decision)]
         return replace(after, outcome=decision.outcome) if self.approvers.is_met(alike, groups) else after
+
+    def revoked(self, decision: Decision) -> Question:
+        """Returns the question whose approval allows nothing any more. Raises ``QuestionOver`` unless it is approved,
+        and wasn't used."""
+        if self.outcome is not Outcome.APPROVED or self.used_at is not None:
+            raise errors.QuestionOver(self.id, "used" if self.used_at else self.expired(decision.at).outcome)
+        return self._next(outcome=Outcome.REVOKED, decisions=(*self.decisions, decision))
+
+    @property
+    def standing_answers(self) -> tuple[str, ...]:
+        """Ids of the standing answers that its approval rests on."""
+        given = (each for each in self.decisions if each.digest == self.approved_digest)
+        return tuple(each.standing for each in given if each.standing is not None)
 
     def used(self, digest: str, agent: str, now: datetime) -> Question:
         """Returns the question whose action is begun, by whoever holds the task for the agent that asked: a task that
@@ -166,6 +183,10 @@ class Question:
         is_choice = self.kind is QuestionKind.CHOICE and decision.outcome is Outcome.ANSWERED
         if is_choice and decision.answer not in self.options:
             raise errors.InvalidInput("answer", "must be one of the options")
+        if decision.outcome is Outcome.ANSWERED and self.schema is not None:
+            check_filled(self.schema, decision.answer)
+        if decision.outcome is Outcome.ANSWERED and decision.answer in (None, ""):
+            raise errors.InvalidInput("answer", "is required")
 
 
 def _means(decision: Decision) -> tuple[Outcome, str | None, str]:

@@ -169,7 +169,7 @@ class Ask(WorkerCommand):
     """Asks people. The claim goes on."""
 
     name: ClassVar[str] = "ask"
-    question: OpenQuestion
+    question: OpenQuestion | None  # None: standing answers have approved it at once
     told: dict[str, Any]  # what the event says of it
 
 
@@ -182,6 +182,15 @@ class Decide(TaskCommand):
     told: dict[str, Any]
     outcome: str
     resume_payload: dict[str, Any]  # for a task that waits for it, and for no other question any more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeApproval(TaskCommand):
+    """Takes the approval of an action back."""
+
+    name: ClassVar[str] = "revoke-approval"
+    question_id: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

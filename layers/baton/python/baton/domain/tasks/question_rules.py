@@ -20,7 +20,7 @@ def ask(task: Task, command: commands.Ask, at: datetime) -> Change:
     if len(task.questions) >= MAX_OPEN or task.asked >= MAX_OF_TASK:
         raise errors.TooManyQuestions(task.id, MAX_OPEN, MAX_OF_TASK)
     recorder = EventRecorder(task, task, command.by, at)
-    questions = (*task.questions, command.question)
+    questions = task.questions if command.question is None else (*task.questions, command.question)
     recorder.record(EventType.QUESTION_ASKED, command.told, asked=task.asked + 1, questions=questions)
     recorder.task = recorder.task.changed(claim=claim.renewed(at, None, task.hard_deadline))
     return recorder.end()
@@ -40,6 +40,16 @@ def decide(task: Task, command: commands.Decide, at: datetime) -> Change:
         left = tuple(each for each in left if each.id != command.question_id)
     recorder.record(EventType.QUESTION_DECIDED, {**command.told, "outcome": command.outcome}, questions=left)
     _resume_answered(recorder, command.resume_payload)
+    return recorder.end()
+
+
+def revoke_approval(task: Task, command: commands.RevokeApproval, at: datetime) -> Change:
+    """The question itself says whether it may be revoked. Raises ``HumanNeeded`` and ``TaskEnded``."""
+    command.by.must_be_human("revoke an approval")
+    if task.is_ended:
+        raise errors.TaskEnded(task.id, task.state)
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record(EventType.APPROVAL_REVOKED, {"question_id": command.question_id, "reason": command.reason})
     return recorder.end()
 
 

@@ -24,7 +24,7 @@ from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.failure import failure_in
-from baton.domain.tasks.question_rules import ask, decide, use_approval
+from baton.domain.tasks.question_rules import ask, decide, revoke_approval, use_approval
 from baton.domain.tasks.sweep_rules import sweep
 from baton.domain.tasks.task import EXHAUSTED_FLAGS, MAX_RELEASES, UNTAKEN_FLAGS, Claim, Flag, Task, already_claimed
 
@@ -525,6 +525,7 @@ _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]
     commands.Ask: ask,
     commands.Decide: decide,
     commands.UseApproval: use_approval,
+    commands.RevokeApproval: revoke_approval,
     commands.ReleaseTask: _release,
     commands.ReleaseClaim: _release_claim,
     commands.Resolve: _resolve,

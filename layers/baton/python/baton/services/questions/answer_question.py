@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.idempotency import SavedResponse
 from baton.domain.questions.question import Decision, Outcome, Question
+from baton.domain.questions.standing_answer import MAX_IN_FORCE, Standing, StandingAnswer
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
-from baton.ports.writes import Save
+from baton.ports.writes import Insert, Save
 from baton.steps import idempotency
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.questions.answers_of import answers_of
+from baton.steps.questions.standing import last_approval
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit
 
@@ -34,6 +36,7 @@ class Answer:
     arguments: dict[str, Any] | None = None
     answer: Any = None
     reason: str | None = None
+    standing: Standing | None = None  # the approval stands for later actions, too
 
 
 def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, answer: Answer) -> Question:
@@ -46,8 +49,11 @@ def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, a
         seen = deps.store.questions.question(by.workspace, task_id, question_id)
         now = deps.clock.now()
         decision = _decision(deps, by, seen, answer)
-        if any(_is_same(each, decision) for each in seen.decisions):
+        if any(_is_same(each, decision, answer) for each in seen.decisions):
             return seen.expired(now)
+        stands = _standing(deps, seen, answer, decision)
+        if stands is not None:
+            decision = replace(decision, standing=stands.id)
         question = seen.decided(by, decision, deps.store.settings.of(by.workspace).groups)
         command = commands.Decide(
             by=by,
@@ -56,6 +62,27 @@ def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, a
             outcome=str(question.outcome),
             resume_payload={} if question.is_open else answers_of(deps, task, now, question),
         )
+        begun = () if stands is None else (Insert(stands),)
+        commit(deps, transition(task, command, now), Save(question), *begun, *last_approval(question))
+        return question
+
+    return retry_on_conflict(deps, attempt)
+
+
+def revoke_approval(deps: Deps, by: Principal, task_id: str, question_id: str, reason: str) -> Question:
+    """Takes the approval of an action back that wasn't used; any human may. Again, it changes nothing. Raises
+    ``HumanNeeded``, ``QuestionOver``, ``TaskEnded``, ``GuardrailRefused`` and ``Unknown``."""
+    by.must_be_human("revoke an approval")
+    said = apply_guardrails(deps, by.workspace, {"reason": reason})["reason"]
+
+    def attempt() -> Question:
+        task, _ = deps.store.tasks.load(by.workspace, task_id)
+        seen = deps.store.questions.question(by.workspace, task_id, question_id)
+        now = deps.clock.now()
+        if seen.outcome is Outcome.REVOKED:
+            return seen
+        question = seen.revoked(Decision(by=by.id, at=now, outcome=Outcome.REVOKED, reason=said))
+        command = commands.RevokeApproval(by=by, question_id=question_id, reason=said)
         commit(deps, transition(task, command, now), Save(question))
         return question
 
@@ -83,16 +110,60 @@ def use_approval(deps: Deps, call: WorkerCall, question_id: str, digest: str) ->
         now = deps.clock.now()
         question = present().used(digest, claim.agent, now)
         command = commands.UseApproval(by=by, claim_id=call.claim_id, question_id=question_id, digest=digest)
-        commit(deps, transition(task, command, now), Save(question), *idempotency.save_response(key, {}))
+        begun = [Save(each.with_one_begun(question_id)) for each in _stood(deps, question)]
+        commit(deps, transition(task, command, now), Save(question), *begun, *idempotency.save_response(key, {}))
         return question
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(call.claim_id)):
         return idempotency.run_idempotently(deps, key, read, decide, lambda _: present())
 
 
+def _stood(deps: Deps, question: Question) -> list[StandingAnswer]:
+    """Returns the standing answers that the approval rests on, to be checked with its use: one may be revoked at the
+    same time."""
+    wanted = question.standing_answers
+    if question.action is None or not wanted:
+        return []
+    found = deps.store.questions.standing_answers(question.workspace, question.agent, question.action.tool)
+    # What was given with its own approval isn't what that rests on.
+    return [each for each in found if each.id in wanted and each.question_id != question.id]
+
+
+def _standing(deps: Deps, seen: Question, answer: Answer, decision: Decision) -> StandingAnswer | None:
+    """Returns the standing answer that a person gives with their approval. Raises ``InvalidInput``."""
+    asked, action = answer.standing, seen.action
+    if asked is None:
+        return None
+    if action is None or decision.outcome is not Outcome.APPROVED:
+        raise errors.InvalidInput("standing", "is for the approval of an action")
+    if answer.arguments is not None:
+        raise errors.InvalidInput("standing", "can't stand for changed arguments: approve these alone")
+    now, workspace = decision.at, seen.workspace
+    known = deps.store.questions.standing_answers(workspace, seen.agent, action.tool)
+    if sum(each.is_in_force(now) for each in known) >= MAX_IN_FORCE:
+        raise errors.InvalidInput("standing", f"can't be added: {MAX_IN_FORCE} stand for this tool, revoke one")
+    return StandingAnswer(
+        workspace=workspace,
+        id=deps.ids.new("sta", now),
+        agent=seen.agent,
+        tool=action.tool,
+        by=decision.by,
+        since=now,
+        until=asked.end(now),
+        times=asked.times,
+        task_id=seen.task_id,
+        question_id=seen.id,
+        digest=action.digest if asked.only_these else None,
+        arguments=action.arguments if asked.only_these else None,
+    )
+
+
 def _decision(deps: Deps, by: Principal, question: Question, answer: Answer) -> Decision:
     """What was seen is what is approved: who names another digest than the question's has seen something else."""
-    said = apply_guardrails(deps, by.workspace, {"answer": answer.answer, "reason": answer.reason})
+    content = {"answer": answer.answer, "reason": answer.reason, "arguments": answer.arguments}
+    said = apply_guardrails(deps, by.workspace, content)
+    if said["arguments"] != answer.arguments:
+        raise errors.InvalidInput("arguments", "must have nothing that a guardrail masks: name the secret instead")
     digest = None
     if question.action is not None and answer.outcome is Outcome.APPROVED:
         question.must_be_seen(answer.digest)
@@ -109,7 +180,9 @@ def _decision(deps: Deps, by: Principal, question: Question, answer: Answer) -> 
     )
 
 
-def _is_same(before: Decision, decision: Decision) -> bool:
+def _is_same(before: Decision, decision: Decision, answer: Answer) -> bool:
+    if answer.standing is not None and before.standing is None:
+        return False
     return (before.by, before.outcome, before.digest, before.answer, before.reason) == (
         *(decision.by, decision.outcome, decision.digest, decision.answer, decision.reason),
     )

@@ -10,6 +10,7 @@ from baton.domain import errors, times
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.idempotency import SavedResponse
 from baton.domain.questions.approvers import Approvers
+from baton.domain.questions.form import check_form
 from baton.domain.questions.question import MAX_OPTIONS, Action, Question, QuestionKind
 from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import WorkerCall
@@ -21,6 +22,7 @@ from baton.ports.writes import Insert
 from baton.steps import idempotency
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.questions.standing import approve_by_standing
 from baton.steps.tasks.change_task import commit
 
 DEFAULT_ANSWER_SECONDS = 86_400
@@ -40,6 +42,7 @@ class Asked:
     people: tuple[str, ...] = ()
     group: str | None = None
     needed: int = 1
+    not_author: bool = False  # whoever made the handoff may not answer either
     until: datetime | None = None  # at most 30 days ahead, a day by default
 
 
@@ -64,12 +67,12 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> tuple[Task, str]
         now = deps.clock.now()
         question = _question(call, task, _checked(asked, inputs), now, deps.ids.new("qst", now))
         question.approvers.check(inputs.settings.groups)
-        opened = OpenQuestion(question.id, question.until)
-        change = transition(
-            task, commands.Ask(by=by, claim_id=call.claim_id, question=opened, told=_told(question)), now
-        )
+        question, stood = approve_by_standing(deps, question, inputs.settings.groups, now)
+        opened = OpenQuestion(question.id, question.until) if question.is_open else None
+        told = _told(question)
+        change = transition(task, commands.Ask(by=by, claim_id=call.claim_id, question=opened, told=told), now)
         answer = {**trail.snapshot(change.task), "question_id": question.id}
-        commit(deps, change, Insert(question), *idempotency.save_response(key, answer))
+        commit(deps, change, Insert(question), *stood, *idempotency.save_response(key, answer))
         return change.task, question.id
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(call.claim_id)):
@@ -78,7 +81,7 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> tuple[Task, str]
 
 def _checked(asked: Asked, inputs: HandoffInputs) -> Asked:
     """Raises ``GuardrailRefused`` for secrets and whatever else the workspace doesn't let pass."""
-    content = {"text": asked.text, "arguments": asked.arguments, "options": list(asked.options)}
+    content = {"text": asked.text, "arguments": asked.arguments, "options": list(asked.options), "form": asked.schema}
     passed = checked(content, inputs.settings.guardrails, "")
     if asked.kind is QuestionKind.ACTION and passed["arguments"] != asked.arguments:
         # What is approved has to be what is done: nothing is masked in it.
@@ -88,6 +91,7 @@ def _checked(asked: Asked, inputs: HandoffInputs) -> Asked:
             **{name: getattr(asked, name) for name in Asked.__slots__},
             "text": passed["text"],
             "options": tuple(passed["options"]),
+            "schema": passed["form"],
         }
     )
 
@@ -102,7 +106,10 @@ def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, questio
         raise errors.InvalidInput("tool", "must name what an action calls, and is of actions alone")
     if (asked.kind is QuestionKind.FORM) is not (asked.schema is not None):
         raise errors.InvalidInput("schema", "must be the JSON Schema of a form, and is of forms alone")
+    if asked.schema is not None:
+        check_form(asked.schema)
     action = Action(tool=asked.tool, arguments=asked.arguments, why=asked.text) if asked.tool else None
+    never = (call.by.key, task.created_by) if asked.not_author else (call.by.key,)
     return Question(
         workspace=call.by.workspace,
         id=question_id,
@@ -114,7 +121,7 @@ def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, questio
         fence=task.fence,
         asked_at=now,
         until=until,
-        approvers=Approvers(people=asked.people, group=asked.group, needed=asked.needed, never=(call.by.key,)),
+        approvers=Approvers(people=asked.people, group=asked.group, needed=asked.needed, never=never),
         options=asked.options,
         schema=asked.schema,
         action=action,
@@ -124,10 +131,13 @@ def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, questio
 def _told(question: Question) -> dict[str, Any]:
     """What the trail says of it: no content, which may be large, but the digest of an action."""
     action = {} if question.action is None else {"tool": question.action.tool, "digest": question.action.digest}
+    by = sorted(each.by for each in question.decisions)
+    stood = {"outcome": str(question.outcome), "approved_by": by} if by else {}
     return {
         "question_id": question.id,
         "kind": str(question.kind),
         "until": times.rfc3339(question.until),
         "needed": question.approvers.needed,
         **action,
+        **stood,
     }

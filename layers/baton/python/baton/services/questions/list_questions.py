@@ -10,10 +10,15 @@ from baton.steps.access.read_rights import ReadRights, readable_task
 from baton.steps.filtering import filtered
 
 
-def find_question(deps: Deps, by: Principal, task_id: str, question_id: str) -> Question:
-    """Returns the question, to who reads its task. Raises ``Unknown``."""
+def find_question(deps: Deps, by: Principal, task_id: str, question_id: str) -> tuple[Question, Question | None]:
+    """Returns the question, and for an action, to a human, the one of the same agent's tool that was approved last.
+    Raises ``Unknown``."""
     readable_task(deps, by, task_id)
-    return deps.store.questions.question(by.workspace, task_id, question_id)
+    question = deps.store.questions.question(by.workspace, task_id, question_id)
+    if question.action is None or not by.is_human:
+        return question, None
+    last = deps.store.questions.last_approved(by.workspace, question.agent, question.action.tool)
+    return question, None if last is None or last.id == question.id else last
 
 
 def questions_of_task(deps: Deps, by: Principal, task_id: str) -> list[Question]:

@@ -13,6 +13,7 @@ from baton.domain.newer import member
 from baton.domain.numbers import loads
 from baton.domain.questions.approvers import Approvers
 from baton.domain.questions.question import Action, Decision, Outcome, Question
+from baton.domain.questions.standing_answer import LastApproval, StandingAnswer
 
 
 def question_item(question: Question) -> Item:
@@ -35,6 +36,21 @@ def question_from(item: Item) -> Question:
         action=None if action is None else Action(**action),
         decisions=tuple(map(_decision, loads(item["decisions"]))),
     )
+
+
+def standing_answer_item(answer: StandingAnswer) -> Item:
+    """The table deletes it a day after its end."""
+    ttl = times.to_ms(answer.until) // 1_000 + 86_400
+    return {**keys.standing_answer(answer)._asdict(), **records.written(answer), "ttl": ttl}
+
+
+def standing_answer_from(item: Item) -> StandingAnswer:
+    arguments = loads(item["arguments"]) if item.get("arguments") else None
+    return records.read(StandingAnswer, item, arguments=arguments)
+
+
+def last_approval_item(workspace: str, approval: LastApproval) -> Item:
+    return {**keys.last_approval(workspace, approval.agent, approval.tool)._asdict(), **records.written(approval)}
 
 
 def _plain(action: Action) -> dict[str, Any]:

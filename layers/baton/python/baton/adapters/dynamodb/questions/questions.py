@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.questions.question_items import question_from
+from baton.adapters.dynamodb.questions.question_items import question_from, standing_answer_from
 from baton.adapters.dynamodb.table import Table
 from baton.domain import errors
 from baton.domain.questions.question import MAX_OF_TASK, Question
+from baton.domain.questions.standing_answer import StandingAnswer
 from baton.ports.paging import Page
+
+# Of one agent and tool, those that are over included, which the table deletes later.
+MOST = 1_000
 
 
 class Questions:
@@ -24,6 +28,20 @@ class Questions:
         first, last = keys.QUESTIONS
         found = self._table.query(keys.task(workspace, task_id), MAX_OF_TASK, first=first, last=last)
         return [question_from(item) for item in found]
+
+    def standing_answers(self, workspace: str, agent: str, tool: str) -> list[StandingAnswer]:
+        first, last = keys.standing_answers_of(agent, tool)
+        partition = keys.standing_answers(workspace)
+        return [standing_answer_from(item) for item in self._table.query(partition, MOST, first=first, last=last)]
+
+    def all_standing_answers(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        found = self._table.query(keys.standing_answers(workspace), limit, after=cursor)
+        following = found[-1]["sk"] if len(found) == limit else None
+        return Page(tuple(standing_answer_from(item) for item in found), following)
+
+    def last_approved(self, workspace: str, agent: str, tool: str) -> Question | None:
+        last = self._table.get(keys.last_approval(workspace, agent, tool))
+        return None if last is None else self.question(workspace, last["task_id"], last["question_id"])
 
     def open_questions(self, workspace: str, limit: int, cursor: str | None) -> Page:
         partition = keys.open_questions(workspace)

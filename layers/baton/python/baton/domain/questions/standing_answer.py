@@ -1,0 +1,85 @@
+"""A person's approval of a kind of action, for a while and a number of times (docs/spec/questions.md §4). Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from baton.domain import errors, times
+from baton.domain.questions.question import Action
+
+MAX_SECONDS, DEFAULT_SECONDS = 7 * 86_400, 3_600
+MAX_TIMES, DEFAULT_TIMES = 1_000, 10
+# Of one agent and tool, at once.
+MAX_IN_FORCE = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingAnswer:
+    """``digest``, ``arguments``: of the only action that it is for; None for any of ``agent`` with ``tool``. ``by``:
+    the human's name. ``used``: how many actions it has approved; ``begun``: how many of them were begun."""
+
+    workspace: str
+    id: str
+    agent: str
+    tool: str
+    by: str
+    since: datetime
+    until: datetime
+    times: int
+    task_id: str
+    question_id: str  # it was given with the answer to this one
+    digest: str | None = None
+    arguments: dict[str, Any] | None = None
+    used: int = 0
+    begun: int = 0
+    revoked_at: datetime | None = None
+    revoked_by: str | None = None
+    version: int = 1
+
+    def is_in_force(self, now: datetime) -> bool:
+        return self.revoked_at is None and now < self.until and self.used < self.times
+
+    def fits(self, action: Action) -> bool:
+        return action.tool == self.tool and self.digest in (None, action.digest)
+
+    def with_one_used(self) -> StandingAnswer:
+        return replace(self, used=self.used + 1, version=self.version + 1)
+
+    def with_one_begun(self, question_id: str) -> StandingAnswer:
+        """Raises ``ReceiptRefused`` once it is revoked."""
+        if self.revoked_at is not None:
+            raise errors.ReceiptRefused(question_id, "the standing answer that gave it is revoked")
+        return replace(self, begun=self.begun + 1, version=self.version + 1)
+
+    def revoked(self, by: str, now: datetime) -> StandingAnswer:
+        if self.revoked_at is not None:
+            return self
+        return replace(self, revoked_at=now, revoked_by=by, version=self.version + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a person wants to stand. ``only_these``: for the same arguments alone."""
+
+    only_these: bool
+    until: datetime | None = None
+    times: int = DEFAULT_TIMES
+
+    def end(self, now: datetime) -> datetime:
+        """Raises ``InvalidInput``."""
+        until = self.until or now + times.seconds(DEFAULT_SECONDS)
+        if not now < until <= now + times.seconds(MAX_SECONDS):
+            raise errors.InvalidInput("standing.until", f"must be in the future, and at most {MAX_SECONDS} s ahead")
+        return until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastApproval:
+    """Names the question of an agent's tool that was approved last, to compare the next one with."""
+
+    agent: str
+    tool: str
+    task_id: str
+    question_id: str
