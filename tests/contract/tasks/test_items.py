@@ -25,6 +25,9 @@ from baton.domain.ids import handoff_id_of, sortable_id, workflow_id_of
 from baton.domain.memory.entry import SNAPSHOT_TYPES, DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
 from baton.domain.memory.scope import line_of
 from baton.domain.priority import Priority
+from baton.domain.questions.approval import Given, PendingApproval
+from baton.domain.questions.approvers import Approvers
+from baton.domain.questions.question import MAX_OPEN
 from baton.domain.task_state import State
 from baton.domain.tasks.field_rules import FieldRule, Form
 from baton.domain.tasks.task import (
@@ -36,6 +39,7 @@ from baton.domain.tasks.task import (
     Branch,
     Claim,
     Flag,
+    OpenQuestion,
     Policy,
     Task,
     TaskMeta,
@@ -83,7 +87,23 @@ waits = st.builds(
     quorum=st.none() | st.integers(1, 10),
     branches=st.lists(st.builds(Branch, call_id=ids, task_id=ids), max_size=MAX_BRANCHES).map(tuple),
     interaction_id=st.none() | texts,
+    questions=st.lists(ids, max_size=3).map(tuple),
     until=st.none() | moments,
+)
+approvals = st.builds(
+    PendingApproval,
+    approvers=st.builds(
+        Approvers,
+        people=st.lists(slugs, max_size=3).map(tuple),
+        group=st.none() | slugs,
+        wider=st.none() | slugs,
+        needed=st.integers(1, 5),
+        never=st.lists(texts, max_size=2).map(tuple),
+    ),
+    given=st.lists(st.builds(Given, slugs, texts), max_size=3).map(tuple),
+    remind_at=st.none() | moments,
+    then_group=st.none() | slugs,
+    then_at=st.none() | moments,
 )
 OF_FORM: dict[Form, st.SearchStrategy[Any]] = {
     Form.TEXT: texts,
@@ -99,6 +119,8 @@ OF_FORM: dict[Form, st.SearchStrategy[Any]] = {
     Form.FLAGS: st.frozensets(st.sampled_from(Flag)),
     Form.CLAIM: claims,
     Form.WAIT: waits,
+    Form.QUESTIONS: st.lists(st.builds(OpenQuestion, ids, moments), max_size=MAX_OPEN).map(tuple),
+    Form.APPROVAL: approvals,
 }
 
 
