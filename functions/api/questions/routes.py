@@ -20,7 +20,7 @@ routes = routing.Routes()
 
 
 @routes.post("/tasks/{task_id}/ask", body=models.strict(requests.Asking), answers={201: views.QuestionView})
-def ask(deps: Deps, call: routing.Call[requests.Asking, None]) -> answers.Answer:
+def ask_people(deps: Deps, call: routing.Call[requests.Asking, None]) -> answers.Answer:
     """Ask people, under a claim, which goes on: a question, or whether an action may be done."""
     _, question_id = ask_question(deps, call.under(call.body.claim_id), call.body.asked())
     question = deps.store.questions.question(call.by.workspace, call.task_id, question_id)
@@ -28,14 +28,14 @@ def ask(deps: Deps, call: routing.Call[requests.Asking, None]) -> answers.Answer
 
 
 @routes.get("/questions", query=models.query(models.PageQuery), answers={200: views.QuestionPage})
-def list_open(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
+def list_questions(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """Questions that wait for people, the oldest first."""
     page = list_open_questions(deps, call.by, call.query.limit, pages.cursor_of(call))
     return answers.ok(pages.listing(call, page, lambda each: _shown(deps, call.by, each)))
 
 
 @routes.get("/tasks/{task_id}/questions", answers={200: views.QuestionsOfTask})
-def list_of_task(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
+def list_task_questions(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """The task's questions with what people said, the oldest first."""
     found = questions_of_task(deps, call.by, call.task_id)
     return answers.ok({"items": [_shown(deps, call.by, each) for each in found]})
@@ -52,10 +52,11 @@ def get_question(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     "/tasks/{task_id}/questions/{question_id}/answer",
     body=models.strict(requests.Answering),
     answers={200: views.QuestionView},
+    only=routing.human("answer a question"),
     is_idempotent=False,
 )
-def answer(deps: Deps, call: routing.Call[requests.Answering, None]) -> answers.Answer:
-    """Approve the action, answer the question, or refuse it. For humans; never who asked. The same answer again changes
+def give_answer(deps: Deps, call: routing.Call[requests.Answering, None]) -> answers.Answer:
+    """Approve the action, answer the question, or refuse it; never by who asked. The same answer again changes
     nothing."""
     question_id = call.params["question_id"]
     question = answer_question(deps, call.by, call.task_id, question_id, call.body.given())
@@ -69,7 +70,7 @@ def answer(deps: Deps, call: routing.Call[requests.Answering, None]) -> answers.
     only=routing.human("revoke an approval"),
     is_idempotent=False,
 )
-def revoke(deps: Deps, call: routing.Call[requests.Revoking, None]) -> answers.Answer:
+def revoke_an_approval(deps: Deps, call: routing.Call[requests.Revoking, None]) -> answers.Answer:
     """Take the approval of an action back, before it is used. Again, it changes nothing."""
     question = revoke_approval(deps, call.by, call.task_id, call.params["question_id"], call.body.reason)
     return answers.ok(_shown(deps, call.by, question))
@@ -103,7 +104,7 @@ def revoke_standing(deps: Deps, call: routing.Call[None, None]) -> answers.Answe
     body=models.strict(requests.Using),
     answers={200: views.QuestionView},
 )
-def use(deps: Deps, call: routing.Call[requests.Using, None]) -> answers.Answer:
+def use_an_approval(deps: Deps, call: routing.Call[requests.Using, None]) -> answers.Answer:
     """Begin the action that was approved: exactly once, for exactly those arguments, under the task's claim."""
     worker = call.under(call.body.claim_id)
     question = use_approval(deps, worker, call.params["question_id"], call.body.digest)
@@ -115,7 +116,7 @@ def use(deps: Deps, call: routing.Call[requests.Using, None]) -> answers.Answer:
     body=models.strict(requests.Waiting),
     answers={200: task_views.ChangedTask},
 )
-def wait(deps: Deps, call: routing.Call[requests.Waiting, None]) -> answers.Answer:
+def wait_answers(deps: Deps, call: routing.Call[requests.Waiting, None]) -> answers.Answer:
     """Give the claim up until people have answered these questions, or their time is over. It costs no attempt; the
     task comes back to its agent with the answers, and its checkpoint."""
     waiting = wait_for_answers(deps, call.under(call.body.claim_id), call.body.questions)

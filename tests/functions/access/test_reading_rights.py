@@ -3,6 +3,7 @@ exist, and lists leave it out."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from support.worlds.world import WORKSPACE, World, agent, human, service
 ALICE, CI, NARROW = human(), service(), Principal(WORKSPACE, PrincipalKind.SERVICE, "narrow")
 ARCHITECT, CODE, QA, CISO = agent("architect"), agent("auto-code"), agent("qa"), agent("ciso")
 WORD = "zanzibar"
+PARAMETER = re.compile(r"{(\w+)}")
 
 
 def share(http_agents: HttpAgents, how: str = "workspace") -> None:
@@ -23,7 +25,7 @@ def share(http_agents: HttpAgents, how: str = "workspace") -> None:
 
 def readings(task: Any) -> list[str]:
     """Everything that shows one task."""
-    of_task = [route for route in ROUTES if route.method == "GET" and "{task_id}" in route.path]
+    of_task = [route for route in ROUTES if route.method == "GET" and PARAMETER.findall(route.path) == ["task_id"]]
     assert len(of_task) > 5
     around = [f"/handoffs/{task['handoff_id']}", f"/workflows/{task['workflow_id']}/chain"]
     waits = {True: "?timeout=0", False: ""}

@@ -122,6 +122,8 @@ def test_settings_have_defaults_and_are_changed_one_by_one(gateway: Gateway) -> 
         "kept_bytes_per_minute": 6_000_000,
         "kept_bytes_per_claim": 30_000_000,
         "polls_at_once": 5,
+        "groups": {},
+        "approval_rules": [],
         "guardrails": Guardrails().public(),
         "tracker": None,
         "version": 0,

@@ -52,6 +52,7 @@ NAMED = {
     "completion_id": "computed: what is given is ignored",
     "failure_id": "computed: what is given is ignored",
     "handoff_id": "computed, or has to be the task's",
+    "questions": "have to be ids of the task's questions",
     "supersedes": "has to be the id of a decision",
     "source_digest_url": "has to be an address; one with a secret in it is refused (test_guardrails.py)",
     "client_relation_ids": "have to be ids of the tracker's pages",

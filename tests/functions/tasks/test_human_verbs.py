@@ -9,7 +9,7 @@ import pytest
 
 from support.faults.hooked_store import BusyStore
 from support.gateway import ROUTES, Gateway
-from support.values.bodies import BODIES
+from support.values.bodies import BODIES, IDS
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.world import World, agent, human, service
 
@@ -211,6 +211,6 @@ def test_no_refusal_shows_how_python_writes_a_value(world: World, gateway: Gatew
     assert len(verbs) > 15
     for task_id in (ended, held.details.task.id, waiting):
         for verb in verbs:
-            reply = gateway.post(human(), verb.path.format(task_id=task_id), BODIES.get(verb.name, {}))
+            reply = gateway.post(human(), verb.path.format_map({**IDS, "task_id": task_id}), BODIES.get(verb.name, {}))
             assert "<" not in reply.text, reply.text
             assert "State." not in reply.text, reply.text

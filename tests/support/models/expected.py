@@ -129,6 +129,17 @@ EXPECTED: dict[str, Row] = {
     "transfer": by_claimer("200+").sent({**CLAIM, "target": TARGET}),
     "delegate": by_claimer("200+").sent({**CLAIM, "branches": [{"target": TARGET}]}),
     "wait_for_a_callback": by_claimer("200+"),
+    # Questions to people, and what they approve
+    "ask_people": by_claimer("201").sent({**CLAIM, "kind": "text", "text": "Which?"}),
+    "wait_answers": by_claimer("200+").sent({**CLAIM, "questions": ["qst_unknown"]}),
+    "use_an_approval": by_claimer("200+").sent({**CLAIM, "digest": "0" * 64}),
+    "list_questions": listed(),
+    "list_task_questions": read(),
+    "get_question": read(),
+    "give_answer": by_human("200+").sent({"outcome": "refused", "reason": "no"}),
+    "revoke_an_approval": by_human("200+").sent({"reason": "too much"}),
+    "list_standing": Row(elsewhere="200-", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
+    "revoke_standing": by_human("200+"),
     # Handoffs and what they belong to
     "create_marker": Row(
         elsewhere="422 invalid_marker", own="201", other=MINE, act_as="201", service=SCOPE, human="201"

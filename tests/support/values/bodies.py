@@ -24,6 +24,8 @@ IDS = {
     "conversation_id": "wf_unknown",
     "name": "unknown_tool",
     "entry_id": "ent_unknown",
+    "question_id": "qst_unknown",
+    "standing_id": "sta_unknown",
     "proxy": "oauth-protected-resource",
     "token": f"bm90aGluZw.{SECRET}",
 }

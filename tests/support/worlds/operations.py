@@ -99,7 +99,7 @@ WITH_BODY = [each for each in WITH_TOKEN if each.body is not None and not each.i
 # Operations on a task that somebody holds.
 WORKER_VERBS = (
     *("heartbeat", "checkpoint", "note", "complete", "fail", "reject", "release", "transfer", "delegate"),
-    "wait_for_a_callback",
+    *("wait_for_a_callback", "ask_people", "wait_answers", "use_an_approval"),
 )
 
 
@@ -164,6 +164,16 @@ class OperationsWorld:
         return made
 
     @cached_property
+    def question(self) -> dict[str, Any]:
+        """Returns an action that was approved, which stands for others."""
+        body = {"claim_id": self.claim["claim_id"], "kind": "action", "text": CANARY, "tool": "refund"}
+        path = f"/tasks/{self.claim['task']['id']}"
+        asked: dict[str, Any] = self.tenant.reviewer.post(f"{path}/ask", body)
+        answer = {"outcome": "approved", "digest": asked["digest"], "standing": {"for": "tool"}}
+        told: dict[str, Any] = self.tenant.human.post(f"{path}/questions/{asked['id']}/answer", answer)
+        return told
+
+    @cached_property
     def work_type(self) -> str:
         made: str = self.tenant.human.put("/routes/spare", {"agent": "reviewer", "mode": "manual"})["work_type"]
         return made
@@ -183,7 +193,7 @@ class OperationsWorld:
     def prepare(self) -> OperationsWorld:
         """Makes all of it. Afterwards only the tried requests write."""
         assert all((self.tasks, self.handed, self.review, self.token_id, self.alert, self.work_type))
-        assert all((self.tool, self.conversation, self.entry))
+        assert all((self.tool, self.conversation, self.entry, self.question))
         return self
 
     def path(self, of: Operation, slug: str = "reviewer") -> str:
@@ -195,6 +205,8 @@ class OperationsWorld:
             "token_id": self.token_id,
             "alert_id": self.alert,
             "entry_id": self.entry,
+            "question_id": self.question["id"],
+            "standing_id": self.question["decisions"][0]["standing_answer"],
             "work_type": self.work_type,
             "handoff_id": self.handed["handoff_id"],
             "workflow_id": self.handed["workflow_id"],
@@ -220,6 +232,7 @@ class OperationsWorld:
         marker = marker_body()
         known = {**marker, "claim_id": self.claim["claim_id"], "subject": "reviewer", "agent": "reviewer", "agents": {}}
         known["posted_by"] = "agent:nobody"
+        known["digest"] = self.question["digest"]
         if name in known:
             return known[name]
         if "anyOf" in schema:

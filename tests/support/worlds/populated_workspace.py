@@ -26,6 +26,9 @@ SCOUT_S = {
     *("create_conversation", "create_message"),
 }
 
+# On the held task, by others than its holder.
+OF_HELD = {"release_held_claim", "give_answer", "revoke_an_approval"}
+
 
 def agent(slug: str) -> Principal:
     """With the one scope that an agent may have."""
@@ -52,6 +55,7 @@ class PopulatedWorkspace:
         self.failed = self.ended("fail", failure={"type": "error", "description": WORD})
         self.review = self.capped()
         self.held, self.claim_id = self.worked_on()
+        self.asked_of_people()
         handoff = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": WORD}}
         self.needing = self.asked("POST", "/handoffs", handoff, agent("scout"))["task"]
         about = {"kind": "odd", "severity": "info", "message": WORD, "task_id": self.needing["id"]}
@@ -126,6 +130,15 @@ class PopulatedWorkspace:
         self.asked("POST", f"{path}/notes", {"claim_id": claim["claim_id"], "text": WORD}, agent("auditor"))
         return claim["task"], str(claim["claim_id"])
 
+    def asked_of_people(self) -> None:
+        """An action that was approved, which stands for others, and one that is open."""
+        path = f"/tasks/{self.held['id']}"
+        ask = {"claim_id": self.claim_id, "kind": "action", "text": WORD, "tool": "refund"}
+        first = self.asked("POST", f"{path}/ask", {**ask, "arguments": {"to": WORD}}, agent("auditor"))
+        answer = {"outcome": "approved", "digest": first["digest"], "standing": {"for": "arguments"}}
+        self.approval = self.asked("POST", f"{path}/questions/{first['id']}/answer", answer)
+        self.question = self.asked("POST", f"{path}/ask", ask, agent("auditor"))
+
     def marked(self, by: Principal, target: str) -> str:
         body = marker_body(target_agent=target, escalation_reason=WORD, source_digest_url=f"https://{WORD}.example/1")
         made: dict[str, Any] = self.asked("POST", "/handoff-markers", body, by)
@@ -171,7 +184,8 @@ class PopulatedWorkspace:
     # What is sent
 
     def ids(self) -> dict[str, str]:
-        is_about_held = self.of.id in {*WORKER_VERBS, "release_held_claim"} or self.of.method == "GET"
+        is_about_held = self.of.id in {*WORKER_VERBS, *OF_HELD} or self.of.method == "GET"
+        question = self.approval if self.of.id in {"use_an_approval", "revoke_an_approval"} else self.question
         task = self.held if is_about_held else self.needing
         return IDS | {
             "task_id": task["id"],
@@ -180,6 +194,8 @@ class PopulatedWorkspace:
             "token_id": self.token,
             "alert_id": self.alert,
             "entry_id": self.entry,
+            "question_id": question["id"],
+            "standing_id": self.approval["decisions"][0]["standing_answer"],
             "work_type": "audits",
             "handoff_id": (self.failed if self.of.method == "POST" else self.held)["handoff_id"],
             "workflow_id": self.held["workflow_id"],
@@ -199,6 +215,8 @@ class PopulatedWorkspace:
             "create_a_handoff": {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "look"}},
             "create_marker": marker_body(target_agent="stranger"),
             "release_held_claim": {"fence": self.held["claim"]["fence"], "reason": "it hangs"},
+            "wait_answers": {"claim_id": self.claim_id, "questions": [self.question["id"]]},
+            "use_an_approval": {"claim_id": self.claim_id, "digest": self.approval["digest"]},
             "put_tool": {"config": {"target_agent": "runner"}},
             "preview_a_tool": {"config": {"target_agent": "runner"}},
             "split": {"parts": [{"summary": WORD}, {"summary": "the rest"}]},

@@ -56,6 +56,7 @@ checkpoint   StaleClaim   StaleClaim   StaleClaim     StaleClaim claimed        
 ask          StaleClaim   StaleClaim   StaleClaim     StaleClaim claimed        claimed        StaleClaim   StaleClaim
 use-approval StaleClaim   StaleClaim   StaleClaim     StaleClaim claimed        claimed        StaleClaim   StaleClaim
 decide       QuestionOver QuestionOver QuestionOver QuestionOver QuestionOver QuestionOver QuestionOver QuestionOver
+revoke-approval needs     delegated    delegated      next       claimed        claimed        waiting      waiting
 complete     StaleClaim   StaleClaim   StaleClaim     StaleClaim done           done           StaleClaim   StaleClaim
 fail         StaleClaim   StaleClaim   StaleClaim     StaleClaim failed         failed         StaleClaim   StaleClaim
 fail-retry   StaleClaim   StaleClaim   StaleClaim     StaleClaim delegated      next           StaleClaim   StaleClaim
@@ -87,6 +88,7 @@ checkpoint   StaleClaim
 ask          StaleClaim
 use-approval StaleClaim
 decide       TaskEnded
+revoke-approval TaskEnded
 complete     StaleClaim
 fail         StaleClaim
 fail-retry   StaleClaim
@@ -120,6 +122,7 @@ checkpoint   ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleC
 ask          ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
 use-approval ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
 decide       HumanNeeded HumanNeeded  HumanNeeded  ok         ok          HumanNeeded HumanNeeded    HumanNeeded
+revoke-approval HumanNeeded HumanNeeded HumanNeeded ok       ok          HumanNeeded HumanNeeded    HumanNeeded
 complete     ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
 fail         ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
 fail-retry   ok          StaleClaim   StaleClaim   StaleClaim StaleClaim  StaleClaim  StaleClaim     StaleClaim
@@ -227,6 +230,7 @@ VERBS: dict[str, Callable[[Life, Principal], object]] = {
     "claim": lambda life, by: life.claim(by, claim_id="clm_other"),
     **{name: under_the_claim(do) for name, do in WORKER_VERBS.items()},
     "decide": decide,
+    "revoke-approval": lambda life, by: life.do(commands.RevokeApproval(by=by, question_id="qst_1", reason="no")),
     "release-claim": lambda life, by: life.release_claim(by),
     "resolve": lambda life, by: life.resolve(by),
     "cancel": lambda life, by: life.cancel(by),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -80,20 +80,15 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> tuple[Task, str]
 
 
 def _checked(asked: Asked, inputs: HandoffInputs) -> Asked:
-    """Raises ``GuardrailRefused`` for secrets and whatever else the workspace doesn't let pass."""
-    content = {"text": asked.text, "arguments": asked.arguments, "options": list(asked.options), "form": asked.schema}
+    """Raises ``GuardrailRefused`` for whatever the workspace doesn't let pass, and ``InvalidInput`` for what a guardrail
+    would mask beside the words that people read: what is approved has to be what is done."""
+    whole = {"tool": asked.tool, "arguments": asked.arguments, "form": asked.schema, "group": asked.group}
+    content = {**whole, "people": list(asked.people), "text": asked.text, "options": list(asked.options)}
     passed = checked(content, inputs.settings.guardrails, "")
-    if asked.kind is QuestionKind.ACTION and passed["arguments"] != asked.arguments:
-        # What is approved has to be what is done: nothing is masked in it.
-        raise errors.InvalidInput("arguments", "must have nothing that a guardrail masks: name the secret instead")
-    return Asked(
-        **{
-            **{name: getattr(asked, name) for name in Asked.__slots__},
-            "text": passed["text"],
-            "options": tuple(passed["options"]),
-            "schema": passed["form"],
-        }
-    )
+    for name in (*whole, "people"):
+        if passed[name] != content[name]:
+            raise errors.InvalidInput(name, "must have nothing that a guardrail masks: name the secret instead")
+    return replace(asked, text=passed["text"], options=tuple(passed["options"]))
 
 
 def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, question_id: str) -> Question:
