@@ -80,7 +80,7 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> tuple[Task, str]
 
 
 def _checked(asked: Asked, inputs: HandoffInputs) -> Asked:
-    """Raises ``GuardrailRefused`` for whatever the workspace doesn't let pass, and ``InvalidInput`` for what a guardrail
+    """Raises ``GuardrailRefused`` for what the workspace doesn't let pass, and ``InvalidInput`` for what a guardrail
     would mask beside the words that people read: what is approved has to be what is done."""
     whole = {"tool": asked.tool, "arguments": asked.arguments, "form": asked.schema, "group": asked.group}
     content = {**whole, "people": list(asked.people), "text": asked.text, "options": list(asked.options)}
