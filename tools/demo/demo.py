@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from tools.demo.asking import scene_a_question
 from tools.demo.chain import scene_a_chain
 from tools.demo.models import scene_models
 from tools.demo.stage import BOLD, DIM, PLAIN, Player, Refused, ask, escalate, heading, hire, show_answer, trail_of
@@ -57,6 +58,7 @@ def play(player: Player) -> None:
     scene_two_at_once(player)
     scene_models(player)
     scene_the_bell(player)
+    scene_a_question(player)
     if port_of(player.stack.notion_url) is not None:
         _scene_notion(player)
 
@@ -132,7 +134,7 @@ def _scene_the_trail(player: Player, task_id: str) -> None:
 
 
 def _scene_notion(player: Player) -> None:
-    heading("11. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
+    heading("12. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
     notion = player.stack.notion_url
     with httpx.Client(base_url=notion, timeout=30, trust_env=False) as person:
         database = person.get("/control/databases").raise_for_status().json()["databases"][0]
