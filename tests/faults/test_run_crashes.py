@@ -12,20 +12,24 @@ from typing import Any
 
 import pytest
 
+from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import ModelAway
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.questions.question import Outcome, Question
 from baton.domain.runs.transcript import EntryKind, Usage
+from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.trail import replay
 from baton.ports.runs import ModelReply, ModelRequest
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.questions.answer_question import Answer
 from support.faults.choke_point import Crash, at_call
 from support.faults.soak import scaled, spread
 from support.worlds.agent_runs import calls, says
 from support.worlds.rig import Rig
-from support.worlds.run_processes import PaidModel, RunProcesses
+from support.worlds.run_processes import PaidModel, RunProcesses, approved
 from support.worlds.world import WORKSPACE, human
 
 READS = {"get_item", "batch_get_item", "query"}
@@ -40,6 +44,7 @@ class RunScenario:
     prepare: Callable[[RunProcesses], Any]
     effects: tuple[int, int]
     ends: tuple[str, ...] = ("done",)
+    people: Callable[[Question], Answer] = approved
 
 
 def start(processes: RunProcesses) -> None:
@@ -72,6 +77,15 @@ def asking_two(processes: RunProcesses) -> None:
     start(processes)
 
 
+def on_approval(processes: RunProcesses) -> None:
+    processes.agents(anna={}, bert={}, carl={})
+    marked: dict[str, Any] = {"context_variables": PAPER, "needs_approval": NeedsApproval()}
+    processes.tool("to_bert", "bert", **marked)
+    processes.tool("ask_carl", "carl", mode=ToolMode.DELEGATE, **marked)
+    processes.give("anna", tools=("to_bert", "ask_carl", "save_checkpoint"))
+    start(processes)
+
+
 def with_criteria(processes: RunProcesses) -> None:
     processes.agents(anna={})
     processes.give("anna", tools=("complete_task",))
@@ -84,6 +98,17 @@ def with_criteria(processes: RunProcesses) -> None:
     }
     create_handoff(processes.world.deps, human(), CreateHandoff(message=message_from(message)))
     processes.clock.advance(3)
+
+
+# What people say
+
+
+def changed(question: Question) -> Answer:
+    return approved(question, arguments={"paper": "another"})
+
+
+def refused(_: Question) -> Answer:
+    return Answer(outcome=Outcome.REFUSED, reason="Not today")
 
 
 # What the model says
@@ -116,6 +141,18 @@ def delegates(model: PaidModel, request: ModelRequest) -> ModelReply:
     return answers(model, request)
 
 
+def asks_carl_twice(model: PaidModel, request: ModelRequest) -> ModelReply:
+    if request.agent == "anna" and request.turn == 1:
+        half = {"step_name": "half", "state": {"paid": model.number}}
+        given = {"paper": model.number}
+        return calls(("ask_carl", given), ("save_checkpoint", half), ("ask_carl", given), text="Carl knows.")
+    return answers(model, request)
+
+
+def tries_bert(model: PaidModel, request: ModelRequest) -> ModelReply:
+    return transfers(model, request) if request.turn == 1 else answers(model, request)
+
+
 def completes(model: PaidModel, request: ModelRequest) -> ModelReply:
     report = {"criterion": "It is short", "met": True, "evidence": model.number}
     reports = [report] if request.turn > 1 else []
@@ -145,6 +182,9 @@ SCENARIOS = {
     "a completion with evidence": RunScenario(completes, with_criteria, (1, 0)),
     "a failure": RunScenario(fails, alone, (1, 0), ("failed",)),
     "given back at the clock": RunScenario(out_of_time, alone, (1, 1)),
+    "an approved transfer": RunScenario(transfers, on_approval, (2, 1)),
+    "two approved delegations": RunScenario(asks_carl_twice, on_approval, (3, 1), people=changed),
+    "a refused transfer": RunScenario(tries_bert, on_approval, (1, 1), people=refused),
     "the model is away": RunScenario(away, alone, (1, 1)),
 }
 
@@ -166,15 +206,20 @@ class RepeatableRun:
             processes.calls.clear()
             return processes
         self.restore()
-        processes = RunProcesses(self.scenario.script, self.rig)
+        processes = self._processes()
         for body, visible_at in self.bodies:
             processes.queue.send_message(MessageBody=body, DelaySeconds=0)
             processes.queue.messages[-1].visible_at = visible_at
         return processes
 
     def _begun(self) -> RunProcesses:
-        processes = RunProcesses(self.scenario.script, self.rig)
+        processes = self._processes()
         self.scenario.prepare(processes)
+        return processes
+
+    def _processes(self) -> RunProcesses:
+        processes = RunProcesses(self.scenario.script, self.rig)
+        processes.people = self.scenario.people
         return processes
 
     def undisturbed(self) -> tuple[list[Any], list[str]]:
@@ -199,6 +244,7 @@ def check(processes: RunProcesses, scenario: RunScenario, where: str) -> None:
         assert (told.state, told.fence, told.checkpoints) == (task.state, task.fence, task.checkpoints), where
         check_transcript(processes, task.id, where)
         check_spending(processes, task, where)
+        check_approvals(processes, task, where)
     keys = [(task.parent_id, task.call_id) for task in tasks if task.call_id]
     assert len(set(keys)) == len(keys), f"{where}: one child per call"
 
@@ -216,6 +262,19 @@ def check_transcript(processes: RunProcesses, task_id: str, where: str, *, is_wh
     assert set(asked) == set(given) or not is_whole, f"{where}: a call without its result"
     turns = [entry.turn for entry in entries if entry.kind is EntryKind.REPLY]
     assert turns == list(range(1, len(turns) + 1)), where
+
+
+def check_approvals(processes: RunProcesses, task: Any, where: str) -> None:
+    """A call is asked about once, and each approval that was used has made one call."""
+    asked = processes.world.store.questions.of_task(WORKSPACE, task.id)
+    of_calls = [each.action.call_id for each in asked if each.action]
+    assert len(set(of_calls)) == len(of_calls), f"{where}: asked twice"
+    events = processes.world.store.trail.events(WORKSPACE, task.id, 0, 1000)
+    used = sorted(each.data["question_id"] for each in events if each.type == EventType.APPROVAL_USED)
+    assert used == sorted(each.id for each in asked if each.used_at), f"{where}: {used}"
+    if asked and task.is_ended:
+        made = [other for other in processes.tasks() if other.parent_id == task.id]
+        assert len(made) == len(used), f"{where}: {len(made)} calls for {len(used)} approvals"
 
 
 def check_spending(processes: RunProcesses, task: Any, where: str) -> None:
@@ -301,6 +360,7 @@ def test_a_run_that_dies_again_and_again(seed: int) -> None:
         assert task.is_ended or task.flags or task.state == "waiting", seed
         check_transcript(processes, task.id, f"seed {seed}", is_whole=task.state == "done")
         check_spending(processes, task, f"seed {seed}")
+        check_approvals(processes, task, f"seed {seed}")
 
 
 LOST = [
@@ -308,6 +368,8 @@ LOST = [
     ("a checkpoint, then an answer", "error_after", False),
     ("a transfer", "timeout_after", True),
     ("two delegations", "timeout_after", False),
+    ("an approved transfer", "timeout_after", True),
+    ("two approved delegations", "error_after", False),
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from api.handoffs import requests
+from baton.domain.agents.needs_approval import MIN_WITHIN_SECONDS, NeedsApproval
 from baton.domain.agents.tool import (
     MAX_CHOICES,
     MAX_INSTRUCTIONS,
@@ -20,6 +21,7 @@ from baton.domain.agents.tool import (
     Variable,
     VariableType,
 )
+from baton.domain.questions.approvers import DEFAULT_ANSWER_SECONDS, MAX_ANSWER_SECONDS, MAX_NEEDED, MAX_PEOPLE
 from rest import models
 
 
@@ -48,8 +50,19 @@ class ToolConfigRequest(models.Part):
     history: History = History.FULL
 
 
+class NeedsApprovalRequest(models.Body):
+    """``people``, ``group``: who may approve; left out, any human. ``needed``: how many of them. ``within_seconds``:
+    how long they have; a day if left out, at most 30 days."""
+
+    people: Annotated[tuple[requests.Name, ...], models.few(MAX_PEOPLE)] = ()
+    group: requests.Name | None = None
+    needed: Annotated[int, Field(ge=1, le=MAX_NEEDED)] = 1
+    within_seconds: Annotated[int, Field(ge=MIN_WITHIN_SECONDS, le=MAX_ANSWER_SECONDS)] = DEFAULT_ANSWER_SECONDS
+
+
 class ToolRequest(models.Changes):
-    """Fields left out keep their value, those of ``config`` too. ``active``: a tool that is switched off is offered to
+    """Fields left out keep their value, those of ``config`` too. ``needs_approval``: people approve each call first;
+    ``true`` lets any human, ``false`` ends it. ``active``: a tool that is switched off is offered to
     no model. ``version``: the version that the change is based on (0: must not exist yet); any other current version
     refuses it. ``target_version``: the same for its target."""
 
@@ -57,6 +70,7 @@ class ToolRequest(models.Changes):
     description: Annotated[str, StringConstraints(max_length=MAX_TOOL_DESCRIPTION)] = ""
     config: ToolConfigRequest = ToolConfigRequest()
     active: bool = True
+    needs_approval: bool | NeedsApprovalRequest = False
     target_version: Annotated[int, Field(ge=1, lt=2**53)] = 1
 
     @property
@@ -70,7 +84,14 @@ class ToolRequest(models.Changes):
         given.pop("target_version", None)
         if "context_variables" in given:
             given["context_variables"] = tuple(each.variable() for each in self.config.context_variables)
+        if "needs_approval" in given:
+            given["needs_approval"] = self._mark()
         return given
+
+    def _mark(self) -> NeedsApproval | None:
+        if isinstance(self.needs_approval, bool):
+            return NeedsApproval() if self.needs_approval else None
+        return NeedsApproval(**dict(self.needs_approval))
 
 
 class DryRunRequest(models.Body):

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.agents.tool import Suspension, Tool, Variable
 from baton.services.agents.define_tool import ToolDetails
 from rest import answers, pages
@@ -43,14 +44,25 @@ class SuspensionView(TypedDict):
     target_version: int
 
 
+class NeedsApprovalView(TypedDict):
+    """``people``, ``group``: who may approve a call; without both any human. ``within_seconds``: how long they have."""
+
+    people: list[str]
+    group: str | None
+    needed: int
+    within_seconds: int
+
+
 class ToolView(TypedDict):
-    """``target_version``: the version of its target that a human last approved; 0 for tools older than this field."""
+    """``needs_approval``: who approves each call before it is made; null if nobody has to. ``target_version``: the
+    version of its target that a human last approved; 0 for tools older than this field."""
 
     name: str
     type: Literal["handoff"]
     description: str
     config: ToolConfigView
     active: bool
+    needs_approval: NeedsApprovalView | None
     version: int
     created_at: str
     updated_at: str
@@ -82,8 +94,9 @@ class DryRunView(TypedDict):
 
 
 ToolList = pages.of("ToolList", ToolView)
-_TOOL = ViewShape(ToolView, Tool, "config suspended")
+_TOOL = ViewShape(ToolView, Tool, "config suspended needs_approval")
 _CONFIG = ViewShape(ToolConfigView, Tool, "context_variables")
+_NEEDS_APPROVAL = ViewShape(NeedsApprovalView, NeedsApproval)
 _VARIABLE = ViewShape(VariableView, Variable)
 _SUSPENSION = ViewShape(SuspensionView, Suspension, "reason")
 
@@ -91,7 +104,10 @@ _SUSPENSION = ViewShape(SuspensionView, Suspension, "reason")
 def tool_view(details: ToolDetails) -> ToolView:
     tool, suspension = details.tool, details.suspension
     config = _CONFIG(tool, context_variables=list(map(_VARIABLE, tool.context_variables)))
-    return _TOOL(tool, config=config, suspended=_suspension_view(suspension) if suspension else None)
+    mark = _NEEDS_APPROVAL(tool.needs_approval) if tool.needs_approval else None
+    return _TOOL(
+        tool, config=config, needs_approval=mark, suspended=_suspension_view(suspension) if suspension else None
+    )
 
 
 def _suspension_view(suspension: Suspension) -> SuspensionView:

@@ -37,7 +37,8 @@ class Asking(models.Body):
     until: models.Instant | None = None
 
     def asked(self) -> Asked:
-        given = {name: getattr(self, name) for name in Asked.__slots__ if name not in {"kind", "schema"}}
+        names = (Asking.model_fields.keys() & {*Asked.__slots__}) - {"kind"}
+        given = {name: getattr(self, name) for name in names}
         return Asked(**given, kind=QuestionKind(self.kind), schema=self.form)
 
 

@@ -11,11 +11,13 @@ from typing import Any
 
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import StaleClaim
+from baton.domain.questions.question import Outcome, Question
 from baton.domain.runs.transcript import EntryKind
 from baton.domain.tasks.task import Task
 from baton.ports.runs import Model, ModelReply, ModelRequest, RunExit, RunFailed, RunInput, RunSucceeded
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
+from baton.services.questions.answer_question import Answer, answer_question
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.runs.run_agent import AgentLoop
 from support.clock import NOON, FakeClock
@@ -27,6 +29,13 @@ from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, human
 
 PLENTY = 900.0
+
+
+def approved(question: Question, **said: Any) -> Answer:
+    assert question.action is not None
+    return Answer(outcome=Outcome.APPROVED, digest=question.action.digest, **said)
+
+
 # What differs between two runs of the same story.
 _CHANCE = re.compile(r"(task|call|chk|ho)_\w+|paid \d+")
 
@@ -75,6 +84,7 @@ class RunProcesses(Processes):
         self.model = PaidModel(self, script)
         self.loop = AgentLoop(self.world.deps, self.model)
         self.time_left = PLENTY
+        self.people: Callable[[Question], Answer] = approved
 
     def _begin_in_memory(self) -> None:
         self.clock, self.calls = FakeClock(), []
@@ -95,6 +105,16 @@ class RunProcesses(Processes):
             self._here = self._fault(len(self.calls), operation)
         if self._here == ("crash_before" if before else "crash_after"):
             raise Crash(operation)
+
+    def deliver_all(self) -> None:
+        """People answer all that they are asked, at once. The process of their request may die too."""
+        super().deliver_all()
+        while asked := self.world.store.questions.open_questions(WORKSPACE, 10, None).items:
+            for each in asked:
+                answer_question(self.world.deps, human(), each.task_id, each.id, self.people(each))
+                if self.is_dead:
+                    raise Crash
+            super().deliver_all()
 
     def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
         """Runs as a runner does. If the working thread dies, the waiting one must not wait for ever."""
@@ -161,8 +181,15 @@ class RunProcesses(Processes):
         store = self.world.store
         kept = store.tasks.read(WORKSPACE, task.id)
         entries = store.runs.transcript(WORKSPACE, task.id)
-        said = [(str(entry.kind), entry.agent, entry.turn, entry.blocks) for entry in entries]
+        said: list[tuple[Any, ...]] = []
+        for entry in entries:
+            of = (str(entry.kind), entry.agent, entry.turn)
+            # What was kept before a wait for people, and what came after it, are one answer.
+            before = said.pop()[3] if said and said[-1][:3] == of else ()
+            said.append((*of, (*before, *entry.blocks)))
         told = [(str(each.type), each.text, each.data) for entry in entries for each in entry.more_messages]
         failure = (kept.failure or {}).get("failure")
-        stands = [task.target_agent, str(task.kind), str(task.state), task.checkpoints, task.waits, sorted(task.flags)]
+        # A run that goes on after people have answered waits for nobody.
+        waits = None if task.asked else task.waits
+        stands = [task.target_agent, str(task.kind), str(task.state), task.checkpoints, waits, sorted(task.flags)]
         return json.loads(_CHANCE.sub(r"\1", json.dumps([*stands, said, told, kept.output, failure])))

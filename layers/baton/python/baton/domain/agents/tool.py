@@ -15,6 +15,7 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.built_in_tools import BUILT_IN
+from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.canonical_json import canonical_json
 from baton.domain.newer import is_known
 from baton.domain.numbers import Number
@@ -135,6 +136,7 @@ class Tool:
     handoff_instructions: str = ""
     history: History = History.FULL
     active: bool = True  # False: no model gets it
+    needs_approval: NeedsApproval | None = None  # None: it is called without asking people
     version: int = 0
     created_at: datetime
     updated_at: datetime

@@ -11,6 +11,9 @@ from baton.domain.access.principal import Principal
 MAX_PEOPLE = 20
 MAX_NEEDED = 5
 Groups = Mapping[str, Collection[str]]  # names of humans, by the group's
+# How long people have for an answer.
+DEFAULT_ANSWER_SECONDS = 86_400
+MAX_ANSWER_SECONDS = 30 * 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

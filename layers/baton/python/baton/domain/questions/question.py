@@ -39,11 +39,14 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """What a worker wants to do. What is approved is its digest."""
+    """What a worker wants to do. What is approved is its digest. ``call_id``: of the call, if a model asks by it;
+    ``tool_version``: the tool's then."""
 
     tool: str
     arguments: dict[str, Any]
     why: str = ""
+    call_id: str | None = None
+    tool_version: int | None = None
 
     @property
     def digest(self) -> str:

@@ -63,6 +63,8 @@ def _defined(deps: Deps, by: Principal, name: str, values: dict[str, Any], seen:
     """Returns the tool in its next version, and the toolbox that it was made from."""
     by.must_be_human("define a handoff tool")
     check_tool(name, values)
+    if mark := values.get("needs_approval"):
+        mark.check(deps.store.settings.of(by.workspace).groups)
     toolbox, now = deps.store.tools.toolbox(by.workspace), deps.clock.now()
     before = toolbox.get(name) or undefined(name, by, now)
     if seen.tool not in {None, before.version}:
@@ -162,6 +164,8 @@ def dry_run(deps: Deps, by: Principal, name: str, arguments: Any) -> dict[str, A
     is_transfer = tool.is_transfer
     shown = target.name if target else tool.target_agent
     preview = (f"Routed to {shown}" if is_transfer else f"Asked {shown}") if not problems else None
+    if preview and tool.needs_approval:
+        preview += ", once people have approved it"
     return {
         "ok": not problems,
         "errors": problems,

@@ -9,7 +9,7 @@ from typing import Any
 from baton.domain import errors, times
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.idempotency import SavedResponse
-from baton.domain.questions.approvers import Approvers
+from baton.domain.questions.approvers import DEFAULT_ANSWER_SECONDS, MAX_ANSWER_SECONDS, Approvers
 from baton.domain.questions.form import check_form
 from baton.domain.questions.question import MAX_OPTIONS, Action, Question, QuestionKind
 from baton.domain.tasks import commands, trail
@@ -24,9 +24,6 @@ from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.questions.standing import approve_by_standing
 from baton.steps.tasks.change_task import commit
-
-DEFAULT_ANSWER_SECONDS = 86_400
-MAX_ANSWER_SECONDS = 30 * 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +41,8 @@ class Asked:
     needed: int = 1
     not_author: bool = False  # whoever made the handoff may not answer either
     until: datetime | None = None  # at most 30 days ahead, a day by default
+    call_id: str | None = None  # as in ``Action``
+    tool_version: int | None = None
 
 
 def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> tuple[Task, str]:
@@ -103,8 +102,16 @@ def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, questio
         raise errors.InvalidInput("schema", "must be the JSON Schema of a form, and is of forms alone")
     if asked.schema is not None:
         check_form(asked.schema)
-    action = Action(tool=asked.tool, arguments=asked.arguments, why=asked.text) if asked.tool else None
     never = (call.by.key, task.created_by) if asked.not_author else (call.by.key,)
+    action = None
+    if asked.tool:
+        action = Action(
+            tool=asked.tool,
+            arguments=asked.arguments,
+            why=asked.text,
+            call_id=asked.call_id,
+            tool_version=asked.tool_version,
+        )
     return Question(
         workspace=call.by.workspace,
         id=question_id,

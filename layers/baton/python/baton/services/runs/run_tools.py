@@ -18,6 +18,8 @@ from baton.ports.writes import Write
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.save_checkpoint import save_checkpoint
+from baton.services.runs.branch_results import branch_results
+from baton.services.runs.run_approvals import RunApprovals
 from baton.steps.runs.run_context import RunContext
 from baton.steps.runs.run_handoffs import MAX_CALLS, HandoffCall, delegate_by, transfer_by
 from baton.steps.runs.transcript_writer import TranscriptWriter
@@ -63,16 +65,25 @@ class RunTools:
         """Carries out the reply's calls that have no result yet. Returns how one of them left the task; None if the
         task goes on: then their results are saved."""
         given = self.writer.transcript.results_of(reply.turn)
-        results = {call_id: block for call_id, block in self._branch_results(reply).items() if call_id not in given}
+        joined = branch_results(reply, self.writer.transcript, self.run.work.details.resume_payload)
+        results = {call_id: block for call_id, block in joined.items() if call_id not in given}
         waiting = [call for call in reply.calls if call["toolUseId"] not in given.keys() | results.keys()]
         ending, branches, later = self._sorted(waiting, results)
+        approvals = RunApprovals(self.run)
         try:
+            judged = approvals.judge(reply, [ending] if isinstance(ending, HandoffCall) else branches)
+            results |= judged.refused
+            if judged.questions:
+                self._keep(reply, {call_id: block for call_id, block in results.items() if call_id not in later})
+                return approvals.wait(judged.questions)
+            if isinstance(ending, HandoffCall) and judged.allowed:
+                return transfer_by(self.writer, reply, judged.allowed[0], results)
             if isinstance(ending, HandoffCall):
-                return transfer_by(self.writer, reply, ending, results)
-            if ending is not None:
+                results |= {call_id: result(call_id, NOT_EITHER, is_error=True) for call_id in later}
+            elif ending is not None:
                 return self._end(reply, ending, results)
-            if branches:
-                return delegate_by(self.writer, reply, branches, results)
+            elif judged.allowed:
+                return delegate_by(self.writer, reply, judged.allowed, results)
         except errors.StaleClaim:
             raise
         except (errors.InvalidInput, errors.Refused) as refusal:
@@ -80,8 +91,13 @@ class RunTools:
                 if call_id not in results:
                     results[call_id] = result(call_id, f"Not done: {refusal.message}"[:MAX_SAID], is_error=True)
             results |= {call_id: result(call_id, NOT_EITHER, is_error=True) for call_id in later}
-        self.writer.keep(self.writer.results(reply, reply.in_order(results)))
+        self._keep(reply, results)
         return None
+
+    def _keep(self, reply: TranscriptEntry, results: Mapping[str, Block]) -> None:
+        """Keeps results before the task waits, too: nothing that was done is done again however long it waits."""
+        if results:
+            self.writer.keep(self.writer.results(reply, reply.in_order(results)))
 
     def _sorted(
         self, calls: Sequence[Block], results: dict[str, Block]
@@ -184,15 +200,6 @@ class RunTools:
             return result(call["toolUseId"], f"Not done: {refusal.message}", is_error=True)
         return result(call["toolUseId"], {"checkpoint_id": checkpoint_id})
 
-    def _branch_results(self, reply: TranscriptEntry) -> dict[str, Block]:
-        """The results of delegations that the task has waited for."""
-        calls = {call["toolUseId"] for call in reply.calls}
-        found: dict[str, list[dict[str, Any]]] = {}
-        for each in (self.run.work.details.resume_payload or {}).get("results", ()):
-            if each.get("call_id") in calls:
-                found.setdefault(each["call_id"], []).append(each)
-        return {call_id: _branch_result(call_id, outcomes) for call_id, outcomes in found.items()}
-
 
 def _completion(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     reports = list(arguments.get("acceptance_criteria_met", ()))
@@ -200,21 +207,3 @@ def _completion(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     if arguments.get("notes"):
         completion["notes"] = list(arguments["notes"])
     return completion or None
-
-
-def _branch_result(call_id: str, branch: Sequence[Mapping[str, Any]]) -> Block:
-    """The outcome of a branch, as the result of its call; also for a branch that failed, or still runs."""
-    outcomes = [
-        {
-            "agent": each.get("agent"),
-            "task_id": each.get("task_id"),
-            "state": each.get("state"),
-            **{name: each[name] for name in ("output", "failure") if each.get(name) is not None},
-        }
-        for each in branch
-    ]
-    return result(
-        call_id,
-        outcomes[0] if len(outcomes) == 1 else {"results": outcomes},
-        is_error=not any(each.get("state") == "done" for each in branch),
-    )

@@ -12,7 +12,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import Tool
-from baton.domain.canonical_json import digest_of
+from baton.domain.canonical_json import canonical_json, digest_of
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff import must_fit
@@ -48,6 +48,13 @@ class HandoffCall:
     call_id: str
     tool: Tool
     variables: dict[str, Any]
+    is_changed: bool = False  # people have approved it with these arguments in place of the model's
+
+    @property
+    def note(self) -> str:
+        """What the model is told of a change."""
+        given = canonical_json(self.variables)
+        return f"People changed the arguments, and approved the call with these: {given}" if self.is_changed else ""
 
 
 def transfer_by(
@@ -63,7 +70,8 @@ def transfer_by(
         begun = begun_or_refused(run.deps, by, begin_handoffs(run.deps, by, [planned], _terms(inputs, now)), None)
         new = begun.only
         told = transfer_message(permitted, new.task, agent)
-        answered = {**results, call.call_id: result(call.call_id, told.text)}
+        said = ". ".join(filter(None, (told.text, permitted.note)))
+        answered = {**results, call.call_id: result(call.call_id, said)}
         entry = writer.insert(writer.results(reply, reply.in_order(answered), told))
         command = commands.Transfer(by=by, claim_id=claim_id, successor=new.task.id, target=agent.slug)
         extras = (entry, *begun.extras)
@@ -108,6 +116,7 @@ def transfer_message(call: HandoffCall, task: Task, agent: Agent) -> TranscriptM
 def delegation_message(call: HandoffCall, task: Task, agent: Agent) -> TranscriptMessage:
     """The message about a delegation, for readers of the conversation."""
     data = {**transfer_message(call, task, agent).data, "call_id": call.call_id}
+    data |= {"note": call.note} if call.note else {}
     return TranscriptMessage(MessageType.SUBTASK, f"Asked {agent.name}", data)
 
 
