@@ -81,8 +81,9 @@ def on_approval(processes: RunProcesses) -> None:
     processes.agents(anna={}, bert={}, carl={})
     marked: dict[str, Any] = {"context_variables": PAPER, "needs_approval": NeedsApproval()}
     processes.tool("to_bert", "bert", **marked)
+    processes.tool("ask_bert", "bert", mode=ToolMode.DELEGATE, **marked)
     processes.tool("ask_carl", "carl", mode=ToolMode.DELEGATE, **marked)
-    processes.give("anna", tools=("to_bert", "ask_carl", "save_checkpoint"))
+    processes.give("anna", tools=("to_bert", "ask_bert", "ask_carl", "save_checkpoint"))
     start(processes)
 
 
@@ -141,14 +142,6 @@ def delegates(model: PaidModel, request: ModelRequest) -> ModelReply:
     return answers(model, request)
 
 
-def asks_carl_twice(model: PaidModel, request: ModelRequest) -> ModelReply:
-    if request.agent == "anna" and request.turn == 1:
-        half = {"step_name": "half", "state": {"paid": model.number}}
-        given = {"paper": model.number}
-        return calls(("ask_carl", given), ("save_checkpoint", half), ("ask_carl", given), text="Carl knows.")
-    return answers(model, request)
-
-
 def tries_bert(model: PaidModel, request: ModelRequest) -> ModelReply:
     return transfers(model, request) if request.turn == 1 else answers(model, request)
 
@@ -183,7 +176,7 @@ SCENARIOS = {
     "a failure": RunScenario(fails, alone, (1, 0), ("failed",)),
     "given back at the clock": RunScenario(out_of_time, alone, (1, 1)),
     "an approved transfer": RunScenario(transfers, on_approval, (2, 1)),
-    "two approved delegations": RunScenario(asks_carl_twice, on_approval, (3, 1), people=changed),
+    "two approved delegations": RunScenario(delegates, on_approval, (3, 1), people=changed),
     "a refused transfer": RunScenario(tries_bert, on_approval, (1, 1), people=refused),
     "the model is away": RunScenario(away, alone, (1, 1)),
 }

@@ -61,16 +61,16 @@ class NeedsApprovalRequest(models.Body):
 
 
 class ToolRequest(models.Changes):
-    """Fields left out keep their value, those of ``config`` too. ``needs_approval``: people approve each call first;
-    ``true`` lets any human, ``false`` ends it. ``active``: a tool that is switched off is offered to
-    no model. ``version``: the version that the change is based on (0: must not exist yet); any other current version
-    refuses it. ``target_version``: the same for its target."""
+    """Fields left out keep their value, those of ``config`` too. ``needs_approval``: people approve each call before it
+    is made (``{}``: any human); null ends that. ``active``: a tool that is switched off is offered to no model.
+    ``version``: the version that the change is based on (0: must not exist yet); any other current version refuses it.
+    ``target_version``: the same for its target."""
 
     type: ToolType = ToolType.HANDOFF
     description: Annotated[str, StringConstraints(max_length=MAX_TOOL_DESCRIPTION)] = ""
     config: ToolConfigRequest = ToolConfigRequest()
     active: bool = True
-    needs_approval: bool | NeedsApprovalRequest = False
+    needs_approval: NeedsApprovalRequest | None = None
     target_version: Annotated[int, Field(ge=1, lt=2**53)] = 1
 
     @property
@@ -85,13 +85,9 @@ class ToolRequest(models.Changes):
         if "context_variables" in given:
             given["context_variables"] = tuple(each.variable() for each in self.config.context_variables)
         if "needs_approval" in given:
-            given["needs_approval"] = self._mark()
+            mark = self.needs_approval
+            given["needs_approval"] = None if mark is None else NeedsApproval(**dict(mark))
         return given
-
-    def _mark(self) -> NeedsApproval | None:
-        if isinstance(self.needs_approval, bool):
-            return NeedsApproval() if self.needs_approval else None
-        return NeedsApproval(**dict(self.needs_approval))
 
 
 class DryRunRequest(models.Body):

@@ -10,8 +10,10 @@ import pytest
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents import tool_items
 from baton.adapters.dynamodb.table import from_wire
-from baton.domain.agents.tool import History, Tool, Toolbox, ToolMode, Variable, VariableType
+from baton.domain.agents.needs_approval import NeedsApproval
+from baton.domain.agents.tool import History, Tool, Toolbox, ToolMode, ToolType, Variable, VariableType
 from baton.domain.errors import Conflict
+from baton.domain.newer import member
 from baton.ports.paging import Page
 from baton.ports.store import Store
 from support.clock import NOON
@@ -35,6 +37,7 @@ FULL = a_tool(
     handoff_instructions="Say what is wrong.",
     history=History.LAST_MESSAGE,
     active=False,
+    needs_approval=NeedsApproval(people=("ada", "bob"), group="office", needed=2, within_seconds=600),
     created_at=NOON - MS,
     updated_at=NOON + MS,
     target_version=7,
@@ -66,6 +69,18 @@ def test_a_tool_from_before_its_target_was_remembered_has_seen_no_version_of_it(
     item = tool_items.tool_item(a_tool(target_version=7))
     del item["target_version"]
     assert tool_items.tool_from(item) == a_tool()
+
+
+def test_a_version_that_does_not_know_approvals_offers_no_model_a_tool_that_needs_them() -> None:
+    item = tool_items.tool_item(a_tool(needs_approval=NeedsApproval()))
+    assert not a_tool(type=member(ToolType, item["type"])).is_understood
+
+
+def test_a_tool_that_lost_who_approves_it_asks_any_human() -> None:
+    """A version that doesn't know the mark has saved the tool: it keeps the type as it found it."""
+    item = tool_items.tool_item(a_tool(needs_approval=NeedsApproval(people=("ada",))))
+    del item["needs_approval"]
+    assert tool_items.tool_from(item) == a_tool(needs_approval=NeedsApproval())
 
 
 def test_the_full_tool_is_a_full_one() -> None:

@@ -62,6 +62,7 @@ def test_tool_is_made_once_and_changed_after(world: World, gateway: Gateway) -> 
         **BODY,
         "config": {**CONFIG, "context_variables": full},
         "active": True,
+        "needs_approval": None,
         "version": 1,
         "created_at": at,
         "updated_at": at,
@@ -97,6 +98,50 @@ def test_fields_that_are_left_out_keep_their_value(gateway: Gateway, body: Any) 
     again = gateway.put(ALICE, PATH, body).json
     assert {name: again[name] for name in kept} == kept
     assert again["version"] == 2
+
+
+def test_a_mark_is_set_kept_changed_and_taken(gateway: Gateway) -> None:
+    defined(gateway)
+    anybody: dict[str, Any] = {"people": [], "group": None, "needed": 1, "within_seconds": 86_400}
+    assert defined(gateway, body={"needs_approval": {}})["needs_approval"] == anybody
+    assert defined(gateway, body={"description": "Other"})["needs_approval"] == anybody
+    two = {"people": ["ada", "bob"], "needed": 2, "within_seconds": 60}
+    assert defined(gateway, body={"needs_approval": two})["needs_approval"] == {**anybody, **two}
+    assert defined(gateway, body={"needs_approval": {}})["needs_approval"] == anybody
+    assert gateway.get(ALICE, PATH).json["needs_approval"] == anybody
+    dry_run = gateway.post(ALICE, f"{PATH}/dry-run", {"arguments": {"lead_id": "l-1"}}).json
+    assert dry_run["would"] == "Routed to Client Repo Auditor, once people have approved it"
+    assert defined(gateway, body={"needs_approval": None})["needs_approval"] is None
+
+
+@pytest.mark.parametrize(
+    ("mark", "field"),
+    [
+        ({"needed": 0}, "needs_approval.needed"),
+        ({"people": ["ada"], "needed": 2}, "needs_approval.needed"),
+        ({"group": "nobody"}, "needs_approval.group"),
+        ({"within_seconds": 59}, "needs_approval.within_seconds"),
+        ({"within_seconds": 2_592_001}, "needs_approval.within_seconds"),
+        ({"until": "later"}, "needs_approval.until"),
+        (True, "needs_approval"),
+    ],
+)
+def test_a_mark_that_nobody_could_meet_is_refused(gateway: Gateway, mark: Any, field: str) -> None:
+    for path in (PATH, f"{PATH}/preview"):
+        method = gateway.put if path == PATH else gateway.post
+        reply = method(ALICE, path, {**BODY, "needs_approval": mark})
+        assert (reply.status, reply.code) == (422, "invalid_input")
+        assert [each["field"] for each in reply.json["errors"]] == [field]
+    assert tools(gateway) == []
+
+
+@pytest.mark.parametrize("by", [SCOUT, agent("auditor"), service(), service(act_as=False)])
+@pytest.mark.parametrize("mark", [{}, None])
+def test_only_humans_set_or_take_a_mark(gateway: Gateway, by: Any, mark: Any) -> None:
+    made = defined(gateway, body={**BODY, "needs_approval": {}})
+    reply = gateway.put(by, PATH, {"needs_approval": mark})
+    assert (reply.status, reply.code) == (403, "human_required")
+    assert tools(gateway) == [made]
 
 
 def test_variables_are_replaced_as_a_whole(gateway: Gateway) -> None:

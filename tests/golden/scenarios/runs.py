@@ -89,6 +89,29 @@ def transfer_by_tool(play: Play) -> None:
     play("human:alice", f"GET /workflows/{play('human:alice', f'GET /tasks/{task}')['workflow_id']}/chain")
 
 
+def tool_on_approval(play: Play) -> None:
+    """People approve a call with other arguments, and refuse the next one."""
+    delegate = {**_delegate_to("mender"), "needs_approval": {"people": ["alice"], "within_seconds": 259_200}}
+    _hire(play, {"ask_mender": delegate}, runner={"tools": ["ask_mender"]}, mender={})
+    play("human:alice", "GET /tools/ask_mender")
+    play.environment.bedrock.parts["runner"] = [
+        [*says("The mender knows line 7."), *uses(("ask_mender", {"line": 7}))],
+        uses(("ask_mender", {"line": 8})),
+        says("Line 7 is mended."),
+    ]
+    play.environment.bedrock.parts["mender"] = [says("Mended.")]
+    task = handed(play, "runner", by="agent:scout")
+    for arguments in ({"line": 9}, None):
+        play.ring_until_quiet()
+        (asked,) = play("human:alice", "GET /questions")["items"]
+        approved = {"outcome": "approved", "digest": asked["digest"], "arguments": arguments}
+        answer = approved if arguments else {"outcome": "refused", "reason": "One is enough"}
+        play.wait(86_400)
+        play("human:alice", f"POST /tasks/{task}/questions/{asked['id']}/answer", answer)
+    play.ring_until_quiet()
+    looked_at(play, task)
+
+
 def delegation_by_tools(play: Play) -> None:
     """Two are asked at once; what they say comes back as what the tools answered."""
     tools = {"ask_mender": _delegate_to("mender"), "ask_tester": _delegate_to("tester")}

@@ -12,6 +12,7 @@ DEFINITION = (
     Param("config.handoff_instructions", "What the target is told.", "long", flag="instructions"),
     Param("config.history", "What it sees of the conversation.", choices=("full", "last_message", "none")),
     Param("active", "Whether models have it.", "either"),
+    Param("needs_approval", "Who approves each call, as JSON: {} for any human. Null in --data ends that.", "json"),
     Param("version", "Refused if it has changed since.", "number"),
 )
 
