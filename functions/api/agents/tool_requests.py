@@ -51,12 +51,13 @@ class ToolConfigRequest(models.Part):
 
 
 class NeedsApprovalRequest(models.Body):
-    """``people``, ``group``: who may approve; left out, any human. ``needed``: how many of them. ``within_seconds``:
-    how long they have; a day if left out, at most 30 days."""
+    """``people``, ``group``: who may approve; left out, any human. ``needed``: how many of them. ``not_author``:
+    whoever made the task may not. ``within_seconds``: how long they have; a day if left out, at most 30 days."""
 
     people: Annotated[tuple[requests.Name, ...], models.few(MAX_PEOPLE)] = ()
     group: requests.Name | None = None
     needed: Annotated[int, Field(ge=1, le=MAX_NEEDED)] = 1
+    not_author: bool = False
     within_seconds: Annotated[int, Field(ge=MIN_WITHIN_SECONDS, le=MAX_ANSWER_SECONDS)] = DEFAULT_ANSWER_SECONDS
 
 

@@ -50,6 +50,7 @@ class NeedsApprovalView(TypedDict):
     people: list[str]
     group: str | None
     needed: int
+    not_author: bool
     within_seconds: int
 
 

@@ -37,7 +37,7 @@ FULL = a_tool(
     handoff_instructions="Say what is wrong.",
     history=History.LAST_MESSAGE,
     active=False,
-    needs_approval=NeedsApproval(people=("ada", "bob"), group="office", needed=2, within_seconds=600),
+    needs_approval=NeedsApproval(people=("ada", "bob"), group="office", needed=2, not_author=True, within_seconds=600),
     created_at=NOON - MS,
     updated_at=NOON + MS,
     target_version=7,

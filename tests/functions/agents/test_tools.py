@@ -102,10 +102,10 @@ def test_fields_that_are_left_out_keep_their_value(gateway: Gateway, body: Any) 
 
 def test_a_mark_is_set_kept_changed_and_taken(gateway: Gateway) -> None:
     defined(gateway)
-    anybody: dict[str, Any] = {"people": [], "group": None, "needed": 1, "within_seconds": 86_400}
+    anybody: dict[str, Any] = {"people": [], "group": None, "needed": 1, "not_author": False, "within_seconds": 86_400}
     assert defined(gateway, body={"needs_approval": {}})["needs_approval"] == anybody
     assert defined(gateway, body={"description": "Other"})["needs_approval"] == anybody
-    two = {"people": ["ada", "bob"], "needed": 2, "within_seconds": 60}
+    two = {"people": ["ada", "bob"], "needed": 2, "not_author": True, "within_seconds": 60}
     assert defined(gateway, body={"needs_approval": two})["needs_approval"] == {**anybody, **two}
     assert defined(gateway, body={"needs_approval": {}})["needs_approval"] == anybody
     assert gateway.get(ALICE, PATH).json["needs_approval"] == anybody

@@ -11,11 +11,12 @@ from baton.domain import errors
 from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.questions.question import Outcome, Question
+from baton.domain.questions.standing_answer import Standing
 from baton.domain.tasks.task import Task
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
-from baton.services.questions.answer_question import Answer, answer_question
+from baton.services.questions.answer_question import Answer, answer_question, revoke_approval
 from baton.services.tasks.end_task import cancel_task
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.world import WORKSPACE, agent, human, service
@@ -142,6 +143,33 @@ def test_an_expiry_is_neither_a_yes_nor_a_no() -> None:
     printing.runs.sweep()
     assert printing.results() == ["Not done: nobody decided in time, which is neither a yes nor a no."]
     assert printing.children() == []
+
+
+def test_an_approval_that_was_taken_back_calls_nothing() -> None:
+    printing = Printing(CALL, says("Then not."))
+    (question,) = printing.questions()
+    printing.answer(question)
+    revoke_approval(printing.deps, human(), printing.root.id, question.id, "Wrong paper")
+    printing.runs.run()
+    assert printing.results() == ["Not done: alice took the approval back and said why: Wrong paper"]
+    assert printing.children() == []
+
+
+def test_whoever_made_the_task_may_be_kept_from_approving() -> None:
+    printing = Printing(CALL, not_author=True)
+    with pytest.raises(errors.NotAsked):
+        printing.answer_all()
+
+
+def test_an_answer_that_stands_lets_later_calls_be_made_at_once_until_the_tool_changes() -> None:
+    printing = Printing(CALL)
+    printing.answer_all(standing=Standing(only_these=False))
+    printing.root = printing.runs.start("sales")
+    assert (printing.children(), printing.task.waits) == (["bert"], 0)
+    assert printing.trail().count("approval_used") == 1
+    define_tool(printing.deps, human(), "go", {"target_agent": "carl"})
+    printing.root = printing.runs.start("sales")
+    assert (printing.children(), printing.task.state) == ([], "waiting")
 
 
 def test_a_later_call_with_the_same_arguments_is_asked_about_anew() -> None:

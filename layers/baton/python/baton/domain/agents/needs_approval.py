@@ -14,11 +14,12 @@ MIN_WITHIN_SECONDS = 60
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeedsApproval:
     """``people`` and ``group`` name who may approve, without both it is any human; ``needed``: how many of them.
-    ``within_seconds``: how long they have."""
+    ``not_author``: whoever made the task may not. ``within_seconds``: how long they have."""
 
     people: tuple[str, ...] = ()
     group: str | None = None
     needed: int = 1
+    not_author: bool = False
     within_seconds: int = DEFAULT_ANSWER_SECONDS
 
     def check(self, groups: Mapping[str, Collection[str]]) -> None:

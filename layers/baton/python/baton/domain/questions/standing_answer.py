@@ -18,7 +18,8 @@ MAX_IN_FORCE = 20
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingAnswer:
     """``digest``, ``arguments``: of the only action that it is for; None for any of ``agent`` with ``tool``. ``by``:
-    the human's name. ``used``: how many actions it has approved; ``begun``: how many of them were begun."""
+    the human's name. ``used``: how many actions it has approved; ``begun``: how many of them were begun.
+    ``tool_version``: of a tool that Baton calls, which is another one once somebody has changed it."""
 
     workspace: str
     id: str
@@ -32,6 +33,7 @@ class StandingAnswer:
     question_id: str  # it was given with the answer to this one
     digest: str | None = None
     arguments: dict[str, Any] | None = None
+    tool_version: int | None = None
     used: int = 0
     begun: int = 0
     revoked_at: datetime | None = None
@@ -42,7 +44,8 @@ class StandingAnswer:
         return self.revoked_at is None and now < self.until and self.used < self.times
 
     def fits(self, action: Action) -> bool:
-        return action.tool == self.tool and self.digest in (None, action.digest)
+        is_its_tool = (action.tool, action.tool_version) == (self.tool, self.tool_version)
+        return is_its_tool and self.digest in (None, action.digest)
 
     def with_one_used(self) -> StandingAnswer:
         return replace(self, used=self.used + 1, version=self.version + 1)

@@ -155,6 +155,7 @@ def _standing(deps: Deps, seen: Question, answer: Answer, decision: Decision) ->
         question_id=seen.id,
         digest=action.digest if asked.only_these else None,
         arguments=action.arguments if asked.only_these else None,
+        tool_version=action.tool_version,
     )
 
 

@@ -28,6 +28,7 @@ MAX_WHY = 2_000
 MAX_SAID = 1_000
 PAUSE_SECONDS = 1.0
 EXPIRED = "Not done: nobody decided in time, which is neither a yes nor a no."
+NO = {Outcome.REFUSED: "refused it", Outcome.REVOKED: "took the approval back"}
 OTHER_TOOL = "Not done: the tool was changed after people were asked about the call. Call again."
 OTHER_ARGUMENTS = "Not done: people approved the call with other arguments, which the tool doesn't take"
 
@@ -115,6 +116,7 @@ class RunApprovals:
             people=mark.people,
             group=mark.group,
             needed=mark.needed,
+            not_author=mark.not_author,
             until=now + times.seconds(mark.within_seconds),
             call_id=call.call_id,
             tool_version=call.tool.version,
@@ -140,10 +142,10 @@ def _verdict(call: HandoffCall, question: Question) -> HandoffCall | Question | 
     last = question.decisions[-1] if question.decisions else None
     if question.outcome is Outcome.EXPIRED:
         return EXPIRED
-    if question.outcome is Outcome.REFUSED and last is not None:
-        return f"Not done: {last.by} refused it and said why: {last.reason}"
+    if question.outcome in NO and last is not None:
+        return f"Not done: {last.by} {NO[question.outcome]} and said why: {last.reason}"
     if question.outcome is not Outcome.APPROVED or last is None:
-        return f"Not done: the approval is {question.outcome}."
+        return f"Not done: the question is {question.outcome}."
     if question.approved_digest == question.action.digest:
         return call
     arguments = last.arguments or {}
