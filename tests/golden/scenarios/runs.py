@@ -91,9 +91,10 @@ def transfer_by_tool(play: Play) -> None:
 
 def tool_on_approval(play: Play) -> None:
     """People approve a call with other arguments, and refuse the next one."""
-    delegate = {**_delegate_to("mender"), "needs_approval": {"people": ["alice"], "within_seconds": 259_200}}
-    _hire(play, {"ask_mender": delegate}, runner={"tools": ["ask_mender"]}, mender={})
-    play("human:alice", "GET /tools/ask_mender")
+    _hire(play, {"ask_mender": _delegate_to("mender")}, runner={"tools": ["ask_mender"]}, mender={})
+    play("agent:scout", "PUT /tools/ask_mender", {"needs_approval": {}})
+    mark = {"people": ["alice"], "within_seconds": 259_200}
+    play("human:alice", "PUT /tools/ask_mender", {"needs_approval": mark})
     play.environment.bedrock.parts["runner"] = [
         [*says("The mender knows line 7."), *uses(("ask_mender", {"line": 7}))],
         uses(("ask_mender", {"line": 8})),
