@@ -329,6 +329,31 @@ def test_a_run_that_dies_on_a_table(name: str) -> None:
             assert die_at(repeatable, number, "crash_after", where).shape() == wanted, where
 
 
+def overtaken_at(processes: RunProcesses, number: int) -> Callable[[int, str], None]:
+    """At that call whoever makes it stands still for longer than a lease, while the next run does the work."""
+
+    def plan(at: int, _: str) -> None:
+        if at == number:
+            processes.clock.advance(200)
+            processes.sweep()
+            processes.deliver_all()
+
+    return plan
+
+
+@pytest.mark.parametrize("name", ["an approved transfer", "two approved delegations", "a refused transfer"])
+def test_a_run_that_is_overtaken_anywhere_calls_nothing_twice(name: str) -> None:
+    repeatable = RepeatableRun(SCENARIOS[name])
+    _, made = repeatable.undisturbed()
+    for number, operation in spread(list(enumerate(made, 1)), 3):
+        processes = repeatable.again()
+        processes.faults = overtaken_at(processes, number)
+        processes.play()
+        processes.revive()
+        processes.quiet(30)
+        check(processes, repeatable.scenario, f"overtaken at call {number}, {operation}")
+
+
 @pytest.mark.parametrize("seed", range(scaled(100)))
 def test_a_run_that_dies_again_and_again(seed: int) -> None:
     """However often it dies, each death costs one reply at most, and a task is done or a human sees it."""

@@ -204,6 +204,16 @@ def test_a_tool_that_was_taken_away_meanwhile_is_not_called() -> None:
     assert printing.questions()[0].used_at is None
 
 
+def test_an_agent_that_is_switched_off_makes_the_call_once_it_is_on_again() -> None:
+    printing = Printing(CALL)
+    register_agent(printing.deps, human(), "sales", {"active": False})
+    printing.answer_all()
+    assert (printing.children(), printing.questions()[0].used_at) == ([], None)
+    register_agent(printing.deps, human(), "sales", {"active": True})
+    printing.runs.sweep()
+    assert (printing.children(), printing.task.state) == (["bert"], "done")
+
+
 def test_a_cancelled_task_withdraws_its_question() -> None:
     printing = Printing(CALL)
     cancel_task(printing.deps, human(), printing.root.id, "Never mind")
