@@ -44,7 +44,7 @@ class Shop:
         return found
 
     def ask(self) -> Any:
-        return ask_question(self.deps, self.call("ask"), ASKED)[1]
+        return ask_question(self.deps, self.call("ask"), ASKED).id
 
     def answer(self) -> Any:
         said = Answer(outcome=Outcome.APPROVED, digest=self.question.action.digest)

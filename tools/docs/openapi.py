@@ -135,6 +135,7 @@ TAGS = {
     "conversations": "People and agents that Baton runs, talking",
     "memory": "The blackboard: what agents know together; the graph of handoffs",
     "agents": "Agents, tools, and routes of work",
+    "questions": "What workers ask people, and what these approve ([questions](./spec/questions.md))",
     "alerts": "What somebody should look at",
     "bell": "Where to listen for news ([the bell](./spec/bell.md))",
     "access": "Tokens, sessions and settings",

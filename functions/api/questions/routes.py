@@ -10,7 +10,7 @@ from baton.domain.questions.question import Question
 from baton.ports.deps import Deps
 from baton.services.questions.answer_question import answer_question, revoke_approval, use_approval
 from baton.services.questions.ask_question import ask_question
-from baton.services.questions.list_questions import find_question, list_open_questions, questions_of_task
+from baton.services.questions.list_questions import find_question, groups_now, list_open_questions, questions_of_task
 from baton.services.questions.standing_answers import list_standing_answers, revoke_standing_answer
 from baton.services.questions.wait_for_answers import wait_for_answers
 from rest import answers, models, pages, routing
@@ -22,8 +22,7 @@ routes = routing.Routes()
 @routes.post("/tasks/{task_id}/ask", body=models.strict(requests.Asking), answers={201: views.QuestionView})
 def ask_people(deps: Deps, call: routing.Call[requests.Asking, None]) -> answers.Answer:
     """Ask people, under a claim, which goes on: a question, or whether an action may be done."""
-    _, question_id = ask_question(deps, call.under(call.body.claim_id), call.body.asked())
-    question = deps.store.questions.question(call.by.workspace, call.task_id, question_id)
+    question = ask_question(deps, call.under(call.body.claim_id), call.body.asked())
     return answers.created(_shown(deps, call.by, question))
 
 
@@ -124,4 +123,4 @@ def wait_answers(deps: Deps, call: routing.Call[requests.Waiting, None]) -> answ
 
 
 def _shown(deps: Deps, by: Principal, question: Question) -> dict[str, Any]:
-    return views.question_view(question, deps.clock.now(), deps.store.settings.of(by.workspace).groups)
+    return views.question_view(question, deps.clock.now(), groups_now(deps, by))

@@ -67,7 +67,7 @@ def test_what_asking_deciding_and_using_cost() -> None:
     desk.answered(second)
     found["answer that brings the task back"] = desk.units()
     assert found == {
-        "ask": (6, 8),
+        "ask": (5, 8),
         "answer": (4, 12),
         "use": (4, 6),
         "wait": (3, 5),

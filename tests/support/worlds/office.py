@@ -27,7 +27,7 @@ class Office:
         self.call = WorkerCall(AUDITOR, claimed.details.task.id, claimed.claim_id)
 
     def ask(self, asked: Asked = REFUND) -> str:
-        return ask_question(self.deps, self.call, asked)[1]
+        return ask_question(self.deps, self.call, asked).id
 
     def digest(self, question_id: str) -> str:
         return str(self.question(question_id).action.digest)

@@ -364,7 +364,7 @@ def test_a_flag_is_one_alert_and_one_event_however_often_it_is_looked_at(flag: F
 
 
 def test_every_flag_is_shown() -> None:
-    assert set(Flag) - set(FLAGS) == {Flag.CLOSED_BY_BOT}, "that one is the tracker's"
+    assert set(Flag) - set(FLAGS) == {Flag.CLOSED_BY_BOT, Flag.APPROVAL_OVERDUE}, "the tracker's, and a rule's"
 
 
 def test_what_a_human_lets_go_to_work_again_may_be_flagged_again() -> None:

@@ -12,7 +12,7 @@ from baton.domain.idempotency import SavedResponse
 from baton.domain.questions.approvers import DEFAULT_ANSWER_SECONDS, MAX_ANSWER_SECONDS, Approvers
 from baton.domain.questions.form import check_form
 from baton.domain.questions.question import MAX_OPTIONS, Action, Question, QuestionKind
-from baton.domain.tasks import commands, trail
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import OpenQuestion, Task
 from baton.domain.tasks.transitions import transition
@@ -45,19 +45,19 @@ class Asked:
     tool_version: int | None = None
 
 
-def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> tuple[Task, str]:
-    """Returns the task, and the question's id. The claim goes on, extended as by a heartbeat. Raises ``StaleClaim``,
+def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> Question:
+    """Returns the question; for a repeat as it is now. The claim is extended as by a heartbeat. Raises ``StaleClaim``,
     ``TooManyQuestions``, ``InvalidInput``, ``GuardrailRefused`` and ``Unknown``."""
     by, task_id, key = call.by, call.task_id, call.idempotency_key
 
-    def replay(saved: dict[str, Any]) -> tuple[Task, str]:
-        return trail.from_snapshot(saved), saved["question_id"]
+    def replay(saved: dict[str, Any]) -> Question:
+        return deps.store.questions.question(by.workspace, task_id, saved["question_id"])
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
         query = HandoffQuery(parent_id=task_id, idempotency_key=key)
         return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
 
-    def decide(inputs: HandoffInputs) -> tuple[Task, str]:
+    def decide(inputs: HandoffInputs) -> Question:
         if inputs.parent is None:
             raise errors.Unknown("task")
         task = inputs.parent.task
@@ -70,9 +70,9 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> tuple[Task, str]
         opened = OpenQuestion(question.id, question.until) if question.is_open else None
         told = _told(question)
         change = transition(task, commands.Ask(by=by, claim_id=call.claim_id, question=opened, told=told), now)
-        answer = {**trail.snapshot(change.task), "question_id": question.id}
-        commit(deps, change, Insert(question), *stood, *idempotency.save_response(key, answer))
-        return change.task, question.id
+        saved = idempotency.save_response(key, {"question_id": question.id})
+        commit(deps, change, Insert(question), *stood, *saved)
+        return question
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(call.claim_id)):
         return idempotency.run_idempotently(deps, key, read, decide, replay)

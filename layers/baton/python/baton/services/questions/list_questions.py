@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from baton.domain.access.principal import Principal
+from baton.domain.questions.approvers import Groups
 from baton.domain.questions.question import Question
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
@@ -19,6 +20,11 @@ def find_question(deps: Deps, by: Principal, task_id: str, question_id: str) -> 
         return question, None
     last = deps.store.questions.last_approved(by.workspace, question.agent, question.action.tool)
     return question, None if last is None or last.id == question.id else last
+
+
+def groups_now(deps: Deps, by: Principal) -> Groups:
+    """Who is in the groups that questions may be asked of."""
+    return deps.store.settings.of(by.workspace).groups
 
 
 def questions_of_task(deps: Deps, by: Principal, task_id: str) -> list[Question]:
