@@ -11,6 +11,7 @@ from simulation.actors.bell import BellCaller, BellPage, BellWorker, Silencer, W
 from simulation.actors.calm import CalmDays
 from simulation.actors.calm_bell import BellDays
 from simulation.actors.clients import Client
+from simulation.actors.deciders import Chief, Decider
 from simulation.actors.editors import Editor
 from simulation.actors.listeners import Listener
 from simulation.actors.people import settle
@@ -80,7 +81,8 @@ def _play_phase(sim: Simulation, phase: Callable[[], object]) -> None:
 
 def _begin(context: ActorContext) -> None:
     sim, draw = context.sim, context.draw
-    for number in range(3 + draw(6) if context.habits.is_hot else 1 + draw(4)):
+    is_asking = context.habits.focus is Focus.QUESTIONS
+    for number in range(3 + draw(6) if context.habits.is_hot and not is_asking else 1 + draw(4)):
         sim.spawn(f"client{number}", Client(context).act)
     for slug in context.habits.workers:
         sim.spawn(f"worker {slug}", Worker(context, slug).act)
@@ -90,6 +92,9 @@ def _begin(context: ActorContext) -> None:
         _spawn(sim, "steward", [Administrator(context).act] * sim.habits.crowd)
     if sim.habits.has_bell:
         _listen(context)
+    if sim.habits.has_questions:
+        _spawn(sim, "decider", [Decider(context).act] * (3 if sim.habits.focus is Focus.QUESTIONS else 1))
+        sim.spawn("chief", Chief(context).act)
     sim.lambdas.begin()
 
 

@@ -28,6 +28,8 @@ RARE = (
 TRACKER_SHARE, READERS_SHARE, STEWARDS_SHARE = 0.2, 0.3, 0.2
 # One of so many seeds has a bell. It isn't drawn: the others play as if there were none.
 BELLS = 4
+# And in one of so many workers ask people, in every other of them more than anything else.
+QUESTIONS = 5
 
 
 class Focus(StrEnum):
@@ -43,6 +45,7 @@ class Focus(StrEnum):
     ALERTS = "alerts"
     TALKS = "talks"
     BOARD = "board"
+    QUESTIONS = "questions"
 
 
 class NoticeFate(StrEnum):
@@ -62,7 +65,7 @@ class Habits:
     calls that a new container answers. ``crowd``: how many stewards, editors, listeners and readers there are of each;
     ``raised``: rare verbs that are often played. ``late_ms``: the longest that a write arrives after its client has
     given it up. ``has_strangers``: another workspace is busy, too. ``has_bell``: some listen, and ``rings`` says what
-    becomes of rings and looks."""
+    becomes of rings and looks. ``has_questions``: workers ask people, and handoffs are approved by several."""
 
     focus: Focus = Focus.NONE
     is_hot: bool = False
@@ -96,6 +99,7 @@ class Habits:
     has_strangers: bool = False
     has_bell: bool = False
     rings: NoticeFate = NoticeFate.KEPT
+    has_questions: bool = False
 
     @property
     def do_failures_roll_back(self) -> bool:
@@ -123,7 +127,8 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
     dice = random.Random(seed * 7919 + 1)
     pick = dice.choice
     waits, runs = Focus.WAITS, Focus.RUNS
-    drawn = pick([*Focus, Focus.BRANCHES, waits, runs])
+    drawn = pick([*(each for each in Focus if each is not Focus.QUESTIONS), Focus.BRANCHES, waits, runs])
+    drawn = Focus.QUESTIONS if seed % (2 * QUESTIONS) == 0 else drawn
     focus = drawn if focus is None else Focus(focus)
     is_hot = dice.random() < 0.7
     some = tuple(pick(PULL) for _ in range(dice.randint(1, 6)))
@@ -131,10 +136,11 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
         Focus.BRANCHES: [NoticeFate.SHAKY, NoticeFate.LOST, NoticeFate.LOST],
         Focus.RUNS: [NoticeFate.KEPT, NoticeFate.SHAKY],
     }
+    workers = {Focus.BRANCHES: ("a", "a", "b", "b", "c", "c"), Focus.ALERTS: some[:1], Focus.QUESTIONS: ("a", "a", "b")}
     habits = Habits(
         focus=focus,
         is_hot=is_hot,
-        workers={Focus.BRANCHES: ("a", "a", "b", "b", "c", "c"), Focus.ALERTS: some[:1]}.get(focus, some),
+        workers=workers.get(focus, some),
         fault_share=pick([0, 0, 0.01, 0.03, 0.08]),
         crash_share=pick([0, 0, 0.003, 0.01, 0.03]),
         is_bus_shaky=dice.random() < 0.5,
@@ -146,6 +152,7 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
         stall_ms=pick([5_000, 30_000, 200_000]),
         has_bell=seed % BELLS == BELLS - 1,
         rings=tuple(NoticeFate)[seed // BELLS % len(NoticeFate)],
+        has_questions=seed % QUESTIONS == 0 or focus is Focus.QUESTIONS,
         time_limit=pick([1, 1, 1, 1_000]),
         doubled_share=pick([0, 0.05, 0.3]),
         does_schedule_skip=dice.random() < 0.5,

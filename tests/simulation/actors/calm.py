@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from baton.domain.errors import ApprovalCounted, NotAsked, QuestionOver
+from baton.domain.questions.question import Outcome
 from baton.domain.tasks.calls import WorkerCall
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.events.publish_events import publish_overdue
+from baton.services.questions.answer_question import Answer, answer_question
+from baton.services.questions.list_questions import list_open_questions
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.steps.claims.take_task import Claimed, Claimer
-from simulation.actors.people import ALL, SERVICE, agent, human
+from simulation.actors.people import ALL, GROUPS, PEOPLE, SERVICE, agent, human
 from simulation.oracle.items import attributes_of
 from simulation.oracle.ledger import ENDED
 from simulation.ports import BEGIN, WORKSPACE
@@ -75,10 +80,12 @@ class CalmDays:
             retry_tracker(sim.deps, human(), None)
         for slug in ALL:
             register_agent(sim.deps, human(), slug, {"active": True})
+        self._gather()
         for _ in range(60):
             sim.pass_to(sim.now_ms + 60_000)
             for task in list(sim.deps.store.queues.needs(WORKSPACE, 200, None).items):
-                approve_task(sim.deps, human(), task.id, None)
+                self._approve(task.id)
+            self._answer()
             sim.pass_to(sim.now_ms + 60_000)
             for slug in ALL:
                 self._work_off(slug)
@@ -87,6 +94,29 @@ class CalmDays:
             self.pass_by(1)
             if sim.scheduler.is_stopped or all(head["state"] in ENDED for head in heads.values()):
                 return
+
+    def _gather(self) -> None:
+        """Whoever is asked is there again."""
+        if self._sim.habits.has_questions:
+            change_settings(self._sim.deps, human(), {"groups": GROUPS[0]})
+
+    def _approve(self, task_id: str) -> None:
+        """As many as it takes."""
+        for name in ("alice", *PEOPLE):
+            with suppress(NotAsked, ApprovalCounted):
+                if approve_task(self._sim.deps, human(name), task_id, None).task.state != "needs":
+                    return
+
+    def _answer(self) -> None:
+        """Everybody says something to what is open, if they are asked and it isn't closed by then."""
+        sim = self._sim
+        for each in list_open_questions(sim.deps, human(), 200, None).items:
+            digest = each.action.digest if each.action else None
+            yes = Outcome.APPROVED if digest else Outcome.ANSWERED
+            said = Answer(outcome=yes, digest=digest, answer=None if digest else "red")
+            for name in PEOPLE:
+                with suppress(NotAsked, QuestionOver):
+                    answer_question(sim.deps, human(name), each.task_id, each.id, said)
 
     def _due(self) -> list[int]:
         """When the system must look at something again."""

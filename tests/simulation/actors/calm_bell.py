@@ -24,7 +24,6 @@ from baton.services.claims.renew_claim import renew_claim
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.events.publish_events import publish_overdue
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
-from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.put_off_task import defer_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.retry_tracker import retry_tracker
@@ -93,6 +92,7 @@ class BellDays(CalmDays):
         for slug in ALL:
             register_agent(sim.deps, human(), slug, {"active": True})
         change_settings(sim.deps, human(), {"listeners_per_principal": 100})
+        self._gather()
         sim.bell_stream = []
         self._begin()
         until_ms, day_ms = sim.now_ms + MAX_DAYS * DAY_MS, sim.now_ms + DAY_MS
@@ -171,13 +171,14 @@ class BellDays(CalmDays):
     def _humans(self) -> None:
         """Approve what there is; now and then it has time."""
         sim = self._sim
+        self._answer()
         for task in list(sim.deps.store.queues.needs(WORKSPACE, 200, None).items):
             if self._mishaps and self._draw(8) == 7:
                 self._mishaps -= 1
                 until = sim.clock.now() + timedelta(seconds=600 + self._draw(7_200))
                 defer_task(sim.deps, HumanCall(human(), task.id), until)
             else:
-                approve_task(sim.deps, human(), task.id, None)
+                self._approve(task.id)
 
     def _baton(self) -> None:
         """Notices, sweeps, rings; until nothing is left for now."""

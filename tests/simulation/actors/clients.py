@@ -92,6 +92,7 @@ class Client:
             Focus.ENDS: [self._hand_off],
             Focus.RUNS: [self._talk, self._hand_off],
             Focus.TALKS: [self._talk],
+            Focus.QUESTIONS: [self._hand_off],
         }
         return own.get(self._focus, [self._mark, self._mark, self._hand_off, self._talk])
 
@@ -105,6 +106,7 @@ class Client:
             Focus.WAITS: [self._call_back] * 20,
             Focus.MARKERS: [self._end] * 9,
             Focus.RUNS: [self._decide] * 9,
+            Focus.QUESTIONS: [self._decide] * 9,
             Focus.BOARD: [self._use_board] * 20,
             Focus.ALERTS: [*[self._raise_alert] * 20, *[self._handle_alert] * 5],
         }

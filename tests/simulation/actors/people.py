@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from baton.domain.access.principal import ACT_AS, CONVERSE, Principal, PrincipalKind
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.agents.tool import ToolMode
+from baton.domain.settings.approval_rule import ApprovalRule
 from baton.domain.tasks.task import Policy
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.define_tool import define_tool
@@ -31,6 +32,23 @@ TOOLS = (
     ("ask_r", ToolMode.DELEGATE),
     ("ask_b", ToolMode.DELEGATE),
 )
+# Who is asked, in which groups, and whose approval a handoff needs.
+PEOPLE = ("h0", "h1", "h2", "h3")
+GROUP, OTHERS = "leads", "others"
+GROUPS: tuple[dict[str, tuple[str, ...]], ...] = (
+    {GROUP: PEOPLE[:3], OTHERS: PEOPLE[2:]},
+    {GROUP: PEOPLE[1:3], OTHERS: PEOPLE[3:]},
+    {GROUP: PEOPLE[:2], OTHERS: ("alice", *PEOPLE[2:])},
+    {GROUP: PEOPLE[:2], OTHERS: PEOPLE},
+)
+_SOON = {"remind_after_seconds": 60, "then_after_seconds": 60}
+RULES: tuple[tuple[ApprovalRule, ...], ...] = (
+    (),
+    (ApprovalRule(needed=2),),
+    (ApprovalRule(group=GROUP, needed=2, then_group=OTHERS, **_SOON),),
+    (ApprovalRule(target="a", not_author=True), ApprovalRule(people=PEOPLE[:2], needed=2)),
+    (ApprovalRule(target="b", needed=2), ApprovalRule(people=PEOPLE[:1], then_group=OTHERS, **_SOON)),
+)
 
 
 def agent(slug: str) -> Principal:
@@ -48,6 +66,8 @@ def settle(sim: Simulation) -> tuple[str | None, ...]:
     has_branches = sim.habits.focus is Focus.BRANCHES
     if has_branches:
         targets: tuple[str | None, ...] = PULL
+    elif sim.habits.focus is Focus.QUESTIONS:
+        targets = ("a", "a", "b", None)
     elif sim.draw(3):
         targets = (*sorted(set(sim.habits.workers)), *RUN, *RUN, None)
     else:
@@ -81,11 +101,15 @@ def _choose_settings(sim: Simulation) -> None:
         "waiting_alert_seconds": sim.pick([86_400, 3_600]),
     }
     change_settings(sim.deps, human(), sim.settings)
+    if sim.habits.has_questions:
+        rules = sim.pick(RULES) if sim.draw(2) else ()
+        change_settings(sim.deps, human(), {"groups": GROUPS[0], "approval_rules": rules})
 
 
 def _register(sim: Simulation, slug: str, *, has_branches: bool) -> None:
     is_limited = sim.draw(3) == 2 and not has_branches
-    is_let = has_branches or (slug in RUN and sim.habits.focus is Focus.RUNS)
+    is_asking = sim.habits.focus is Focus.QUESTIONS and slug in PULL
+    is_let = has_branches or is_asking or (slug in RUN and sim.habits.focus is Focus.RUNS)
     values = {
         "name": slug.upper(),
         "approval": Approval(sim.pick(["auto", "auto" if is_let else "manual"])),

@@ -23,6 +23,7 @@ from baton.services.claims.wait_for_callback import wait_for_callback
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.tasks.add_note import add_note
 from baton.steps.claims.take_task import Claimed, Claimer
+from simulation.actors.askers import WAIT, Asker
 from simulation.actors.people import ALL, SERVICE, agent
 from simulation.habits import Focus
 from simulation.oracle.ledger import ENDED
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from simulation.actors.actor_context import ActorContext
     from simulation.oracle.ledger import Item
 
-HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS})
+HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS, Focus.QUESTIONS})
 VERBS = (
     "complete",
     "complete",
@@ -64,6 +65,7 @@ ENDED_BY = {
     "transfer": frozenset({"handoff_transferred"}),
     "delegate": frozenset({"waitingbranches"}),
     "wait": frozenset({"waitingcallback"}),
+    WAIT: frozenset({"waitinganswers"}),
 }
 MAX_DEPTH = 3
 
@@ -84,6 +86,7 @@ class Worker:
         self._context, self._sim, self._slug = context, context.sim, slug
         self._draw, self._focus = context.draw, context.habits.focus
         self._next: list[Claimed] = []
+        self._asker = Asker(context, self._say) if context.habits.has_questions else None
 
     def act(self) -> None:
         sim, is_hot = self._sim, self._context.habits.is_hot
@@ -191,7 +194,10 @@ class Worker:
             self._do_something(replace(hold, by=stranger), self._draw(4))
         if earlier := self._earlier_hold(hold):
             self._do_something(earlier, self._draw(5))
-        verbs = self._verbs(hold.task)
+        if self._asker:
+            self._asker.act(hold)
+        is_asking = self._asker is not None and self._asker.wants_to_wait(hold)
+        verbs = (WAIT,) if is_asking else self._verbs(hold.task)
         chosen = [self._sim.pick(verbs)]
         if self._draw(5) == 4:  # and another one, though the claim is over by then
             chosen.append(self._sim.pick(verbs))
@@ -347,6 +353,8 @@ class Worker:
             )
         if verb == "delegate":
             return self._delegation(hold, verb)
+        if verb == WAIT and self._asker:
+            return self._asker.wait(hold)
         until = sim.clock.now() + timedelta(seconds=1 + draw(900))
         return lambda idempotency_key: self._await_call(hold, until, verb, idempotency_key)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from simulation.requests import Request
     from simulation.simulation import Simulation
 
+# The second where others have to approve, too.
+APPROVALS = ("approved", "approval_given")
 ENDED_BY = {"withdraw": {"withdrawn", "deleted"}, "delete": {"deleted"}}
 
 
@@ -52,7 +54,7 @@ class Accepted:
         fold = self._ledger.folds[task_id]
         is_same = seen.revision in (None, fold.get("revision", 1)) and seen.digest in (None, fold.get("digest"))
         self._must(is_same, "{}: approved as {}, and it is another", task_id, seen)
-        told = [each["data"].get("seen") for each in self._ledger.trails[task_id] if each["type"] == "approved"]
+        told = [each["data"].get("seen") for each in self._ledger.trails[task_id] if each["type"] in APPROVALS]
         self._must(seen.digest in told, "{}: approved as {}, and its trail tells of {}", task_id, seen, told)
 
     def _is_brought(self, waits_for: tuple[str, int], content: Any) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.alerts.alert import Alert
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.memory.entry import Entry
+from baton.domain.questions.question import Question
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import Note
 from baton.ports.details import TaskDetails
@@ -189,6 +190,8 @@ class Answers:
         for each in value if isinstance(value, tuple) else ():
             if isinstance(each, Checkpoint):
                 self._exists("CHECKPOINTS", each.workflow_id, each.id)
+        if isinstance(value, Question):
+            return value.id, value.used_at
         if isinstance(value, Alert | Entry):
             return (value.id,)
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):  # a secret beside it

@@ -200,3 +200,6 @@ class Transaction:
     followed: dict[str, str] = field(default_factory=dict)
     # New ones: their human and id.
     sessions: list[tuple[str, str]] = field(default_factory=list)
+    # Before and after, by id, until something has given the reason.
+    questions: dict[str, tuple[Item | None, Item]] = field(default_factory=dict)
+    standing: dict[str, tuple[Item | None, Item]] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from baton.domain.memory.entry_index import Question
 from baton.services.conversations.list_conversations import ConversationFilter, list_conversations
 from baton.services.escalations.list_reviews import list_reviews
 from baton.services.handoffs.read_inbox import read_inbox
+from baton.services.questions.list_questions import list_open_questions
 from baton.services.tasks.list_tasks import TaskFilter, tasks_of_agent, tasks_that_need_a_human
 from simulation.actors.people import ALL, human
 from simulation.ports import SUMMARY, WORKSPACE
@@ -43,6 +44,8 @@ class Lists:
             self._tasks(f"of {slug}", of_agent, self._of_agent(deps, slug))
             inbox = _all(partial(read_inbox, deps, human(), slug, MANY))
             self._are("inbox", slug, {each.id for each in inbox}, set(self._ledger.listed["INBOX", slug]))
+        asked = {each.id for each in _all(partial(list_open_questions, deps, human(), MANY))}
+        self._are("list", "of questions", asked, self._sim.oracle.questions.open_ids())
         reviews = {each.id for each in _all(lambda cursor: list_reviews(deps, human(), None, MANY, cursor))}
         self._are("list", "of reviews", reviews, set(self._sim.dynamo.items.get(f"WS#{WORKSPACE}#REVIEWS", {})))
         self._memory(deps)

@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING
 from simulation.oracle.accepted import Accepted
 from simulation.oracle.alerts import Alerts
 from simulation.oracle.answers import Answers
+from simulation.oracle.approvals import Approvals
 from simulation.oracle.bell import BellRules
 from simulation.oracle.board import Board
 from simulation.oracle.items import item_of, whole
 from simulation.oracle.ledger import ENDED, Ledger, Transaction
 from simulation.oracle.lists import Lists
 from simulation.oracle.pages import Pages
+from simulation.oracle.questions import QuestionRules
 from simulation.oracle.quiet import Quiet
 from simulation.oracle.readings import Readings
 from simulation.oracle.registry import Registry
 from simulation.oracle.sessions import Sessions
 from simulation.oracle.sights import Sights
 from simulation.oracle.spending import Spending
+from simulation.oracle.standing import StandingRules
 from simulation.oracle.talks import Talks
 from simulation.oracle.tasks import TaskRules
 from simulation.oracle.verdict import Verdict
+from simulation.oracle.voters import Voters
 from simulation.oracle.writes import Writes
 
 if TYPE_CHECKING:
@@ -39,6 +43,9 @@ class Oracle:
         self.pages = Pages(sim, self.verdict, self.ledger)
         self.sessions = Sessions(sim, self.verdict)
         self.bell = BellRules(sim, self.verdict, self.ledger)
+        self.voters, self.standing = Voters(sim), StandingRules(sim, self.verdict)
+        self.questions = QuestionRules(sim, self.verdict, self.ledger, self.voters, self.standing)
+        self.approvals = Approvals(sim, self.verdict, self.ledger, self.voters)
         self._writes = Writes(sim, self.verdict, self.ledger, self.sessions, self.bell)
         self._tasks = TaskRules(sim, self.verdict, self.ledger)
         self.accepted = Accepted(sim, self.verdict, self.ledger)
@@ -66,12 +73,15 @@ class Oracle:
             self._writes.pieces.in_head(tx, task_id, now)
             entries = sorted(tx.entries.pop(task_id, []), key=lambda entry: entry["seq"])
             self._tasks.changed(tx, task_id, was, now, entries)
+            self.questions.are_left(tx, task_id, now)
         must(not tx.entries, "entries of a trail without a change of their task: {}", list(tx.entries))
         for task_id in {**tx.heads, **dict.fromkeys(sorted(tx.held))}:
             self._slot_held_once(task_id, self.ledger.heads[task_id])
         for was, after in tx.heads.values():
             self.talks.is_let(after)
             self._is_nothing_left_behind(tx, was, after)
+        self.questions.have_their_reason(tx)
+        self.standing.have_their_reason(tx)
         self.sessions.are_listed(tx)
         for task_id, next_id in tx.followed.items():
             self.talks.is_followed(task_id, next_id)

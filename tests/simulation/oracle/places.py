@@ -38,6 +38,9 @@ def _due(head: Item) -> Iterator[int]:
     state, flags = head["state"], head.get("flags", [])
     if state in ENDED:
         return
+    yield from (to_ms(each["until"]) for each in head.get("questions", ()))
+    approval = head.get("approval", {}) if state == "needs" else {}
+    yield from (to_ms(approval[name]) for name in ("remind_at", "then_at") if name in approval)
     if "deadline" in head and "deadline_passed" not in flags:
         yield to_ms(head["deadline"])
     if head.get("parked"):

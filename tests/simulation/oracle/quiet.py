@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulation.oracle.ledger import ENDED
-from simulation.oracle.writes import COUNTED, PREFIX
+from simulation.oracle.writes import BEGIN_MS, COUNTED, PREFIX
 
 if TYPE_CHECKING:
     from simulation.oracle.ledger import Item, Ledger
@@ -24,6 +24,9 @@ class Quiet:
                 self._stands(task_id, head)
                 self._goes_on_rightly(task_id)
                 self._has_something_to_decide(task_id, head)
+        now_ms = self._sim.now_ms + BEGIN_MS
+        self._sim.oracle.questions.are_waited_for(now_ms)
+        self._sim.oracle.approvals.have_been_widened(now_ms)
         self._sim.oracle.pages.show_everything(is_mended=False)
         self._sim.oracle.alerts.are_shown()
         self._sim.oracle.board.is_shown()
@@ -64,6 +67,7 @@ class Quiet:
         if state == "waiting":
             leaves = [leaf for each in head["wait"]["branches"] for leaf in self._ledger.leaves(each["task_id"])]
             is_waiting = any(leaf["state"] not in ENDED for leaf in leaves)
+            is_waiting = is_waiting or bool(head["wait"].get("questions"))  # some are open, as each write shows
             must(is_waiting, "{}: waits, though all of its branches have ended", about)
             must("waiting_too_long" in flags, "{}: waits, and nobody is told", about)
 

@@ -299,5 +299,6 @@ def _alike(name: str, value: Any) -> Any:
     if name == "claim" and value:
         return {part: value[part] for part in ("fence", "agent", "worker", "principal")}
     if name == "wait" and value:
-        return value["number"], value.get("interaction_id"), len(value["branches"]), value["policy"]
+        questions = value.get("questions") or []
+        return value["number"], value.get("interaction_id"), len(value["branches"]), value["policy"], questions
     return None if value in (None, [], 0, False) or value == USUAL.get(name) else value

@@ -43,11 +43,18 @@ EDGES: dict[str, Edge] = {
     "handoff_rejected": ({"claimed"}, {"rejected"}, "claim", ALONE),
     "rollback_initiated": ({"claimed"}, STAYS, "claim", ALONE),
     "released": ({"claimed"}, BACK, "claim or human", FURTHER),
-    "waiting": ({"claimed"}, {"waiting"}, "claim", ALONE),
+    "waiting": ({"claimed"}, {"waiting"}, "claim", FURTHER),
     "heartbeat_lost": ({"claimed"}, STAYS, "sweeper", FURTHER),
     "requeued": ({"claimed"}, BACK, "claim or sweeper", FURTHER),
     "handoff_failed": (OPEN, {"failed"}, "claim or sweeper", FURTHER),
     "resumed": ({"waiting"}, BACK, "system", FURTHER),
+    "approval_given": ({"needs"}, {"needs"}, "approver", FURTHER),
+    "approval_widened": ({"needs"}, {"needs"}, "sweeper", FURTHER),
+    "question_asked": ({"claimed"}, STAYS, "claim", FURTHER),
+    "question_decided": (OPEN, STAYS, "human", FURTHER),
+    "question_expired": (OPEN, STAYS, "sweeper", FURTHER),
+    "approval_revoked": (OPEN, STAYS, "human", FURTHER),
+    "approval_used": ({"claimed"}, STAYS, "claim", FURTHER),
     "resolved": (OPEN, {"done"}, "human", ALONE),
     "cancelled": (OPEN, {"cancelled"}, "canceller", FURTHER),
     "alert_raised": (OPEN | {None}, STAYS, "any", FURTHER),
@@ -132,7 +139,8 @@ class TrailRules:
             case "claim or sweeper":
                 return by == SWEEPER or (by == holder and self._is_under_its_claim(fold))
             case "system":
-                return by in ("service:joiner", "service:callback", SWEEPER)
+                is_answered = is_human and data.get("by") == "answered"
+                return by in ("service:joiner", "service:callback", SWEEPER) or is_answered
             case "approver":
                 return is_human or self._stands(fold, data)
             case "canceller":
@@ -158,6 +166,9 @@ class TrailRules:
     def _by_type(self, tx: Transaction, fold: Item, entry: Item) -> None:
         kind, changes, at = entry["type"], entry["data"]["changes"], to_ms(entry["at"])
         self._came_at.setdefault(self._task_id, self._sim.steps)
+        if not fold:
+            self._sim.oracle.approvals.begins(self._task_id, entry)
+        self._of_people(tx, fold, entry)
         if kind == "handoff_received":
             self._received(fold, entry["data"], at)
         elif kind == "handoff_completed":
@@ -178,6 +189,17 @@ class TrailRules:
         if changes.get("releases", 0) > fold.get("releases", 0):
             is_bounded = changes.get("state") == "needs" or changes["releases"] < MAX_RELEASES
             self._must(is_bounded, "given back for nothing more than ten times")
+
+    def _of_people(self, tx: Transaction, fold: Item, entry: Item) -> None:
+        """What people were asked, and what they have said."""
+        kind, data = entry["type"], entry["data"]
+        if kind in ("question_asked", "question_decided", "question_expired", "approval_revoked", "approval_used"):
+            self._sim.oracle.questions.told(tx, self._task_id, fold, entry)
+        elif kind in ("approved", "approval_given", "approval_widened"):
+            self._sim.oracle.approvals.told(self._task_id, fold, entry, self._changes_by_services)
+        elif kind == "waiting" and data["for"] == "answers":
+            is_free = data["changes"].get("attempt", 0) == fold["attempt"] - 1
+            self._must(is_free, "waits for answers, and that counts as an attempt")
 
     def _seen_whole(self, fold: Item, data: Item) -> None:
         """Who says what they read has seen its agent, too, as it was when the task came or was last approved."""
@@ -249,6 +271,10 @@ class TrailRules:
         self._must(resume_payload.get("wait") == number, "a wait ended with nothing")
         if data["by"] == "joined":
             self._joined(tx, resume_payload.get("results", []), wait)
+        elif data["by"] == "answered":
+            self._sim.oracle.questions.resumed(self._task_id, wait, resume_payload)
+            counted = {"attempt", "releases"} & data["changes"].keys()
+            self._must(not counted, "a wait for answers changes its {}", counted)
         elif data["by"] == "callback":
             request = self._sim.current.process.request
             waits_for, content = (request.posted if request else None) or (None, None)

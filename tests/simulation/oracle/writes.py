@@ -59,6 +59,7 @@ class Writes:
             "WATCH": self._watch,
             "TOKEN": sessions.is_written,
             "BELL": bell.is_written,
+            "STANDING": self._standing,
         }
 
     def note(self, tx: Transaction, pk: str, sk: str, old: Item | None, new: Item | None) -> None:
@@ -103,6 +104,8 @@ class Writes:
                 self._errand_done(sk, task_id)
         elif sk.startswith("OUTPUT#"):
             self._must(old in (None, new), "{}: {} was rewritten", task_id, sk)
+        elif sk.startswith("QUESTION#"):
+            self._sim.oracle.questions.is_written(tx, sk.removeprefix("QUESTION#"), old, new)
         elif sk in PAPERS or sk.startswith("RECOVERY"):
             self._paper(tx, task_id, sk, new)
 
@@ -258,8 +261,12 @@ class Writes:
         if sk == "SETTINGS":
             self._sim.oracle.registry.is_next("the settings", old, new)
             self._sim.oracle.registry.are_changed_as_asked(old, new)
+            self._sim.oracle.voters.are_changed(new or {})
         else:
             self._sim.oracle.registry.is_version("the settings", sk, old, new)
+
+    def _standing(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._sim.oracle.standing.is_written(tx, sk.partition("#")[2], old, new)
 
     def _route(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk.startswith("ROUTE#"):

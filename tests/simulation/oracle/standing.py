@@ -1,0 +1,83 @@
+"""Standing answers: each approves as often as it may and no more, only what it fits, never after its end, and once it is
+revoked neither it nor what it has approved allows anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulation.oracle.items import to_ms
+
+if TYPE_CHECKING:
+    from simulation.oracle.ledger import Item, Transaction
+    from simulation.oracle.questions import Asked
+    from simulation.oracle.verdict import Verdict
+    from simulation.simulation import Simulation
+
+CHANGING = {"used", "begun", "version", "revoked_at", "revoked_by", "written_by"}
+LONGEST_MS, MOST = 7 * 86_400_000, 1_000
+
+
+class StandingRules:
+    """``items``: as they are stored, by id. What is over may be deleted."""
+
+    def __init__(self, sim: Simulation, verdict: Verdict) -> None:
+        self._sim, self._must = sim, verdict.must
+        self.items: dict[str, Item] = {}
+
+    def is_written(self, tx: Transaction, answer_id: str, old: Item | None, new: Item | None) -> None:
+        if new is None:
+            return
+        tx.standing[answer_id] = (old, new)
+        self.items[answer_id] = new
+        if old is None:
+            length_ms = to_ms(new["until"]) - to_ms(new["since"])
+            is_bounded = 0 < length_ms <= LONGEST_MS and 1 <= new["times"] <= MOST
+            self._must(
+                is_bounded and not new["used"], "{} stands for {} ms, {} times", answer_id, length_ms, new["times"]
+            )
+            return
+        changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+        self._must(changed <= CHANGING, "{}: {} changed", answer_id, changed - CHANGING)
+        self._must("revoked_at" not in old, "{} is revoked, and its {} changed", answer_id, changed)
+        self._must(new["used"] <= new["times"], "{} was used {} times of {}", answer_id, new["used"], new["times"])
+
+    def is_given(self, tx: Transaction, answer_id: str, by: str, asked: Asked, decided: Item) -> None:
+        """With somebody's own approval, for the same action or for any of its tool."""
+        old, new = tx.standing.pop(answer_id, (None, {}))
+        said = (new.get("by"), new.get("agent"), new.get("question_id"))
+        self._must(old is None and said == (by, asked.agent, asked.id), "{} stands, and is {}", answer_id, said)
+        self._must(new.get("digest") in (None, decided["digest"]), "{} stands for another action", answer_id)
+
+    def speaks(self, tx: Transaction, asked: Asked, decision: Item, action: Item, entry: Item) -> None:
+        """For its human, on an action that it fits."""
+        answer_id, now_ms = decision["standing"], to_ms(entry["at"])
+        old, new = tx.standing.pop(answer_id, (None, {}))
+        if old is None:
+            self._must(None, "{} is approved by {}, which doesn't count that", asked.id, answer_id)
+            return
+        self._must(
+            new["used"] == old["used"] + 1, "{} has approved {}, and counts {}", answer_id, asked.id, new["used"]
+        )
+        fits = (old["by"], old["agent"], old["tool"]) == (decision["by"], asked.agent, action["tool"])
+        fits = fits and old.get("digest") in (None, asked.digest) and decision["digest"] == asked.digest
+        self._must(fits, "{} has approved {}, which it doesn't fit", answer_id, asked.id)
+        self._must(now_ms < to_ms(old["until"]), "{} has approved {} after its end", answer_id, asked.id)
+        self._must(asked.until_ms <= to_ms(old["until"]), "{} outlives {}, which approved it", asked.id, answer_id)
+
+    def is_begun(self, tx: Transaction, asked: Asked, answer_ids: list[str]) -> None:
+        """None that its approval rests on is revoked."""
+        for answer_id in answer_ids:
+            old, new = tx.standing.pop(answer_id, (None, self.items[answer_id]))
+            is_revoked = "revoked_at" in (old or new)
+            self._must(not is_revoked, "{} was used, and {}, which approved it, is revoked", asked.id, answer_id)
+            self._must(
+                old and new["begun"] == old["begun"] + 1, "{} doesn't count that {} was begun", answer_id, asked.id
+            )
+
+    def have_their_reason(self, tx: Transaction) -> None:
+        """What is left of a write: a human has revoked it."""
+        for answer_id, (old, new) in tx.standing.items():
+            request = self._sim.current.process.request
+            is_revoked = old is not None and "revoked_at" in new and new["used"] == old["used"]
+            is_by_human = request is not None and request.by.is_human
+            self._must(is_revoked and is_by_human, "{} changed without a reason", answer_id)
