@@ -110,7 +110,8 @@ class QuestionRules:
         """After all entries: each is open in its task as long as it is, and a task waits for some that are."""
         for asked in self._of_task[task_id]:
             if asked.id in tx.questions and head["state"] in ENDED and asked.outcome == OPEN:
-                asked.outcome = "withdrawn"
+                is_over = asked.until_ms <= to_ms(head["updated_at"])
+                asked.outcome = "expired" if is_over else "withdrawn"
                 self._is_as_told(tx, asked)
         present = {asked.id for asked in self._of_task[task_id] if asked.outcome == OPEN}
         if head["state"] in ENDED:
@@ -254,14 +255,8 @@ class QuestionRules:
     def _is_as_told(self, tx: Transaction, asked: Asked) -> None:
         """Its item says what the trail does."""
         old, new = tx.questions.pop(asked.id, (None, self.items[asked.id]))
-        is_unwritten = asked.outcome == "expired" and new["outcome"] == OPEN
-        self._must(
-            asked.id,
-            new["outcome"] == asked.outcome or is_unwritten,
-            "stored as {}, is {}",
-            new["outcome"],
-            asked.outcome,
-        )
+        is_stored = new["outcome"] == asked.outcome
+        self._must(asked.id, is_stored, "stored as {}, is {}", new["outcome"], asked.outcome)
         self._must(asked.id, ("used_at" in new) == asked.is_used, "stored as used or not, and it is otherwise")
         own = {each["by"] for each in json.loads(new["decisions"]) if each["outcome"] != "revoked"}
         self._must(asked.id, own == set(asked.words), "stored with decisions of {}", own)

@@ -123,6 +123,10 @@ class Question:
         """Returns the question as it is once its time is over."""
         return replace(self, outcome=Outcome.EXPIRED) if self.is_open and now >= self.until else self
 
+    def lapsed(self) -> Question:
+        """Returns the question that has expired, as it is stored from then on."""
+        return self._next(outcome=Outcome.EXPIRED) if self.is_open else self
+
     def withdrawn(self) -> Question:
         return self._next(outcome=Outcome.WITHDRAWN) if self.is_open else self
 

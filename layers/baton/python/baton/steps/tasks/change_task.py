@@ -134,6 +134,7 @@ def _with_required_writes(deps: Deps, writes: Sequence[Write]) -> list[Write]:
         if not isinstance(change, Change):
             continue
         required += _alerts(deps, change)
+        required += _closed_questions(deps, change)
         if change.ends:
             required += _end_writes(deps, change, changed)
             if is_slug(change.task.source_agent):
@@ -145,10 +146,6 @@ def _end_writes(deps: Deps, change: Change, changed: Collection[str]) -> list[Wr
     """Writes for the task that waits for its branch, unless it is ``changed`` itself, and for the descendants."""
     task, at = change.task, change.task.meta.updated_at
     writes: list[Write] = []
-    if task.questions:
-        writes += [
-            Save(each.withdrawn()) for each in deps.store.questions.of_task(task.workspace, task.id) if each.is_open
-        ]
     if task.has_branch_ended and task.join_parent is not None and task.join_parent not in changed:
         writes.append(Put(new_job(deps, JobKind.JOIN, task.join_parent, at)))
     last = change.events[-1]
@@ -159,6 +156,21 @@ def _end_writes(deps: Deps, change: Change, changed: Collection[str]) -> list[Wr
         by = {"kind": last.principal_kind, "id": last.principal_id}
         writes.append(Put(new_job(deps, JobKind.CASCADE, task.id, at, by=by, reason=last.data.get("reason"))))
     return writes
+
+
+def _closed_questions(deps: Deps, change: Change) -> list[Write]:
+    """Stores what has become of questions that nobody closes: those whose time is over, and those that are open as the
+    task ends. So no clock that is behind says otherwise later, and they leave the list of what is open."""
+    task, at = change.task, change.task.meta.updated_at
+    expired = {event.data["question_id"] for event in change.events if event.type == EventType.QUESTION_EXPIRED}
+    left = {each.id for each in task.questions} if change.ends else set()
+    if not expired | left:
+        return []
+    found = deps.store.questions.of_task(task.workspace, task.id)
+    expired |= {each.id for each in task.questions if each.until <= at}
+    return [
+        Save(each.lapsed() if each.id in expired else each.withdrawn()) for each in found if each.id in expired | left
+    ]
 
 
 def new_job(deps: Deps, kind: JobKind, task_id: str, at: datetime, **data: Any) -> BackgroundJob:
