@@ -78,6 +78,9 @@ at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
 | 3 | not found |
 | 4 | not allowed |
 | 5 | no answer, too busy, or not in time |
+| 10 | `baton ask`: people refused, or took their approval back |
+| 11 | `baton ask`: nobody decided in time, which is neither a yes nor a no |
+| 12 | `baton ask`: the question was withdrawn, as its task has ended or the claim is over |
 | 130 | interrupted |
 
 ## What is sent

@@ -4,6 +4,8 @@ Failure
 ├── Misused          the command line or the profile is wrong; nothing was sent
 ├── Unreachable      no answer of Baton's came
 ├── TimedOut         an answer came, and what was waited for hasn't happened
+├── Interrupted      the person ended a wait that can be gone on with
+├── ClaimOver        a question's claim is over: no answer helps its worker any more
 └── ApiRefusal       Baton said no: the fields of its problem details
 """
 
@@ -20,6 +22,10 @@ class ExitCode(IntEnum):
     NOT_FOUND = 3
     NOT_ALLOWED = 4
     REMOTE = 5  # the API doesn't answer, is too busy, or what was waited for hasn't happened
+    # Of a question to people; 0 is an answer or an approval.
+    REFUSED = 10  # people said no, or took their approval back
+    EXPIRED = 11  # nobody decided in time
+    WITHDRAWN = 12  # the task has ended, or the claim is over
     INTERRUPTED = 130
 
 
@@ -43,6 +49,14 @@ class Unreachable(Failure):
 
 class TimedOut(Failure):
     exit = ExitCode.REMOTE
+
+
+class Interrupted(Failure):
+    exit = ExitCode.INTERRUPTED
+
+
+class ClaimOver(Failure):
+    exit = ExitCode.WITHDRAWN
 
 
 # Status → exit code. Any other status below 500 is a plain failure.

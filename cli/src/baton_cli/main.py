@@ -28,6 +28,7 @@ NOUNS = {
         "baton_cli.nouns.approvals",
         "Decide on what waits for approval: without a command, a queue of single keys.",
     ),
+    "ask": ("baton_cli.nouns.ask", "Ask people, under a claim, and wait for what they say."),
     "await": ("baton_cli.nouns.following", "Wait until a task has ended, or is in a state."),
     "events": ("baton_cli.nouns.events", "Read a task's trail, and verify it."),
     "marker": ("baton_cli.nouns.marker", "Ask another agent for help, and get the block to paste."),
@@ -57,7 +58,7 @@ HELP = """Hand work from one AI agent to another.
 
 On a terminal the answers are screens, elsewhere one JSON document. The API and its token come from flags, from
 BATON_URL and BATON_TOKEN, or from a profile in ~/.config/baton/config.toml. Exit codes: 0 done, 1 failed, 2 wrong
-usage, 3 not found, 4 not allowed, 5 no answer in time, 130 interrupted."""
+usage, 3 not found, 4 not allowed, 5 no answer in time, 10 to 12 what became of a question, 130 interrupted."""
 COMPLETION_VARIABLE = "_BATON_COMPLETE"
 
 

@@ -126,6 +126,25 @@ CALLS = (
         Param("until", "Until when.", "future"),
         said="{id} waits for {callback.url}",
     ),
+    claimed(
+        "use-approval",
+        "Begin an action that people approved: that is possible once.",
+        Param("digest", "Of the action that was approved.", is_required=True),
+        path="questions/{question_id}/use",
+        said="{id} is begun",
+    ),
+    claimed(
+        "wait-for-answers",
+        "Give the claim up until people have answered.",
+        Param("questions", "A question of the task.", "list", flag="question", is_required=True),
+    ),
+    RequestCommand(
+        "questions",
+        "GET",
+        "/tasks/{task_id}/questions",
+        "List what people were asked, and what they said.",
+        columns="id:ID kind:Kind outcome:Outcome until:Until asked_by:Asked_by tool:Tool text:Question",
+    ),
     verb("cancel", ANY_STATE, "End it, and all that came of it.", REASON),
     verb(
         "release-claim",
