@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from mcp_door.tools.ask_person import ask_person
 from mcp_door.tools.await_task import await_task
 from mcp_door.tools.cancel_task import cancel_task
 from mcp_door.tools.checkpoint import checkpoint
@@ -27,7 +28,7 @@ from mcp_door.tools.withdraw_entry import withdraw_entry
 USUAL, ALL = "usual", "all"
 SETS = frozenset({WORKER, SENDER, USUAL, ALL})
 _HANDING_OVER = (handoff, twining_handoff, create_handoff_marker)
-_WORKING = (claim_next, heartbeat, checkpoint, complete, fail, release, delegate, wait_for_callback)
+_WORKING = (claim_next, heartbeat, checkpoint, ask_person, complete, fail, release, delegate, wait_for_callback)
 _WATCHING = (get_task, list_tasks, await_task, cancel_task)
 _REMEMBERING = (remember, withdraw_entry, recall)
 TOOLS: tuple[McpTool, ...] = (*_HANDING_OVER, *_WORKING, *_WATCHING, *_REMEMBERING)

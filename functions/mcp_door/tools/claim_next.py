@@ -24,7 +24,7 @@ from rest.errors import InvalidFields
 MAX_WAIT_SECONDS = 20
 # Of a claim that was waited for, until the model's first word: its call may have been cancelled.
 FIRST_LEASE_SECONDS = 60
-OTHERS = ("asked", "task.title", "body", "checkpoint", "results", "callback", "recoveries", "memory")
+OTHERS = ("asked", "task.title", "body", "checkpoint", "results", "callback", "answers", "recoveries", "memory")
 
 
 class ClaimArguments(Arguments):
@@ -106,6 +106,8 @@ def claim_lines(claimed: dict[str, Any]) -> list[str]:
         lines += texts.block("the last worker", "checkpoint to go on from", claimed["checkpoint"])
     for result in claimed["results"]:
         lines += texts.block(result["agent"] or "a branch", f"result of {result['call_id']}", result)
+    for answer in claimed["answers"]:
+        lines += texts.block("people", f"answer to {answer['question_id']}", answer)
     if claimed["interaction_id"]:
         lines += texts.block("the outside", "callback", claimed["callback"])
     return lines
@@ -115,7 +117,7 @@ def claim_data(claimed: dict[str, Any]) -> dict[str, Any]:
     """Returns the claim as data, what to do first."""
     names = ("claim_id", "expires_at", "lease_seconds", "fence")
     known = {name: claimed[name] for name in names}
-    given = {name: claimed[name] for name in ("checkpoint", "results", "callback", "memory")}
+    given = {name: claimed[name] for name in ("checkpoint", "results", "callback", "memory", "answers")}
     body = request_shown.rest(claimed["body"], has_snapshot=_has_snapshot(claimed))
     return {
         "asked": request_shown.asked(claimed["body"]),

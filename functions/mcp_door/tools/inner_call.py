@@ -13,6 +13,7 @@ from api.handoffs import routes as handoff_routes
 from api.handoffs import twining_routes, workflow_routes
 from api.memory import recall_routes
 from api.memory import routes as memory_routes
+from api.questions import routes as question_routes
 from api.tasks import command_routes
 from api.tasks import routes as task_routes
 from baton.domain.access.principal import Principal
@@ -33,6 +34,11 @@ _PLAYABLE = (
     *workflow_routes.routes,
     *task_routes.routes,
     *(each for each in command_routes.routes if each.name == "cancel"),  # the others are humans'
+    *(
+        each
+        for each in question_routes.routes
+        if each.name in {"ask_people", "get_question", "use_an_approval", "wait_answers"}
+    ),
     *memory_routes.routes,
     *recall_routes.routes,
     *marker_routes,

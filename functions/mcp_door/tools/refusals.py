@@ -39,6 +39,9 @@ STEPS = {
     "scope_required": "ask a human for a token with this scope, or act as yourself",
     "not_your_agent": "act as yourself: leave the agent out",
     "claim_full": "end the claim: it has stored as much as one may",
+    "question_over": "ask_person with its question_id shows what people said",
+    "receipt_refused": "don't do it; ask_person with another text asks anew",
+    "too_many_questions": "wait for the answers to those that are open; or go on without",
     "too_many_waits": "complete it with what there is; or fail it; or hand the rest on",
 }
 OWN_CLAIM = f"{steps.OWN_CLAIM}claim_next without them gets you other work"

@@ -12,7 +12,7 @@ NEXT_STEPS = {
     "delegated": "no agent has taken it yet; await_task waits for its end",
     "next": "no agent has taken it yet; await_task waits for its end",
     "claimed": "it is being worked on; await_task waits for its end",
-    "waiting": "it waits for parts or for an answer from outside; await_task waits for its end",
+    "waiting": "it waits for parts, for people or for an answer from outside; await_task waits for its end",
     "done": "use the output",
     "failed": "read the failure; a human or the agent that handed it off may retry it",
     "rejected": "read the reason; hand it to another agent, or change what is asked",

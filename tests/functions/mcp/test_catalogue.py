@@ -16,15 +16,15 @@ from support.worlds.world import human
 
 ALICE = human()
 MOST_TOKENS = 2_500
-# A tool or an argument more has to find room: the rest of what may be spent.
-MOST_CHARACTERS = 8_000
+# A tool or an argument more has to find room.
+MOST_CHARACTERS = 8_750
 # A public tokenizer makes 4.0 characters of such a list one token. Counted is an eighth more than that.
 CHARACTERS_PER_TOKEN = 3.5
 # What the protocol assumes of a tool that says nothing; of one that only reads, it asks for no more than that.
 ASSUMED = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
 APPROVALS = {
     *("approve", "approve_next", "approve_several", "undo", "release_manual_review", "resolve", "dismiss"),
-    *("release_held_claim", "close_manual_review"),
+    *("release_held_claim", "close_manual_review", "give_answer", "revoke_an_approval"),
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from baton_mcp import serve
-from mcp_door.tools import await_task, refusals, steps, tasks_shown
+from mcp_door.tools import await_task, questions_shown, refusals, steps, tasks_shown
 from mcp_door.tools.catalogue import TOOLS, missing_in, tools_of
 from support.worlds.mcp_client import McpClient, ToolAnswer
 from support.worlds.world import agent, human
@@ -19,6 +19,8 @@ STEPS = [
     *refusals.STEPS.values(),
     *(step for _, step in refusals.CLASSES),
     *tasks_shown.NEXT_STEPS.values(),
+    *questions_shown.NEXT_STEPS.values(),
+    questions_shown.USED,
     await_task.AGAIN,
 ]
 
@@ -103,4 +105,12 @@ def test_every_name_of_a_tool_in_a_next_step_is_of_a_tool_that_there_is() -> Non
     """A tool that is renamed or taken out leaves no step behind that names it."""
     names = {tool.name for tool in TOOLS}
     said = {word for step in STEPS for word in re.findall(r"\w+_\w+", step)}
-    assert said <= names | {"claim_id", "task_id", "request_id", "act_as"}
+    assert said <= names | {
+        "claim_id",
+        "task_id",
+        "request_id",
+        "act_as",
+        "question_id",
+        "wait_seconds",
+        "give_up_claim",
+    }

@@ -59,7 +59,7 @@ def called(workspace: PopulatedWorkspace, by: Any, route: str, ids: dict[str, st
 # Texts that are found again by what they are, and are kept nowhere; and what goes to a route's body as it is.
 NAMED = {
     *("claim_id", "agent", "target", "target_agent", "source_agent", "task_id", "cursor", "day", "advanced"),
-    *("entry_id", "until"),
+    *("entry_id", "until", "question_id", "use"),
     "source_digest_url",  # one with a secret in it is refused by the marker's own rules
     "supersedes",  # has to be a decision's id
     "request_id",  # only its hash is kept
@@ -76,6 +76,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "cancel_task": {"reason": "No longer needed"},
     "delegate": {"parts": [{"target": "qa", "reason": "It tests"}]},
     "wait_for_callback": {"interaction_id": "signature"},
+    "ask_person": {"text": "May I pay them?"},
     "checkpoint": {"step_name": "half", "state": {}},
     "fail": {"type": "error", "description": "No"},
     "recall": {"query": "parser"},

@@ -464,6 +464,89 @@ def test_a_task_waits_for_an_answer_from_outside(client: McpClient, world: World
     assert (back["task_id"], back["callback"]["signed"]) == (ids["task_id"], True)
 
 
+# ---- questions to people ---------------------------------------------------------------------------------------------
+
+PAY = {"text": "The invoice is due", "tool": "pay", "arguments": {"amount": 100, "to": "Ada"}}
+
+
+def answered(client: McpClient, question: dict[str, Any], **answer: Any) -> None:
+    at = f"/tasks/{question['task_id']}/questions/{question['question_id']}"
+    seen = {"digest": client.gateway.send(ALICE, "GET", at).json["digest"]} if answer["outcome"] == "approved" else {}
+    assert client.gateway.post(ALICE, f"{at}/answer", {**seen, **answer}).status == 200
+
+
+def test_an_action_is_asked_for_once_approved_by_a_human_and_begun_once(client: McpClient) -> None:
+    ids = held(client)
+    first, again = (client.done(CODER, "ask_person", **ids, **PAY) for _ in range(2))
+    assert (first["outcome"], first["question_id"]) == ("open", again["question_id"])
+    answered(client, {**ids, **first}, outcome="approved")
+    told = client.done(CODER, "ask_person", **ids, question_id=first["question_id"])
+    assert (told["outcome"], told["tool"], told["arguments"]) == ("approved", "pay", PAY["arguments"])
+    asked = {**ids, "question_id": first["question_id"], "use": told["digest"]}
+    begun = client.done(CODER, "ask_person", **asked)
+    assert begun["used_at"]
+    assert begun == client.done(CODER, "ask_person", **asked), "a lost answer is sent again"
+    client.done(CODER, "checkpoint", **ids, step_name="paid", state={})
+    client.done(CODER, "release", **ids)
+    later = client.done(CODER, "claim_next")
+    anew = {**asked, "claim_id": later["claim_id"]}
+    assert client.call(CODER, "ask_person", **anew).code == "receipt_refused"
+    seen = client.done(CODER, "ask_person", **{**anew, "use": None})
+    assert "don't do it again" in seen["next"]
+
+
+def test_other_arguments_that_a_human_approved_are_told_as_theirs(client: McpClient) -> None:
+    ids = held(client)
+    asked = client.done(CODER, "ask_person", **ids, **PAY)
+    answered(client, {**ids, **asked}, outcome="approved", arguments={"amount": 50, "to": "Ada"})
+    told = client.call(CODER, "ask_person", **ids, question_id=asked["question_id"])
+    assert told.data["arguments"] == {"amount": 50, "to": "Ada"}
+    assert "aren't the arguments that you asked for" in told.text
+    assert "arguments, written by human:alice" in told.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "step"),
+    [
+        ({"outcome": "refused", "reason": "Too much"}, "don't do it"),
+        ({"outcome": "answered", "answer": "Blue"}, "go on"),
+    ],
+)
+def test_a_wait_ends_with_what_people_say(client: McpClient, world: World, answer: dict[str, Any], step: str) -> None:
+    ids = held(client)
+    asked = client.done(CODER, "ask_person", **ids, text="Which colour?", options=None)
+    world.clock.meanwhile = lambda: answered(client, {**ids, **asked}, **answer)
+    told = client.call(CODER, "ask_person", **ids, question_id=asked["question_id"], wait_seconds=20)
+    assert told.data["outcome"] == answer["outcome"]
+    assert step in told.data["next"]
+    assert (answer.get("answer") or answer["reason"]) in told.text
+
+
+def test_a_wait_in_vain_ends_and_says_how_to_go_on(client: McpClient) -> None:
+    ids = held(client)
+    told = client.done(CODER, "ask_person", **ids, text="Which colour?", wait_seconds=5)
+    assert (told["outcome"], "looks again" in told["next"]) == ("open", True)
+
+
+def test_a_claim_that_is_given_up_comes_back_with_the_answer(client: McpClient, world: World) -> None:
+    ids = held(client)
+    asked = [client.done(CODER, "ask_person", **ids, **PAY, give_up_claim=True) for _ in range(2)]
+    assert asked[0] == asked[1]
+    assert asked[0]["claim_is_over"]
+    assert client.call(CODER, "heartbeat", **ids).code == "stale_claim"
+    answered(client, {**ids, **asked[0]}, outcome="approved")
+    back = client.done(CODER, "claim_next")
+    assert (back["task_id"], back["answers"][0]["outcome"]) == (ids["task_id"], "approved")
+    use = {"question_id": back["answers"][0]["question_id"], "use": back["answers"][0]["digest"]}
+    again = {"task_id": ids["task_id"], "claim_id": back["claim_id"]}
+    assert client.done(CODER, "ask_person", **again, **use)["arguments"] == PAY["arguments"]
+
+
+@pytest.mark.parametrize("more", [{}, {"text": "a", "question_id": "qst_1"}, {"text": "a", "use": "0" * 64}])
+def test_a_question_is_asked_or_looked_at(client: McpClient, more: dict[str, Any]) -> None:
+    assert client.call(CODER, "ask_person", **held(client), **more).code == "invalid_input"
+
+
 # ---- repeats ---------------------------------------------------------------------------------------------------------
 
 
@@ -522,7 +605,7 @@ def test_a_claim_that_is_over_stops_the_worker(client: McpClient, tool: Any) -> 
     ids = held(client)
     client.done(CODER, "complete", **ids)
     given: dict[str, Any] = {"step_name": "x", "state": {}, "type": "error", "description": "x", "output": "other"}
-    given |= {"parts": [{"target": "qa", "reason": "x"}], "interaction_id": "x"}
+    given |= {"parts": [{"target": "qa", "reason": "x"}], "interaction_id": "x", "text": "x"}
     needed = {name: given[name] for name in given if name in tool.shown["inputSchema"]["properties"]}
     told = client.call(CODER, tool.name, **ids, **needed)
     assert told.code in {"stale_claim", "task_ended"}

@@ -14,6 +14,11 @@ def under_claim(tool: str) -> Callable[[Ids, Any], Asked]:
     return lambda ids, body: (tool, {"task_id": ids["task_id"], **body})
 
 
+def looked_at(ids: Ids) -> dict[str, Any]:
+    """To look at a question takes no claim, but the tool has one at hand."""
+    return {"task_id": ids["task_id"], "question_id": ids["question_id"], "claim_id": "c"}
+
+
 def _handoff(_ids: Ids, body: Any) -> Asked:
     target = body["target"]
     return "handoff", {"agent": body["source"]["agent"], "target": target["agent"], "reason": target["reason"]}
@@ -51,6 +56,20 @@ CALLS: dict[str, Callable[[Ids, Any], Asked]] = {
                 {"target": each["target"]["agent"], "reason": each["target"]["reason"]} for each in body["branches"]
             ],
         },
+    ),
+    "ask_people": lambda ids, body: (
+        "ask_person",
+        {"task_id": ids["task_id"], **{name: body[name] for name in ("claim_id", "text")}},
+    ),
+    "get_question": lambda ids, _: ("ask_person", looked_at(ids)),
+    "wait_for_more_events": lambda ids, _: ("ask_person", {**looked_at(ids), "wait_seconds": 1}),
+    "wait_answers": lambda ids, body: (
+        "ask_person",
+        {"task_id": ids["task_id"], "claim_id": body["claim_id"], "text": "Which one?", "give_up_claim": True},
+    ),
+    "use_an_approval": lambda ids, body: (
+        "ask_person",
+        {**looked_at(ids), "claim_id": body["claim_id"], "use": body["digest"]},
     ),
     "wait_for_a_callback": under_claim("wait_for_callback"),
     "recall_entries": lambda _ids, _: ("recall", {"query": "zanzibar"}),

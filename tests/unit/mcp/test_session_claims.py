@@ -70,6 +70,24 @@ def test_a_claim_gets_heartbeats_until_it_is_ended(monkeypatch: pytest.MonkeyPat
     anyio.run(play)
 
 
+def test_a_claim_that_was_given_up_for_an_answer_gets_no_more_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        api = Api()
+        api.wait.set()
+        async with anyio.create_task_group() as tasks:
+            claims = SessionClaims(api.door, tasks)
+            await claims.call("claim_next", {})
+            asked = {"task_id": "task_1", "claim_id": "clm_1", "give_up_claim": True}
+            await claims.call("ask_person", asked)
+            assert "clm_1" in claims._live, "people had answered: the claim goes on"
+            monkeypatch.setitem(ENDED, "structuredContent", {"outcome": "open", "claim_is_over": True})
+            await claims.call("ask_person", asked)
+            assert not claims._live
+            tasks.cancel_scope.cancel()
+
+    anyio.run(play)
+
+
 @pytest.mark.parametrize("status", sorted(module.OVER))
 def test_a_claim_that_is_over_gets_no_more_heartbeats(status: int) -> None:
     async def play() -> None:

@@ -70,6 +70,11 @@ def test_a_task_is_awaited_the_same_way() -> None:
     assert door.seconds == [25, 0, 24]
 
 
+def test_so_is_the_answer_to_a_question() -> None:
+    door = Door({"outcome": "open"}, {"outcome": "approved"})
+    assert door.call("ask_person", {"wait_seconds": 20}) == {"outcome": "approved"}
+
+
 def test_a_call_that_nobody_waits_for_any_more_ends() -> None:
     door = Door(NOTHING)
     assert door.call("claim_next", {"wait_seconds": 20}, is_wanted=lambda: False) == NOTHING

@@ -18,6 +18,7 @@ from baton_mcp.waits import call_tool
 
 CLAIM = "claim_next"
 ENDS = frozenset({"complete", "fail", "release", "delegate", "wait_for_callback"})
+GIVEN_UP = "claim_is_over"  # what an answer says of the claim that its call named
 # A claim gets heartbeats for so long after the last call that named it. Then its lease runs out.
 KEPT_SECONDS = 3_600.0
 SHORTEST_PAUSE_SECONDS = 5.0
@@ -50,7 +51,7 @@ class SessionClaims:
         claims = name == CLAIM or arguments.get(CLAIM)
         found = await (self._claimed(name, arguments) if claims else call_tool(self.door, name, arguments))
         if not found.get("isError"):
-            if name in ENDS:
+            if name in ENDS or (found.get("structuredContent") or {}).get(GIVEN_UP):
                 self._live.pop(named, None)
             for task_id, claim_id, lease_seconds in _claims_in(found):
                 is_kept = claim_id in self._live

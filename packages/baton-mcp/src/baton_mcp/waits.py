@@ -11,9 +11,10 @@ import anyio
 from baton_mcp.mcp_connection import McpConnection, Refused
 
 # Tool → its argument with the seconds, how many it waits if not said, and the field that tells that it was in vain.
-WAITS: dict[str, tuple[str, float, tuple[str, bool]]] = {
+WAITS: dict[str, tuple[str, float, tuple[str, bool | str]]] = {
     "claim_next": ("wait_seconds", 0, ("claimed", False)),
     "await_task": ("timeout_seconds", 25, ("timed_out", True)),
+    "ask_person": ("wait_seconds", 0, ("outcome", "open")),
 }
 # The pauses after looks that were answered at once; the last one again and again.
 PAUSES = (1.0, 2.0, 4.0)
@@ -39,7 +40,7 @@ async def call_tool(
         pause = 0.0 if now - begun_at >= SHORTEST_WAIT_SECONDS else pauses[0]
         left = deadline - now - pause
         field, value = in_vain
-        if (found.get("structuredContent") or {}).get(field) is not value or left < 1 or not is_wanted():
+        if (found.get("structuredContent") or {}).get(field) != value or left < 1 or not is_wanted():
             return found
         if pause:
             await anyio.sleep(pause)
