@@ -61,7 +61,8 @@ at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
 ## What is printed
 
 - On a terminal, a screen; elsewhere, or with `--json`, one JSON document as [openapi.json](openapi.json) has it.
-  `baton events tail --follow` is the exception: a line of JSON for each entry.
+  `baton events tail --follow` is an exception: a line of JSON for each entry. `baton approvals list` has the open
+  `questions` beside the page of tasks, `baton ask` the fields of the decision that counts beside the question's.
 - `--text` prints the screen off a terminal, too. Times are ages, with `--utc` in full.
 - `-o name` prints ids alone, one a line, and `--query` what an expression of [JMESPath](https://jmespath.org) picks
   of the document: `TASK=$(baton handoff create … --query task.id)`. A text that it picks has no quotes.

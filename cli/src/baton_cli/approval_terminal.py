@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
 from baton_cli.approval_decisions import ShownApproval
 from baton_cli.command_context import CommandContext
+from baton_cli.failures import Misused
 from baton_cli.output import complain
+from baton_cli.question_decisions import ShownQuestion
+
+if TYPE_CHECKING:
+    from baton_cli.screen import Screen
+    from baton_cli.screens.message import Cut
 
 ESCAPE = b"\x1b"
 # A key that is held down repeats faster than this; a person doesn't press one so fast.
@@ -73,14 +80,35 @@ class ApprovalTerminal:
             self._single()
         return answer.strip()
 
-    def show(self, shown: ShownApproval, *, is_whole: bool) -> int:
+    def edited(self, text: str) -> str | None:
         import termios
 
+        termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
+        try:
+            return click.edit(text, extension=".json")
+        except click.ClickException as failure:
+            raise Misused("there is no editor", failure.message) from failure
+        finally:
+            self._single()
+
+    def show(self, shown: ShownApproval, *, is_whole: bool) -> int:
         from baton_cli.screens import approval
+
+        return self._shown(lambda screen, cut: approval.looked_at(screen, shown, cut), is_whole=is_whole)
+
+    def show_question(self, shown: ShownQuestion, *, is_whole: bool) -> int:
+        from baton_cli.screens import question
+
+        draw = question.looked_at
+        return self._shown(lambda screen, cut: draw(screen, shown.question, cut, shown.place), is_whole=is_whole)
+
+    def _shown(self, draw: Callable[[Screen, Cut], None], *, is_whole: bool) -> int:
+        import termios
+
         from baton_cli.screens.message import Cut
 
         cut = Cut(is_whole=is_whole)
-        drawn = self._out.drawn(lambda screen: approval.looked_at(screen, shown, cut))
+        drawn = self._out.drawn(lambda screen: draw(screen, cut))
         termios.tcflush(self._file, termios.TCIFLUSH)
         if is_whole:
             self._paged(drawn)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
 from typing import Any
 
 from baton_cli import times
@@ -68,17 +67,20 @@ def apart(items: list[Item]) -> str:
 
 def differences(one: Item, other: Item) -> str:
     """Returns the differences of two handoffs as text: each path with both values, shortened."""
-    first, second = dict(_leaves(one)), dict(_leaves(other))
-    places = [place for place in {**first, **second} if first.get(place) != second.get(place)]
-    pairs = [(place, first.get(place), second.get(place)) for place in places[:MOST_NAMED]]
-    named = [f"{place}: {_short(value, other)} ↔ {_short(other, value)}" for place, value, other in pairs]
-    return "; ".join(named) + (f"; and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else "")
-
-
-def _leaves(handoff: Item) -> Iterator[tuple[str, str]]:
     from baton_cli.screens import message
 
-    yield from message.leaves(message.content(handoff))
+    found = changes(message.content(one), message.content(other))
+    return "; ".join(found[:MOST_NAMED]) + (f"; and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else "")
+
+
+def changes(one: Any, other: Any) -> list[str]:
+    """Returns each path of two documents that has another value, with both, shortened to where they differ."""
+    from baton_cli.screens import message
+
+    first, second = dict(message.leaves(one)), dict(message.leaves(other))
+    places = [place for place in {**first, **second} if first.get(place) != second.get(place)]
+    pairs = [(place, first.get(place), second.get(place)) for place in places]
+    return [f"{place}: {_short(value, other)} ↔ {_short(other, value)}" for place, value, other in pairs]
 
 
 def _short(value: str | None, other: str | None) -> str:

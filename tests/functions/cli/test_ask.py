@@ -13,7 +13,7 @@ import pytest
 from functions.cli.conftest import Terminal
 from support.worlds.world import agent, human
 
-CODER, ALICE, BOB = agent("auto-code"), human(), human("bob")
+CODER, ALICE = agent("auto-code"), human()
 REFUND = ("--tool", "refund", "--arguments", '{"amount": 100, "to": "Ada"}')
 
 

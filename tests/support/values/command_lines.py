@@ -28,6 +28,11 @@ BY_HAND = {
     "tasks retry": ("POST", "/handoffs/{handoff_id}/retry"),
     "approvals list": ("GET", "/tasks"),
     "approvals approve": ("POST", "/approvals"),
+    "approvals show": ("GET", "/tasks/{task_id}/questions/{question_id}"),
+    "approvals answer": ("POST", "/tasks/{task_id}/questions/{question_id}/answer"),
+    "approvals standing": ("GET", "/standing-answers"),
+    "approvals revoke": ("DELETE", "/standing-answers/{standing_id}"),
+    "ask": ("POST", "/tasks/{task_id}/ask"),
     "await": ("GET", "/tasks/{task_id}/await"),
     "events tail": ("GET", "/tasks/{task_id}/events"),
     "events verify": ("GET", "/tasks/{task_id}/events/verify"),
@@ -38,6 +43,8 @@ BY_HAND = {
 }
 # Commands that print no answer of the API.
 OF_THEIR_OWN = {"init", "up", "down", "demo", "doctor", "worker", "mcp", "completion"}
+# Commands that print two answers in one document.
+JOINED = {"approvals list"}
 # Commands that become another program, or run some. They are played as processes.
 PROCESSES = {"demo", "worker", "mcp"}
 
@@ -98,7 +105,7 @@ OPERATIONS = _operations()
 def answer_schema(command: str) -> dict[str, Any] | None:
     """Returns the schema of the command's document in docs/openapi.json; None if the command has none, or one of its
     own."""
-    if command in OF_THEIR_OWN:
+    if command in OF_THEIR_OWN | JOINED:
         return None
     method, path = OPERATIONS[command]
     responses = DOCUMENT["paths"][path][method.lower()]["responses"]
@@ -202,6 +209,22 @@ WORK = [
     typed(f"{GIVE} 'Get a signature'", task="task.id"),
     typed("tasks claim $task", "reviewer", claim="claim_id"),
     typed("tasks wait-callback $task --claim $claim --interaction signature", "reviewer"),
+    typed(f"{GIVE} 'Pay them'", task="task.id"),
+    typed("tasks claim $task", "reviewer", claim="claim_id"),
+    typed(
+        """ask $task 'May I?' --claim $claim --tool pay --arguments '{"amount": 1}' --no-wait --json""",
+        "reviewer",
+        question="id",
+        digest="digest",
+    ),
+    typed("tasks questions $task"),
+    typed("approvals show $question"),
+    typed("approvals answer $question --approve --digest $digest --standing tool"),
+    typed("tasks use-approval $task $question --claim $claim --digest $digest", "reviewer"),
+    typed("approvals standing", standing="items.0.id"),
+    typed("approvals revoke $standing"),
+    typed("ask $task 'Which colour?' --claim $claim --no-wait --json", "reviewer", question="id"),
+    typed("tasks wait-for-answers $task --claim $claim --question $question", "reviewer"),
     typed("events list $second"),
     typed("events tail $second"),
     typed("events verify $second"),

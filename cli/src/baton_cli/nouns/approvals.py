@@ -12,6 +12,7 @@ from baton_cli.base_command import BaseCommand, common
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ExitCode, Failure, Misused
 from baton_cli.lazy import Nouns
+from baton_cli.nouns.answering import answer, revoke, show, standing
 from baton_cli.output import may_ask
 from baton_cli.similar_tasks import content_of, grouped
 
@@ -29,20 +30,28 @@ def waiting(app: CommandContext, source: str | None, target: str | None) -> dict
     return {"items": grouped(items), "next_cursor": None}
 
 
+def _questions(app: CommandContext) -> list[dict[str, Any]]:
+    from baton_cli.question_decisions import open_questions
+
+    return open_questions(app)
+
+
 @click.command("list", cls=BaseCommand)
 @click.option("--from", "source", metavar="AGENT", help="Only from this agent.")
 @click.option("--to", "target", metavar="AGENT", help="Only to this agent.")
 @click.pass_obj
 def listing(app: CommandContext, source: str | None, target: str | None) -> None:
-    """List what waits, by direction and reason."""
-    _list(app, waiting(app, source, target))
+    """List what waits: questions of workers, and handoffs by direction and reason."""
+    asked = [each for each in _questions(app) if target in (None, each["agent"])] if source is None else []
+    _list(app, {**waiting(app, source, target), "questions": asked})
 
 
 def _list(app: CommandContext, page: dict[str, Any]) -> None:
     def draw(screen: Screen) -> None:
-        from baton_cli.screens import approval
+        from baton_cli.screens import approval, question
 
-        approval.listed(screen, page["items"])
+        question.listed(screen, page["questions"])
+        approval.listed(screen, page["items"], is_alone=not page["questions"])
 
     app.out.show(page, draw)
 
@@ -108,16 +117,20 @@ def _queue(context: click.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     app = context.ensure_object(CommandContext)
-    page = waiting(app, None, None)
+    page = {**waiting(app, None, None), "questions": _questions(app)}
     if app.out.is_json or not may_ask():
         _list(app, page)
         return
     from baton_cli.approval_terminal import ApprovalTerminal
+    from baton_cli.question_queue import QuestionQueue
 
     with ApprovalTerminal(app).key_mode() as terminal:
-        approvals.Queue(app, terminal, page["items"]).run()
+        questions = QuestionQueue(app, terminal, page["questions"])
+        questions.run()
+        if not questions.has_left:
+            approvals.Queue(app, terminal, page["items"]).run()
 
 
 command = Nouns("approvals", callback=_queue, invoke_without_command=True, help=HELP, params=common())
-command.add_command(listing)
-command.add_command(approve)
+for each in (listing, approve, show, answer, standing, revoke):
+    command.add_command(each)

@@ -8,15 +8,16 @@ from baton_cli.approval_decisions import ShownApproval
 from baton_cli.next_steps import after
 from baton_cli.screen import Screen
 from baton_cli.screens import message
+from baton_cli.screens.question import who_may
 from baton_cli.similar_tasks import content_of, direction
 from baton_cli.state_words import said
 from baton_cli.text import one_line
 
 
-def listed(screen: Screen, items: list[dict[str, Any]]) -> None:
-    """Draws one table. Tasks with the same content have the same number."""
+def listed(screen: Screen, items: list[dict[str, Any]], *, is_alone: bool = True) -> None:
+    """Draws one table. Tasks with the same content have the same number. ``is_alone``: nothing else is listed."""
     if not items:
-        screen.line("nothing waits", "dim")
+        screen.line("nothing waits" if is_alone else "no handoff waits", "dim")
         return
     contents = list(dict.fromkeys(map(content_of, items)))
     rows = [
@@ -43,6 +44,7 @@ def looked_at(screen: Screen, shown: ShownApproval, cut: message.Cut) -> None:
     age = screen.ago(item["created_at"])
     screen.line(f"{item['id']} · {item['priority']} · {item['kind']} · {age} · {shown.place}", "dim")
     _history(screen, item)
+    _approvers(screen, item)
     _taken_back(screen, shown.trail)
     if handoff is None:
         screen.line("Its content can't be read with this profile: it can't be approved here.", "red")
@@ -54,6 +56,14 @@ def looked_at(screen: Screen, shown: ShownApproval, cut: message.Cut) -> None:
     if cut.hidden:
         screen.line()
         screen.line(f"{cut.hidden:,} characters aren't shown: v shows them.", "yellow")
+
+
+def _approvers(screen: Screen, item: dict[str, Any]) -> None:
+    """Draws who may approve by a rule of the settings, and who has."""
+    if (rule := item.get("approval")) is None:
+        return
+    given = ", ".join(f"human:{each['by']}" for each in rule["given"]) or "nobody yet"
+    screen.line(one_line(f"{who_may(rule)}; {rule['needed']} needed; approved by {given}"), "yellow")
 
 
 def _history(screen: Screen, item: dict[str, Any]) -> None:

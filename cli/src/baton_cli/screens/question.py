@@ -1,34 +1,100 @@
-"""The screens of questions to people. Each text stands beside a label, and JSON is drawn with its own escapes, so that
-no text of a worker's looks like a line of Baton's."""
+"""The screens of questions to people. What a worker wrote has a bar before each of its lines, and a line that is too
+wide goes on without one: no text looks like a line of Baton's, nor like another line of its own."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from baton_cli import times
 from baton_cli.screen import Screen
-from baton_cli.text import json_text
+from baton_cli.screens.message import Cut
+from baton_cli.similar_tasks import changes
+from baton_cli.text import json_text, one_line, visible
 
 Question = dict[str, Any]
 STYLES = {"answered": "green", "approved": "green", "refused": "red", "revoked": "red"}
+# Of one text. What is longer is cut where one decides, and v shows the rest.
+MOST_CHARACTERS = 20_000
+_BAR = "│"
+
+
+def listed(screen: Screen, items: list[Question]) -> None:
+    """Draws the open questions as a table; nothing without any."""
+    if not items:
+        return
+    rows = [
+        (
+            each["id"],
+            each["kind"],
+            screen.when(each["until"]),
+            each["agent"],
+            _tally(each),
+            each["tool"] or each["text"],
+        )
+        for each in items
+    ]
+    screen.table(("ID", "Kind", "Until", "Agent", "Decided", "About"), rows)
+    screen.line()
+    screen.line("next: baton approvals, on a terminal; baton approvals show ID", "dim")
+    screen.line()
+
+
+def looked_at(screen: Screen, question: Question, cut: Cut, place: str = "") -> None:
+    """Draws all that a person decides on. ``changed`` in the question: the arguments that they would approve."""
+    screen.line()
+    what = f"may call {question['tool']}" if question["kind"] == "action" else "asks"
+    screen.title(f"{question['agent']} {what}{'?' if question['kind'] == 'action' else ''}")
+    asked = f"asked by {question['asked_by']}, {screen.ago(question['asked_at'])}"
+    screen.line(one_line(" · ".join(filter(None, [question["id"], question["task_id"], asked, place]))), "dim")
+    until = f"{times.whole(question['until'])} ({screen.when(question['until'])})"
+    screen.pairs([("Until", until), ("Who may", who_may(question)), ("Decided", _tally(question))])
+    for each in question["decisions"]:
+        _decision(screen, each)
+    if not question.get("answerable", True) and question["outcome"] == "open":
+        screen.line("Too few people are left who may decide: it will expire.", "yellow")
+    _texts(screen, "Why" if question["kind"] == "action" else "Question", question["text"], cut)
+    for number, option in enumerate(question["options"], 1):
+        screen.marked(f"{number}.", option, indent=1)
+    if question["form"] is not None:
+        _texts(screen, "Form", pretty(question["form"]), cut)
+    if question["kind"] == "action":
+        _action(screen, question, cut)
+    if cut.hidden:
+        screen.line(f"{cut.hidden:,} characters aren't shown: v shows them.", "yellow")
 
 
 def outcome(screen: Screen, question: Question) -> None:
     """Draws what has become of a question, for who has asked it."""
     deciders = ", ".join(f"human:{each['by']}" for each in question["decisions"])
-    screen.line(f"{question['id']} is {question['outcome']}{f' by {deciders}' if deciders else ''}", _style(question))
-    if question["answer"] is not None:
-        document(screen, "Answer:", question["answer"])
-    if question["reason"]:
-        screen.marked("Reason:", question["reason"])
-    if question["approved_arguments"] is not None:
-        document(screen, f"{'Begun:' if question['used_at'] else 'Approved:'}", question["approved_arguments"])
+    said = f"{question['id']} is {question['outcome']}{f' by {deciders}' if deciders else ''}"
+    screen.line(one_line(said), STYLES.get(question["outcome"], "yellow"))
+    for label, name in (("Answer", "answer"), ("Reason", "reason"), ("Arguments", "approved_arguments")):
+        value = question.get(name)
+        if value is not None:
+            _texts(screen, label, value if isinstance(value, str) else pretty(value), Cut())
+    if question["used_at"]:
+        screen.line(f"Begun at {times.whole(question['used_at'])}: that was its one time.", "green")
 
 
-def document(screen: Screen, label: str, value: Any) -> None:
-    """Draws a text as it is, and anything else whole, as JSON with indents under its label."""
-    text = value if isinstance(value, str) else pretty(value)
-    screen.marked(label, text)
+def standing(screen: Screen, page: dict[str, Any]) -> None:
+    """Draws the standing answers, each with the arguments that it is for."""
+    if not page["items"]:
+        screen.line("none", "dim")
+    for each in page["items"]:
+        reach = "with these arguments" if each["for"] == "arguments" else "with any arguments"
+        used = f"{each['used']} of {each['times']} used, until {screen.when(each['until'])}"
+        screen.line(one_line(f"{each['id']}  {each['agent']} may call {each['tool']} {reach}: {used}, by {each['by']}"))
+        if each["arguments"] is not None:
+            _lines(screen, pretty(each["arguments"]))
+
+
+def who_may(question: Question) -> str:
+    named = [f"human:{each}" for each in question["people"]]
+    named += [f"the group {question['group']}"] if question["group"] else []
+    never = [each for each in question["never"] if each.startswith("human:")]
+    said = ", ".join(named) or "any human"
+    return one_line(f"{said}, but {', '.join(never)}" if never else said)
 
 
 def pretty(value: Any) -> str:
@@ -36,5 +102,49 @@ def pretty(value: Any) -> str:
     return json_text(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def _style(question: Question) -> str:
-    return STYLES.get(question["outcome"], "yellow")
+def _tally(question: Question) -> str:
+    given = len([each for each in question["decisions"] if each["outcome"] != "refused"])
+    return f"{given} of {question['needed']}"
+
+
+def _decision(screen: Screen, decision: dict[str, Any]) -> None:
+    screen.line(one_line(f"human:{decision['by']} {decision['outcome']}, {screen.ago(decision['at'])}"), indent=1)
+    if decision["arguments"] is not None:
+        screen.line("with other arguments:", "yellow", indent=1)
+        _lines(screen, pretty(decision["arguments"]))
+
+
+def _action(screen: Screen, question: Question, cut: Cut) -> None:
+    changed = question.get("changed")
+    arguments = question["arguments"] if changed is None else changed
+    title = f"Tool {question['tool']}, {'Arguments' if changed is None else 'Other Arguments'}"
+    _texts(screen, title, pretty(arguments), cut)
+    if changed is not None:
+        _changes(screen, "Changed, of What Was Asked", changes(question["arguments"], changed))
+    before = question.get("before")
+    if before is None:
+        screen.line(f"Nobody approved {one_line(question['tool'])} for {question['agent']} before.", "dim")
+        return
+    by = ", ".join(f"human:{each}" for each in before["by"])
+    title = f"The Last Time, {screen.ago(before['at'])}, by {by}"
+    _changes(screen, title, changes(before["arguments"], arguments) or ["the very same arguments"])
+
+
+def _changes(screen: Screen, title: str, lines: list[str]) -> None:
+    screen.heading(title)
+    for each in lines:
+        screen.marked("-", each)
+
+
+def _texts(screen: Screen, title: str, text: str, cut: Cut) -> None:
+    screen.heading(title)
+    shown = text if cut.is_whole else text[:MOST_CHARACTERS]
+    _lines(screen, shown)
+    if len(shown) < len(text):
+        cut.hidden += len(text) - len(shown)
+        screen.line(f"… {len(text) - len(shown):,} more characters", "yellow", indent=1)
+
+
+def _lines(screen: Screen, text: str) -> None:
+    for line in visible(text).split("\n"):
+        screen.marked(_BAR, line, "dim", indent=1)

@@ -1,0 +1,93 @@
+"""Decisions on questions of workers: what a person is shown of one, and the requests that decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from baton_cli import typed_values
+from baton_cli.command_context import CommandContext
+from baton_cli.failures import ExitCode, Failure, Misused
+from baton_cli.http_connection import HttpRequest
+from baton_cli.question_wait import Question, path_of
+
+# What a person chooses by a number: a standing answer's reach, its length in seconds, and how many actions it approves.
+STANDING = {"1": ("arguments", 3_600, 1_000), "2": ("tool", 7 * 86_400, 10)}
+STANDING_HELP = "1 these arguments for an hour, 2 this tool ten times, or as: tool 2h 5"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """A question as it is shown for a decision. ``place``: where it is in the queue."""
+
+    question: Question
+    place: str = ""
+
+    def with_arguments(self, arguments: Any) -> ShownQuestion:
+        """Returns the question as a person would approve it, with other arguments than were asked for."""
+        return replace(self, question={**self.question, "changed": arguments})
+
+
+def open_questions(app: CommandContext) -> list[Question]:
+    """Returns all questions that wait for people, the oldest first."""
+    return [each for page in app.client.pages("/questions", {"limit": 100}) for each in page["items"]]
+
+
+def whole(app: CommandContext, question: Question) -> Question:
+    """Returns the question as it is now, with the last approval of its tool."""
+    found: Question = app.client.get(path_of(question))
+    return found
+
+
+def found(app: CommandContext, question_id: str, task_id: str | None) -> Question:
+    """Returns the question, whose task may be left out while it is open. Raises ``Failure``."""
+    if task_id:
+        return whole(app, {"id": question_id, "task_id": task_id})
+    for page in app.client.pages("/questions", {"limit": 100}):
+        for each in page["items"]:
+            if each["id"] == question_id:
+                return whole(app, each)
+    failure = Failure(
+        f"no question {question_id} is open", "it is closed, or not yours to read", "--task TASK names it"
+    )
+    failure.exit = ExitCode.NOT_FOUND
+    raise failure
+
+
+def decide(app: CommandContext, question: Question, outcome: str, **said: Any) -> Question:
+    """Returns the question after a decision; one on an action names the digest that the person saw."""
+    body = {"outcome": outcome, **{name: value for name, value in said.items() if value is not None}}
+    if outcome == "approved":
+        body.setdefault("digest", question["digest"])
+    decided: Question = app.client.call(HttpRequest("POST", f"{path_of(question)}/answer", body), repeatable=True)
+    return decided
+
+
+def standing_of(app: CommandContext, typed: str) -> dict[str, Any]:
+    """Returns a standing answer as the API takes it, of what a person typed. Raises ``Misused``."""
+    if typed in STANDING:
+        reach, seconds, count = STANDING[typed]
+        return standing(app, reach, (app.clock() + timedelta(seconds=seconds)).isoformat(), count)
+    words = typed.split()
+    if not 1 <= len(words) <= 3 or words[0] not in {"tool", "arguments"} or not "".join(words[2:] or ["1"]).isdecimal():
+        raise Misused(f"{typed} is no standing answer", f"it is {STANDING_HELP}")
+    return standing(app, words[0], words[1] if words[1:] else None, int(words[2]) if words[2:] else None)
+
+
+def standing(app: CommandContext, reach: str, until: str | None, count: int | None) -> dict[str, Any]:
+    found = {"for": reach, "times": count}
+    found["until"] = None if until is None else typed_values.time(until, now=app.clock(), is_past=False)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def answer_of(question: Question, typed: str) -> Any:
+    """Returns the answer that was typed, as the question takes it: an option by its number or its text, a form as JSON.
+    Raises ``Misused``."""
+    options = question["options"]
+    if question["kind"] == "choice":
+        if typed.isdecimal() and 1 <= int(typed) <= len(options) and typed not in options:
+            return options[int(typed) - 1]
+        if typed not in options:
+            raise Misused(f"{typed} is none of the options", f"there are 1 to {len(options)}")
+    return typed_values.document(typed) if question["kind"] == "form" else typed
