@@ -95,14 +95,17 @@ def _print(app: CommandContext, entry: dict[str, Any]) -> None:
 
 
 @click.command("verify", cls=BaseCommand)
-@click.argument("task", metavar="TASK")
+@click.argument("task", metavar="TASK|FILE")
 @click.pass_context
 def verify(context: click.Context, task: str) -> None:
     """Say whether a trail is still what was written, and agrees with the task.
 
-    Baton says so, and the hashes are reckoned here once more. The exit code is 1 if it isn't.
+    Baton says so, and the hashes are reckoned here once more. The exit code is 1 if it isn't. FILE is what
+    `baton export testimony` wrote: its lines are compared with the trails, and the first one that was changed is named.
     """
     app = context.ensure_object(CommandContext)
+    if not task.startswith("task_"):
+        context.exit(ExitCode.OK if _verified(app, task) else ExitCode.FAILED)
     verdict = app.client.get(f"/tasks/{task}/events/verify")
     while verdict.get("next_cursor"):
         verdict = app.client.get(f"/tasks/{task}/events/verify?cursor={verdict['next_cursor']}")
@@ -117,6 +120,22 @@ def verify(context: click.Context, task: str) -> None:
 
     app.out.show(verdict, draw)
     context.exit(ExitCode.OK if verdict["intact"] and verdict["matches_task"] else ExitCode.FAILED)
+
+
+def _verified(app: CommandContext, path: str) -> bool:
+    """Says of an exported record whether it is what the trails tell."""
+    from baton_cli import testimony_verdict
+
+    verdict = testimony_verdict.of_file(app.client, path)
+
+    def draw(screen: Screen) -> None:
+        if verdict["intact"]:
+            screen.line(f"{path} is what the trails tell: {verdict['entries']} entries", "green")
+        else:
+            screen.line(f"{path} was changed, first in line {verdict['broken_at']}: {verdict['problem']}", "red")
+
+    app.out.show(verdict, draw)
+    return bool(verdict["intact"])
 
 
 command = noun("events", "Read a task's trail, and verify it.", [*CALLS, tail, verify])

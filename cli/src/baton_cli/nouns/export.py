@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from baton_cli import trail_hashes
+from baton_cli import trail_hashes, typed_values
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import Failure, Misused
@@ -18,20 +18,43 @@ from baton_cli.text import json_text
 
 
 @click.command("export", cls=BaseCommand)
-@click.argument("of", metavar="TASK|HANDOFF|WORKFLOW")
+@click.argument("of", metavar="TASK|HANDOFF|WORKFLOW|testimony")
 @click.option("--into", type=click.Path(file_okay=False, path_type=Path), help="A folder for a whole workflow.")
+@click.option("--since", metavar="TIME", help="Of testimony: tasks made since then; 30d if not given.")
+@click.option("--until", metavar="TIME", help="Of testimony: what was decided until then; a minute ago if not given.")
 @click.pass_obj
-def command(app: CommandContext, of: str, into: Path | None) -> None:
+def command(app: CommandContext, of: str, into: Path | None, since: str | None, until: str | None) -> None:
     """Write a task's trail, or with --into a workflow's chain, handoffs and trails.
 
     A trail is as GET /tasks/{id}/events answers it, whole: tools/admin/verify_trail.py verifies it anywhere.
+
+    testimony is what people decided in the workspace, and what that allowed, as lines of a Testimony Record
+    (draft-clifford-testimony-record, 0.2). `baton events verify FILE` compares it with the trails.
     """
-    if into is not None:
+    if of == "testimony":
+        if into is not None:
+            raise Misused(
+                "a testimony is one file", "--into is for a workflow", "baton export testimony > record.jsonl"
+            )
+        _testimony(app, since or "30d", until or "1m")
+    elif since or until:
+        raise Misused("--since and --until are about testimony", f"{of} is exported whole")
+    elif into is not None:
         _workflow(app, workflow_of(app.client, of), into)
     elif of.startswith("task_"):
         app.out.document(_trail(app, of))
     else:
         raise Misused(f"{of} is no task", "a workflow is several files", f"baton export {of} --into FOLDER")
+
+
+def _testimony(app: CommandContext, since: str, until: str) -> None:
+    from baton_cli import testimony
+
+    now = app.clock()
+    span = [typed_values.time(each, now=now, is_past=True) for each in (since, until)]
+    app.out.say(f"reading the trails from {span[0]} to {span[1]} …")
+    for entry in testimony.record(app.client, *span):
+        app.out.write(testimony.written(entry) + "\n")
 
 
 def _trail(app: CommandContext, task_id: str) -> dict[str, Any]:

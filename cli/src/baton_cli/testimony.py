@@ -1,0 +1,111 @@
+"""A workspace's approvals, and what they allowed, as a Testimony Record (draft-clifford-testimony-record, 0.2): lines
+of JSON in the order of their times, then the record's scope, then its integrity. The same span of time is the same
+record, byte for byte, so that it is verified by reading the trails once more.
+
+Each line also has ``x-baton-chain``: the SHA-256 of the chain before it (64 zeros in the first) and its own canonical
+JSON without that field. It names the first line that was changed without asking anybody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import itertools
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import IO, Any
+
+from baton_cli import times, trail_hashes
+from baton_cli.client import Client
+from baton_cli.failures import Failure
+from baton_cli.testimony_decisions import entries_of_trail
+
+Entry = dict[str, Any]
+SPEC = "testimony-record/0.2"
+START = "0" * 64
+# Entries that are sorted at once, in memory; further ones wait in files.
+RUN = 5_000
+_BETWEEN = "\t"  # no text of JSON has one
+
+
+class Chain:
+    """Reckons the chain of a record, line after line."""
+
+    def __init__(self) -> None:
+        self._last = START
+
+    def link(self, entry: Entry) -> str:
+        content = {name: value for name, value in entry.items() if name != "x-baton-chain"}
+        self._last = hashlib.sha256((self._last + canonical(content)).encode("utf-8", "surrogatepass")).hexdigest()
+        return self._last
+
+
+def canonical(entry: Entry) -> str:
+    """Returns the JSON of which the record's digest is made."""
+    return json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def written(entry: Entry) -> str:
+    """Returns a line of the record: ASCII, so that it is shown as it is."""
+    return json.dumps(entry, sort_keys=True, separators=(",", ":"))
+
+
+def record(client: Client, since: str, until: str) -> Iterator[Entry]:
+    """Yields the record's entries: of the tasks that were made since then, of what happened until then. Raises
+    ``Failure`` for a trail that is broken, and if nothing was decided."""
+    chain, covered, digest = Chain(), list[str](), hashlib.sha256()
+    decided = _sorted(_decided(client, since, until))
+    if (first := next(decided, None)) is None:
+        raise Failure("there is no record", "nobody has decided anything in this time", "an earlier --since")
+    for entry in itertools.chain([first], decided, [_scope(since, until)]):
+        linked = {**entry, "x-baton-chain": chain.link(entry)}
+        digest.update((("\n" if covered else "") + canonical(linked)).encode("utf-8", "surrogatepass"))
+        covered.append(linked["id"])
+        yield linked
+    said = {"scheme": "hash-chain", "digest": f"sha256:{digest.hexdigest()}", "covers": covered}
+    integrity = {"spec": SPEC, "type": "integrity", "id": "integrity", "at": until, **said}
+    yield {**integrity, "x-baton-chain": chain.link(integrity)}
+
+
+def _scope(since: str, until: str) -> Entry:
+    """The last entry but one: no earlier one has a later time."""
+    said = {"acts": True, "declared_by": {"id": "baton", "kind": "system"}}
+    return {"spec": SPEC, "type": "scope", "id": "scope", "at": until, **said, "x-baton-since": since}
+
+
+def _decided(client: Client, since: str, until: str) -> Iterator[Entry]:
+    """Yields the entries of each task, day by day."""
+    for task_id in _tasks(client, since, until):
+        trail = list(trail_hashes.entries_of(client, task_id))
+        if (broken := trail_hashes.broken_at(trail)) is not None:
+            why = f"entry {broken[0]}: {broken[1]}"
+            raise Failure(f"the trail of {task_id} is broken", why, f"baton events verify {task_id}")
+        known = [each for each in trail if each["at"] <= until]
+        yield from ({"spec": SPEC, **entry} for entry in entries_of_trail(task_id, known))
+
+
+def _tasks(client: Client, since: str, until: str) -> Iterator[str]:
+    day = times.parsed(since).date()
+    while day <= times.parsed(until).date():
+        for page in client.pages("/tasks", {"day": day.isoformat(), "limit": 100}):
+            yield from (each["id"] for each in page["items"] if since <= each["created_at"] <= until)
+        day += timedelta(days=1)
+
+
+def _sorted(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yields the entries by time and id, with at most ``RUN`` of them in memory."""
+    run, files = list[str](), list[IO[str]]()
+    with ExitStack() as opened:
+        for entry in entries:
+            run.append(_BETWEEN.join([entry["at"], entry["id"], written(entry)]) + "\n")
+            if len(run) == RUN:
+                files.append(opened.enter_context(tempfile.TemporaryFile("w+", encoding="ascii")))
+                files[-1].writelines(sorted(run))
+                files[-1].seek(0)
+                run = []
+        for line in heapq.merge(*files, sorted(run)):
+            found: Entry = json.loads(line.rpartition(_BETWEEN)[2])
+            yield found

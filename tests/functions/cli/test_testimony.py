@@ -1,0 +1,397 @@
+"""What people decided, as a Testimony Record: what the public validator says of it, and that no change of it passes."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from testimony_validate import digest_of, validate
+
+from baton.services.tasks.sweep import sweep
+from baton_cli import testimony
+from functions.cli.conftest import Terminal
+from support.worlds.http_agents import message
+from support.worlds.world import agent, human
+
+ALICE, CODER, ARCHITECT = human(), agent("auto-code"), agent("architect")
+BOB = replace(ALICE, id="bob")
+PAY = {"kind": "action", "text": "It broke", "tool": "pay", "arguments": {"amount": 100, "to": "Ada"}}
+MUTATIONS, FORGERIES = 1_000, 60
+
+
+class Company:
+    """A workspace in which people have decided in each way that there is."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal, self.gateway = terminal, terminal.api.gateway
+        terminal.json("agents", "save", "reviewer", "--name", "Reviewer", "--approval", "manual")
+        self.handoffs()
+        self.questions()
+        terminal.world.clock.advance(120)
+
+    def post(self, by: Any, path: str, **body: Any) -> Any:
+        self.terminal.world.clock.advance(2)
+        reply = self.gateway.post(by, path, body)
+        assert reply.status in {200, 201}, reply.text
+        return reply.json
+
+    def asked_for(self) -> str:
+        body = message("architect", "reviewer")
+        return str(self.post(ARCHITECT, "/handoffs", **body)["task"]["id"])
+
+    def handoffs(self) -> None:
+        settings = {"dispatch_delay_seconds": 30}
+        assert self.gateway.put(ALICE, "/workspace/settings", settings).status == 200
+        done, undone, dismissed, split, _open = (self.asked_for() for _ in range(5))
+        self.post(ALICE, f"/tasks/{done}/approve")
+        self.terminal.world.clock.advance(60)
+        self.post(agent("reviewer"), f"/tasks/{done}/claim")
+        self.post(ALICE, f"/tasks/{undone}/approve")
+        self.post(BOB, f"/tasks/{undone}/undo")
+        self.post(BOB, f"/tasks/{undone}/approve-next")
+        self.post(ALICE, f"/tasks/{dismissed}/dismiss", reason="Not needed \u202e\u00fc")
+        self.post(ALICE, f"/tasks/{split}/split", parts=[{"summary": "One"}, {"summary": "Two"}])
+        own = {"source": {"agent": "architect"}, "target": {"agent": "reviewer", "reason": "By hand"}}
+        self.post(ALICE, "/handoffs", **own)
+
+    def questions(self) -> None:
+        claim = self.terminal.agents.begun()
+        at = f"/tasks/{claim['task']['id']}"
+
+        def ask(**said: Any) -> Any:
+            return self.post(CODER, f"{at}/ask", **{"claim_id": claim["claim_id"], **PAY, **said})
+
+        def answer(question: Any, by: Any = ALICE, **said: Any) -> None:
+            seen = {"outcome": "approved", "digest": question["digest"]}
+            self.post(by, f"{at}/questions/{question['id']}/answer", **(seen | said))
+
+        def use(question: Any, digest: str | None = None) -> None:
+            body = {"claim_id": claim["claim_id"], "digest": digest or question["digest"]}
+            self.post(CODER, f"{at}/questions/{question['id']}/use", **body)
+
+        used, by_two, changed, refused, revoked, _open = (ask(needed=1 + (n == 1)) for n in range(6))
+        text = ask(kind="text", tool=None, arguments={}, text="Which?")
+        answer(used)
+        use(used)
+        answer(by_two)
+        answer(by_two, BOB)
+        use(by_two)
+        answer(changed, arguments={"amount": 50})
+        found = self.gateway.send(ALICE, "GET", f"{at}/questions/{changed['id']}").json
+        use(changed, found["approved_digest"])
+        answer(refused, outcome="refused", digest=None, reason="Too much")
+        answer(revoked)
+        self.post(ALICE, f"{at}/questions/{revoked['id']}/revoke", reason="A mistake")
+        answer(text, outcome="answered", digest=None, answer="This")
+        late = ask(until=self.after(30))
+        self.terminal.world.clock.advance(31)
+        assert sweep(self.terminal.world.deps).failed == 0
+        stood = ask(tool="mail")
+        answer(stood, standing={"for": "tool"})
+        use(ask(tool="mail", arguments={"to": "Bob"}))
+        assert late["outcome"] == "open"
+
+    def after(self, seconds: float) -> str:
+        at = self.terminal.world.clock.now().timestamp() + seconds
+        return testimony.times.datetime.fromtimestamp(at, testimony.times.UTC).isoformat()
+
+    def export(self, *line: str) -> list[dict[str, Any]]:
+        code, out, err = self.terminal.runs("export", "testimony", *(line or ("--since", "1d")))
+        assert code == 0, err
+        return [json.loads(each) for each in out.splitlines()]
+
+
+@pytest.fixture
+def company(terminal: Terminal) -> Company:
+    return Company(terminal)
+
+
+def of(record: list[dict[str, Any]], **wanted: Any) -> list[dict[str, Any]]:
+    return [each for each in record if all(each.get(name) == value for name, value in wanted.items())]
+
+
+def lines(record: list[Any]) -> str:
+    return "".join(json.dumps(each) + "\n" for each in record)
+
+
+def test_the_validator_gives_the_record_its_highest_level(company: Company) -> None:
+    report = validate(lines(company.export()))
+    assert [each for each in report.checks if not each["ok"]] == []
+    assert (report.level, report.scope) == ("TR-4", "acts")
+
+
+def test_each_decision_says_who_decided_and_whether_it_was_begun(company: Company) -> None:
+    record = company.export()
+    told = [
+        (each["action_type"], each["x-baton-outcome"], each["verdict"], each["executed"], each["risk_class"])
+        for each in of(record, type="decision")
+        if each["x-baton-outcome"] != "approved" or each["risk_class"] == "high"
+    ]
+    assert sorted(told) == sorted(
+        [
+            ("handoff:reviewer", "approved", "permitted", True, "high"),
+            ("handoff:reviewer", "undone", "refused", False, "high"),
+            ("handoff:reviewer", "approved", "permitted", False, "high"),
+            ("handoff:reviewer", "dismissed", "refused", False, "high"),
+            ("handoff:reviewer", "split", "refused", False, "high"),
+            ("handoff:auto-code", "approved", "permitted", True, "high"),
+            *[("tool:pay", "approved", "permitted", True, "high")] * 3,
+            ("tool:pay", "refused", "refused", False, "high"),
+            ("tool:pay", "revoked", "refused", False, "high"),
+            ("tool:pay", "expired", "refused", False, "low"),
+            ("question:text", "answered", "permitted", False, "low"),
+            ("tool:mail", "approved", "permitted", False, "high"),
+            ("tool:mail", "approved", "permitted", True, "high"),
+        ]
+    )
+    (refusal,) = of(record, type="decision", **{"x-baton-outcome": "refused"})
+    assert refusal["reason"] == "Too much"
+
+
+def test_of_two_who_were_needed_each_is_an_approval(company: Company) -> None:
+    record = company.export()
+    pairs = [
+        {each["approver"]["id"] for each in of(record, type="approval", decision=decision["id"])}
+        for decision in of(record, type="decision", action_type="tool:pay", executed=True)
+    ]
+    assert {"human:alice", "human:bob"} in pairs
+
+
+def test_an_approval_given_ahead_says_so_and_each_names_its_entry_of_the_trail(company: Company) -> None:
+    record = company.export()
+    ahead = of(record, type="approval", **{"x-baton-ahead": True})
+    assert {each["decision"].split("-")[1].partition("_")[0] for each in ahead} == {"task", "qst"}
+    for each in of(record, type="approval"):
+        (decision,) = of(record, id=each["decision"])
+        hashes = [entry["hash"] for entry in decision["x-baton-trail"]]
+        assert each["x-baton-event-hash"] in hashes
+        trail = company.terminal.json("events", "tail", decision["x-baton-task"])["events"]
+        assert {*hashes} <= {entry["hash"] for entry in trail}
+
+
+def test_what_a_human_hands_off_themselves_counts_as_no_approval(company: Company) -> None:
+    (own,) = of(company.export(), type="decision", proposed_by={"id": "human:alice", "kind": "human"})
+    assert (own["risk_class"], "approval" in own) == ("low", False)
+
+
+def test_the_same_span_is_the_same_record_whatever_came_after(company: Company) -> None:
+    first = company.export()
+    until = first[-1]["at"]
+    company.post(ALICE, f"/tasks/{company.asked_for()}/approve")
+    company.terminal.world.clock.advance(120)
+    since = of(first, type="scope")[0]["x-baton-since"]
+    assert company.export("--since", since, "--until", until) == first
+    assert len(company.export()) > len(first)
+
+
+def test_entries_that_wait_in_files_come_in_the_same_order(company: Company) -> None:
+    first = company.export()
+    company.terminal.monkeypatch.setattr(testimony, "RUN", 3)
+    assert company.export() == first
+
+
+def test_where_nobody_decided_there_is_no_record(terminal: Terminal) -> None:
+    code, out, err = terminal.runs("export", "testimony")
+    assert (code, out, "nobody has decided anything" in err) == (1, "", True)
+
+
+@pytest.mark.parametrize("line", [("testimony", "--into", "x"), ("task_1", "--since", "1d")])
+def test_what_is_about_something_else_is_refused(terminal: Terminal, line: tuple[str, ...]) -> None:
+    assert terminal.runs("export", *line)[0] == 2
+
+
+def test_an_exported_record_is_verified(company: Company, tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    path.write_text(lines(company.export()))
+    verdict = company.terminal.json("events", "verify", str(path))
+    assert (verdict["intact"], verdict["broken_at"]) == (True, None)
+    assert "is what the trails tell" in company.terminal.screen("events", "verify", str(path))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]\n", "null\n", '{"a": 1}\n', "[" * 100_000])
+def test_what_is_no_record_is_refused(terminal: Terminal, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "record.jsonl"
+    path.write_text(text)
+    assert terminal.runs("events", "verify", str(path))[0] == 1
+    assert terminal.runs("events", "verify", str(tmp_path / "none"))[0] == 2
+
+
+# ---- changes ---------------------------------------------------------------------------------------------------------
+
+Record = list[dict[str, Any]]
+Mutation = Callable[[Record, random.Random], None]
+
+
+def one(record: Record, by: random.Random, kind: str) -> dict[str, Any]:
+    return by.choice(of(record, type=kind))
+
+
+def _approver(record: Record, by: random.Random) -> None:
+    who = one(record, by, "approval")["approver"]
+    who["id"] = by.choice([each for each in ("human:mallory", "human:bob", "human:alice") if each != who["id"]])
+
+
+def _digest(record: Record, by: random.Random) -> None:
+    found = by.choice([each for each in record if "x-baton-digest" in each])
+    at = by.randrange(64)
+    old = found["x-baton-digest"]
+    found["x-baton-digest"] = old[:at] + by.choice("0123456789abcdef".replace(old[at], "")) + old[at + 1 :]
+
+
+def _event_hash(record: Record, by: random.Random) -> None:
+    found = one(record, by, "decision")["x-baton-trail"]
+    by.choice(found)["hash"] = f"{by.getrandbits(256):064x}"
+
+
+def _time(record: Record, by: random.Random) -> None:
+    """To that of a neighbour, or by a millisecond: the order may stay as it was."""
+    found, near = by.choice(record), by.choice(record)
+    moved = f"{found['at'][:-4]}{(int(found['at'][-4:-1]) + 1) % 1000:03d}Z"
+    found["at"] = near["at"] if near["at"] != found["at"] else moved
+
+
+def _verdict(record: Record, by: random.Random) -> None:
+    found = one(record, by, "decision")
+    found["verdict"] = "refused" if found["verdict"] == "permitted" else "permitted"
+    found.setdefault("reason", "No")
+
+
+def _executed(record: Record, by: random.Random) -> None:
+    found = one(record, by, "decision")
+    found["executed"] = not found["executed"]
+
+
+def _risk(record: Record, by: random.Random) -> None:
+    found = one(record, by, "decision")
+    found["risk_class"] = by.choice([each for each in ("low", "medium", "high") if each != found["risk_class"]])
+
+
+def _proposer(record: Record, by: random.Random) -> None:
+    one(record, by, "decision")["proposed_by"]["id"] = "agent:mallory"
+
+
+def _reason(record: Record, by: random.Random) -> None:
+    by.choice([each for each in record if "reason" in each])["reason"] += "!"
+
+
+def _dropped(record: Record, by: random.Random) -> None:
+    del record[by.randrange(len(record))]
+
+
+def _doubled(record: Record, by: random.Random) -> None:
+    at = by.randrange(len(record))
+    record.insert(by.randrange(at, len(record)) + 1, copy.deepcopy(record[at]))
+
+
+def _moved(record: Record, by: random.Random) -> None:
+    first, second = by.sample(range(len(record)), 2)
+    record[first], record[second] = record[second], record[first]
+
+
+def _added(record: Record, by: random.Random) -> None:
+    made = {**copy.deepcopy(by.choice(record)), "id": f"added-{by.getrandbits(32)}"}
+    record.insert(by.randrange(len(record) + 1), made)
+
+
+def _field_gone(record: Record, by: random.Random) -> None:
+    found = by.choice(record)
+    del found[by.choice(sorted(found))]
+
+
+def _field_more(record: Record, by: random.Random) -> None:
+    by.choice(record)[by.choice(["x-note", "disposition", "outcome", "_note"])] = "approved"
+
+
+def _covers(record: Record, by: random.Random) -> None:
+    covered = record[-1]["covers"]
+    covered.pop(by.randrange(len(covered)))
+
+
+def _integrity(record: Record, by: random.Random) -> None:
+    record[-1][by.choice(["id", "digest", "scheme", "at"])] = "signature"
+
+
+def _scope(record: Record, by: random.Random) -> None:
+    (scope,) = of(record, type="scope")
+    scope.update(by.choice([{"acts": False}, {"x-baton-since": "2026-01-01T00:00:00.000Z"}, {"id": "scope-2"}]))
+
+
+def _chain(record: Record, by: random.Random) -> None:
+    by.choice(record)["x-baton-chain"] = f"{by.getrandbits(256):064x}"
+
+
+CHANGES: tuple[Mutation, ...] = (
+    *(_approver, _digest, _event_hash, _time, _verdict, _executed, _risk, _proposer, _reason),
+    *(_dropped, _doubled, _moved, _added, _field_gone, _field_more, _covers, _integrity, _scope, _chain),
+)
+# What is done to what is decided; whoever does it can write the record's own hashes anew.
+FORGED: tuple[Mutation, ...] = (
+    *(_approver, _digest, _event_hash, _verdict, _executed, _risk, _proposer, _reason, _dropped, _added, _field_more),
+)
+
+
+def changed(record: Record, seed: int, changes: tuple[Mutation, ...]) -> Record:
+    """Returns another record: a change that changes nothing isn't counted, and tried again."""
+    by = random.Random(seed)
+    while True:
+        found = copy.deepcopy(record)
+        by.choice(changes)(found, by)
+        if found != record:
+            return found
+
+
+def first_changed(record: Record, other: Record) -> int:
+    """The number of the first line that isn't the record's."""
+    pairs = zip(record, other, strict=False)
+    return next((at for at, (one, two) in enumerate(pairs, 1) if one != two), min(len(record), len(other)) + 1)
+
+
+def test_a_thousand_changes_of_a_record_are_refused_by_the_line_that_was_changed_first(
+    company: Company, tmp_path: Path
+) -> None:
+    record, path = company.export(), tmp_path / "record.jsonl"
+    judged = 0
+    for seed in range(MUTATIONS):
+        other = changed(record, seed, CHANGES)
+        path.write_text(lines(other))
+        code, out, err = company.terminal.runs("events", "verify", str(path), "--json")
+        verdict = json.loads(out)
+        assert (code, verdict["intact"]) == (1, False), f"{seed}: {err}"
+        assert verdict["broken_at"] == first_changed(record, other), f"{seed}: {verdict}"
+        judged += validate(lines(other)).level != "TR-4"
+    assert judged > MUTATIONS // 2, "what the public validator refuses by itself"
+
+
+def forged(record: Record) -> Record:
+    """Returns the record with its chain and its digest written anew, as anybody can."""
+    body, chain = [each for each in record if each["type"] != "integrity"], testimony.START
+    integrity = {**record[-1], "covers": [each["id"] for each in body]}
+    for each in (*body, integrity):
+        if each is integrity:
+            integrity["digest"] = f"sha256:{digest_of(body)}"
+        each.pop("x-baton-chain")
+        told = json.dumps(each, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        chain = each["x-baton-chain"] = hashlib.sha256((chain + told).encode()).hexdigest()
+    return [*body, integrity]
+
+
+def test_a_record_whose_hashes_were_written_anew_is_refused_by_the_trails(company: Company, tmp_path: Path) -> None:
+    record, path = company.export(), tmp_path / "record.jsonl"
+    assert forged(copy.deepcopy(record)) == record
+    passed = 0
+    for seed in range(FORGERIES):
+        other = forged(changed(record[:-1], seed, FORGED) + copy.deepcopy(record[-1:]))
+        path.write_text(lines(other))
+        company.terminal.world.clock.advance(60)
+        code, out, err = company.terminal.runs("events", "verify", str(path), "--json")
+        assert code == 1, f"{seed}: {err}"
+        assert json.loads(out)["broken_at"] == first_changed(record, other), seed
+        passed += validate(lines(other)).level == "TR-4"
+    assert passed, "some of them pass with the validator: it can't know the trails"
