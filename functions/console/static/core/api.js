@@ -138,10 +138,23 @@ async function sent(method, path, init, token) {
   return response;
 }
 
+const LONG_NUMBER = /[:[,]\s*-?[\d.]{16}/;
+const { rawJSON } = /** @type {{rawJSON?: (text: string) => unknown}} */ (/** @type {unknown} */ (JSON));
+
+/** A number that a browser would round, such as an account of 20 digits, keeps its spelling: `JSON.stringify` writes it as it
+ * came. Raises SyntaxError. @param {string} text @returns {any} */
+export function parsed(text) {
+  if (!rawJSON || !LONG_NUMBER.test(`:${text}`)) return JSON.parse(text);
+  const exact = (/** @type {string} */ _, /** @type {unknown} */ value, /** @type {{source?: string}} */ { source = "" } = {}) => (
+    typeof value === "number" && source.length > 15 && String(value) !== source ? rawJSON(source) : value);
+  return JSON.parse(text, /** @type {any} */ (exact));
+}
+
 /** @param {Response} response @param {string | null} token what it was asked with @returns {Promise<any>} */
 async function content(response, token) {
   const type = response.headers.get("Content-Type") || "";
-  const body = type.includes("json") ? await response.json() : await response.text();
+  const text = await response.text();
+  const body = type.includes("json") ? parsed(text) : text;
   if (response.ok) return body === "" ? null : body;
   const told = typeof body === "object" && body !== null ? body : { title: `The API answered ${response.status}.` };
   if (response.status === 401 || told.code === "token_refused") credentials.refused(token);
