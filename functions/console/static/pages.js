@@ -8,6 +8,7 @@
 export const PAGES = [
   { path: "/start", title: "Start", key: "s", place: "Work", load: () => import("./pages/start.js") },
   { path: "/approvals", title: "Approvals", key: "a", place: "Work", load: () => import("./pages/approvals.js") },
+  { path: "/standing-answers", title: "Standing answers", key: "y", within: "/approvals", load: () => import("./pages/standing.js") },
   { path: "/tasks", title: "Tasks", key: "t", place: "Work", load: () => import("./pages/tasks.js") },
   { path: "/tasks/:id", title: "Task", within: "/tasks", load: () => import("./pages/task.js") },
   { path: "/chat", title: "Chat", key: "c", place: "Work", load: () => import("./pages/chat.js") },

@@ -40,6 +40,11 @@ export function plain(text) {
   return pieces(text).map((piece) => ("text" in piece ? piece.text : `⟨${piece.code}⟩`)).join("");
 }
 
+/** JSON with an escape for each hidden character: the same value, which a field shows whole. @param {string} json */
+export function escaped(json) {
+  return json.replace(EACH, (character) => character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+}
+
 /** @param {string} character */
 function mark(character) {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");

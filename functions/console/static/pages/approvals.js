@@ -1,4 +1,4 @@
-/** What waits for a person: grouped by direction and reason, with what exactly would be approved. */
+/** What waits for a person: questions of agents, and handoffs by direction and reason, with what exactly would be approved. */
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
@@ -9,6 +9,9 @@ import { Empty, Flags, Loading, Said, Trouble, Way, Ago, Key } from "../ui/parts
 import { approve, AT_ONCE, defer, dismiss, next, split } from "./approvals/decisions.js";
 import { grouped } from "./approvals/groups.js";
 import { Many, Whole } from "./approvals/whole.js";
+import { approve as allow, change, refuse, reply, standing } from "./questions/acts.js";
+import { Questions, useQuestions } from "./questions/list.js";
+import { Whole as Question } from "./questions/one.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("api").HandoffView} HandoffView */
@@ -26,7 +29,7 @@ export default function Approvals({ query }) {
   const [isReading, setReading] = useState(false);
   const groups = grouped(all);
   const order = groups.flatMap((group) => group.tasks);
-  const at = order.find((task) => task.id === query.task) ?? null;
+  const at = query.question ? null : order.find((task) => task.id === query.task) ?? null;
   const marked = order.filter((task) => chosen.has(task.id));
   const meant = marked.length ? marked : at ? [at] : [];
 
@@ -35,10 +38,15 @@ export default function Approvals({ query }) {
     for (const id of ids) isOn ? kept.add(id) : kept.delete(id);
     setChosen(kept);
   };
+  const asks = useQuestions(query.q ?? "");
+  const question = marked.length === 0 && query.question ? asks.questions.find((each) => each.id === query.question) ?? (query.of ? { id: query.question, task_id: query.of } : null) : null;
+  const [shownQuestion, setShownQuestion] = useState(/** @type {import("./questions/one.js").Shown | null} */ (null));
+  /** All that waits, in the order of the page. */
+  const stops = [...asks.questions.map((each) => ({ ...NOWHERE, question: each.id, of: each.task_id })), ...order.map((task) => ({ ...NOWHERE, task: task.id }))];
+  const here = stops.findIndex((stop) => (query.question ? stop.question === query.question : stop.task === at?.id && at));
   const move = (/** @type {number} */ by) => {
-    const index = at ? order.indexOf(at) + by : 0;
-    const to = order[Math.min(order.length - 1, Math.max(0, index))];
-    if (to) setQuery({ task: to.id });
+    const to = stops[Math.min(stops.length - 1, Math.max(0, here < 0 ? 0 : here + by))];
+    if (to) setQuery(to);
   };
   const onShown = (/** @type {string[]} */ ids, /** @type {HandoffView | null} */ handoff) => setShown((before) => {
     const after = new Map(before);
@@ -47,62 +55,84 @@ export default function Approvals({ query }) {
   });
   const told = useRef(""); // of which long ones the person was told that they go on below
   const isLive = meant.length > 0 && meant.every((task) => shown.has(task.id));
-  const decide = (/** @type {(tasks: Seen[], then: () => void) => void} */ how) => {
-    if (meant.length === 0) return;
-    if (!isLive || !isOnScreen()) {
+  const isSeen = (/** @type {boolean} */ isWhole, /** @type {boolean} */ isApproval, /** @type {string} */ which) => {
+    if (!isWhole || !isOnScreen()) {
       toast("Nothing is decided yet: it isn't whole on the screen.");
-      return;
+      return false;
     }
+    const below = isApproval ? screensBelow() : 0;
+    if (below < LONG_SCREENS || told.current === which) return true;
+    told.current = which;
+    toast(`It goes on for ${below} more screens below: the same again goes on without.`);
+    return false;
+  };
+  const decide = (/** @type {(tasks: Seen[], then: () => void) => void} */ how) => {
     const ids = new Set(meant.map((task) => task.id));
-    const [below, which] = [how === approve || how === next ? screensBelow() : 0, [...ids].join(" ")];
-    if (below >= LONG_SCREENS && told.current !== which) {
-      told.current = which;
-      toast(`It goes on for ${below} more screens below: the same again goes on without.`);
-      return;
-    }
+    if (meant.length === 0 || !isSeen(isLive, how === approve || how === next, [...ids].join(" "))) return;
     const following = order.slice(at ? order.indexOf(at) : 0).find((task) => !ids.has(task.id)) ?? order.find((task) => !ids.has(task.id));
     how(meant.map((task) => seenOf(task, shown.get(task.id))), () => { setChosen(new Set()); setQuery({ task: following?.id ?? null }); });
   };
   const acts = { approve: () => decide(approve), next: () => decide(next), defer: () => decide(defer), dismiss: () => decide(dismiss),
     split: () => { if (meant.length === 1) decide(([task], then) => split(/** @type {Seen} */ (task), then)); } };
 
+  const answer = (/** @type {import("./questions/one.js").Act} */ act, /** @type {unknown} */ proposed = undefined) => {
+    if (!question) return;
+    if (shownQuestion?.why) {
+      toast(shownQuestion.why);
+      return;
+    }
+    if (!isSeen(shownQuestion?.seen.id === question.id, act !== "refuse", question.id) || !shownQuestion) return;
+    const following = stops[here + 1] ?? stops[here - 1] ?? NOWHERE;
+    const { seen } = shownQuestion;
+    const how = seen.kind !== "action" ? act === "refuse" ? refuse : act === "approve" || act === "reply" ? reply : null : { approve: allow, reply: allow, change, standing, refuse }[act];
+    how?.(seen, () => setQuery(following), proposed);
+  };
+
   useKeys("Approvals", {
     j: { does: "next one", repeats: true, run: () => move(1) },
     k: { does: "one before", repeats: true, run: () => move(-1) },
-    a: { does: "approve", run: acts.approve },
+    a: { does: "approve; answer a question", run: () => (question ? answer("approve") : acts.approve()) },
+    e: { does: "approve an action with other arguments", run: () => answer("change") },
     n: { does: "approve for a worker that asks by id (next)", run: acts.next },
     d: { does: "defer", run: acts.defer },
-    x: { does: "dismiss", run: acts.dismiss },
-    s: { does: "split", run: acts.split },
+    x: { does: "dismiss; refuse what an agent asks", run: () => (question ? answer("refuse") : acts.dismiss()) },
+    s: { does: "split; approve an action now and later", run: () => (question ? answer("standing") : acts.split()) },
     m: { does: "mark, to decide on many at once", run: () => { if (at) { choose([at.id], !chosen.has(at.id)); move(1); } } },
-    o: { does: "open the task", run: () => { if (at) go(`/tasks/${at.id}`); } },
-    Escape: { does: "back to the list", run: () => { setChosen(new Set()); setQuery({ task: null }); } },
+    o: { does: "open the task", run: () => { if (at || question) go(`/tasks/${at?.id ?? question?.task_id}`); } },
+    Escape: { does: "back to the list", run: () => { setChosen(new Set()); setQuery(NOWHERE); } },
   });
-  useEffect(() => { if (at) follow(); }, [at?.id]);
+  useEffect(() => { if (at || question) follow(); }, [at?.id ?? question?.id]);
 
   if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
-  const isGone = Boolean(query.task) && !at && !decided.value.has(query.task ?? "") && !query.q && !data?.more;
-  return html`<div class=${`desk ${(marked.length ? isReading : at || isGone) ? "has-one" : ""}`}>
+  const count = all.length + asks.questions.length;
+  const isGone = Boolean(query.task) && !query.question && !at && !decided.value.has(query.task ?? "") && !query.q && !data?.more;
+  return html`<div class=${`desk ${(marked.length ? isReading : at || question || isGone) ? "has-one" : ""}`}>
     <section class="pile" aria-label="What waits">
-      <div class="head"><h1>Approvals</h1><span class="faint">${all.length} waiting${data?.more ? " and more" : ""}</span></div>
+      <div class="head"><h1>Approvals</h1><span class="faint">${count} waiting${data?.more || asks.more ? " and more" : ""}</span>
+        <a href=${address("/standing-answers")}>Standing answers</a></div>
       <input type="search" aria-label="Filter by words" placeholder="Filter" value=${query.q ?? ""} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} />
-      <${Trouble} of=${problem} what="The list can't be read." />
+      <${Trouble} of=${problem ?? asks.problem} what="The list can't be read." />
       ${marked.length > 0 && html`<div class="row many" role="group" aria-label="Marked">
         <strong>${marked.length} marked</strong><button type="button" class="narrow-only" onClick=${() => setReading(true)}>Read and decide</button>
         <button type="button" onClick=${() => setChosen(new Set())}>Unmark</button></div>`}
+      <${Questions} of=${asks.questions} at=${question?.id} choose=${(/** @type {import("./questions/list.js").Question} */ each) => setQuery({ ...NOWHERE, question: each.id, of: each.task_id })} />
       ${groups.map((group) => html`<${Group} key=${group.key} group=${group} at=${at} chosen=${chosen} choose=${choose} />`)}
-      ${order.length === 0 && !problem && html`<${Nothing} isFiltered=${Boolean(query.q)} />`}
+      ${count === 0 && !problem && html`<${Nothing} isFiltered=${Boolean(query.q)} />`}
     </section>
     <section class="one" aria-label="What would be approved">
       ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setReading(false)} />`
+    : question ? html`<${Question} key=${question.id} at=${question} shown=${shownQuestion} onShown=${setShownQuestion} run=${answer} onBack=${() => setQuery(NOWHERE)} />`
     : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setQuery({ task: null })} />`
     : isGone ? html`<${Empty} title="That task doesn't wait any more"><p>Somebody has decided on it, or it was deferred.
         <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or <a href=${address("/approvals")}>what waits</a>.</p><//>`
-    : order.length > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the list, <${Key}>a<//> approves, <${Key}>x<//> dismisses.
+    : count > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the list, <${Key}>a<//> approves, <${Key}>x<//> dismisses.
         <${Key}>?<//> lists every key.</p><//>`}
     </section>
   </div>`;
 }
+
+/** What may be chosen, and isn't. @type {Record<"task" | "question" | "of", string | null>} */
+const NOWHERE = { task: null, question: null, of: null };
 
 /** What is longer than what is read at a glance and a turn of the wheel: nobody approves it by its beginning, untold. */
 const LONG_SCREENS = 3;
@@ -124,7 +154,7 @@ function Group({ group, at, chosen, choose }) {
       <${Way} from=${group.from} to=${group.to} /></label> <span class="faint">${group.reason} · ${ids.length}</span></legend>
     <ul>${group.tasks.map((task) => html`<li key=${task.id} class=${`item ${task.id === at?.id ? "at" : ""}`}>
       <input type="checkbox" checked=${chosen.has(task.id)} aria-label=${`Mark ${task.title}`} onChange=${(/** @type {any} */ event) => choose([task.id], event.target.checked)} />
-      <button type="button" class="open" aria-current=${task.id === at?.id ? "true" : undefined} onClick=${() => setQuery({ task: task.id })}>
+      <button type="button" class="open" aria-current=${task.id === at?.id ? "true" : undefined} onClick=${() => setQuery({ ...NOWHERE, task: task.id })}>
         <span class=${`priority ${task.priority}`}>${task.priority}</span> <span class="title"><${Said} of=${task.title} /></span>
         <span class="faint"><${Ago} at=${task.created_at} /></span><${Flags} of=${task.flags} /></button></li>`)}</ul>
   </fieldset>`;
@@ -134,7 +164,7 @@ function Group({ group, at, chosen, choose }) {
 function Nothing({ isFiltered }) {
   if (isFiltered) return html`<${Empty} title="Nothing fits the filter"><p><button type="button" onClick=${() => setQuery({ q: null })}>Show all</button></p><//>`;
   return html`<${Empty} title="Nothing waits for you">
-    <p>What an agent hands to another waits here until a person approves it. This page shows it within two seconds.</p>
+    <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it within two seconds.</p>
     <p>To let work through by itself, set an agent's approval to <code>auto</code>; a handoff tool approves one route.</p><//>`;
 }
 

@@ -16,12 +16,14 @@ const OLDER_MS = 300_000;
 
 export default function Start() {
   const needs = /** @type {Page} */ (useLive("/tasks?state=needs&limit=100", { everyMs: 5000 }));
+  const questions = /** @type {Page} */ (useLive("/questions?limit=100", { everyMs: 5000 }));
   const reviews = /** @type {Page} */ (useLive("/manual-reviews?state=open&limit=100", SELDOM));
   const alerts = /** @type {Page} */ (useLive("/alerts?state=open&limit=100", SELDOM));
   const critical = alerts.data?.items.filter((alert) => alert.severity === "critical").length ?? 0;
   return html`<h1>Start</h1>
     <section aria-label="What waits for a person"><ul class="tiles">
       <${Tile} to="/approvals" title="to approve" of=${needs} oldest=${needs.data?.items.map((task) => task.created_at).sort()[0]} />
+      ${questions.data && html`<${Tile} to="/approvals" title="questions" of=${questions} oldest=${questions.data.items[0]?.asked_at} />`}
       <${Tile} to="/reviews" title="manual reviews" of=${reviews} oldest=${reviews.data?.items.map((review) => review.opened_at).sort()[0]} />
       <${Tile} to="/alerts" title="open alerts" of=${alerts} says=${critical > 0 ? `${critical} critical` : ""} />
     </ul></section>

@@ -11,6 +11,7 @@ import { Chain } from "./task/chain.js";
 import { Outcome } from "./task/outcome.js";
 import { Checkpoints, LateResults, Notes, Recoveries } from "./task/past.js";
 import { Trail } from "./task/trail.js";
+import { QuestionsOfTask } from "./questions/of_task.js";
 import { isOpen } from "./task/tree.js";
 
 /** @typedef {import("api").WholeTask} WholeTask */
@@ -47,6 +48,7 @@ function Whole({ task, problem }) {
     <${Trouble} of=${problem} />
     <${Holder} task=${task} />
     <${Chain} chain=${chain} here=${task.id} />
+    <${QuestionsOfTask} id=${task.id} when=${when} />
     <div class="halves">
       <div>
         <section class="card" aria-labelledby="asked-for"><h2 id="asked-for">What was asked</h2>
@@ -76,7 +78,8 @@ function Holder({ task }) {
       the lease ends in <strong><${Left} at=${claim.expires_at} over="a moment: it is over" /></strong>. <span class="faint">Fence ${claim.fence}</span></p>`;
   }
   if (wait) {
-    return html`<p class="holder">It waits for ${wait.for === "branches" ? `${wait.branches.length} branches (${wait.policy})` : "an answer from outside"},
+    const others = wait.branches?.length ? `${wait.branches.length} branches (${wait.policy})` : wait.for === "callback" ? "an answer from outside" : "people's answers";
+    return html`<p class="holder">It waits for ${others},
       since <${Ago} at=${wait.since} />${wait.until && html`, until <${Ago} at=${wait.until} />`}.</p>`;
   }
   if (task.state === "delegated" && task.ready_at) {

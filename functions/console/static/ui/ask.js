@@ -4,8 +4,8 @@ import { onSignIn, onSignOut } from "../core/session.js";
 import { useTyped } from "../core/typed.js";
 import { Hidden, Said, Trouble } from "./parts.js";
 
-/** @typedef {{name: string, label: string, type?: string, value?: string, required?: boolean, hint?: string, min?: string,
- *   max?: string, wrong?: string | undefined, options?: [string, string][]}} FieldOf */
+/** @typedef {{name: string, label: any, type?: string, value?: string, required?: boolean, hint?: any, min?: string,
+ *   max?: string, step?: string, rows?: number, wrong?: string | undefined, options?: [string, any][]}} FieldOf */
 /** `run` may throw: what it throws is shown, and the fields stay as they are. `keep`: what the button says that does nothing.
  * `isOfNobody`: it is asked whoever is signed in, and stays when a session ends.
  * @typedef {{title: string, text?: any, fields?: FieldOf[], confirm: string, keep?: string, danger?: boolean, isOfNobody?: boolean,
@@ -64,7 +64,7 @@ function Dialog({ of, onEnd }) {
     <form onSubmit=${submit}>
       <h2 id=${id}>${of.title}</h2>
       ${of.text && html`<div class="why">${of.text}</div>`}
-      ${(of.fields ?? []).map((field) => html`<${Field} key=${field.name} of=${field} />`)}
+      ${(of.fields ?? []).map((field) => html`<${field.type === "radio" ? Choice : Field} key=${field.name} of=${field} />`)}
       <${Trouble} of=${trouble} />
       <div class="row end">
         <button type="button" onClick=${onEnd}>${of.keep ?? "Keep as it is"}</button>
@@ -89,11 +89,23 @@ export function Field({ of: { value: first = "", ...rest }, onInput }) {
   </div>`;
 }
 
+/** One of several, all of them in sight. @param {{of: FieldOf}} props */
+function Choice({ of }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const chosen = () => /** @type {HTMLInputElement | null | undefined} */ (box.current?.querySelector(":checked"))?.value;
+  const typed = useTyped(of.name, () => (chosen() === of.value ? undefined : chosen()));
+  return html`<fieldset class="field choices" ref=${box} aria-describedby=${of.hint ? `field-${of.name}-hint` : undefined}>
+    <legend>${of.label}${of.required ? "" : html` <span class="faint">(optional)</span>`}</legend>
+    ${(of.options ?? []).map(([value, text]) => html`<label key=${value}><input type="radio" name=${of.name} value=${value} required=${of.required}
+      defaultChecked=${value === (typed ?? of.value)} /> <span>${text}</span></label>`)}
+    ${of.hint && html`<p id=${`field-${of.name}-hint`} class="faint">${of.hint}</p>`}</fieldset>`;
+}
+
 /** @param {FieldOf} of @param {Record<string, unknown>} common */
 function controlOf(of, common) {
-  if (of.type === "textarea") return html`<textarea ...${common} rows="3" defaultValue=${of.value ?? ""}></textarea>`;
+  if (of.type === "textarea") return html`<textarea ...${common} rows=${of.rows ?? 3} class=${of.rows ? "json" : undefined} spellcheck=${!of.rows} defaultValue=${of.value ?? ""}></textarea>`;
   if (of.type === "select") {
     return html`<select ...${common}>${(of.options ?? []).map(([value, text]) => html`<option value=${value} selected=${value === of.value}>${text}</option>`)}</select>`;
   }
-  return html`<input ...${common} type=${of.type ?? "text"} defaultValue=${of.value ?? ""} min=${of.min} max=${of.max} autocomplete="off" />`;
+  return html`<input ...${common} type=${of.type ?? "text"} defaultValue=${of.value ?? ""} min=${of.min} max=${of.max} step=${of.step} autocomplete="off" />`;
 }

@@ -119,10 +119,11 @@ function bringIntoSight(list) {
 
 /** How many wait for a person; empty for none. */
 function useWaiting() {
-  const { data } = useLive("/tasks?state=needs&limit=100", { everyMs: 5000 });
-  const page = /** @type {import("api").TaskPage | null} */ (data);
-  if (!page || page.items.length === 0) return "";
-  return page.next_cursor ? `${page.items.length}+` : String(page.items.length);
+  const tasks = useLive("/tasks?state=needs&limit=100", { everyMs: 5000 });
+  const questions = useLive("/questions?limit=100", { everyMs: 5000 });
+  const pages = [/** @type {import("api").TaskPage | null} */ (tasks.data), /** @type {import("api").QuestionPage | null} */ (questions.data)];
+  const count = pages.reduce((sum, page) => sum + (page?.items.length ?? 0), 0);
+  return count > 0 ? `${count}${pages.some((page) => page?.next_cursor) ? "+" : ""}` : "";
 }
 
 function focusFilter() {

@@ -1,0 +1,139 @@
+/** What a person decides on a question. Without a dialog before it, it is sent three seconds later: what was approved may be begun at once. */
+import { html } from "../../lib.js";
+import { change as send, post } from "../../core/api.js";
+import { lookAgain } from "../../core/live.js";
+import { decideLater, hide, show } from "../../core/pending.js";
+import { escaped, plain } from "../../core/said.js";
+import { asField } from "../../core/time.js";
+import { failed, toast } from "../../core/toasts.js";
+import { ask } from "../../ui/ask.js";
+import { Said } from "../../ui/parts.js";
+import { argumentsOf, formOf } from "./form.js";
+
+/** @typedef {import("./list.js").Question} Question */
+/** @typedef {() => void} Then */
+
+const HOUR_MS = 3_600_000;
+const SHOW_MS = 5000;
+
+/** @param {Pick<Question, "id" | "task_id">} question */
+export const pathOf = ({ id, task_id: task }) => `/tasks/${encodeURIComponent(task)}/questions/${encodeURIComponent(id)}`;
+
+/** @param {Question} question @param {Then} then */
+export function approve(question, then) {
+  const name = named(question);
+  decideLater([question.id], `Approved: ${name}`, ({ key, leaving, token }) => post(`${pathOf(question)}/answer`, { outcome: "approved", digest: question.digest }, { key, leaving, token })
+    .then(tell, (error) => {
+      show([question.id]);
+      failed(`“${name}” stays as it is`, error, `“${name}”`);
+    }).finally(lookAgain));
+  then();
+}
+
+/** @param {Question} question @param {Then} then @param {unknown} [proposed] arguments to begin with */
+export function change(question, then, proposed = question.arguments) {
+  ask({
+    title: "Approve with other arguments",
+    text: html`It may call <code><${Said} of=${question.tool} /></code> once, with exactly these arguments, and is told so.`,
+    fields: [{ name: "arguments", label: "Arguments, as JSON", type: "textarea", rows: 14, required: true, value: escaped(JSON.stringify(proposed, null, 2)), hint: "A hidden character is written as \\u and its number." }],
+    confirm: "Approve these",
+    run: ({ arguments: text = "" }) => answer(question, { outcome: "approved", digest: question.digest, arguments: argumentsOf(text) }, "Approved with other arguments", then),
+  });
+}
+
+/** @param {Question} question @param {Then} then */
+export function standing(question, then) {
+  const [soon, last] = [HOUR_MS, 7 * 24 * HOUR_MS].map((each) => asField(new Date(Date.now() + each)));
+  ask({
+    title: "Approve, now and later",
+    text: html`When <${Said} of=${question.agent} /> asks for <code><${Said} of=${question.tool} /></code> again, it is approved at once, and nobody looks at it. You can revoke this at any time.`,
+    fields: [
+      { name: "for", label: "For", type: "radio", required: true, value: "arguments", options: [["arguments", "these arguments, exactly as they are now"], ["tool", "this tool, whatever its arguments"]] },
+      { name: "until", label: "Until", type: "datetime-local", required: true, value: soon ?? "", min: asField(new Date()), max: last ?? "", hint: "At most seven days ahead." },
+      { name: "times", label: "Times", type: "number", required: true, value: "10", min: "1", max: "1000", step: "1" },
+    ],
+    confirm: "Approve, now and later",
+    run: ({ for: what, until = "", times }) => answer(question, { outcome: "approved", digest: question.digest,
+      standing: { for: what, until: new Date(until).toISOString(), times: Number(times) } }, "Approved, now and later", then),
+  });
+}
+
+/** @param {Question} question @param {Then} then */
+export function reply(question, then) {
+  const { fields, read } = formOf(question);
+  ask({
+    title: "Answer",
+    text: html`<${Said} of=${question.text} block />`,
+    fields,
+    confirm: "Answer",
+    run: (values) => answer(question, { outcome: "answered", answer: read(values) }, "Answered", then),
+  });
+}
+
+/** @param {Question} question @param {Then} then */
+export function refuse(question, then) {
+  ask({
+    title: question.kind === "action" ? "Refuse this action" : "Refuse to answer",
+    text: "The agent is told why.",
+    fields: [{ name: "reason", label: "Reason", type: "textarea", required: true }],
+    confirm: "Refuse",
+    danger: true,
+    run: ({ reason }) => answer(question, { outcome: "refused", reason }, "Refused", then),
+  });
+}
+
+/** An approval that wasn't used yet. @param {Question} question */
+export function revoke(question) {
+  ask({
+    title: "Revoke this approval",
+    text: "What wasn't begun by now isn't begun any more. The agent has to ask again.",
+    fields: [{ name: "reason", label: "Reason", type: "textarea", required: true }],
+    confirm: "Revoke it",
+    danger: true,
+    run: async ({ reason }) => {
+      await post(`${pathOf(question)}/revoke`, { reason });
+      toast("Revoked");
+      lookAgain();
+    },
+  });
+}
+
+/** @param {{id: string}} of a standing answer */
+export function endStanding({ id }) {
+  ask({
+    title: "Revoke this standing answer",
+    text: "From now on people are asked again, and what it approved and wasn't begun yet is revoked, too.",
+    confirm: "Revoke it",
+    danger: true,
+    run: async () => {
+      await send("DELETE", `/standing-answers/${encodeURIComponent(id)}`);
+      toast("Revoked");
+      lookAgain();
+    },
+  });
+}
+
+/** What the API says against it is shown in the dialog. @param {Question} question @param {object} body @param {string} said @param {Then} then */
+async function answer(question, body, said, then) {
+  try {
+    const after = await post(`${pathOf(question)}/answer`, body);
+    hide([question.id]);
+    setTimeout(() => show([question.id]), SHOW_MS);
+    toast(`${said}: ${named(question)}`);
+    tell(after);
+    then();
+  } finally {
+    lookAgain();
+  }
+}
+
+/** @param {Question} question as it is once somebody has decided */
+function tell({ outcome, needed }) {
+  if (outcome === "open") toast(`It needs ${needed} people who say the same: it waits for others.`);
+}
+
+/** @param {Question} question */
+function named({ tool, text }) {
+  const said = plain(tool ?? text);
+  return said.length > 60 ? `${said.slice(0, 59)}…` : said;
+}
