@@ -133,6 +133,31 @@ def test_a_tab_hears_what_happens_in_another_and_asks_for_nothing_meanwhile(page
     tabs[1].get_by_text("Nothing waits for you").wait_for()
 
 
+def test_a_worker_asks_and_gets_what_a_person_has_approved_instead(page: Any, tenant: Tenant) -> None:
+    path = f"/tasks/{tenant.approved()}"
+    claim = tenant.reviewer.post("/agents/reviewer/claims/wait?timeout=20", {})
+    asks = {"kind": "action", "text": "The parcel was lost", "tool": "refund", "arguments": {"amount": 100}}
+    question = tenant.reviewer.post(f"{path}/ask", {"claim_id": claim["claim_id"], **asks})
+    code = tenant.human.post("/session-codes")["code"]
+    page.goto(f"{tenant.deployed.stack.api_url}/console/#code={code}")
+    page.get_by_role("button", name="Sign in by the link").click()
+    page.get_by_role("link", name="1 question").click()
+    page.get_by_text("1 waiting").wait_for()
+    page.keyboard.press("j")
+    page.get_by_role("button", name=re.compile("^Other arguments")).and_(page.locator(":enabled")).wait_for()
+    page.keyboard.press("e")
+    page.get_by_label("Arguments, as JSON").fill('{"amount": 50}')
+    page.get_by_role("button", name="Approve these").click()
+    page.get_by_text("Nothing waits for you").wait_for()
+    seen = tenant.reviewer.get(f"{path}/questions/{question['id']}")
+    assert (seen["outcome"], seen["decisions"][0]["arguments"]) == ("approved", {"amount": 50})
+    assert seen["approved_digest"] not in {None, question["digest"]}
+    use = {"claim_id": claim["claim_id"], "digest": seen["approved_digest"]}
+    assert tenant.reviewer.post(f"{path}/questions/{question['id']}/use", use)["used_at"]
+    page.goto(re.sub("#.*", f"#{path}", page.url))
+    page.get_by_text(re.compile("It was begun")).wait_for()
+
+
 def test_a_tool_is_made_and_a_conversation_is_routed_twice(page: Any, tenant: Tenant, thinker: FakeThinker) -> None:
     words = {slug: _hired(tenant, slug) for slug in ("sales", "sdr-agent", "closer")}
     code = tenant.human.post("/session-codes")["code"]

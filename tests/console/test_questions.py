@@ -266,13 +266,6 @@ def test_an_approval_that_was_not_used_is_revoked(signed_in: Any, desk: Desk, ex
     question = asked(desk, **REFUND)
     answer = {"outcome": "approved", "digest": question["digest"]}
     assert desk.served.gateway.post(ALICE, f"{path_of(question)}/answer", answer).status == 200
-    sent: list[Any] = []
-
-    def revoked(route: Any) -> None:
-        sent.append(route.request.post_data_json)
-        route.fulfill(json={**question, "outcome": "revoked"})
-
-    signed_in.route("**/revoke", revoked)
     signed_in.goto(f"{desk.served.url}#/tasks/{question['task_id']}")
     part = signed_in.get_by_role("region", name="Asked of people")
     expect(part.get_by_text("It wasn't begun yet.")).to_be_visible()
@@ -280,18 +273,12 @@ def test_an_approval_that_was_not_used_is_revoked(signed_in: Any, desk: Desk, ex
     signed_in.get_by_label("Reason").fill("Too soon")
     signed_in.get_by_role("button", name="Revoke it").click()
     expect(signed_in.get_by_role("dialog")).to_have_count(0)
-    assert sent == [{"reason": "Too soon"}]
+    expect(part.get_by_text("It was approved, and revoked.")).to_be_visible()
+    assert now(desk, question)["decisions"][-1]["reason"] == "Too soon"
 
 
 def test_an_action_is_approved_now_and_later(signed_in: Any, desk: Desk, expect: Any) -> None:
     question = asked(desk, **REFUND)
-    sent: list[Any] = []
-
-    def approved(route: Any) -> None:
-        sent.append(route.request.post_data_json)
-        route.fulfill(json={**question, "outcome": "approved"})
-
-    signed_in.route("**/answer", approved)
     opened(signed_in, desk, question)
     until_live(signed_in)
     signed_in.keyboard.press("s")
@@ -302,18 +289,27 @@ def test_an_action_is_approved_now_and_later(signed_in: Any, desk: Desk, expect:
     dialog.get_by_label("Until").fill("2030-01-01T00:00")
     dialog.get_by_label("Times").fill("3")
     dialog.get_by_role("button", name="Approve, now and later").click()
-    assert sent == []  # more than seven days ahead
+    assert now(desk, question)["outcome"] == "open"  # that is more than seven days ahead
     dialog.get_by_label("Until").fill(signed_in.evaluate(IN_TWO_DAYS))
     dialog.get_by_role("button", name="Approve, now and later").click()
     expect(dialog).to_have_count(0)
-    (body,) = sent
-    assert body["digest"] == question["digest"]
-    assert (body["standing"]["for"], body["standing"]["times"]) == ("tool", 3)
+    (stands,) = desk.served.gateway.get(ALICE, "/standing-answers").json["items"]
+    assert (stands["for"], stands["times"], stands["by"]) == ("tool", 3, "alice")
+    later = asked(desk, **REFUND | {"arguments": {"amount": 7}})
+    assert later["outcome"] == "approved"
+    whole = opened(signed_in, desk, later)
+    expect(whole.get_by_text("approved, by a standing answer")).to_be_visible()
+    signed_in.goto(f"{desk.served.url}#/standing-answers")
+    expect(signed_in.get_by_text("used 1 of 3 times, of which 1 weren't begun yet")).to_be_visible()
+    signed_in.get_by_role("link", name="answer to this").click()
+    expect(whole.get_by_text('"amount": 100')).to_be_visible()
 
 
 IN_TWO_DAYS = "new Date(Date.now() + 2 * 86400000).toISOString().slice(0, 16)"
+BEFORE = {"question_id": "qst_1", "task_id": "task_1", "by": ["bob"], "at": "2026-11-27T08:00:00.000Z"}
 STANDING = {
-    "id": "std_1",
+    "for": "arguments",
+    "id": "sta_1",
     "agent": "qa",
     "tool": "refund",
     "digest": "0" * 64,
@@ -323,6 +319,7 @@ STANDING = {
     "until": "2099-11-27T08:00:00.000Z",
     "times": 10,
     "used": 3,
+    "begun": 3,
     "task_id": "task_1",
     "question_id": "qst_1",
 }
@@ -330,7 +327,7 @@ STANDING = {
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_standing_answers_are_listed_and_revoked(signed_in: Any, desk: Desk, expect: Any, scheme: str) -> None:
-    items = [STANDING, {**STANDING, "id": "std_2", "tool": TRICKS[0], "digest": None, "arguments": None}]
+    items = [STANDING, {**STANDING, "id": "sta_2", "tool": TRICKS[0], "digest": None, "arguments": None}]
 
     def standing(route: Any) -> None:
         if route.request.method == "DELETE":
@@ -355,7 +352,7 @@ def test_standing_answers_are_listed_and_revoked(signed_in: Any, desk: Desk, exp
 
 def test_what_differs_from_the_last_approval_is_shown(signed_in: Any, desk: Desk, expect: Any) -> None:
     question = asked(desk, **{**REFUND, "arguments": {"amount": 100, "to": {"name": "Ada"}, "fast": True}})
-    before = {"question_id": "qst_0", "task_id": question["task_id"], "by": "bob", "at": "2026-11-20T08:00:00.000Z"}
+    before = {"question_id": "qst_0", "task_id": question["task_id"], "by": ["bob"], "at": "2026-11-20T08:00:00.000Z"}
     was = {"amount": 10, "to": {"name": "Ada", "a.b": None}}
     with_fields(signed_in, before={**before, "arguments": was})
     whole = opened(signed_in, desk, question)
@@ -374,14 +371,14 @@ def test_what_differs_from_the_last_approval_is_shown(signed_in: Any, desk: Desk
 def test_what_an_agent_asks_is_text_in_its_box(signed_in: Any, desk: Desk, expect: Any, width: int) -> None:
     tricks = "\n".join(TRICKS)
     fields: dict[str, Any] = {trick[:60]: {"type": "string", "title": trick} for trick in TRICKS}
-    fields[TRICKS[3]] = {"enum": TRICKS[:4], "description": TRICKS[3]}
-    form = {"type": "object", "properties": fields}
+    fields[TRICKS[3]] = {"type": "string", "enum": TRICKS[:4], "enumNames": TRICKS[:4], "description": TRICKS[3]}
+    form = {"type": "object", "properties": fields, "title": TRICKS[3], "description": TRICKS[0]}
     questions = [
         asked(desk, kind="action", text=tricks, tool=TRICKS[0], arguments={TRICKS[3]: TRICKS, "__proto__": TRICKS[1]}),
         asked(desk, kind="choice", text=TRICKS[3], options=TRICKS),
         asked(desk, kind="form", text=TRICKS[2], form=form),
     ]
-    with_fields(signed_in, before={**STANDING, "at": STANDING["since"], "arguments": {"was": TRICKS}})
+    with_fields(signed_in, before={**BEFORE, "arguments": {"was": TRICKS}})
     signed_in.set_viewport_size({"width": width, "height": 860})
     for question in questions:
         whole = opened(signed_in, desk, question)
@@ -409,7 +406,7 @@ def test_axe_finds_nothing_of_a_question(signed_in: Any, desk: Desk, expect: Any
     other = {"outcome": "approved", "digest": question["digest"], "arguments": {"amount": 10}}
     assert desk.served.gateway.post(human(name="bob"), f"{path_of(question)}/answer", other).status == 200
     was = {"amount": 7, "by": "post"}
-    with_fields(signed_in, before={**STANDING, "at": STANDING["since"], "arguments": was}, answerable=False)
+    with_fields(signed_in, before={**BEFORE, "arguments": was}, answerable=False)
     opened(signed_in, desk, question)
     until_live(signed_in)
     nothing_found(signed_in)

@@ -92,7 +92,7 @@ export function Trouble({ of, what = "" }) {
   const hint = problem.code ? advice(problem) : "";
   return html`<div class="trouble" role="alert">
     <p><strong>${isUnknown(of) ? `${UNKNOWN}.` : what || "That didn't work."}</strong> <${Said} of=${problem.message} /></p>
-    ${problem.errors?.length ? html`<ul>${problem.errors.map((each) => html`<li><code>${each.field}</code> <${Said} of=${each.message} /></li>`)}</ul>` : null}
+    ${problem.errors?.length ? html`<ul>${problem.errors.map((each) => html`<li><code><${Said} of=${each.field} /></code> <${Said} of=${each.message} /></li>`)}</ul>` : null}
     ${hint && html`<p>${hint}</p>`}
     ${problem.requestId && html`<p class="faint">${problem.status} <code>${problem.code}</code> · request <${Id} of=${problem.requestId} /></p>`}
   </div>`;

@@ -6,7 +6,7 @@ import { Data, Said } from "../../ui/parts.js";
 
 /** @typedef {import("../../ui/ask.js").FieldOf} FieldOf */
 /** @typedef {{fields: FieldOf[], read: (values: Record<string, string>) => unknown}} Form */
-/** @typedef {{type?: unknown, enum?: unknown, title?: unknown, description?: unknown, default?: unknown, minLength?: number, maxLength?: number,
+/** @typedef {{type?: unknown, enum?: unknown, enumNames?: unknown, title?: unknown, description?: unknown, default?: unknown, minLength?: number, maxLength?: number,
  *   minimum?: number, maximum?: number}} Property */
 
 /** Names of fields are numbers: what an agent calls them names nothing of the page. @param {import("./list.js").Question} question @returns {Form} */
@@ -36,9 +36,9 @@ function fieldOf(name, property, of, isRequired) {
   if (choices) {
     const at = choices.findIndex((each) => each === of.default);
     const none = /** @type {[string, any][]} */ (isRequired ? [] : [["", "leave it out"]]);
-    return { ...common, type: "radio", options: [...none, ...numbered(choices.map((each) => (of.type === "boolean" && !of.enum ? each ? "yes" : "no" : String(each))))], ...(at < 0 ? isRequired ? {} : { value: "" } : { value: String(at) }) };
+    return { ...common, type: "radio", options: [...none, ...numbered(choices.map((each, number) => wordOf(of, each, number)))], ...(at < 0 ? isRequired ? {} : { value: "" } : { value: String(at) }) };
   }
-  const value = of.default === undefined ? "" : String(of.default);
+  const value = of.default === undefined || of.default === null ? "" : String(of.default);
   if (of.type === "string") return { ...common, type: "textarea", rows: 1, value };
   if (of.type !== "number" && of.type !== "integer") return { ...common, type: "textarea", rows: 4, label: html`${common.label} <span class="faint">as JSON</span>` };
   const [min, max] = [of.minimum, of.maximum].map((each) => (each === undefined ? undefined : String(each)));
@@ -48,13 +48,17 @@ function fieldOf(name, property, of, isRequired) {
 /** @param {string} name @param {Property} of */
 const titleOf = (name, of) => (typeof of.title === "string" ? of.title : name);
 
+/** A value is always shown, also where the agent calls it otherwise. @param {Property} of @param {unknown} value @param {number} at */
+const wordOf = (of, value, at) => (of.type === "boolean" && !of.enum ? value ? "yes" : "no" : Array.isArray(of.enumNames) && of.enumNames[at] !== undefined ? `${value} (${of.enumNames[at]})` : String(value));
+
 /** What it is called, and the name that the agent gets the answer by. @param {{property: string, of: Property}} props */
 const Called = ({ property, of }) => html`<${Said} of=${titleOf(property, of)} />${titleOf(property, of) !== property && html` <span class="faint"><${Said} of=${property} /></span>`}`;
 
 /** @param {{of: Record<string, any>}} props */
 export function Asked({ of }) {
   const properties = Object.entries(Object(of.properties));
-  return html`<ul>${properties.map(([name, each]) => html`<li><${Called} property=${name} of=${Object(each)} />${each?.description && html`: <${Said} of=${each.description} />`}</li>`)}</ul>
+  return html`${of.title && html`<p><strong><${Said} of=${of.title} /></strong></p>`}${of.description && html`<p><${Said} of=${of.description} /></p>`}
+    <ul>${properties.map(([name, each]) => html`<li><${Called} property=${name} of=${Object(each)} />${each?.description && html`: <${Said} of=${each.description} />`}</li>`)}</ul>
     <${Data} of=${of} title="The form, as the agent wrote it" open=${properties.length === 0} />`;
 }
 

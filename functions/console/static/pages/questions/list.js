@@ -4,10 +4,7 @@ import { useList } from "../../core/live.js";
 import { decided } from "../../core/pending.js";
 import { Left, Said } from "../../ui/parts.js";
 
-/** `before`: the last approval of the same tool for the same agent. What an earlier release's API doesn't tell is left out.
- * @typedef {import("api").DecisionView & {standing_answer?: string | null}} Decision
- * @typedef {{question_id: string, task_id: string, by: string, at: string, arguments: any}} Before
- * @typedef {Omit<import("api").QuestionView, "decisions" | "outcome"> & {outcome: string, decisions: Decision[], answerable?: boolean, before?: Before | null}} Question */
+/** `before`: of one that was read alone. @typedef {import("api").QuestionView & {before?: import("api").BeforeView | null}} Question */
 
 const SHOWN = 300;
 

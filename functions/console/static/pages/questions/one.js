@@ -107,11 +107,11 @@ function Whatever({ of, title }) {
   return text.length > LONG ? html`<details class="data" open><summary>${text.length.toLocaleString()} characters</summary>${whole}</details>` : html`<div class="data">${whole}</div>`;
 }
 
-/** @param {{before: import("./list.js").Before | null, now: unknown}} props */
+/** @param {{before: import("api").BeforeView | null, now: unknown}} props */
 function Before({ before, now }) {
   if (!before) return html`<p>This tool wasn't approved for this agent before.</p>`;
   const isSame = changesOf(before.arguments, now).length === 0;
-  return html`<p>${isSame ? "The same arguments were approved" : "Other arguments were approved"} by <${Said} of=${before.by} />, <${Ago} at=${before.at} />,
+  return html`<p>${isSame ? "The same arguments were approved" : "Other arguments were approved"} by <${Said} of=${before.by.join(", ")} />, <${Ago} at=${before.at} />,
     for <a href=${address(`/tasks/${before.task_id}`)}>this task</a>.</p>${!isSame && html`<${Changes} was=${before.arguments} is=${now} />`}`;
 }
 
