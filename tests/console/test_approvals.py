@@ -355,6 +355,26 @@ def test_what_has_not_changed_is_not_sent_again(signed_in: Any, desk: Desk) -> N
         assert set(reads) == {304}, desk.served.answered
 
 
+def test_of_two_people_whom_a_rule_asks_for_the_first_is_told_that_it_waits(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    rules = {"approval_rules": [{"target": "qa", "people": ["alice", "bob"], "needed": 2}]}
+    assert desk.served.gateway.put(ALICE, "/workspace/settings", rules).status == 200
+    asks = {"agent": "qa", "reason": "Try the new sign-in page"}
+    task = desk.served.agents.hand_off("ciso", "qa", target=asks)["task"]["id"]
+    signed_in.goto(f"{desk.served.url}#/approvals?task={task}")
+    for text in ("2 different people", "alice, bob"):
+        expect(_whole(signed_in).get_by_text(text)).to_be_visible()
+    _until_live(signed_in)
+    signed_in.keyboard.press("a")
+    expect(signed_in.get_by_text("It waits for others to approve it, too.")).to_be_visible()
+    signed_in.goto(f"{desk.served.url}#/approvals?task={task}")
+    expect(_whole(signed_in).get_by_text("You have approved it")).to_be_visible()
+    expect(_whole(signed_in).get_by_text("Approved so far by alice: 1 of 2.")).to_be_visible()
+    assert desk.served.gateway.post(human(name="bob"), f"/tasks/{task}/approve", {}).status == 200
+    assert _task(desk, task)["state"] == "delegated"
+
+
 def test_no_network_is_said_and_mends_itself(signed_in: Any, desk: Desk, expect: Any) -> None:
     desk.served.is_away = True
     notice = signed_in.get_by_text("The API doesn't answer")

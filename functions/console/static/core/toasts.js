@@ -66,6 +66,7 @@ const ADVICE = {
   review_closed: "The page shows what was decided.",
   question_over: "Somebody was first, or its time is over. The page shows how it is now.",
   not_asked: "Others may answer it: the page names them.",
+  approval_counted: "Others have to approve it, too.",
   receipt_refused: "The page shows how it is now.",
   task_ended: "It has ended. A retry makes a new task of it.",
   undo_window_over: "An agent may have it already. Cancel the task to stop it.",

@@ -4,6 +4,7 @@ import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
 import { Ago, Facts, Flags, Id, Key, Loading, Said, Trouble, Way } from "../../ui/parts.js";
 import { Asked } from "../task/asked.js";
+import { approverFacts, Rule } from "../questions/approvers.js";
 import { LateResults } from "../task/past.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
@@ -17,11 +18,13 @@ export function Whole({ task, acts, isLive, onShown, onBack }) {
     <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
     <${Head} task=${task} />
     <${Decide} acts=${{ approve: ["Approve", "a"], next: ["Next", "n"], defer: ["Defer", "d"], split: ["Split", "s"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
+    <${Rule} of=${task.approval} />
     ${task.version > 1 && html`<${TakenBack} task=${task} />`}
     <${Content} task=${task} ids=${[task.id]} onShown=${onShown} />
     ${task.version > 1 && html`<${LateResults} task=${task} />`}
     <${Facts} of=${[
     ["Revision", html`<${Fragment}>${task.revision} <span class="faint">your approval is for this one</span><//>`],
+    ...(task.approval ? approverFacts(task.approval) : []),
     ["Priority", task.priority],
     ["Effort", task.effort],
     ["Due", task.due_date],

@@ -6,6 +6,7 @@ import { who } from "../../core/session.js";
 import { exact } from "../../core/time.js";
 import { Ago, Facts, Id, Key, Left, Loading, Said, Trouble } from "../../ui/parts.js";
 import { pathOf, revoke } from "./acts.js";
+import { approverFacts, useWhyNot } from "./approvers.js";
 import { Changes, changesOf } from "./changed.js";
 import { Asked } from "./form.js";
 import { Kind } from "./list.js";
@@ -24,10 +25,9 @@ export function Whole({ at, shown, onShown, run, onBack }) {
   const { data, problem } = useLive(pathOf(at), { everyMs: 5000 });
   const now = /** @type {Question | null} */ (data);
   const [first, setFirst] = useState(/** @type {Question | null} */ (null));
-  const { data: settings } = useLive(now?.group ? "/workspace/settings" : null, { everyMs: 30_000 });
   if (now && !first) setFirst(now);
   const isChanged = Boolean(first && now && asked(first) !== asked(now));
-  const why = now ? whyNot(now, settings?.groups) : "";
+  const why = useWhyNot(now);
   const live = now?.outcome === "open" && !isChanged && !problem ? now : null;
   useEffect(() => {
     onShown(live && { seen: live, why });
@@ -51,9 +51,7 @@ export function Whole({ at, shown, onShown, run, onBack }) {
     ["Agent", html`<a href=${address(`/agents/${now.agent}`)}><${Said} of=${now.agent} /></a>`],
     ["Task", html`<a href=${address(`/tasks/${now.task_id}`)}>the task that it works on</a>`],
     ["Until", html`<${Fragment}><${Left} at=${now.until} /> <span class="faint">${exact(now.until).split("\n")[0]}</span><//>`],
-    ["Who may", html`<${Who} of=${now} />`],
-    ["Who may not", now.never.length > 0 && html`<${Said} of=${now.never.join(", ")} />`],
-    ["Needed", now.needed === 1 ? "one person" : `${now.needed} different people, who say the same`],
+    ...approverFacts(now),
     ["Digest", now.digest && html`<${Id} of=${now.digest} />`],
     ["Question", html`<${Id} of=${now.id} />`],
   ]} /></article>`;
@@ -61,13 +59,6 @@ export function Whole({ at, shown, onShown, run, onBack }) {
 
 /** @param {{to: () => void}} props */
 const Back = ({ to }) => html`<div class="row narrow-only"><button type="button" onClick=${to}>← Back to the list</button></div>`;
-
-/** Why the reader may not decide, in words; empty if they may, as far as the page knows. @param {Question} question @param {Record<string, string[]> | undefined} groups */
-function whyNot({ people, group, never }, groups) {
-  if (never.includes(`human:${who.value}`)) return "You may not decide on this: it was asked by you, or on your behalf.";
-  if (people.includes(who.value) || (people.length === 0 && !group) || (group && !groups)) return "";
-  return group && groups?.[group]?.includes(who.value) ? "" : "You may not decide on this: others are named below.";
-}
 
 /** @type {Record<Act, [string, string]>} */
 const ACTS = { approve: ["Approve", "a"], reply: ["Answer", "a"], change: ["Other arguments", "e"], standing: ["Now and later", "s"], refuse: ["Refuse", "x"] };
@@ -85,8 +76,8 @@ const ENDS = { approved: "It was approved.", answered: "It was answered.", refus
 
 /** @param {{of: Question}} props */
 export function Closed({ of }) {
-  const isUnused = of.outcome === "approved" && !of.used_at && Date.parse(of.until) > Date.now();
-  return html`<p class="notice" role="status">${ENDS[of.outcome] ?? html`It is <${Said} of=${of.outcome} />.`}${of.used_at ? html` It was begun <${Ago} at=${of.used_at} />.` : isUnused && html` It wasn't begun yet.
+  const isOver = Date.parse(of.until) <= Date.now();
+  return html`<p class="notice" role="status">${ENDS[of.outcome] ?? html`It is <${Said} of=${of.outcome} />.`}${of.used_at ? html` It was begun <${Ago} at=${of.used_at} />.` : of.outcome === "approved" && isOver ? " It wasn't begun in time, and can't be any more." : of.outcome === "approved" && html` It wasn't begun yet.
     ${" "}<button type="button" class="danger" onClick=${() => revoke(of)}>Revoke</button>`}</p>`;
 }
 
@@ -113,12 +104,6 @@ function Before({ before, now }) {
   const isSame = changesOf(before.arguments, now).length === 0;
   return html`<p>${isSame ? "The same arguments were approved" : "Other arguments were approved"} by <${Said} of=${before.by.join(", ")} />, <${Ago} at=${before.at} />,
     for <a href=${address(`/tasks/${before.task_id}`)}>this task</a>.</p>${!isSame && html`<${Changes} was=${before.arguments} is=${now} />`}`;
-}
-
-/** @param {{of: Question}} props */
-function Who({ of: { people, group } }) {
-  if (people.length === 0 && !group) return html`any person`;
-  return html`${people.length > 0 && html`<${Said} of=${people.join(", ")} />`}${people.length > 0 && group && ", and "}${group && html`the group <${Said} of=${group} />`}`;
 }
 
 /** `propose`: approves what another person has approved. @param {{of: Question, propose: ((proposed: unknown) => void) | null}} props */
