@@ -32,6 +32,7 @@ PAGES = {
     "new-tool": ("/new-tool", "Once it has a name"),
     "chat": ("/chat", "A new conversation"),
     "conversation": ("/chat/{talk}", "50,000 tokens left"),
+    "standing": ("/standing-answers", "Nothing is approved by itself"),
     "settings": ("/settings", "Undo window"),
     "tracker": ("/tracker", "No tracker is connected"),
     "memory": ("/memory", "One queue for each kind of work"),

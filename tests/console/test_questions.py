@@ -413,6 +413,47 @@ def test_axe_finds_nothing_of_a_question(signed_in: Any, desk: Desk, expect: Any
     signed_in.unroute_all(behavior="ignoreErrors")
 
 
+def test_large_arguments_are_whole_and_say_how_large_they_are(signed_in: Any, desk: Desk, expect: Any) -> None:
+    question = asked(desk, **REFUND | {"arguments": {f"line{number}": "as it was" for number in range(1000)}})
+    whole = opened(signed_in, desk, question)
+    expect(whole.get_by_text("line999")).to_be_attached()
+    expect(whole.locator("summary")).to_have_text(re.compile(r"^2\d,\d{3} characters$"))
+    until_live(signed_in)
+    signed_in.keyboard.press("a")
+    expect(signed_in.get_by_text("more screens below")).to_be_visible()
+    assert now(desk, question)["outcome"] == "open"
+
+
+def test_who_is_in_the_group_may_answer_and_who_is_not_reads_why(signed_in: Any, desk: Desk, expect: Any) -> None:
+    for members, words in ((["bob"], "others are named below"), (["alice"], "")):
+        assert desk.served.gateway.put(ALICE, "/workspace/settings", {"groups": {"finance": members}}).status == 200
+        whole = opened(signed_in, desk, asked(desk, **REFUND, group="finance"))
+        expect(whole.get_by_text("the group finance")).to_be_visible()
+        if words:
+            expect(whole.get_by_role("note")).to_contain_text(words)
+        else:
+            until_live(signed_in)
+        signed_in.goto(f"{desk.served.url}#/start")
+
+
+def test_what_was_typed_outlives_the_session(signed_in: Any, desk: Desk, expect: Any) -> None:
+    question = asked(desk, kind="choice", text="Which way?", options=["by train", "by ship"])
+    opened(signed_in, desk, question)
+    until_live(signed_in)
+    signed_in.keyboard.press("a")
+    signed_in.get_by_role("radio", name="by ship").check()
+    over = {"title": "Over", "status": 401, "code": "token_refused"}
+    signed_in.route("**/answer", lambda route: route.fulfill(status=401, json=over))
+    signed_in.get_by_role("dialog").get_by_role("button", name="Answer").click()
+    signed_in.get_by_label("Your token").fill(desk.served.token(ALICE))
+    signed_in.unroute_all(behavior="ignoreErrors")
+    signed_in.keyboard.press("Enter")
+    expect(signed_in.get_by_role("radio", name="by ship")).to_be_checked()
+    signed_in.get_by_role("dialog").get_by_role("button", name="Answer").click()
+    expect(signed_in.get_by_role("dialog")).to_have_count(0)
+    assert now(desk, question)["decisions"][0]["answer"] == "by ship"
+
+
 def test_an_older_api_knows_no_questions(signed_in: Any, desk: Desk, expect: Any) -> None:
     gone = {"title": "Not found", "status": 404, "code": "not_found"}
     signed_in.route("**/questions?*", lambda route: route.fulfill(status=404, json=gone))

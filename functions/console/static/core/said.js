@@ -40,9 +40,11 @@ export function plain(text) {
   return pieces(text).map((piece) => ("text" in piece ? piece.text : `⟨${piece.code}⟩`)).join("");
 }
 
-/** JSON with an escape for each hidden character: the same value, which a field shows whole. @param {string} json */
+/** JSON with an escape for each hidden character: the same value, which a field shows whole.
+ * @param {string} json */
 export function escaped(json) {
-  return json.replace(EACH, (character) => character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+  const escape = (/** @type {string} */ unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return json.replace(EACH, (character) => character.split("").map(escape).join(""));
 }
 
 /** @param {string} character */

@@ -1,4 +1,5 @@
-/** What waits for a person: questions of agents, and handoffs by direction and reason, with what exactly would be approved. */
+/** What waits for a person: questions of agents, and handoffs by direction and reason, with what exactly would be
+ * approved. */
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
@@ -9,8 +10,8 @@ import { Empty, Flags, Loading, Said, Trouble, Way, Ago, Key } from "../ui/parts
 import { approve, AT_ONCE, defer, dismiss, next, split } from "./approvals/decisions.js";
 import { grouped } from "./approvals/groups.js";
 import { Many, Whole } from "./approvals/whole.js";
-import { approve as allow, change, refuse, reply, standing } from "./questions/acts.js";
-import { Questions, useQuestions } from "./questions/list.js";
+import { atQuestion, atTask, decideOn, NOWHERE, useAsks } from "./questions/desk.js";
+import { Questions } from "./questions/list.js";
 import { Whole as Question } from "./questions/one.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
@@ -38,12 +39,11 @@ export default function Approvals({ query }) {
     for (const id of ids) isOn ? kept.add(id) : kept.delete(id);
     setChosen(kept);
   };
-  const asks = useQuestions(query.q ?? "");
-  const question = marked.length === 0 && query.question ? asks.questions.find((each) => each.id === query.question) ?? (query.of ? { id: query.question, task_id: query.of } : null) : null;
-  const [shownQuestion, setShownQuestion] = useState(/** @type {import("./questions/one.js").Shown | null} */ (null));
+  const asks = useAsks(query);
+  const question = marked.length === 0 && query.question ? asks.chosen : null;
   /** All that waits, in the order of the page. */
-  const stops = [...asks.questions.map((each) => ({ ...NOWHERE, question: each.id, of: each.task_id })), ...order.map((task) => ({ ...NOWHERE, task: task.id }))];
-  const here = stops.findIndex((stop) => (query.question ? stop.question === query.question : stop.task === at?.id && at));
+  const stops = [...asks.questions.map(atQuestion), ...order.map((task) => atTask(task.id))];
+  const here = stops.findIndex((stop) => (question ? stop.question === question.id : at && stop.task === at.id));
   const move = (/** @type {number} */ by) => {
     const to = stops[Math.min(stops.length - 1, Math.max(0, here < 0 ? 0 : here + by))];
     if (to) setQuery(to);
@@ -76,27 +76,24 @@ export default function Approvals({ query }) {
     split: () => { if (meant.length === 1) decide(([task], then) => split(/** @type {Seen} */ (task), then)); } };
 
   const answer = (/** @type {import("./questions/one.js").Act} */ act, /** @type {unknown} */ proposed = undefined) => {
+    const { shown: asked } = asks;
     if (!question) return;
-    if (shownQuestion?.why) {
-      toast(shownQuestion.why);
-      return;
+    if (asked?.why) toast(asked.why);
+    else if (isSeen(asked?.seen.id === question.id, act !== "refuse", question.id) && asked) {
+      const following = stops[here + 1] ?? stops[here - 1] ?? NOWHERE;
+      decideOn(asked, act, () => setQuery(following), proposed);
     }
-    if (!isSeen(shownQuestion?.seen.id === question.id, act !== "refuse", question.id) || !shownQuestion) return;
-    const following = stops[here + 1] ?? stops[here - 1] ?? NOWHERE;
-    const { seen } = shownQuestion;
-    const how = seen.kind !== "action" ? act === "refuse" ? refuse : act === "approve" || act === "reply" ? reply : null : { approve: allow, reply: allow, change, standing, refuse }[act];
-    how?.(seen, () => setQuery(following), proposed);
   };
 
   useKeys("Approvals", {
     j: { does: "next one", repeats: true, run: () => move(1) },
     k: { does: "one before", repeats: true, run: () => move(-1) },
-    a: { does: "approve; answer a question", run: () => (question ? answer("approve") : acts.approve()) },
+    a: { does: question ? "approve, or answer" : "approve", run: () => (question ? answer("approve") : acts.approve()) },
     e: { does: "approve an action with other arguments", run: () => answer("change") },
     n: { does: "approve for a worker that asks by id (next)", run: acts.next },
     d: { does: "defer", run: acts.defer },
-    x: { does: "dismiss; refuse what an agent asks", run: () => (question ? answer("refuse") : acts.dismiss()) },
-    s: { does: "split; approve an action now and later", run: () => (question ? answer("standing") : acts.split()) },
+    x: { does: question ? "refuse" : "dismiss", run: () => (question ? answer("refuse") : acts.dismiss()) },
+    s: { does: question ? "approve, now and later" : "split", run: () => (question ? answer("standing") : acts.split()) },
     m: { does: "mark, to decide on many at once", run: () => { if (at) { choose([at.id], !chosen.has(at.id)); move(1); } } },
     o: { does: "open the task", run: () => { if (at || question) go(`/tasks/${at?.id ?? question?.task_id}`); } },
     Escape: { does: "back to the list", run: () => { setChosen(new Set()); setQuery(NOWHERE); } },
@@ -105,23 +102,26 @@ export default function Approvals({ query }) {
 
   if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
   const count = all.length + asks.questions.length;
-  const isGone = Boolean(query.task) && !query.question && !at && !decided.value.has(query.task ?? "") && !query.q && !data?.more;
+  const isGone = Boolean(query.task) && !question && !at && !decided.value.has(query.task ?? "") && !query.q && !data?.more;
   return html`<div class=${`desk ${(marked.length ? isReading : at || question || isGone) ? "has-one" : ""}`}>
     <section class="pile" aria-label="What waits">
-      <div class="head"><h1>Approvals</h1><span class="faint">${count} waiting${data?.more || asks.more ? " and more" : ""}</span>
+      <div class="head"><h1>Approvals</h1>
+        <span class="faint">${count} waiting${data?.more || asks.more ? " and more" : ""}</span>
         <a href=${address("/standing-answers")}>Standing answers</a></div>
       <input type="search" aria-label="Filter by words" placeholder="Filter" value=${query.q ?? ""} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} />
       <${Trouble} of=${problem ?? asks.problem} what="The list can't be read." />
       ${marked.length > 0 && html`<div class="row many" role="group" aria-label="Marked">
         <strong>${marked.length} marked</strong><button type="button" class="narrow-only" onClick=${() => setReading(true)}>Read and decide</button>
         <button type="button" onClick=${() => setChosen(new Set())}>Unmark</button></div>`}
-      <${Questions} of=${asks.questions} at=${question?.id} choose=${(/** @type {import("./questions/list.js").Question} */ each) => setQuery({ ...NOWHERE, question: each.id, of: each.task_id })} />
+      <${Questions} of=${asks.questions} at=${question?.id}
+        choose=${(/** @type {{id: string, task_id: string}} */ each) => setQuery(atQuestion(each))} />
       ${groups.map((group) => html`<${Group} key=${group.key} group=${group} at=${at} chosen=${chosen} choose=${choose} />`)}
       ${count === 0 && !problem && html`<${Nothing} isFiltered=${Boolean(query.q)} />`}
     </section>
     <section class="one" aria-label="What would be approved">
       ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setReading(false)} />`
-    : question ? html`<${Question} key=${question.id} at=${question} shown=${shownQuestion} onShown=${setShownQuestion} run=${answer} onBack=${() => setQuery(NOWHERE)} />`
+    : question ? html`<${Question} key=${question.id} at=${question} shown=${asks.shown} onShown=${asks.setShown}
+      run=${answer} onBack=${() => setQuery(NOWHERE)} />`
     : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setQuery({ task: null })} />`
     : isGone ? html`<${Empty} title="That task doesn't wait any more"><p>Somebody has decided on it, or it was deferred.
         <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or <a href=${address("/approvals")}>what waits</a>.</p><//>`
@@ -130,9 +130,6 @@ export default function Approvals({ query }) {
     </section>
   </div>`;
 }
-
-/** What may be chosen, and isn't. @type {Record<"task" | "question" | "of", string | null>} */
-const NOWHERE = { task: null, question: null, of: null };
 
 /** What is longer than what is read at a glance and a turn of the wheel: nobody approves it by its beginning, untold. */
 const LONG_SCREENS = 3;
@@ -154,7 +151,7 @@ function Group({ group, at, chosen, choose }) {
       <${Way} from=${group.from} to=${group.to} /></label> <span class="faint">${group.reason} · ${ids.length}</span></legend>
     <ul>${group.tasks.map((task) => html`<li key=${task.id} class=${`item ${task.id === at?.id ? "at" : ""}`}>
       <input type="checkbox" checked=${chosen.has(task.id)} aria-label=${`Mark ${task.title}`} onChange=${(/** @type {any} */ event) => choose([task.id], event.target.checked)} />
-      <button type="button" class="open" aria-current=${task.id === at?.id ? "true" : undefined} onClick=${() => setQuery({ ...NOWHERE, task: task.id })}>
+      <button type="button" class="open" aria-current=${task.id === at?.id ? "true" : undefined} onClick=${() => setQuery(atTask(task.id))}>
         <span class=${`priority ${task.priority}`}>${task.priority}</span> <span class="title"><${Said} of=${task.title} /></span>
         <span class="faint"><${Ago} at=${task.created_at} /></span><${Flags} of=${task.flags} /></button></li>`)}</ul>
   </fieldset>`;
@@ -164,7 +161,8 @@ function Group({ group, at, chosen, choose }) {
 function Nothing({ isFiltered }) {
   if (isFiltered) return html`<${Empty} title="Nothing fits the filter"><p><button type="button" onClick=${() => setQuery({ q: null })}>Show all</button></p><//>`;
   return html`<${Empty} title="Nothing waits for you">
-    <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it within two seconds.</p>
+    <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it
+      within two seconds.</p>
     <p>To let work through by itself, set an agent's approval to <code>auto</code>; a handoff tool approves one route.</p><//>`;
 }
 

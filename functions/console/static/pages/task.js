@@ -78,8 +78,8 @@ function Holder({ task }) {
       the lease ends in <strong><${Left} at=${claim.expires_at} over="a moment: it is over" /></strong>. <span class="faint">Fence ${claim.fence}</span></p>`;
   }
   if (wait) {
-    const others = wait.branches?.length ? `${wait.branches.length} branches (${wait.policy})` : wait.for === "callback" ? "an answer from outside" : "people's answers";
-    return html`<p class="holder">It waits for ${others},
+    const branches = wait.for === "branches" && `${wait.branches.length} branches (${wait.policy})`;
+    return html`<p class="holder">It waits for ${branches || (wait.for === "answers" ? "people's answers" : "an answer from outside")},
       since <${Ago} at=${wait.since} />${wait.until && html`, until <${Ago} at=${wait.until} />`}.</p>`;
   }
   if (task.state === "delegated" && task.ready_at) {

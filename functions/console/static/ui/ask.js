@@ -5,7 +5,7 @@ import { useTyped } from "../core/typed.js";
 import { Hidden, Said, Trouble } from "./parts.js";
 
 /** @typedef {{name: string, label: any, type?: string, value?: string, required?: boolean, hint?: any, min?: string,
- *   max?: string, step?: string, rows?: number, wrong?: string | undefined, options?: [string, any][]}} FieldOf */
+ *   max?: string, step?: string, rows?: number, isCode?: boolean, wrong?: string | undefined, options?: [string, any][]}} FieldOf */
 /** `run` may throw: what it throws is shown, and the fields stay as they are. `keep`: what the button says that does nothing.
  * `isOfNobody`: it is asked whoever is signed in, and stays when a session ends.
  * @typedef {{title: string, text?: any, fields?: FieldOf[], confirm: string, keep?: string, danger?: boolean, isOfNobody?: boolean,
@@ -92,18 +92,24 @@ export function Field({ of: { value: first = "", ...rest }, onInput }) {
 /** One of several, all of them in sight. @param {{of: FieldOf}} props */
 function Choice({ of }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const chosen = () => /** @type {HTMLInputElement | null | undefined} */ (box.current?.querySelector(":checked"))?.value;
-  const typed = useTyped(of.name, () => (chosen() === of.value ? undefined : chosen()));
-  return html`<fieldset class="field choices" ref=${box} aria-describedby=${of.hint ? `field-${of.name}-hint` : undefined}>
+  const typed = useTyped(of.name, () => {
+    const chosen = /** @type {HTMLInputElement | null | undefined} */ (box.current?.querySelector(":checked"))?.value;
+    return chosen === of.value ? undefined : chosen;
+  });
+  const hint = of.hint ? `field-${of.name}-hint` : undefined;
+  return html`<fieldset class="field choices" ref=${box} aria-describedby=${hint}>
     <legend>${of.label}${of.required ? "" : html` <span class="faint">(optional)</span>`}</legend>
-    ${(of.options ?? []).map(([value, text]) => html`<label key=${value}><input type="radio" name=${of.name} value=${value} required=${of.required}
-      defaultChecked=${value === (typed ?? of.value)} /> <span>${text}</span></label>`)}
-    ${of.hint && html`<p id=${`field-${of.name}-hint`} class="faint">${of.hint}</p>`}</fieldset>`;
+    ${(of.options ?? []).map(([value, text]) => html`<label key=${value}><input type="radio" name=${of.name}
+      value=${value} required=${of.required} defaultChecked=${value === (typed ?? of.value)} /> <span>${text}</span></label>`)}
+    ${of.hint && html`<p id=${hint} class="faint">${of.hint}</p>`}</fieldset>`;
 }
 
 /** @param {FieldOf} of @param {Record<string, unknown>} common */
 function controlOf(of, common) {
-  if (of.type === "textarea") return html`<textarea ...${common} rows=${of.rows ?? 3} class=${of.rows ? "json" : undefined} spellcheck=${!of.rows} defaultValue=${of.value ?? ""}></textarea>`;
+  if (of.type === "textarea") {
+    const looks = of.isCode ? { class: "code", spellcheck: false } : {};
+    return html`<textarea ...${common} ...${looks} rows=${of.rows ?? 3} defaultValue=${of.value ?? ""}></textarea>`;
+  }
   if (of.type === "select") {
     return html`<select ...${common}>${(of.options ?? []).map(([value, text]) => html`<option value=${value} selected=${value === of.value}>${text}</option>`)}</select>`;
   }

@@ -121,7 +121,7 @@ function bringIntoSight(list) {
 function useWaiting() {
   const tasks = useLive("/tasks?state=needs&limit=100", { everyMs: 5000 });
   const questions = useLive("/questions?limit=100", { everyMs: 5000 });
-  const pages = [/** @type {import("api").TaskPage | null} */ (tasks.data), /** @type {import("api").QuestionPage | null} */ (questions.data)];
+  const pages = /** @type {({items: unknown[], next_cursor: string | null} | null)[]} */ ([tasks.data, questions.data]);
   const count = pages.reduce((sum, page) => sum + (page?.items.length ?? 0), 0);
   return count > 0 ? `${count}${pages.some((page) => page?.next_cursor) ? "+" : ""}` : "";
 }

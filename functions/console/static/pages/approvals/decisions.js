@@ -36,7 +36,8 @@ export async function approve(tasks, then) {
   if (approved.length === 0) return;
   const isCounted = approved.some((task) => task.state === "needs"); // a rule of the settings asks for others, too
   const seconds = Math.max(...approved.map((task) => (Date.parse(task.ready_at ?? task.updated_at) - Date.parse(task.updated_at)) / 1000));
-  toast(`${named("Approved", approved)}${isCounted ? ". It waits for others to approve it, too." : ""}`, seconds > 0 ? { seconds, undo: () => undo(approved) } : {});
+  const said = `${named("Approved", approved)}${isCounted ? ". It waits for others to approve it, too." : ""}`;
+  toast(said, seconds > 0 ? { seconds, undo: () => undo(approved) } : {});
   setTimeout(() => show(approved.map((task) => task.id)), 1000 * Math.max(seconds, 5));
   lookAgain();
 }

@@ -1,4 +1,5 @@
-/** What a person decides on a question. Without a dialog before it, it is sent three seconds later: what was approved may be begun at once. */
+/** What a person decides on a question. Without a dialog before it, it is sent three seconds later: what was approved
+ * may be begun at once. */
 import { html } from "../../lib.js";
 import { change as send, post } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
@@ -17,12 +18,16 @@ const HOUR_MS = 3_600_000;
 const SHOW_MS = 5000;
 
 /** @param {Pick<Question, "id" | "task_id">} question */
-export const pathOf = ({ id, task_id: task }) => `/tasks/${encodeURIComponent(task)}/questions/${encodeURIComponent(id)}`;
+export const pathOf = ({ id, task_id: task }) =>
+  `/tasks/${encodeURIComponent(task)}/questions/${encodeURIComponent(id)}`;
+
+/** @param {Question} question */
+const approvalOf = ({ digest }) => ({ outcome: "approved", digest });
 
 /** @param {Question} question @param {Then} then */
 export function approve(question, then) {
   const name = named(question);
-  decideLater([question.id], `Approved: ${name}`, ({ key, leaving, token }) => post(`${pathOf(question)}/answer`, { outcome: "approved", digest: question.digest }, { key, leaving, token })
+  decideLater([question.id], `Approved: ${name}`, (how) => post(`${pathOf(question)}/answer`, approvalOf(question), how)
     .then(tell, (error) => {
       show([question.id]);
       failed(`“${name}” stays as it is`, error, `“${name}”`);
@@ -32,29 +37,42 @@ export function approve(question, then) {
 
 /** @param {Question} question @param {Then} then @param {unknown} [proposed] arguments to begin with */
 export function change(question, then, proposed = question.arguments) {
+  const value = escaped(JSON.stringify(proposed, null, 2));
+  const field = { name: "arguments", label: "Arguments, as JSON", type: "textarea", rows: 14, isCode: true };
   ask({
     title: "Approve with other arguments",
-    text: html`It may call <code><${Said} of=${question.tool} /></code> once, with exactly these arguments, and is told so.`,
-    fields: [{ name: "arguments", label: "Arguments, as JSON", type: "textarea", rows: 14, required: true, value: escaped(JSON.stringify(proposed, null, 2)), hint: "A hidden character is written as \\u and its number." }],
+    text: html`It may call <code><${Said} of=${question.tool} /></code> once, with exactly these arguments, and is
+      told so.`,
+    fields: [{ ...field, required: true, value, hint: "A hidden character is written as \\u and its number." }],
     confirm: "Approve these",
-    run: ({ arguments: text = "" }) => answer(question, { outcome: "approved", digest: question.digest, arguments: argumentsOf(text) }, "Approved with other arguments", then),
+    run: ({ arguments: text = "" }) => answer(question, { ...approvalOf(question), arguments: argumentsOf(text) },
+      "Approved with other arguments", then),
   });
 }
 
 /** @param {Question} question @param {Then} then */
 export function standing(question, then) {
-  const [soon, last] = [HOUR_MS, 7 * 24 * HOUR_MS].map((each) => asField(new Date(Date.now() + each)));
+  const now = Date.now();
+  const [least, soon, last] = [now, now + HOUR_MS, now + 7 * 24 * HOUR_MS].map((at) => asField(new Date(at)));
+  const options = /** @type {[string, string][]} */ ([
+    ["arguments", "these arguments, exactly as they are now"],
+    ["tool", "this tool, whatever its arguments"],
+  ]);
   ask({
     title: "Approve, now and later",
-    text: html`When <${Said} of=${question.agent} /> asks for <code><${Said} of=${question.tool} /></code> again, it is approved at once, and nobody looks at it. You can revoke this at any time.`,
+    text: html`When <${Said} of=${question.agent} /> asks for <code><${Said} of=${question.tool} /></code> again, it is
+      approved at once, and nobody looks at it. You can revoke this at any time.`,
     fields: [
-      { name: "for", label: "For", type: "radio", required: true, value: "arguments", options: [["arguments", "these arguments, exactly as they are now"], ["tool", "this tool, whatever its arguments"]] },
-      { name: "until", label: "Until", type: "datetime-local", required: true, value: soon ?? "", min: asField(new Date()), max: last ?? "", hint: "At most seven days ahead." },
+      { name: "for", label: "For", type: "radio", required: true, value: "arguments", options },
+      { name: "until", label: "Until", type: "datetime-local", required: true, value: soon ?? "", min: least ?? "",
+        max: last ?? "", hint: "At most seven days ahead." },
       { name: "times", label: "Times", type: "number", required: true, value: "10", min: "1", max: "1000", step: "1" },
     ],
     confirm: "Approve, now and later",
-    run: ({ for: what, until = "", times }) => answer(question, { outcome: "approved", digest: question.digest,
-      standing: { for: what, until: new Date(until).toISOString(), times: Number(times) } }, "Approved, now and later", then),
+    run: ({ for: what, until = "", times }) => {
+      const stands = { for: what, until: new Date(until).toISOString(), times: Number(times) };
+      return answer(question, { ...approvalOf(question), standing: stands }, "Approved, now and later", then);
+    },
   });
 }
 
@@ -113,7 +131,8 @@ export function endStanding({ id }) {
   });
 }
 
-/** What the API says against it is shown in the dialog. @param {Question} question @param {object} body @param {string} said @param {Then} then */
+/** What the API says against it is shown in the dialog.
+ * @param {Question} question @param {object} body @param {string} said @param {Then} then */
 async function answer(question, body, said, then) {
   try {
     const after = await post(`${pathOf(question)}/answer`, body);

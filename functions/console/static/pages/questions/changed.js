@@ -4,7 +4,8 @@ import { Said } from "../../ui/parts.js";
 
 /** `was` or `is` undefined: it isn't there. @typedef {{at: string, was: unknown, is: unknown}} Change */
 
-/** Every value that differs, by where it stands. @param {unknown} was @param {unknown} is @param {string} [at] @returns {Change[]} */
+/** Every value that differs, by where it stands.
+ * @param {unknown} was @param {unknown} is @param {string} [at] @returns {Change[]} */
 export function changesOf(was, is, at = "") {
   if (JSON.stringify(was) === JSON.stringify(is)) return [];
   if (!isNested(was) || !isNested(is) || Array.isArray(was) !== Array.isArray(is)) return [{ at, was, is }];
@@ -20,13 +21,22 @@ const isNested = (value) => typeof value === "object" && value !== null && Objec
 const own = (of, name) => (Object.hasOwn(of, name) ? of[name] : undefined);
 
 /** @param {string} name */
-const step = (name) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${/^\d+$/.test(name) ? name : JSON.stringify(name)}]`);
+function step(name) {
+  if (/^[A-Za-z_]\w*$/.test(name)) return `.${name}`;
+  return /^\d+$/.test(name) ? `[${name}]` : `[${JSON.stringify(name)}]`;
+}
 
 /** @param {{was: unknown, is: unknown}} props */
 export function Changes({ was, is }) {
-  return html`<ul class="changes">${changesOf(was, is).map((each) => html`<li key=${each.at}><code><${Said} of=${each.at.replace(/^\./, "") || "all"} /></code>
-    ${each.was !== undefined && html` was <del><${Value} of=${each.was} /></del>`}
-    ${each.is === undefined ? html` <strong>gone</strong>` : html` ${each.was === undefined ? html`<strong>new</strong>` : "now"} <ins><${Value} of=${each.is} /></ins>`}</li>`)}</ul>`;
+  return html`<ul class="changes">${changesOf(was, is).map((each) => html`<${One} key=${each.at} of=${each} />`)}</ul>`;
+}
+
+/** @param {{of: Change}} props */
+function One({ of: { at, was, is } }) {
+  const then = was === undefined ? html`<strong>new</strong>` : "now";
+  return html`<li><code><${Said} of=${at.replace(/^\./, "") || "all"} /></code>
+    ${was !== undefined && html` was <del><${Value} of=${was} /></del>`}
+    ${is === undefined ? html` <strong>gone</strong>` : html` ${then} <ins><${Value} of=${is} /></ins>`}</li>`;
 }
 
 /** @param {{of: unknown}} props */

@@ -13,8 +13,16 @@ export function QuestionsOfTask({ id, when }) {
   const { data } = useLive(`/tasks/${id}/questions`, { everyMs: 15_000, when });
   const items = /** @type {Question[]} */ (data?.items ?? []);
   if (items.length === 0) return null;
-  return html`<section class="card" aria-labelledby="questions"><h2 id="questions">Asked of people</h2><ul class="log">${items.map((each) => html`<li key=${each.id}>
-    <p><${Kind} of=${each} />${" "}<a href=${address("/approvals", { question: each.id, of: id })}>${each.outcome === "open" ? "waits for people" : "all of it"}</a> · <${Ago} at=${each.asked_at} /></p>
-    ${each.tool && html`<p><code><${Said} of=${each.tool} /></code></p>`}<${Said} of=${each.text} block />
-    ${each.outcome !== "open" && html`<${Closed} of=${each} />`}<${Decisions} of=${each} propose=${null} /></li>`)}</ul></section>`;
+  return html`<section class="card" aria-labelledby="questions"><h2 id="questions">Asked of people</h2>
+    <ul class="log">${items.map((each) => html`<${One} key=${each.id} of=${each} />`)}</ul></section>`;
+}
+
+/** @param {{of: Question}} props */
+function One({ of }) {
+  const isOpen = of.outcome === "open";
+  const to = address("/approvals", { question: of.id, of: of.task_id });
+  return html`<li><p><${Kind} of=${of} />${" "}
+      <a href=${to}>${isOpen ? "waits for people" : "all of it"}</a> · <${Ago} at=${of.asked_at} /></p>
+    ${of.tool && html`<p><code><${Said} of=${of.tool} /></code></p>`}<${Said} of=${of.text} block />
+    ${!isOpen && html`<${Closed} of=${of} />`}<${Decisions} of=${of} propose=${null} /></li>`;
 }

@@ -8,111 +8,161 @@ import { Ago, Facts, Id, Key, Left, Loading, Said, Trouble } from "../../ui/part
 import { pathOf, revoke } from "./acts.js";
 import { approverFacts, useWhyNot } from "./approvers.js";
 import { Changes, changesOf } from "./changed.js";
-import { Asked } from "./form.js";
+import { asksFor } from "./form.js";
 import { Kind } from "./list.js";
 
 /** @typedef {import("./list.js").Question} Question */
-/** `seen`: what is whole on the screen, and open. `why`: the reader may not decide on it. @typedef {{seen: Question, why: string}} Shown */
+/** `seen`: what is whole on the screen, and open. `why`: the reader may not decide on it.
+ * @typedef {{seen: Question, why: string}} Shown */
 /** @typedef {"approve" | "reply" | "change" | "standing" | "refuse"} Act */
+
+/** No ring tells that its time is over. @param {Question} of */
+const isAlmostOver = (of) => of.outcome === "open" && Date.parse(of.until) < Date.now() + 60_000;
 
 /** Longer than this it can be folded, and says how long it is. */
 const LONG = 20_000;
-/** What a person decides on: what of a question may not change under their eyes. @param {Question} of */
-const asked = ({ kind, text, tool, arguments: its, digest, options, form }) => JSON.stringify([kind, text, tool, its, digest, options, form]);
 
-/** @param {{at: {id: string, task_id: string}, shown: Shown | null, onShown: (shown: Shown | null) => void, run: (act: Act, proposed?: unknown) => void, onBack: () => void}} props */
+/** What a person decides on: what of a question may not change under their eyes. @param {Question} of */
+const asked = (of) => JSON.stringify([of.kind, of.text, of.tool, of.arguments, of.digest, of.options, of.form]);
+
+/** @param {{at: {id: string, task_id: string}, shown: Shown | null, onShown: (shown: Shown | null) => void,
+ *   run: (act: Act, proposed?: unknown) => void, onBack: () => void}} props */
 export function Whole({ at, shown, onShown, run, onBack }) {
-  const { data, problem } = useLive(pathOf(at), { everyMs: 5000 });
+  const { data, problem } = useLive(pathOf(at), { everyMs: 5000, isUntold: isAlmostOver });
   const now = /** @type {Question | null} */ (data);
   const [first, setFirst] = useState(/** @type {Question | null} */ (null));
+  const why = useWhyNot(now);
   if (now && !first) setFirst(now);
   const isChanged = Boolean(first && now && asked(first) !== asked(now));
-  const why = useWhyNot(now);
   const live = now?.outcome === "open" && !isChanged && !problem ? now : null;
   useEffect(() => {
     onShown(live && { seen: live, why });
     return () => onShown(null);
   }, [live, why]);
-  if (!now || !first) return html`<article><${Back} to=${onBack} /><${Trouble} of=${problem} what="The question can't be read, so nothing is decided here." />${!problem && html`<${Loading} />`}</article>`;
   return html`<article>
-    <${Back} to=${onBack} />
-    <header><p><${Kind} of=${now} /> <${Said} of=${now.agent} /> asks <span class="faint">· <${Ago} at=${now.asked_at} /></span></p>
-      <h2 class="title">${now.kind === "action" ? "May it do this?" : "What does it ask?"}</h2></header>
-    ${now.outcome === "open" ? html`<${Decide} of=${now} isLive=${shown !== null && why === ""} run=${run} />
-      ${why && html`<p class="notice" role="note">${why}</p>`}
-      ${now.answerable === false && html`<p class="notice" role="note">Nobody can decide it as things are: of those who may, too few are left. It ends by itself, or once its group has people again.</p>`}`
+    <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
+    <${Trouble} of=${problem} what="The question can't be read, so nothing is decided here." />
+    ${now && first && html`<header>
+        <p><${Kind} of=${now} /> <${Said} of=${now.agent} /> asks${" "}
+          <span class="faint">· <${Ago} at=${now.asked_at} /></span></p>
+        <h2 class="title">${now.kind === "action" ? "May it do this?" : "What does it ask?"}</h2></header>
+      ${now.outcome === "open" ? html`<${Decide} of=${now} isLive=${shown !== null && why === ""} run=${run} />`
     : html`<${Closed} of=${now} />`}
-    <${Trouble} of=${problem} what="It can't be read now, so nothing is decided here." />
-    ${isChanged && html`<p class="notice" role="alert">It was changed while you read it. <button type="button" onClick=${() => setFirst(now)}>Read it as it is now</button></p>`}
-    <${Asks} of=${first} />
-    <${Decisions} of=${now} propose=${shown && !why ? (/** @type {unknown} */ proposed) => run("change", proposed) : null} />
-    <${Facts} of=${[
-    ["Asked by", html`<${Said} of=${now.asked_by} />`],
-    ["Agent", html`<a href=${address(`/agents/${now.agent}`)}><${Said} of=${now.agent} /></a>`],
-    ["Task", html`<a href=${address(`/tasks/${now.task_id}`)}>the task that it works on</a>`],
-    ["Until", html`<${Fragment}><${Left} at=${now.until} /> <span class="faint">${exact(now.until).split("\n")[0]}</span><//>`],
-    ...approverFacts(now),
-    ["Digest", now.digest && html`<${Id} of=${now.digest} />`],
-    ["Question", html`<${Id} of=${now.id} />`],
-  ]} /></article>`;
+      ${now.outcome === "open" && html`<${Notes} why=${why} isHopeless=${now.answerable === false} />`}
+      ${isChanged && html`<p class="notice" role="alert">It was changed while you read it.${" "}
+        <button type="button" onClick=${() => setFirst(now)}>Read it as it is now</button></p>`}
+      <${Asks} of=${first} />
+      <${Decisions} of=${now} propose=${shown && !why ? (/** @type {unknown} */ its) => run("change", its) : null} />
+      <${About} of=${now} />`}
+    ${!now && !problem && html`<${Loading} />`}</article>`;
 }
 
-/** @param {{to: () => void}} props */
-const Back = ({ to }) => html`<div class="row narrow-only"><button type="button" onClick=${to}>← Back to the list</button></div>`;
+/** @param {{why: string, isHopeless: boolean}} props */
+function Notes({ why, isHopeless }) {
+  return html`${why && html`<p class="notice" role="note">${why}</p>`}
+    ${isHopeless && html`<p class="notice" role="note">Nobody can decide it as things are: of those who may, too few are
+      left. It ends by itself, unless its group has people again.</p>`}`;
+}
 
-/** @type {Record<Act, [string, string]>} */
-const ACTS = { approve: ["Approve", "a"], reply: ["Answer", "a"], change: ["Other arguments", "e"], standing: ["Now and later", "s"], refuse: ["Refuse", "x"] };
+/** @type {Record<Act, [string, string, string]>} */
+const ACTS = {
+  approve: ["Approve", "a", "primary"],
+  reply: ["Answer", "a", "primary"],
+  change: ["Other arguments", "e", ""],
+  standing: ["Now and later", "s", ""],
+  refuse: ["Refuse", "x", "danger"],
+};
 
 /** @param {{of: Question, isLive: boolean, run: (act: Act) => void}} props */
 function Decide({ of, isLive, run }) {
-  const acts = /** @type {Act[]} */ (of.kind === "action" ? ["approve", "change", "standing", "refuse"] : ["reply", "refuse"]);
-  return html`<div class="row acts" role="group" aria-label="Decide">${acts.map((act) => html`<button key=${act} type="button" disabled=${!isLive}
-    class=${act === "approve" || act === "reply" ? "primary" : act === "refuse" ? "danger" : ""} onClick=${() => run(act)}>${ACTS[act][0]} <${Key}>${ACTS[act][1]}<//></button>`)}</div>`;
+  /** @type {Act[]} */
+  const acts = of.kind === "action" ? ["approve", "change", "standing", "refuse"] : ["reply", "refuse"];
+  return html`<div class="row acts" role="group" aria-label="Decide">${acts.map((act) => {
+    const [says, key, looks] = ACTS[act];
+    return html`<button key=${act} type="button" class=${looks} disabled=${!isLive}
+      onClick=${() => run(act)}>${says} <${Key}>${key}<//></button>`;
+  })}</div>`;
 }
 
 /** @type {Record<string, string>} */
-const ENDS = { approved: "It was approved.", answered: "It was answered.", refused: "It was refused.", revoked: "It was approved, and revoked.",
-  expired: "Its time is over, and nobody decided: neither a yes nor a no.", withdrawn: "It was withdrawn: its task has ended, or goes on without it." };
+const ENDS = {
+  approved: "It was approved.",
+  answered: "It was answered.",
+  refused: "It was refused.",
+  revoked: "It was approved, and revoked.",
+  expired: "Its time is over, and too few have decided: that is neither a yes nor a no.",
+  withdrawn: "It was withdrawn: its task has ended, or goes on without it.",
+};
 
 /** @param {{of: Question}} props */
 export function Closed({ of }) {
+  const isUnused = of.outcome === "approved" && !of.used_at;
   const isOver = Date.parse(of.until) <= Date.now();
-  return html`<p class="notice" role="status">${ENDS[of.outcome] ?? html`It is <${Said} of=${of.outcome} />.`}${of.used_at ? html` It was begun <${Ago} at=${of.used_at} />.` : of.outcome === "approved" && isOver ? " It wasn't begun in time, and can't be any more." : of.outcome === "approved" && html` It wasn't begun yet.
-    ${" "}<button type="button" class="danger" onClick=${() => revoke(of)}>Revoke</button>`}</p>`;
+  return html`<p class="notice" role="status">${ENDS[of.outcome] ?? html`It is <${Said} of=${of.outcome} />.`}
+    ${of.used_at && html` It was begun <${Ago} at=${of.used_at} />.`}
+    ${isUnused && (isOver ? " It wasn't begun in time, and can't be any more." : html` It wasn't begun yet.${" "}
+      <button type="button" class="danger" onClick=${() => revoke(of)}>Revoke</button>`)}</p>`;
 }
 
 /** What is asked: all of it, as text. @param {{of: Question}} props */
 function Asks({ of }) {
   return html`<div class="asked whole">
-    ${of.tool && html`<h3>Tool</h3><p><code><${Said} of=${of.tool} /></code></p><h3>Arguments</h3><${Whatever} of=${of.arguments ?? {}} title="Arguments" />`}
-    ${of.tool && of.before !== undefined && html`<h3>Since the last approval</h3><${Before} before=${of.before} now=${of.arguments} />`}
+    ${of.tool && html`<h3>Tool</h3><p><code><${Said} of=${of.tool} /></code></p>
+      <h3>Arguments</h3><${Whatever} of=${of.arguments ?? {}} title="Arguments" />
+      ${of.before !== undefined && html`<h3>Since the last approval</h3>
+        <${Before} before=${of.before} now=${of.arguments} />`}`}
     <h3>${of.tool ? "Why" : "Question"}</h3><${Said} of=${of.text} block />
-    ${of.options.length > 0 && html`<h3>Options</h3><ul>${of.options.map((each) => html`<li><${Said} of=${each} /></li>`)}</ul>`}
-    ${of.form && html`<h3>Form</h3><${Asked} of=${of.form} />`}</div>`;
+    ${of.options.length > 0 && html`<h3>Options</h3>
+      <ul>${of.options.map((each) => html`<li><${Said} of=${each} /></li>`)}</ul>`}
+    ${of.form && html`<h3>Form</h3>${asksFor(of.form)}`}</div>`;
 }
 
 /** @param {{of: unknown, title: string}} props */
 function Whatever({ of, title }) {
   const text = JSON.stringify(of, null, 2);
   const whole = html`<pre tabindex="0" role="region" aria-label=${title}><${Said} of=${text} /></pre>`;
-  return text.length > LONG ? html`<details class="data" open><summary>${text.length.toLocaleString()} characters</summary>${whole}</details>` : html`<div class="data">${whole}</div>`;
+  if (text.length <= LONG) return html`<div class="data">${whole}</div>`;
+  const summary = `${text.length.toLocaleString()} characters`;
+  return html`<details class="data" open><summary>${summary}</summary>${whole}</details>`;
 }
 
 /** @param {{before: import("api").BeforeView | null, now: unknown}} props */
 function Before({ before, now }) {
   if (!before) return html`<p>This tool wasn't approved for this agent before.</p>`;
   const isSame = changesOf(before.arguments, now).length === 0;
-  return html`<p>${isSame ? "The same arguments were approved" : "Other arguments were approved"} by <${Said} of=${before.by.join(", ")} />, <${Ago} at=${before.at} />,
-    for <a href=${address(`/tasks/${before.task_id}`)}>this task</a>.</p>${!isSame && html`<${Changes} was=${before.arguments} is=${now} />`}`;
+  return html`<p>${isSame ? "The same" : "Other"} arguments were approved by${" "}
+      <${Said} of=${before.by.join(", ")} />, <${Ago} at=${before.at} />,${" "}
+      for <a href=${address(`/tasks/${before.task_id}`)}>this task</a>.</p>
+    ${!isSame && html`<${Changes} was=${before.arguments} is=${now} />`}`;
 }
 
-/** `propose`: approves what another person has approved. @param {{of: Question, propose: ((proposed: unknown) => void) | null}} props */
+/** `propose`: approves what another person has approved.
+ * @param {{of: Question, propose: ((proposed: unknown) => void) | null}} props */
 export function Decisions({ of, propose }) {
-  if (of.decisions.length === 0) return of.outcome === "open" && of.needed > 1 ? html`<h3>Decided so far</h3><p>Nobody has decided yet.</p>` : null;
-  return html`<h3>Decided so far</h3><ul class="log">${of.decisions.map((each) => html`<li key=${`${each.by} ${each.at}`}>
-    <p><strong><${Said} of=${each.by} /></strong>${each.by === who.value && " (you)"} ${each.outcome}${each.standing_answer && ", by a standing answer"}${each.arguments && " with other arguments"} · <${Ago} at=${each.at} /></p>
+  if (of.decisions.length === 0) return null;
+  return html`<h3>Decided so far</h3><ul class="log">${of.decisions.map((each) => html`<li key=${each.by + each.at}>
+    <p><strong><${Said} of=${each.by} /></strong>${each.by === who.value && " (you)"} ${each.outcome}
+      ${each.standing_answer && ", by a standing answer"}${each.arguments && " with other arguments"}${" "}
+      · <${Ago} at=${each.at} /></p>
     ${each.reason && html`<${Said} of=${each.reason} block />`}
-    ${each.answer !== null && each.answer !== undefined && (typeof each.answer === "string" ? html`<${Said} of=${each.answer} block />` : html`<${Whatever} of=${each.answer} title="Answer" />`)}
-    ${each.arguments && html`<${Whatever} of=${each.arguments} title="Arguments that were approved" /><p class="faint">Compared with what it asks for:</p><${Changes} was=${of.arguments} is=${each.arguments} />
-      ${propose && each.by !== who.value && html`<button type="button" onClick=${() => propose(each.arguments)}>Approve these arguments, too</button>`}`}</li>`)}</ul>`;
+    ${typeof each.answer === "string" ? html`<${Said} of=${each.answer} block />`
+    : each.answer !== null && html`<${Whatever} of=${each.answer} title="Answer" />`}
+    ${each.arguments && html`<${Whatever} of=${each.arguments} title="Arguments that were approved" />
+      <p class="faint">Compared with what it asks for:</p><${Changes} was=${of.arguments} is=${each.arguments} />
+      ${propose && each.by !== who.value && html`<button type="button"
+        onClick=${() => propose(each.arguments)}>Approve these arguments, too</button>`}`}</li>`)}</ul>`;
+}
+
+/** @param {{of: Question}} props */
+function About({ of }) {
+  return html`<${Facts} of=${[
+    ["Asked by", html`<${Said} of=${of.asked_by} />`],
+    ["Agent", html`<a href=${address(`/agents/${of.agent}`)}><${Said} of=${of.agent} /></a>`],
+    ["Task", html`<a href=${address(`/tasks/${of.task_id}`)}>the task that it works on</a>`],
+    ["Until", html`<${Fragment}><${Left} at=${of.until} />${" "}
+      <span class="faint">${exact(of.until).split("\n")[0]}</span><//>`],
+    ...approverFacts(of),
+    ["Digest", of.digest && html`<${Id} of=${of.digest} />`],
+    ["Question", html`<${Id} of=${of.id} />`],
+  ]} />`;
 }
