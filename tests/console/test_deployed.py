@@ -149,6 +149,8 @@ def test_a_worker_asks_and_gets_what_a_person_has_approved_instead(page: Any, te
     page.get_by_label("Arguments, as JSON").fill('{"amount": 50}')
     page.get_by_role("button", name="Approve these").click()
     page.get_by_text("Nothing waits for you").wait_for()
+    tenant.reviewer.post(f"{path}/ask", {"claim_id": claim["claim_id"], "kind": "text", "text": "Which colour?"})
+    page.get_by_text("Which colour?").wait_for()
     seen = tenant.reviewer.get(f"{path}/questions/{question['id']}")
     assert (seen["outcome"], seen["decisions"][0]["arguments"]) == ("approved", {"amount": 50})
     assert seen["approved_digest"] not in {None, question["digest"]}

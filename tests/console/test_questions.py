@@ -184,7 +184,7 @@ def test_a_form_is_made_of_its_schema(signed_in: Any, desk: Desk, expect: Any) -
     nothing_found(signed_in)
     send = dialog.get_by_role("button", name="Answer")
     dialog.get_by_label("Whose account").fill("A")
-    dialog.get_by_label("amount").fill("12.5")
+    dialog.get_by_label("amount").fill(".5")
     dialog.get_by_label("parcels").fill("2")
     send.click()  # the browser asks for what is required
     dialog.get_by_role("group", name="urgent").get_by_label("no").check()
@@ -193,7 +193,7 @@ def test_a_form_is_made_of_its_schema(signed_in: Any, desk: Desk, expect: Any) -
     dialog.get_by_label("Whose account").fill("Ada")
     send.click()
     expect(dialog).to_have_count(0)
-    answer = {"name": "Ada", "amount": 12.5, "parcels": 2, "urgent": False, "way": "voucher"}
+    answer = {"name": "Ada", "amount": 0.5, "parcels": 2, "urgent": False, "way": "voucher"}
     assert now(desk, question)["decisions"][0]["answer"] == answer
 
 
@@ -452,6 +452,42 @@ def test_what_was_typed_outlives_the_session(signed_in: Any, desk: Desk, expect:
     signed_in.get_by_role("dialog").get_by_role("button", name="Answer").click()
     expect(signed_in.get_by_role("dialog")).to_have_count(0)
     assert now(desk, question)["decisions"][0]["answer"] == "by ship"
+
+
+def test_what_changes_while_one_reads_it_is_read_again_first(signed_in: Any, desk: Desk, expect: Any) -> None:
+    question = asked(desk, **REFUND)
+    whole = opened(signed_in, desk, question)
+    until_live(signed_in)
+    with_fields(signed_in, arguments={"amount": 999}, digest="f" * 64)
+    expect(whole.get_by_role("alert")).to_contain_text("It was changed while you read it.")
+    expect(whole.get_by_text('"amount": 100')).to_be_visible()
+    expect(whole.get_by_role("button", name="Approve")).to_be_disabled()
+    signed_in.keyboard.press("a")
+    expect(signed_in.get_by_text("it isn't whole on the screen")).to_be_visible()
+    whole.get_by_role("button", name="Read it as it is now").click()
+    expect(whole.get_by_text('"amount": 999')).to_be_visible()
+    until_live(signed_in)
+    signed_in.keyboard.press("a")
+    expect(signed_in.get_by_text("stays as it is")).to_be_visible()  # the API has another digest
+    assert now(desk, question)["outcome"] == "open"
+    signed_in.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_task_says_that_it_waits_for_people_and_goes_on_with_the_answer(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    question = asked(desk, kind="text", text="Which colour?")
+    assert desk.served.agents.say(desk.claim, "wait-for-answers", questions=[question["id"]]).status == 200
+    signed_in.goto(f"{desk.served.url}#/tasks/{question['task_id']}")
+    expect(signed_in.get_by_text("It waits for people's answers")).to_be_visible()
+    signed_in.get_by_role("link", name="waits for people").click()
+    until_live(signed_in)
+    signed_in.keyboard.press("a")
+    signed_in.get_by_label("Your answer").fill("Blue")
+    signed_in.get_by_role("dialog").get_by_role("button", name="Answer").click()
+    expect(signed_in.get_by_text("6 waiting")).to_be_visible()
+    task = desk.served.gateway.get(ALICE, f"/tasks/{question['task_id']}").json
+    assert task["state"] == "delegated"
 
 
 def test_an_older_api_knows_no_questions(signed_in: Any, desk: Desk, expect: Any) -> None:

@@ -95,13 +95,16 @@ const isPlain = (of) => of.type === "string" && !choicesOf(of);
 /** @param {string[]} options @returns {[string, any][]} */
 const numbered = (options) => options.map((each, at) => [String(at), html`<${Said} of=${each} />`]);
 
+/** A field takes `.5` and `05` as well. */
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
+
 /** @param {string} text @param {Property} of @param {string} title @returns {unknown} */
 function valueOf(text, of, title) {
   const choices = choicesOf(of);
   if (choices) return choices[Number(text)];
   if (of.type === "number" || of.type === "integer") {
     if (of.type === "integer" && !/^-?\d+$/.test(text)) throw new Error(`It takes a whole number: “${title}”.`);
-    return jsonOf(text);
+    return JSON_NUMBER.test(text) ? parsed(text) : Number(text);
   }
   const [length, least, most] = [[...text].length, of.minLength ?? 0, of.maxLength ?? Infinity];
   if (length >= least && length <= most) return text;
