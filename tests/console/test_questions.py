@@ -241,7 +241,7 @@ def test_who_may_not_answer_sees_why(signed_in: Any, desk: Desk, expect: Any) ->
     expect(signed_in.locator(".toast").last).to_contain_text("You may not decide on this")
     with_fields(signed_in, people=[], never=["human:alice"], answerable=False)
     whole = opened(signed_in, desk, asked(desk, **REFUND))
-    expect(whole.get_by_text("it was asked by you, or on your behalf")).to_be_visible()
+    expect(whole.get_by_text("you asked for it, or made the handoff")).to_be_visible()
     expect(whole.get_by_text("too few are left")).to_be_visible()
     signed_in.unroute_all(behavior="ignoreErrors")
 
@@ -468,7 +468,7 @@ def test_what_changes_while_one_reads_it_is_read_again_first(signed_in: Any, des
     expect(whole.get_by_text('"amount": 999')).to_be_visible()
     until_live(signed_in)
     signed_in.keyboard.press("a")
-    expect(signed_in.get_by_text("stays as it is")).to_be_visible()  # the API has another digest
+    expect(signed_in.get_by_text("It stays as it is")).to_be_visible()  # the API has another digest
     assert now(desk, question)["outcome"] == "open"
     signed_in.unroute_all(behavior="ignoreErrors")
 
@@ -498,4 +498,9 @@ def test_an_older_api_knows_no_questions(signed_in: Any, desk: Desk, expect: Any
     expect(signed_in.get_by_role("alert")).to_have_count(0)
     signed_in.keyboard.press("j")
     until_live(signed_in)
+    signed_in.route("**/tasks/*/questions", lambda route: route.fulfill(status=404, json=gone))
+    for path, text in {"/start": "What is stuck", f"/tasks/{desk.held['id']}": "smoke tests passed"}.items():
+        signed_in.goto(f"{desk.served.url}#{path}")
+        expect(signed_in.get_by_text(text).first).to_be_visible()
+        expect(signed_in.get_by_role("alert")).to_have_count(0)
     signed_in.unroute_all(behavior="ignoreErrors")

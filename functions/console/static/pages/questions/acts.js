@@ -30,7 +30,7 @@ export function approve(question, then) {
   decideLater([question.id], `Approved: ${name}`, (how) => post(`${pathOf(question)}/answer`, approvalOf(question), how)
     .then(tell, (error) => {
       show([question.id]);
-      failed(`“${name}” stays as it is`, error, `“${name}”`);
+      failed(`It stays as it is, “${name}”`, error, `Approval of “${name}”`);
     }).finally(lookAgain));
   then();
 }

@@ -16,7 +16,7 @@ export function useWhyNot(of) {
   const { data: settings } = useLive(groups.length > 0 ? "/workspace/settings" : null, { everyMs: 30_000 });
   if (!of) return "";
   if (of.never.includes(`human:${who.value}`)) {
-    return "You may not decide on this: it was asked by you, or on your behalf.";
+    return "You may not decide on this: you asked for it, or made the handoff.";
   }
   const isAnybodys = of.people.length === 0 && groups.length === 0;
   if (isAnybodys || of.people.includes(who.value) || (groups.length > 0 && !settings?.groups)) return "";
