@@ -162,7 +162,7 @@ function Nothing({ isFiltered }) {
   if (isFiltered) return html`<${Empty} title="Nothing fits the filter"><p><button type="button" onClick=${() => setQuery({ q: null })}>Show all</button></p><//>`;
   return html`<${Empty} title="Nothing waits for you">
     <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it
-      within two seconds.</p>
+      within seconds.</p>
     <p>To let work through by itself, set an agent's approval to <code>auto</code>; a handoff tool approves one route.</p><//>`;
 }
 

@@ -11,7 +11,7 @@ const SHOWN = 300;
 
 /** Open ones that fit the words, those that are over soonest first. @param {string} words */
 export function useQuestions(words) {
-  const { data, problem } = useList("/questions", { most: SHOWN });
+  const { data, problem } = useList("/questions", { most: SHOWN, everyMs: 5000 });
   const all = /** @type {Question[]} */ (data?.items ?? []);
   const questions = all.filter((each) => !decided.value.has(each.id) && fits(each, words)).sort(bySoonest);
   return { questions, more: data?.more ?? false, problem: problem?.status === 404 ? null : problem };
