@@ -345,6 +345,18 @@ def test_what_another_hands_over_appears_by_itself(signed_in: Any, desk: Desk, e
     expect(signed_in.get_by_text("7 waiting")).to_be_visible()
 
 
+def test_a_list_shows_what_another_part_of_the_page_has_read_first(signed_in: Any, desk: Desk, expect: Any) -> None:
+    """The navigation asks for what the list shows by the same address: to the list, its answer is 304 then."""
+    tree = signed_in.locator("script[src]").get_attribute("src").removesuffix("/app.js")
+    for number in range(2):
+        asks = {"agent": "qa", "reason": f"Try page {number}"}
+        desk.served.agents.hand_off("ciso", "qa", target=asks)
+        signed_in.evaluate(
+            "async (api) => (await import(api)).read('/tasks?state=needs&limit=100')", f"{tree}/core/api.js"
+        )
+        expect(signed_in.get_by_text(f"Try page {number}")).to_be_visible()
+
+
 def test_what_has_not_changed_is_not_sent_again(signed_in: Any, desk: Desk) -> None:
     for path in ("/approvals", f"/tasks/{desk.held['id']}"):
         signed_in.goto(f"{desk.served.url}#{path}")

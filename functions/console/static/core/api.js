@@ -3,7 +3,7 @@ import { signal } from "../lib.js";
 
 /** @typedef {{field: string, message: string}} FieldError */
 /** @typedef {"GET" | "POST" | "PUT" | "DELETE"} Method */
-/** @typedef {{status: number, body: any, fresh: boolean}} Answer */
+/** `body`: the same object as long as nothing has changed. @typedef {{status: number, body: any}} Answer */
 
 /** The API's root: the console is served below it, at `console/…`. */
 export const ROOT = new URL(location.pathname.replace(/\/console(\/.*)?$/, "/"), location.origin);
@@ -51,12 +51,12 @@ export async function read(path, stop) {
   const tag = response.headers.get("ETag");
   if (response.status === 304 && known) {
     Object.assign(known, { tag: tag ?? known.tag, at });
-    return { status: 304, body, fresh: false };
+    return { status: 304, body };
   }
   seen.delete(path);
   if (tag) seen.set(path, { tag, body, at });
   if (seen.size > KEPT) seen.delete(/** @type {string} */ (seen.keys().next().value));
-  return { status: response.status, body, fresh: true };
+  return { status: response.status, body };
 }
 
 /** @param {string} path @param {AbortSignal} [stop] @returns {Promise<any>} */

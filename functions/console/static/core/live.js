@@ -62,16 +62,18 @@ export function useList(path, how = {}) {
     const [before, isLast] = [turn.current, isHeard.value && due === 0];
     const first = await read(withPage(path, null), stop);
     const number = before.number++;
-    if (before.list && !first.fresh && ((number % 10 !== 0 && !isLast) || !first.body.next_cursor)) return before.list;
+    // Not whether the answer is fresh: another part of the page may have asked for the same, and got the change first.
+    if (before.list && before.first === first.body && ((number % 10 !== 0 && !isLast) || !first.body.next_cursor)) return before.list;
     const { rest, next } = await theRest(path, first.body.next_cursor, most - first.body.items.length, stop);
+    before.first = first.body;
     before.list = { items: [...first.body.items, ...rest], more: next !== null, next };
     return before.list;
   }), [path, most]);
   return useLoop(path, load, how);
 }
 
-/** @param {string | null} path @returns {{path: string | null, number: number, list: Items<any> | null}} */
-const newTurn = (path) => ({ path, number: 0, list: null });
+/** @param {string | null} path @returns {{path: string | null, number: number, first: unknown, list: Items<any> | null}} */
+const newTurn = (path) => ({ path, number: 0, first: null, list: null });
 
 /** @param {string} path @param {string | null} cursor @param {number} most @param {AbortSignal} stop */
 async function theRest(path, cursor, most, stop) {
