@@ -59,7 +59,9 @@ def record(client: Client, since: str, until: str) -> Iterator[Entry]:
     chain, covered, digest = Chain(), list[str](), hashlib.sha256()
     decided = _sorted(_decided(client, since, until))
     if (first := next(decided, None)) is None:
-        raise Failure("there is no record", "nobody has decided anything in this time", "an earlier --since")
+        raise Failure(
+            "there is no record", f"nobody has decided anything by {until}", "an earlier --since, a later --until"
+        )
     for entry in itertools.chain([first], decided, [_scope(since, until)]):
         linked = {**entry, "x-baton-chain": chain.link(entry)}
         digest.update((("\n" if covered else "") + canonical(linked)).encode("utf-8", "surrogatepass"))

@@ -172,7 +172,7 @@ class Question:
         if now >= self.until:
             raise errors.ReceiptRefused(self.id, "its time is over")
         if digest != self.approved_digest:
-            raise errors.ReceiptRefused(self.id, "another digest was approved")
+            raise errors.ReceiptRefused(self.id, "another digest was approved, its approved_digest")
         return self._next(used_at=now)
 
     def _next(self, **values: Any) -> Question:
