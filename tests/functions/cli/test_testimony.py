@@ -8,6 +8,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +100,7 @@ class Company:
         assert late["outcome"] == "open"
 
     def after(self, seconds: float) -> str:
-        at = self.terminal.world.clock.now().timestamp() + seconds
-        return testimony.times.datetime.fromtimestamp(at, testimony.times.UTC).isoformat()
+        return (self.terminal.world.clock.now() + timedelta(seconds=seconds)).isoformat()
 
     def export(self, *line: str) -> list[dict[str, Any]]:
         code, out, err = self.terminal.runs("export", "testimony", *(line or ("--since", "1d")))
