@@ -62,3 +62,14 @@ def test_what_has_expired_leaves_the_index_of_open_questions(office: Office) -> 
     sweep(office.deps)
     office.world.clock.advance(-60)
     assert office.deps.store.questions.open_questions(WORKSPACE, 10, None).items == ()
+
+
+def test_what_too_few_have_said_is_no_answer(office: Office) -> None:
+    asked = office.ask(replace(TEXT, needed=2, until=in_a_minute(office)))
+    action = office.ask(replace(REFUND, needed=2, until=in_a_minute(office)))
+    office.answer(asked, ALICE, Outcome.ANSWERED, answer="Blue")
+    office.answer(action, ALICE, arguments={"amount": 1})
+    office.world.clock.advance(60)
+    sweep(office.deps)
+    for each in (asked, action):
+        assert office.question(each).said() == {"question_id": each, "outcome": "expired"}

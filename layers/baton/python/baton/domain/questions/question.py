@@ -106,8 +106,10 @@ class Question:
             raise errors.InvalidInput("digest", "must be that of the action as you have seen it")
 
     def said(self) -> dict[str, Any]:
-        """What the worker is told: what has become of it, and of what people said the word that counts."""
-        last = self.decisions[-1] if self.decisions and not self.is_open else None
+        """What the worker is told: what has become of it, and of what people said the word that counts. Of an expiry
+        none does: too few have said it."""
+        is_decided = self.outcome not in (Outcome.OPEN, Outcome.EXPIRED, Outcome.WITHDRAWN)
+        last = self.decisions[-1] if self.decisions and is_decided else None
         told = {} if last is None else {"answer": last.answer, "reason": last.reason, "arguments": last.arguments}
         told |= {} if self.approved_digest is None else {"digest": self.approved_digest}
         kept = {name: value for name, value in told.items() if value is not None}
