@@ -158,7 +158,7 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
         does_schedule_skip=dice.random() < 0.5,
         tempo=1 if is_hot else pick([1, 1, 10, 100, 1_000]),
         pair=pick(["ab", "ab", "abc", "abr", "ar"]),
-        steps=pick([300, 800, 800, 2_000]),
+        steps=pick([300, 800, 800, 2_000]) + (1_000 if focus is Focus.QUESTIONS else 0),
         slowness=pick([1, 5, 40, 40]) if is_hot else pick([1, 1, 5]),
         is_told=dice.random() < 0.4,
     )

@@ -79,7 +79,8 @@ class Asker:
         who: dict[str, Any] = sim.pick(
             [{}, {"people": PEOPLE[:2]}, {"people": PEOPLE[:1], "group": GROUP}, {"group": GROUP}]
         )
-        action = {"tool": sim.pick(TOOLS), "arguments": {"n": self._draw(2)}} if kind is QuestionKind.ACTION else {}
+        what: dict[str, Any] = {"tool": sim.pick(TOOLS), "arguments": {"n": self._draw(2)}}
+        action = what if kind is QuestionKind.ACTION else {}
         options = OPTIONS if kind is QuestionKind.CHOICE else ()
         return Asked(
             kind=kind,
@@ -98,7 +99,7 @@ class Asker:
         if not self._draw(8):
             return LONG_SECONDS
         if habits.is_hot:
-            return (50 + self._draw(3_000)) * habits.slowness / 1_000
+            return (50 + self._draw(8_000)) * habits.slowness / 1_000
         return min((1 + self._draw(600)) * habits.tempo, LONG_SECONDS)
 
     def _use(self, hold: Hold) -> None:

@@ -115,6 +115,8 @@ class BellDays(CalmDays):
         sim.oracle.verdict.fail("who listens never comes to rest")
 
     def _begin(self) -> None:
+        for line in self._sim.connections.lines.values():
+            line.is_open = False  # no connection lasts for days
         bob, now_ms = self._token(PrincipalKind.HUMAN, "bob"), self._sim.now_ms
         self._began_ms = now_ms
         for slug in PULL:

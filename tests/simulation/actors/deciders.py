@@ -55,7 +55,7 @@ class Decider:
         every, is_open = list(self._known.values()), self._sim.oracle.questions.open_ids()
         wanted = (each for each in every if each["outcome"] in outcomes)
         found = [each for each in wanted if each["outcome"] != "open" or each["id"] in is_open]
-        found = found if self._draw(8) else every
+        found = found if self._draw(12) else every
         if not found:
             raise NothingThere
         return self._sim.pick(found[-4:] if self._draw(4) else found)
@@ -86,11 +86,11 @@ class Decider:
         digest = asked if self._draw(10) else "0" * 64
         if not self._draw(6):
             return Answer(outcome=Outcome.APPROVED, digest=digest, arguments={"n": 7})
-        return Answer(outcome=Outcome.APPROVED, digest=digest, standing=self._standing() if not self._draw(3) else None)
+        return Answer(outcome=Outcome.APPROVED, digest=digest, standing=self._standing() if self._draw(2) else None)
 
     def _standing(self) -> Standing:
         habits = self._context.habits
-        ahead = (200 + self._draw(4_000)) * habits.slowness / 1_000 if habits.is_hot else 60 + self._draw(4_000)
+        ahead = (1_000 + self._draw(20_000)) * habits.slowness / 1_000 if habits.is_hot else 60 + self._draw(4_000)
         until = self._sim.clock.now() + timedelta(seconds=ahead) if self._draw(2) else None
         return Standing(only_these=self._draw(2) == 1, until=until, times=1 + self._draw(3))
 

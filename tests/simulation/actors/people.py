@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import ACT_AS, CONVERSE, Principal, PrincipalKind
 from baton.domain.agents.agent import Approval, Requeue, Runtime
+from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.agents.tool import ToolMode
 from baton.domain.settings.approval_rule import ApprovalRule
 from baton.domain.tasks.task import Policy
@@ -41,13 +42,20 @@ GROUPS: tuple[dict[str, tuple[str, ...]], ...] = (
     {GROUP: PEOPLE[:2], OTHERS: ("alice", *PEOPLE[2:])},
     {GROUP: PEOPLE[:2], OTHERS: PEOPLE},
 )
-_SOON = {"remind_after_seconds": 60, "then_after_seconds": 60}
+_SOON: dict[str, Any] = {"remind_after_seconds": 60, "then_after_seconds": 60}
 RULES: tuple[tuple[ApprovalRule, ...], ...] = (
     (),
     (ApprovalRule(needed=2),),
     (ApprovalRule(group=GROUP, needed=2, then_group=OTHERS, **_SOON),),
     (ApprovalRule(target="a", not_author=True), ApprovalRule(people=PEOPLE[:2], needed=2)),
     (ApprovalRule(target="b", needed=2), ApprovalRule(people=PEOPLE[:1], then_group=OTHERS, **_SOON)),
+)
+# Whose calls people approve: no other tool has their target.
+MARKED = ("to_a", "ask_b")
+MARKS = (
+    NeedsApproval(within_seconds=60),
+    NeedsApproval(within_seconds=3_600),
+    NeedsApproval(people=PEOPLE[:2], needed=2, not_author=True),
 )
 
 
@@ -79,7 +87,8 @@ def settle(sim: Simulation) -> tuple[str | None, ...]:
         _register(sim, slug, has_branches=has_branches)
     names = ["complete_task", "fail_task", "save_checkpoint"]
     for name, mode in TOOLS:
-        define_tool(sim.deps, human(), name, {"description": name, "target_agent": name[-1], "mode": mode})
+        mark = {"needs_approval": sim.pick(MARKS)} if name in MARKED and sim.habits.has_questions else {}
+        define_tool(sim.deps, human(), name, {"description": name, "target_agent": name[-1], "mode": mode, **mark})
         names.append(name)
     for slug in RUN:
         join = Policy(sim.pick(["all", "any"]))

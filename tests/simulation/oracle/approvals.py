@@ -116,8 +116,8 @@ class Approvals:
         return str(entry["data"]["standing_approval"]["given_by"]).removeprefix("human:")
 
     def _is_same(self, fold: Item, given: Given, use: str, changes: Changes) -> bool:
-        """For the same use, and no service has changed its agent since, as all who look now must see. For ``next`` it is
-        approved as it was when it came."""
+        """For the same use, and no service has changed its agent since, as all who look now must see. For ``next`` it
+        is approved as it was when it came."""
         changed = changes(fold, given.at, self._sim.current.process.began_at) if use == "dispatch" else []
         return given.use == use and not changed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,8 @@ OPEN, APPROVED = "open", "approved"
 
 @dataclass(eq=False)
 class Asked:
-    """``words``: by human, what they have said last; ``outcome``: what that comes to. ``standing``: by human, the standing
-    answer that spoke for them."""
+    """``words``: by human, what they have said last; ``outcome``: what that comes to. ``standing``: by human, the
+    standing answer that spoke for them."""
 
     id: str
     task_id: str
@@ -38,6 +38,7 @@ class Asked:
     digest: str | None
     until_ms: int
     circle: Circle
+    tool: str | None = None
     words: dict[str, Word] = field(default_factory=dict)
     standing: dict[str, str] = field(default_factory=dict)
     outcome: str = OPEN
@@ -59,6 +60,8 @@ class QuestionRules:
         self.items: dict[str, Item] = {}
         self._asked: dict[str, Asked] = {}
         self._of_task: dict[str, list[Asked]] = defaultdict(list)
+        # By task and target.
+        self._made: Counter[tuple[str, str]] = Counter()
 
     def digests(self, question_id: str) -> tuple[str | None, str | None]:
         """Of what was approved, and of what was asked."""
@@ -120,7 +123,7 @@ class QuestionRules:
         known = {each["id"] for each in head.get("questions", ())}
         self._verdict.must(known == present, "{}: knows of {}, open are {}", task_id, known, present)
         wanted = set((head.get("wait") or {}).get("questions", ()))
-        is_over = wanted and not wanted & present
+        is_over = bool(wanted) and not wanted & present
         self._verdict.must(not is_over, "{}: waits for answers, and all of them are there", task_id)
 
     def are_asked(
@@ -166,6 +169,17 @@ class QuestionRules:
             is_over = asked.outcome != OPEN or asked.until_ms > now_ms
             self._must(asked.id, is_over, "is open, days after its end")
 
+    def lets_run_make(self, parent: str, head: Item) -> None:
+        """What a run hands off by a tool whose calls people approve: no more than was approved and used. ``head``: of
+        the new task."""
+        tools = {each.tool for each in self._of_task[parent] if each.tool and each.tool[-1] == head.get("target_agent")}
+        used = sum(each.is_used for each in self._of_task[parent] if each.tool in tools)
+        self._made[parent, head["target_agent"]] += 1
+        made = self._made[parent, head["target_agent"]]
+        self._verdict.must(made <= used, "{}: has handed off {} times to {}, approved were {}", parent, made,
+            head["target_agent"], used)  # fmt: skip
+        self._ledger.seen["approved call"] += 1
+
     def open_ids(self) -> set[str]:
         return {each.id for each in self._asked.values() if each.outcome == OPEN}
 
@@ -185,6 +199,7 @@ class QuestionRules:
             agent=new["agent"],
             digest=_digest({"arguments": action["arguments"], "tool": action["tool"]}) if action else None,
             until_ms=to_ms(new["until"]),
+            tool=action["tool"] if action else None,
             circle=Circle(
                 needed=approvers["needed"],
                 people=tuple(approvers["people"]),
@@ -199,7 +214,7 @@ class QuestionRules:
         self._must(asked.id, asked.until_ms > to_ms(entry["at"]), "asked when its time was over")
         for decision in json.loads(new["decisions"]):
             self._must(asked.id, decision["standing"], "{} has decided before it was asked", decision["by"])
-            self._standing.speaks(tx, asked, decision, action, entry)
+            self._standing.speaks(tx, asked, decision, entry)
             self._counts(asked, decision["by"], (APPROVED, decision["digest"], "null"))
             asked.standing[decision["by"]] = decision["standing"]
         self._must(asked.id, data.get("outcome", OPEN) == asked.outcome, "told as {}", data.get("outcome"))
@@ -254,7 +269,7 @@ class QuestionRules:
 
     def _is_as_told(self, tx: Transaction, asked: Asked) -> None:
         """Its item says what the trail does."""
-        old, new = tx.questions.pop(asked.id, (None, self.items[asked.id]))
+        _, new = tx.questions.pop(asked.id, (None, self.items[asked.id]))
         is_stored = new["outcome"] == asked.outcome
         self._must(asked.id, is_stored, "stored as {}, is {}", new["outcome"], asked.outcome)
         self._must(asked.id, ("used_at" in new) == asked.is_used, "stored as used or not, and it is otherwise")

@@ -1,5 +1,5 @@
-"""Standing answers: each approves as often as it may and no more, only what it fits, never after its end, and once it is
-revoked neither it nor what it has approved allows anything."""
+"""Standing answers: each approves as often as it may and no more, only what it fits, never after its end, and once it
+is revoked neither it nor what it has approved allows anything."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class StandingRules:
         self._must(old is None and said == (by, asked.agent, asked.id), "{} stands, and is {}", answer_id, said)
         self._must(new.get("digest") in (None, decided["digest"]), "{} stands for another action", answer_id)
 
-    def speaks(self, tx: Transaction, asked: Asked, decision: Item, action: Item, entry: Item) -> None:
+    def speaks(self, tx: Transaction, asked: Asked, decision: Item, entry: Item) -> None:
         """For its human, on an action that it fits."""
         answer_id, now_ms = decision["standing"], to_ms(entry["at"])
         old, new = tx.standing.pop(answer_id, (None, {}))
@@ -58,7 +58,7 @@ class StandingRules:
         self._must(
             new["used"] == old["used"] + 1, "{} has approved {}, and counts {}", answer_id, asked.id, new["used"]
         )
-        fits = (old["by"], old["agent"], old["tool"]) == (decision["by"], asked.agent, action["tool"])
+        fits = (old["by"], old["agent"], old["tool"]) == (decision["by"], asked.agent, asked.tool)
         fits = fits and old.get("digest") in (None, asked.digest) and decision["digest"] == asked.digest
         self._must(fits, "{} has approved {}, which it doesn't fit", answer_id, asked.id)
         self._must(now_ms < to_ms(old["until"]), "{} has approved {} after its end", answer_id, asked.id)

@@ -25,6 +25,8 @@ SILENT = PLACES | {"version", "written_by", "claim", "events", "fresh", "has_chu
 # What the trail doesn't tell of.
 RESULT = {"output", "completion", "output_in"}
 UNTOLD = SILENT - {"claim"} | {"pk", "sk", "seq", "chain", "updated_at", "mirrored", "hard_deadline_ms"} | RESULT
+# Where tools hand work to whose calls people approve, and who calls them.
+MARKED_TARGETS, RUNNER, CALLED = ("a", "b"), "process-task", ("transfer", "delegation")
 USUAL = {"revision": 1, "max_attempts": 3}
 
 
@@ -213,6 +215,11 @@ class TaskRules:
             self._must(claim, "a child of {}, which nobody holds", parent)
             if claim:
                 self._under(claim, "a child")
+        is_called = (
+            by["principal_id"] == RUNNER and head["kind"] in CALLED and head.get("target_agent") in MARKED_TARGETS
+        )
+        if parent and is_called and self._sim.habits.has_questions:
+            self._sim.oracle.questions.lets_run_make(parent, head)
         target = head.get("target_agent")
         is_on = target is None or any(each["active"] for each in self._agents(target))
         self._must(is_on, "handed to {}, which is switched off", target)

@@ -1,5 +1,5 @@
-"""Who may decide by the groups of the settings, and whose approval a new handoff needs, as whoever decides may have seen
-the settings."""
+"""Who may decide by the groups of the settings, and whose approval a new handoff needs, as whoever decides may have
+seen the settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circle:
-    """Those who are asked: ``people`` and members of ``groups``, or all humans where none is named, but for ``never``."""
+    """Who is asked: ``people`` and members of ``groups``, or any human where none is named, but for ``never``."""
 
     needed: int
     people: tuple[str, ...] = ()
