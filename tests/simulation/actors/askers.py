@@ -71,7 +71,7 @@ class Asker:
         outcome = self._say(hold, "ask", send)
         if isinstance(outcome, Answered):
             author = self._context.ledger.heads[hold.task.id]["created_by"] if asked.not_author else ""
-            sim.oracle.questions.are_asked(outcome.value[1], asked.people, asked.group, asked.needed, author=author)
+            sim.oracle.questions.are_asked(outcome.value.id, asked.people, asked.group, asked.needed, author=author)
 
     def _asked(self) -> Asked:
         sim, kind = self._sim, self._sim.pick(KINDS)

@@ -191,7 +191,7 @@ class Answers:
             if isinstance(each, Checkpoint):
                 self._exists("CHECKPOINTS", each.workflow_id, each.id)
         if isinstance(value, Question):
-            return value.id, value.used_at
+            return value.id, value.used_at if request.name == "use" else None
         if isinstance(value, Alert | Entry):
             return (value.id,)
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):  # a secret beside it
