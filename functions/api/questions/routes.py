@@ -82,7 +82,7 @@ def revoke_an_approval(deps: Deps, call: routing.Call[requests.Revoking, None]) 
     only=routing.human("list standing answers"),
 )
 def list_standing(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
-    """Standing answers in force, by agent and tool."""
+    """Standing answers that allow something, by agent and tool: also what is used up and wasn't begun."""
     page = list_standing_answers(deps, call.by, call.query.limit, pages.cursor_of(call))
     return answers.ok(pages.listing(call, page, views.standing_answer_view))
 

@@ -141,7 +141,7 @@ def before_view(last: Question | None) -> BeforeView | None:
         "task_id": last.task_id,
         "by": sorted({each.by for each in last.decisions}),
         "at": times.rfc3339(decision.at),
-        "arguments": decision.arguments or last.action.arguments,
+        "arguments": last.action.arguments if decision.arguments is None else decision.arguments,
     }
 
 

@@ -85,7 +85,7 @@ class GivenView(TypedDict):
     use: str
 
 
-class ApprovalView(TypedDict):
+class NeededApproval(TypedDict):
     """Who has to approve. ``people``, ``group``, ``wider``: who may; without any of them any human but ``never``.
     ``needed``: how many; ``given``: who has."""
 
@@ -138,7 +138,7 @@ class ListedTask(TypedDict):
     workflow_id: str
     depth: int
     flags: list[str]
-    approval: ApprovalView | None
+    approval: NeededApproval | None
     wait: WaitView | None
     claim: ClaimView | None
     tracker: TrackerView | None
@@ -208,7 +208,7 @@ claim_view = ViewShape(ClaimView, Claim)
 usage_view = ViewShape(UsageView, Usage)
 
 
-def approval_view(approval: PendingApproval) -> ApprovalView:
+def approval_view(approval: PendingApproval) -> NeededApproval:
     rule = approval.approvers
     return {
         "people": list(rule.people),

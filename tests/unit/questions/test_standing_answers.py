@@ -73,7 +73,10 @@ def test_another_tool_and_whom_it_is_not_asked_of_have_to_be_decided(other: Aske
 def test_it_ends_after_its_times_and_at_its_time() -> None:
     desk = Desk()
     desk.stand(replace(TOOL, times=2))
-    assert [desk.asked().outcome for _ in range(3)] == [Outcome.APPROVED, Outcome.APPROVED, Outcome.OPEN]
+    asked = [desk.asked() for _ in range(3)]
+    assert [each.outcome for each in asked] == [Outcome.APPROVED, Outcome.APPROVED, Outcome.OPEN]
+    assert len(desk.standing()) == 1, "what it has approved can be taken back until it is begun"
+    assert [bool(desk.begin(each).used_at) for each in asked[:2]] == [True, True]
     assert desk.standing() == []
     desk.stand()
     desk.world.clock.advance(3_600)

@@ -10,8 +10,8 @@ from baton.ports.paging import Page
 
 
 class QuestionStore(Protocol):
-    """A question whose time is over is told as open until the sweeper has found it: who reads it says what has become of
-    it (``Question.expired``)."""
+    """A question whose time is over is told as open until the sweeper has found it: who reads it says what has become
+    of it (``Question.expired``)."""
 
     def question(self, workspace: str, task_id: str, question_id: str) -> Question:
         """Returns the question. One read. Raises ``Unknown``."""

@@ -43,6 +43,11 @@ class StandingAnswer:
     def is_in_force(self, now: datetime) -> bool:
         return self.revoked_at is None and now < self.until and self.used < self.times
 
+    def allows_something(self, now: datetime) -> bool:
+        """True if it is in force, or has approved what wasn't begun: then there is something to revoke."""
+        is_over = self.revoked_at is not None or now >= self.until
+        return not is_over and (self.used < self.times or self.begun < self.used)
+
     def fits(self, action: Action) -> bool:
         is_its_tool = (action.tool, action.tool_version) == (self.tool, self.tool_version)
         return is_its_tool and self.digest in (None, action.digest)

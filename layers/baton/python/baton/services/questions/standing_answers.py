@@ -15,11 +15,13 @@ PAGE = 100
 
 
 def list_standing_answers(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
-    """Returns those in force, by agent and tool, to humans. A page may be shorter than ``limit``."""
+    """Returns those that allow something, by agent and tool, to humans. A page may be shorter than ``limit``."""
     by.must_be_human("list standing answers")
     now = deps.clock.now()
     read = deps.store.questions.all_standing_answers
-    return filtered(lambda size, at: read(by.workspace, size, at), lambda each: each.is_in_force(now), limit, cursor)
+    return filtered(
+        lambda size, at: read(by.workspace, size, at), lambda each: each.allows_something(now), limit, cursor
+    )
 
 
 def revoke_standing_answer(deps: Deps, by: Principal, answer_id: str) -> StandingAnswer:
