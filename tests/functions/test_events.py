@@ -22,6 +22,7 @@ from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.agents.tool import Variable
 from baton.domain.errors import PageHeld
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.questions.question import Outcome, QuestionKind
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tracker.page_sync import PageLink, PageRef, PageSync
 from baton.ports.deps import Deps
@@ -35,6 +36,8 @@ from baton.services.claims.wait_for_callback import wait_for_callback
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.questions.answer_question import Answer, answer_question
+from baton.services.questions.ask_question import Asked, ask_question
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.open_webhook import open_webhook
@@ -194,6 +197,20 @@ def waiting(account: Account) -> None:
     wait_for_callback(account.deps, WorkerCall(agent("auditor", DEMO), TASK, "clm_example1", "hash"), "research-17")
 
 
+def asking(account: Account) -> None:
+    held(account)
+    call = WorkerCall(agent("auditor", DEMO), TASK, "clm_example1", "hash")
+    action = json.loads(event_of("api-ask")["body"])
+    asked = Asked(kind=QuestionKind.ACTION, text="It broke", tool=action["tool"], arguments=action["arguments"])
+    ask_question(account.deps, call, asked)
+
+
+def permitted(account: Account) -> None:
+    asking(account)
+    approved = Answer(outcome=Outcome.APPROVED, digest=json.loads(event_of("api-use_approval")["body"])["digest"])
+    answer_question(account.deps, human(DEMO), TASK, "qst_example1", approved)
+
+
 def failed(account: Account) -> None:
     held(account)
     failure = {"type": "error", "description": "It broke"}
@@ -279,6 +296,11 @@ HTTP: dict[str, Case] = {
     "api-transfer": Case(asked_for_nothing, 200, {"state": "done"}, "done"),
     "api-delegate": Case(held, 200, {"state": "waiting"}, "waiting"),
     "api-wait_callback": Case(held, 200, {"state": "waiting"}, "waiting"),
+    "api-ask": Case(held, 201, {"outcome": "open", "tool": "refund", "used_at": None}, "claimed"),
+    "api-list_questions": Case(asking, 200, {"next_cursor": None}, "claimed"),
+    "api-answer_question": Case(asking, 200, {"outcome": "approved", "answerable": False}, "claimed"),
+    "api-use_approval": Case(permitted, 200, {"outcome": "approved"}, "claimed"),
+    "api-wait_for_answers": Case(asking, 200, {"state": "waiting"}, "waiting"),
     "api-callback": Case(waiting, 200, {"accepted": True}, "delegated"),
     "api-callback_unknown": Case(waiting, 404, {"code": "not_found"}, "waiting"),
     "api-save_checkpoint": Case(held, 201, {"step_name": "half of them read"}, "claimed"),
