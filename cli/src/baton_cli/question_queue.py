@@ -67,7 +67,11 @@ class QuestionQueue:
         if self.items:
             self.terminal.say(SHORT_HELP)
         while self.items and not self.has_left:
-            question = whole(self.app, self.items[0])
+            try:
+                question = whole(self.app, self.items[0])
+            except ApiRefusal as refusal:
+                self.terminal.say(f"✗ {self.items.pop(0)['id']}: {refusal.what}")
+                continue
             if question["outcome"] != "open":
                 self.terminal.say(f"{question['id']} is {question['outcome']} by now")
                 self.items.pop(0)

@@ -54,6 +54,8 @@ class HeldWait:
 
     def until_closed(self, question: Question) -> Question:
         """Returns the question as it is then. Raises ``ClaimOver``, and what the heartbeat is refused with."""
+        if question["outcome"] != "open":
+            return question
         task_id, pause = question["task_id"], self._pause(question)
         beat_at = time.monotonic() + pause
         with self.app.bell(f"task:{task_id}") as bell:

@@ -3,7 +3,7 @@ not, and whether it was begun. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,41 +115,32 @@ class _Reader:
         if event is self._first or "target_agent" in made:
             self._action = f"handoff:{made.get('target_agent') or 'any agent'}"
         self._digest = made.get("digest", self._digest)
-        handler = getattr(self, f"_{event['type']}", None)
-        if handler is not None:
-            handler(event)
+        if event["type"] in _READ:
+            _READ[event["type"]](self, event)
 
     # Handoffs
 
-    def _approval_given(self, event: Event) -> None:
+    def approval_given(self, event: Event) -> None:
         self._given.append(event)
 
-    def _approved(self, event: Event) -> None:
-        self._gate(event, "approved")
-
-    def _dismissed(self, event: Event) -> None:
-        self._gate(event, "dismissed")
-
-    def _split(self, event: Event) -> None:
-        self._gate(event, "split")
-
-    def _gate(self, event: Event, outcome: str) -> None:
+    def decided(self, event: Event) -> None:
+        """Of a handoff: approved, dismissed or split, as the event's type says."""
         name = f"{self._task_id}-{event['seq']}"
         gate = Gate(name, self._action, self._first, self._proposer, digest=event["data"].get("digest", self._digest))
         gate.events = [self._first, *self._given]
-        gate.told(event, outcome, event["data"].get("reason"))
+        gate.told(event, event["type"], event["data"].get("reason"))
         by_name = {f"human:{each['data']['by']}": each for each in self._given}
         keys = _approvers(event)
         gate.deciders = [(by_name.get(each, event), each) for each in keys if each.startswith("human:")]
         self._given = []
         self.handoffs.append(gate)
 
-    def _handoff_received(self, event: Event) -> None:
+    def handoff_received(self, event: Event) -> None:
         if self.handoffs and self.handoffs[-1].outcome == "approved" and self.handoffs[-1].begun is None:
             self.handoffs[-1].begun = event
             self.handoffs[-1].events.append(event)
 
-    def _approval_undone(self, event: Event) -> None:
+    def approval_undone(self, event: Event) -> None:
         if self.handoffs and self.handoffs[-1].begun is None:
             self.handoffs[-1].told(event, "undone", event["data"].get("reason"))
             if event["principal"]["kind"] == "human":
@@ -157,7 +148,7 @@ class _Reader:
 
     # Questions
 
-    def _question_asked(self, event: Event) -> None:
+    def question_asked(self, event: Event) -> None:
         data = event["data"]
         action = f"tool:{data['tool']}" if data.get("tool") else f"question:{data['kind']}"
         gate = Gate(data["question_id"], action, event, _key(event), digest=data.get("digest"), events=[event])
@@ -166,7 +157,7 @@ class _Reader:
         gate.deciders = [(event, f"human:{each}") for each in data.get("approved_by", ())]
         self.questions[gate.name] = gate
 
-    def _question_decided(self, event: Event) -> None:
+    def question_decided(self, event: Event) -> None:
         gate, data = self.questions[event["data"]["question_id"]], event["data"]
         gate.deciders = [each for each in gate.deciders if each[1] != _key(event)] + [(event, _key(event))]
         gate.events.append(event)
@@ -176,20 +167,33 @@ class _Reader:
             alike = (data["decided"], data.get("digest"))
             gate.deciders = [each for each in gate.deciders if _means(each[0]) == alike]
 
-    def _question_expired(self, event: Event) -> None:
+    def question_expired(self, event: Event) -> None:
         gate = self.questions[event["data"]["question_id"]]
         gate.deciders = []
         gate.told(event, "expired")
 
-    def _approval_revoked(self, event: Event) -> None:
+    def approval_revoked(self, event: Event) -> None:
         gate = self.questions[event["data"]["question_id"]]
         gate.deciders.append((event, _key(event)))
         gate.told(event, "revoked", event["data"].get("reason"))
 
-    def _approval_used(self, event: Event) -> None:
+    def approval_used(self, event: Event) -> None:
         gate = self.questions[event["data"]["question_id"]]
         gate.begun = event
         gate.events.append(event)
+
+
+_READ: dict[str, Callable[[_Reader, Event], None]] = {
+    "approval_given": _Reader.approval_given,
+    **dict.fromkeys(("approved", "dismissed", "split"), _Reader.decided),
+    "handoff_received": _Reader.handoff_received,
+    "approval_undone": _Reader.approval_undone,
+    "question_asked": _Reader.question_asked,
+    "question_decided": _Reader.question_decided,
+    "question_expired": _Reader.question_expired,
+    "approval_revoked": _Reader.approval_revoked,
+    "approval_used": _Reader.approval_used,
+}
 
 
 def _approvers(event: Event) -> list[str]:

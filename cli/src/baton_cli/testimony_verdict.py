@@ -1,4 +1,5 @@
-"""Whether an exported Testimony Record is what was exported: by its own chain, then line by line with the trails."""
+"""Whether an exported file is what was exported: a Testimony Record by its own chain, then line by line with the
+trails; a task's trail by its hashes, then entry by entry with the trail."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from baton_cli import trail_hashes
 from baton_cli.client import Client
 from baton_cli.failures import Misused
 from baton_cli.testimony import Chain, Entry, record
@@ -20,9 +22,12 @@ MISSING = "a line is missing: the record ends with its integrity"
 def of_file(client: Client, path: str) -> dict[str, Any]:
     """Returns ``intact``, the number of ``entries``, and for a changed record the line it is ``broken_at``, the
     ``entry`` there, and the ``problem``. Raises ``Misused`` for a file that can't be read, and as ``record`` does."""
-    count, scope, problem = _chained(path)
-    if problem is None and scope is not None:
-        problem = _compared(client, path, scope)
+    if (trail := _trail_in(path)) is not None:
+        count, problem = len(trail), _compared_trail(client, trail)
+    else:
+        count, scope, problem = _chained(path)
+        if problem is None and scope is not None:
+            problem = _compared(client, path, scope)
     if problem is None:
         return {"intact": True, "entries": count, "broken_at": None, "entry": None, "problem": None}
     line, entry, why = problem
@@ -30,6 +35,30 @@ def of_file(client: Client, path: str) -> dict[str, Any]:
 
 
 Problem = tuple[int, str | None, str]
+
+
+def _trail_in(path: str) -> list[Entry] | None:
+    """Returns a trail's entries; None for a file of lines. A trail is one document over several lines."""
+    if next(iter(_entries(path)), {}) is not None:
+        return None
+    try:
+        events = json.loads(Path(path).read_text(encoding="utf-8"))["events"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    is_trail = isinstance(events, list) and events and all(isinstance(each, dict) for each in events)
+    return events if is_trail else None
+
+
+def _compared_trail(client: Client, trail: list[Entry]) -> Problem | None:
+    broken = trail_hashes.broken_at(trail)
+    if broken is not None:
+        return broken[0], None, broken[1]
+    task_id = trail[0].get("data", {}).get("changes", {}).get("id")
+    told = trail_hashes.entries_of(client, str(task_id))
+    for number, (entry, expected) in enumerate(zip(trail, told, strict=False), 1):
+        if entry != expected:
+            return number, None, "the trail tells it otherwise"
+    return None
 
 
 def _chained(path: str) -> tuple[int, Entry | None, Problem | None]:

@@ -148,6 +148,14 @@ def test_without_a_wait_the_id_is_printed_and_the_wait_can_be_gone_on_with(desk:
     assert (code, found["answer"]) == (0, "Blue")
 
 
+def test_what_was_answered_is_told_also_once_the_task_has_ended(desk: Desk) -> None:
+    question = desk.terminal.runs("ask", desk.task, "Which colour?", "--no-wait")[1].strip()
+    desk.answer(outcome="answered", answer="Blue")
+    assert desk.terminal.agents.say(desk.claim, "complete", output="done").status == 200
+    code, found, _ = desk.ask("--question", question)
+    assert (code, found["answer"]) == (0, "Blue")
+
+
 def test_the_same_key_asks_nothing_twice(desk: Desk) -> None:
     until = (desk.terminal.world.clock.now() + timedelta(hours=1)).isoformat()
     lines = [("ask", desk.task, "Which?", "--until", until, "--no-wait", "--key", "one") for _ in range(2)]

@@ -223,6 +223,17 @@ def test_what_is_no_record_is_refused(terminal: Terminal, tmp_path: Path, text: 
     assert terminal.runs("events", "verify", str(tmp_path / "none"))[0] == 2
 
 
+def test_an_exported_trail_is_verified_too(company: Company, tmp_path: Path) -> None:
+    task = of(company.export(), type="decision")[0]["x-baton-task"]
+    trail, path = company.terminal.json("export", task), tmp_path / "task_1.json"
+    path.write_text(json.dumps(trail, indent=2))
+    assert company.terminal.json("events", "verify", str(path))["entries"] == len(trail["events"])
+    trail["events"][1]["principal"]["id"] = "mallory"
+    path.write_text(json.dumps(trail, indent=2))
+    code, out, _ = company.terminal.runs("events", "verify", str(path), "--json")
+    assert (code, json.loads(out)["broken_at"]) == (1, 2)
+
+
 # ---- changes ---------------------------------------------------------------------------------------------------------
 
 Record = list[dict[str, Any]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -101,10 +102,10 @@ def verify(context: click.Context, task: str) -> None:
     """Say whether a trail is still what was written, and agrees with the task.
 
     Baton says so, and the hashes are reckoned here once more. The exit code is 1 if it isn't. FILE is what
-    `baton export testimony` wrote: its lines are compared with the trails, and the first one that was changed is named.
+    `baton export` wrote of a task, or as testimony: it is compared with the trails, and the first changed entry is named.
     """
     app = context.ensure_object(CommandContext)
-    if not task.startswith("task_"):
+    if not re.fullmatch("task_[0-9a-z]+", task):
         context.exit(ExitCode.OK if _verified(app, task) else ExitCode.FAILED)
     verdict = app.client.get(f"/tasks/{task}/events/verify")
     while verdict.get("next_cursor"):
@@ -123,7 +124,7 @@ def verify(context: click.Context, task: str) -> None:
 
 
 def _verified(app: CommandContext, path: str) -> bool:
-    """Says of an exported record whether it is what the trails tell."""
+    """Says of an exported file whether it is what the trails tell."""
     from baton_cli import testimony_verdict
 
     verdict = testimony_verdict.of_file(app.client, path)
@@ -132,7 +133,7 @@ def _verified(app: CommandContext, path: str) -> bool:
         if verdict["intact"]:
             screen.line(f"{path} is what the trails tell: {verdict['entries']} entries", "green")
         else:
-            screen.line(f"{path} was changed, first in line {verdict['broken_at']}: {verdict['problem']}", "red")
+            screen.line(f"{path} was changed, first in its entry {verdict['broken_at']}: {verdict['problem']}", "red")
 
     app.out.show(verdict, draw)
     return bool(verdict["intact"])
