@@ -102,7 +102,8 @@ def verify(context: click.Context, task: str) -> None:
     """Say whether a trail is still what was written, and agrees with the task.
 
     Baton says so, and the hashes are reckoned here once more. The exit code is 1 if it isn't. FILE is what
-    `baton export` wrote of a task, or as testimony: it is compared with the trails, and the first changed entry is named.
+    `baton export` wrote of a task, or as testimony: it is compared with the trails, and its first changed entry is
+    named.
     """
     app = context.ensure_object(CommandContext)
     if not re.fullmatch("task_[0-9a-z]+", task):
