@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Iterator
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 import botocore.session
@@ -18,6 +19,7 @@ from support.worlds.world import World
 
 # Among several workers the longest come first, and each test is given out by itself; of the others, whole modules.
 LONGEST_FIRST = ("stack", "simulation", "fuzz", "faults")
+TURNS = {tier: turn for turn, tier in enumerate(LONGEST_FIRST)}
 
 
 def pytest_configure() -> None:
@@ -70,10 +72,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     to that, too."""
     for item in items:
         item.add_marker(tier_of(item))
-        if isinstance(item, pytest.Function) and has_sizes(item):
+        if isinstance(item, pytest.Function) and has_sizes(item.module):
             item.add_marker("soak")
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: [*LONGEST_FIRST, tier_of(item)].index(tier_of(item)))
+        items.sort(key=lambda item: TURNS.get(tier_of(item), len(TURNS)))
 
 
 def tier_of(item: pytest.Item) -> str:
@@ -92,8 +94,10 @@ def step_back() -> None:
     os.nice(5)
 
 
-def has_sizes(item: pytest.Function) -> bool:
-    return any(getattr(item.module, name, None) is getattr(soak, name) for name in ("scaled", "spread"))
+@cache
+def has_sizes(module: ModuleType) -> bool:
+    names = ("scaled", "spread")
+    return "IS_WHOLE" in vars(module) or any(vars(module).get(name) is getattr(soak, name) for name in names)
 
 
 @pytest.fixture(autouse=True)
