@@ -12,9 +12,9 @@ import pytest
 
 from simulation.today import first_seed
 
-STEPS = int(os.environ.get("SIMULATED_STEPS", "100000"))
+STEPS = int(os.environ.get("SIMULATED_STEPS", "40000"))
 # So that two workers share them.
-PARTS = 4
+PARTS = 2
 TESTS = Path(__file__).parents[1]
 # This checkout's, whatever the environment has installed.
 PRODUCT = [TESTS.parent / "layers/baton/python", TESTS.parent / "functions"]
