@@ -4,7 +4,6 @@ function answers, stores and sends what the golden file says. If it lasts, it sa
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -20,6 +19,7 @@ from golden.play import Play
 from golden.readable import written
 from golden.test_golden import FILES, SCENARIOS
 from support.clock import FakeClock
+from support.faults.soak import IS_WHOLE
 from support.faults.throttle import Begins, Throttled
 
 # What is written by one call that is tried once: nothing rests on it.
@@ -95,16 +95,24 @@ def is_busy(answer: dict[str, Any]) -> bool:
     return answer["statusCode"] in (200, 503) and ("busy" in answer["body"] or '"complete":false' in answer["body"])
 
 
-@pytest.fixture(params=[first_call, first_write])
-def play(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
-    environment = ThrottledEnvironment(monkeypatch, request.param)
-    yield Play(environment)
-    environment.leave()
+# ``make soak``: each scenario with both; else with one of them, and the next one with the other.
+BEGINS = (first_call, first_write)
+PLAYED = [
+    (name, begins)
+    for number, name in enumerate(SCENARIOS)
+    for turn, begins in enumerate(BEGINS)
+    if IS_WHOLE or number % len(BEGINS) == turn
+]
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_a_second_of_throttle_shows_nowhere(name: str, play: Play) -> None:
-    SCENARIOS[name](play)
+@pytest.mark.parametrize(("name", "begins"), PLAYED)
+def test_a_second_of_throttle_shows_nowhere(name: str, begins: Begins, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = ThrottledEnvironment(monkeypatch, begins)
+    try:
+        play = Play(environment)
+        SCENARIOS[name](play)
+    finally:
+        environment.leave()
     assert written(play.told()) == (FILES / f"{name}.json").read_text(encoding="utf-8")
 
 
