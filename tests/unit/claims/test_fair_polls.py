@@ -1,4 +1,5 @@
-"""Polls take turns where many wait: simulations with the real rules of both sides (support/crowd.py)."""
+"""Polls take turns where many wait: simulations with the real rules of both sides (support/crowd.py), by one seed,
+and by three under ``make soak``."""
 
 from __future__ import annotations
 
@@ -11,12 +12,13 @@ from baton.domain.access.polls import SHORTEST_SECONDS, Room
 from baton.domain.errors import TooManyPolls
 from baton_cli.worker.poller import POLL_SECONDS
 from support.crowd import REQUESTS_PER_SECOND, RESERVE, Crowd
+from support.faults.soak import scaled
 
 ROOM, NO_ROOM = Room("wait", RESERVE), Room()
 RUN_SECONDS = 1_800.0
 
 
-@pytest.fixture(autouse=True, params=[1, 2, 3])
+@pytest.fixture(autouse=True, params=range(1, 1 + scaled(3, 3)))
 def seed(request: pytest.FixtureRequest) -> Iterator[int]:
     state = random.getstate()
     random.seed(request.param)

@@ -249,8 +249,8 @@ INJECTIONS = [
 ]
 
 
-# ``make soak`` plays all.
-PLAYED = spread(INJECTIONS, 3)
+# ``make soak`` plays all; ``make test`` some, with each attack and each place among them.
+PLAYED = list(dict.fromkeys([*spread(INJECTIONS, 9), *{name: (name, place) for name, place in INJECTIONS}.values()]))
 
 
 @pytest.mark.parametrize("place", PLACES)
