@@ -97,7 +97,7 @@ bench: setup ## measure: imports, capacity per verb, throughput, hot keys, round
 unexport PYTHONDONTWRITEBYTECODE
 pytest := $(bin)/python -m pytest
 covered := tests/unit tests/functions tests/contract
-with_sizes := $(covered) tests/faults tests/stack
+with_sizes := $(covered) tests/faults tests/golden tests/infra tests/stack
 
 # Two workers more than cores: tests of the stack wait for its answers most of their time, and two workers have these.
 test: setup ## every test, the deployed stack's included

@@ -19,6 +19,7 @@ import pytest
 
 from infra.citations import ROOT
 from infra.template import functions, load
+from support.faults.soak import IS_WHOLE
 from tools.admin import package
 from tools.stack import deployment
 
@@ -152,23 +153,45 @@ def test_the_wheels_are_the_commands(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_the_same_from_another_folder_with_another_umask(tmp_path: Path) -> None:
-    """Built twice, with all that a build takes: here, and in a copy of the checkout."""
+def test_it_is_the_same_from_another_folder_with_another_umask(built: Path, tmp_path: Path) -> None:
+    """Here, and in a copy of the checkout: of one build, and under ``make soak`` built twice, with all that takes."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
     for name in filter(None, names):
         if (ROOT / name).exists():
             (tmp_path / "copy" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, tmp_path / "copy" / name)
-    made = [_sum_of_a_package(ROOT, tmp_path, 0o022), _sum_of_a_package(tmp_path / "copy", tmp_path, 0o027)]
+    checkouts = ((ROOT, 0o022), (tmp_path / "copy", 0o027))
+    made = [_sum_of_a_package(checkout, built, tmp_path, umask) for checkout, umask in checkouts]
     assert made[0] == made[1]
 
 
-def _sum_of_a_package(checkout: Path, tmp_path: Path, umask: int) -> str:
-    program = "import sys; from pathlib import Path; from tools.admin import package; "
-    program += "package.HOME = Path(sys.argv[1]); sys.exit(package.main())"
+PACKAGED = """
+import sys
+from pathlib import Path
+
+from tools.admin import package
+
+package.HOME = Path(sys.argv[1])
+sys.exit(package.main())
+"""
+ASSEMBLED = """
+import json, shutil, sys
+from hashlib import sha256
+from pathlib import Path
+
+from tools.admin import package
+
+home = Path(sys.argv[1])
+built = shutil.copytree(sys.argv[2], home / "build")
+print(sha256(package.assembled(built, json.loads(sys.argv[3]), home).read_bytes()).hexdigest())
+"""
+
+
+def _sum_of_a_package(checkout: Path, built: Path, tmp_path: Path, umask: int) -> str:
+    program = PACKAGED if IS_WHOLE else ASSEMBLED
     finished = subprocess.run(
-        [sys.executable, "-c", program, tmp_path / f"package-{umask}"],
+        [sys.executable, "-c", program, tmp_path / f"package-{umask}", built, json.dumps(BUILT_FOR)],
         cwd=checkout,
         env={**os.environ, "PYTHONPATH": ".", "PYTHONHASHSEED": str(umask)},
         capture_output=True,
