@@ -41,18 +41,24 @@ TOO_LONG = (
 )
 # Long ones: under ``make soak`` alone. The fake and the local engine are held to them every time.
 LONG = (
+    "test_a_full_neighbour_is_as_good_as_none",
     "test_a_hundred_messages_are_acknowledged_at_once",
     "test_a_long_trail_is_told_in_parts",
+    "test_a_long_transcript_is_read_to_its_end",
+    "test_a_page_may_be_a_tasks_in_each_of_two_workspaces",
     "test_a_reader_goes_on_from_the_last_id_that_it_knows",
     "test_a_run_whose_account_has_moved_goes_on_counting",
     "test_a_saved_row_circuit_or_webhook_leaves_the_neighbours",
+    "test_a_scope_sees_so_many_of_each_type",
     "test_a_used_key_says_more_than_a_full_hour",
     "test_an_account_that_goes_on_while_it_is_moved_stays",
     "test_an_agents_many_claims_are_all_told",
     "test_an_hour_holds_so_many_of_one_caller_and_no_more",
+    "test_and_what_is_ours_is_found",
     "test_claims_come_before_everything_else",
     "test_due_rows_come_the_longest_due_first_and_none_early",
     "test_entries_are_listed_newest_first_however_they_are_spread",
+    "test_errands_are_due_in_time_after_claims_and_before_everything_else",
     "test_events_are_read_from_any_entry_on",
     "test_every_page_of_places_is_shown",
     "test_exactly_full_pages_end",
@@ -63,7 +69,10 @@ LONG = (
     "test_rows_may_be_let_go_while_due_ones_are_read",
     "test_taking_tasks_while_reading_on_skips_none",
     "test_the_longest_due_come_first_in_their_shard",
+    "test_the_longest_due_come_first_whatever_their_shard",
     "test_the_tasks_of_many_events_are_read_at_once",
+    "test_what_humans_decided_keeps_its_places_and_leaves_the_others_theirs",
+    "test_what_is_over_leaves_every_view_and_the_older_ones_show",
     "test_what_needs_a_human_is_listed_by_urgency_and_age",
 )
 # What it says of capacity isn't what is documented.

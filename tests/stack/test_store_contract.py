@@ -18,6 +18,7 @@ from baton.adapters.dynamodb.table import Table
 from baton.adapters.system import SystemClock
 from baton.ports.store import Store
 from support.fakes.dynamo import Wire, create_table
+from support.faults.soak import IS_WHOLE
 from support.same_store import contract
 from tools.stack import deployment, stack
 from tools.stack.background import on_any_port
@@ -28,7 +29,8 @@ TABLE = "baton-contract"
 _numbers = count()
 # A thousand tasks.
 TOO_LONG = ("test_due_goes_on_past_every_page",)
-globals().update(contract(most_cases=2, without=TOO_LONG))
+# One case of each parameter; under ``make soak`` two.
+globals().update(contract(most_cases=2 if IS_WHOLE else 1, without=TOO_LONG))
 
 
 @pytest.fixture(scope="module")
