@@ -47,12 +47,15 @@ def group(item: pytest.Item) -> str:
 
 def turn(item: pytest.Item) -> int:
     """The quick tests of other folders come first. Deploying is tested before anything else happened to the stack, and
-    what the others left behind when they are through. The second stack comes when nothing else is asked of the first,
-    and is removed after all that use it."""
+    what the others left behind when they are through. What uses ``at_the_gateway`` comes before anybody changes that
+    stack's front door. The second stack comes when nothing else is asked of the first, and is removed after all that
+    use it."""
     if not item.nodeid.startswith(HERE):
         return 0
-    last = {"test_deploy.py": 3, "test_another_region.py": 4, "test_restore.py": 5, "test_afterwards.py": 6}
-    return {"test_local_stack.py": 1, **last}.get(item.path.name, 2)
+    assert isinstance(item, pytest.Function)
+    usual = 2 if "at_the_gateway" in item.fixturenames else 3
+    last = {"test_deploy.py": 4, "test_another_region.py": 5, "test_restore.py": 6, "test_afterwards.py": 7}
+    return {"test_local_stack.py": 1, **last}.get(item.path.name, usual)
 
 
 @pytest.fixture(scope="session")
@@ -116,11 +119,25 @@ def deployed(stack_home: Path) -> Iterator[Deployed]:
 
 
 @pytest.fixture(scope="session")
+def at_the_gateway(another_home: Path, thinker: FakeThinker) -> Iterator[Deployed]:
+    """The stack in ``another_home`` until its front door is changed. A module that asks little of a stack has it as its
+    ``deployed``: so two workers share the tests that need any."""
+    with as_it_was_left(another_home, thinker) as left:
+        yield left
+
+
+@pytest.fixture(scope="session")
 def first(another_home: Path, thinker: FakeThinker) -> Iterator[Deployed]:
     """The stack in ``another_home``, as the tests before have left it: another worker uses the session's meanwhile."""
+    with as_it_was_left(another_home, thinker) as left:
+        yield left
+
+
+@contextmanager
+def as_it_was_left(home: Path, thinker: FakeThinker) -> Iterator[Deployed]:
     with alone_with(thinker):
-        known = (another_home / "stack.json").exists()
-        running = stack.current(another_home) if known else stack.up(another_home, 0, notion_port=0)
+        known = (home / "stack.json").exists()
+        running = stack.current(home) if known else stack.up(home, 0, notion_port=0)
     with running.http(timeout_seconds=45) as http:
         yield Deployed(running, http)
 

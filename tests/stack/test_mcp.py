@@ -25,6 +25,11 @@ WAYS = {
 SCOPE = {"scope": "src/parser"}
 
 
+@pytest.fixture(scope="module")
+def deployed(at_the_gateway: Deployed) -> Deployed:
+    return at_the_gateway
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_the_official_client_works_from_the_handoff_to_the_result(tenant: Tenant, way: str) -> None:
     async def play() -> str:

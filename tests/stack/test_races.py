@@ -26,6 +26,11 @@ ROUNDS = 20
 Answer = TypeVar("Answer")
 
 
+@pytest.fixture(scope="module")
+def deployed(at_the_gateway: Deployed) -> Deployed:
+    return at_the_gateway
+
+
 @pytest.fixture(scope="module", autouse=True)
 def an_engine_that_can_be_trusted(deployed: Deployed) -> None:
     """Whatever is shown below is worth nothing on an engine that lets two conditional writes of one item both win."""

@@ -11,10 +11,16 @@ from typing import Any
 import httpx
 import pytest
 
+from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant
 
 # A poll looks every half second or more often, at open work every 3.3 s; the rest is for a busy machine.
 IN_TIME_SECONDS = 8.0
+
+
+@pytest.fixture(scope="module")
+def deployed(at_the_gateway: Deployed) -> Deployed:
+    return at_the_gateway
 
 
 @pytest.fixture
