@@ -3,13 +3,16 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import botocore.session
 import pytest
+from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadGroupScheduling
 
@@ -17,18 +20,32 @@ from support.fakes.fake_dynamo.client import UNLAWFUL
 from support.faults import soak
 from support.worlds.world import World
 
+HERE = Path(__file__).parent
 # Among several workers the longest come first, and each test is given out by itself; of the others, whole modules.
 LONGEST_FIRST = ("stack", "simulation", "fuzz", "faults")
 TURNS = {tier: turn for turn, tier in enumerate(LONGEST_FIRST)}
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Costs that every test would pay once more. botocore reads megabytes of descriptions anew for each session, and
     there are as many sessions as tests of moto."""
+    if config.getoption("numprocesses", None) and not sys.dont_write_bytecode:
+        compile_once(config)
     botocore.session.create_loader = cache(botocore.session.create_loader)
     gc.set_threshold(100_000, 20, 20)
     hear_interrupts()
     measure_no_property()
+
+
+def compile_once(config: pytest.Config) -> None:
+    """Of a fresh clone each worker would compile every test, with what it asserts spelled out, at the same time."""
+    state = config.stash[rewrite.assertstate_key]
+    for path in [*HERE.rglob("test_*.py"), *HERE.rglob("conftest.py")]:
+        folder = rewrite.get_cache_dir(path)
+        compiled = folder / f"{path.stem}{rewrite.PYC_TAIL}"
+        if not compiled.exists() and rewrite.try_makedirs(folder):
+            found, code = rewrite._rewrite_test(path, config)
+            rewrite._write_pyc(state, code, found, compiled)
 
 
 def measure_no_property() -> None:

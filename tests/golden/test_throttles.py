@@ -19,7 +19,7 @@ from golden.play import Play
 from golden.readable import written
 from golden.test_golden import FILES, SCENARIOS
 from support.clock import FakeClock
-from support.faults.soak import IS_WHOLE
+from support.faults.soak import IS_WHOLE, spread
 from support.faults.throttle import Begins, Throttled
 
 # What is written by one call that is tried once: nothing rests on it.
@@ -116,7 +116,7 @@ def test_a_second_of_throttle_shows_nowhere(name: str, begins: Begins, monkeypat
     assert written(play.told()) == (FILES / f"{name}.json").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", spread(list(SCENARIOS), 2))
 def test_what_lasts_is_busy_in_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = LastingEnvironment(monkeypatch, first_write)
     try:

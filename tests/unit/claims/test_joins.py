@@ -23,11 +23,14 @@ from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from support.faults.hooked_store import HookedStore
+from support.faults.soak import scaled
 from support.faults.threads import all_at_once, race
 from support.worlds.team import HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
 A, B, C, D = "anna", "bert", "carl", "dora"
+# How often a race is run.
+TIMES = scaled(40, 3)
 
 
 def waiting(
@@ -217,7 +220,7 @@ def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
 @pytest.mark.slow
 def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() -> None:
     """Each then does what its notice says; no sweeper is needed."""
-    for _ in range(60):
+    for _ in range(scaled(60, 3)):
         team = Team(A, B, C)
         task, held_tasks = waiting(team, B, C)
         still = team.still()
@@ -235,7 +238,7 @@ def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() 
 @pytest.mark.slow
 def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing() -> None:
     ends: Counter[str] = Counter()
-    for _ in range(40):
+    for _ in range(TIMES):
         team = Team(A, B, C, D)
         task, held_tasks = waiting(team, B, C, D)
         still = team.still()
@@ -256,7 +259,7 @@ def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing()
             ("b1", "done", {"last": True}),
             ("b2", "rejected", None),
         ]
-    assert ends == {"waiting": 40}
+    assert ends == {"waiting": TIMES}
 
 
 def test_a_join_waits_for_a_successor_that_is_not_readable_yet() -> None:
@@ -283,7 +286,7 @@ def test_a_join_waits_for_a_successor_that_is_not_readable_yet() -> None:
 @pytest.mark.slow
 def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once() -> None:
     first: Counter[str] = Counter()
-    for _ in range(40):
+    for _ in range(TIMES):
         team = Team(A, B)
         task, (held,) = waiting(team, B)
         still = team.still()

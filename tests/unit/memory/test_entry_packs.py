@@ -29,6 +29,7 @@ from baton.domain.memory.packing import SETTLED, ReadPacks, merged
 from baton.ports.writes import Put, Save
 from support.clock import NOON
 from support.faults.choke_point import Crash, at_call, no_fault
+from support.faults.soak import scaled
 from support.values.judged_set import judged_entries
 from support.values.records import a_board_entry
 from support.worlds.board import Board
@@ -93,7 +94,7 @@ def test_nothing_is_packed_before_it_is_settled(board: Board) -> None:
     assert packs(board) == []
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(scaled(4, 4)))
 def test_every_process_answers_at_any_moment_like_one_that_reads_everything(seed: int) -> None:
     random, board = Random(seed), Board(SMALL)
     processes, entries = [board.search], dict[str, Entry]()
