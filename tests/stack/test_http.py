@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from support.worlds.deployed import Deployed, problem, until
-from support.worlds.tenant import Tenant, Workspaces
+from support.worlds.tenant import Tenant, Workspaces, new_workspace
+
+
+@pytest.fixture(scope="module")
+def reader(deployed: Deployed) -> Tenant:
+    """One for all tests that write nothing."""
+    return new_workspace(deployed)
 
 
 def test_healthz_needs_no_token(deployed: Deployed) -> None:
@@ -22,9 +28,9 @@ def test_healthz_needs_no_token(deployed: Deployed) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/nowhere", "/tasks/a/b/c", "/agents/scout/claims/wait/x", "/tasks/a%2Fb", "//tasks"]
 )
-def test_an_unknown_route_is_a_problem(tenant: Tenant, path: str) -> None:
+def test_an_unknown_route_is_a_problem(reader: Tenant, path: str) -> None:
     for method in ("GET", "POST"):
-        refusal = problem(tenant.human.send(method, path))
+        refusal = problem(reader.human.send(method, path))
         assert (refusal["status"], refusal["code"], refusal["detail"]) == (404, "not_found", "No such route.")
 
 
@@ -41,8 +47,8 @@ def test_an_unknown_route_is_a_problem(tenant: Tenant, path: str) -> None:
         ("POST", "/healthz", "GET"),
     ],
 )
-def test_a_wrong_method_is_told_the_right_ones(tenant: Tenant, method: str, path: str, allowed: str) -> None:
-    response = tenant.human.send(method, path)
+def test_a_wrong_method_is_told_the_right_ones(reader: Tenant, method: str, path: str, allowed: str) -> None:
+    response = reader.human.send(method, path)
     assert (response.status_code, response.headers["allow"]) == (405, allowed)
     assert problem(response)["code"] == "method_not_allowed"
 
@@ -55,8 +61,8 @@ def test_a_request_id_comes_back(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize("given", ["", "two words", "x" * 65, "a\tb", "<script>"])
-def test_a_request_id_that_could_not_be_logged_is_replaced(tenant: Tenant, given: str) -> None:
-    shown = tenant.human.send("GET", "/agents", headers={"X-Request-Id": given}).headers["x-request-id"]
+def test_a_request_id_that_could_not_be_logged_is_replaced(reader: Tenant, given: str) -> None:
+    shown = reader.human.send("GET", "/agents", headers={"X-Request-Id": given}).headers["x-request-id"]
     assert shown
     assert shown != given
 
