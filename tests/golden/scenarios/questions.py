@@ -42,6 +42,7 @@ def action_approved(play: Play) -> None:
     _used(play, claim, approved, key="u-1")
     _used(play, claim, approved, key="u-1")
     _used(play, claim, approved)
+    say(play, claim, "ask", {"kind": "text", "text": "Anything else?"})
     play("human:alice", f"GET /tasks/{task}/questions")
     looked_at(play, task)
 
