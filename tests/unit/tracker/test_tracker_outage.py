@@ -164,7 +164,7 @@ class Drama:
 @pytest.mark.parametrize(
     ("status_type", "has_task_id", "count"), [(STATUS, True, scaled(1_000, 25)), (SELECT, False, scaled(250, 8))]
 )
-def test_after_three_days_of_outages_every_task_has_one_page_that_shows_its_last_state(
+def test_after_days_of_outages_every_task_has_one_page_that_shows_its_last_state(
     status_type: str, has_task_id: bool, count: int
 ) -> None:
     tracker = {} if has_task_id else {"properties": {"task_id": "No such property"}}
