@@ -45,6 +45,7 @@ EXPORTED = frozenset(
         *("TOOLS/TOOL", "TOOL-VERSIONS/VERSION", "ROUTES/ROUTE", "ROUTE-VERSIONS/VERSION", "TOKENS"),
         *("NOTES", "CHECKPOINTS", "RUN/ENTRY", "RUN/USAGE", "USAGE/USAGE", "WORKFLOW", "PAGE/PAGE"),
         *("ALERTS", "BOARD", "REVIEWS", "REVIEW-REQUEST/REQUEST", "DIRECTION/DIRECTION", "TRAIL/LATE"),
+        "STANDING",
     }
 )
 # What isn't: counters, versions, permits and listeners that Baton works with; saved responses, which are forgotten
@@ -62,7 +63,7 @@ LEFT_OUT = frozenset(
             "POLLS/POLLS",
             "ROOM/WINDOW",
         ),
-        *("ROOTS/ROOTS", "USE/MINUTE"),
+        *("ROOTS/ROOTS", "USE/MINUTE", "LAST-APPROVALS"),
         *("TOKEN/TOKEN", "TOKEN/CODE", "SESSIONS/SESSIONS", "TRACKER/GATE", "TRACKER/WEBHOOK", "WATCH/WATCH"),
     }
 )

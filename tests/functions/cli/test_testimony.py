@@ -212,7 +212,8 @@ def test_an_exported_record_is_verified(company: Company, tmp_path: Path) -> Non
     path.write_text(lines(company.export()))
     verdict = company.terminal.json("events", "verify", str(path))
     assert (verdict["intact"], verdict["broken_at"]) == (True, None)
-    assert "is what the trails tell" in company.terminal.screen("events", "verify", str(path))
+    screen = company.terminal.screen("events", "verify", str(path))
+    assert "is what the trails tell" in " ".join(screen.split()), "a long name of a file is wrapped"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]\n", "null\n", '{"a": 1}\n', "[" * 100_000])

@@ -49,7 +49,7 @@ def looked_at(screen: Screen, question: Question, cut: Cut, place: str = "") -> 
     screen.line(one_line(" · ".join(filter(None, [question["id"], question["task_id"], asked, place]))), "dim")
     until = f"{times.whole(question['until'])} ({screen.when(question['until'])})"
     told = [("Until", until), ("Who may", who_may(question)), ("Decided", _tally(question))]
-    screen.pairs([*told, ("Digest", question["digest"])] if question["digest"] else told)
+    screen.pairs([*told, ("Digest", question["digest"])] if question.get("digest") else told)
     for each in question["decisions"]:
         _decision(screen, each)
     if not question.get("answerable", True) and question["outcome"] == "open":
