@@ -37,7 +37,7 @@ from baton.services.tasks.approve_task import approve_task, approve_task_next, u
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
 from simulation.actors.actor_context import ActorContext, NothingThere
-from simulation.actors.people import ALL, REPORT, RUN, SERVICE, agent, human
+from simulation.actors.people import ALL, PEOPLE, REPORT, RUN, SERVICE, agent, human
 from simulation.habits import Focus
 from simulation.ports import SUMMARY, WORKSPACE
 from simulation.requests import Answered
@@ -142,7 +142,8 @@ class Client:
 
     def _hand_off(self) -> None:
         sim, is_runs = self._sim, self._focus is Focus.RUNS
-        by = sim.pick([human("bob"), agent(sim.pick(ALL)), human("bob"), SERVICE])
+        author = human(PEOPLE[0] if self._context.habits.has_questions else "bob")  # who may be asked, too
+        by = sim.pick([author, agent(sim.pick(ALL)), author, SERVICE])
         source = by.id if by.kind is not PrincipalKind.SERVICE else sim.pick(ALL)
         targets: tuple[str | None, ...] = RUN if is_runs else self._context.targets
         target = sim.pick([each for each in targets if each != source] or [None])

@@ -18,6 +18,7 @@ from simulation.actors.actor_context import NothingThere
 from simulation.actors.askers import OPTIONS
 from simulation.actors.people import GROUPS, PEOPLE, RULES, agent, human
 from simulation.ports import WORKSPACE
+from simulation.requests import Answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,12 +71,15 @@ class Decider:
     def _give(self, question: Item) -> None:
         sim, by, said = self._sim, self._person(), self._said(question)
         by = by if self._draw(30) else agent("a")
-        self._context.ask(
+        outcome = self._context.ask(
             "answer",
             by,
             lambda _once: answer_question(sim.deps, by, question["task_id"], question["id"], said),
             is_keyed=False,
         )
+        is_seen = said.digest in (None, sim.oracle.questions.digests(question["id"])[1])
+        is_let = by.is_human and is_seen
+        sim.oracle.verdict.must(is_let or not isinstance(outcome, Answered), "{} has decided {} unseen", by.key, said)
 
     def _said(self, question: Item) -> Answer:
         if not self._draw(6):

@@ -103,7 +103,8 @@ class Approvals:
     def _is_widened(self, task_id: str, needed: Needed, entry: Item) -> None:
         group, after = needed.rule.get("then_group"), needed.rule.get("then_after_seconds")
         is_due = after is not None and to_ms(entry["at"]) >= needed.since_ms + 1_000 * after
-        is_right = is_due and not needed.is_widened and group == entry["data"]["group"]
+        said = (entry["data"]["group"], entry["data"]["changes"]["approval"].get("wider"))
+        is_right = is_due and not needed.is_widened and said == (group, group)
         self._must(task_id, is_right, "widened to {} by {}", entry["data"]["group"], needed.rule)
         needed.is_widened = True
         needed.circle = replace(needed.circle, groups=(*needed.circle.groups, str(group)))
@@ -144,6 +145,6 @@ def _told(said: Item) -> Circle:
     return Circle(
         needed=said["needed"],
         people=tuple(said.get("people", ())),
-        groups=tuple(each for each in (said.get("group"),) if each),
+        groups=tuple(each for each in (said.get("group"), said.get("wider")) if each),
         never=frozenset(said.get("never", ())),
     )

@@ -231,8 +231,10 @@ class QuestionRules:
         self._must(asked.id, to_ms(entry["at"]) < asked.until_ms, "decided after its end")
         if not is_told:
             return
-        is_same = data.get("digest") == asked.digest or own[0]["arguments"] is not None
-        self._must(asked.id, is_same or data["decided"] != APPROVED, "{} has approved another action", human)
+        changed = own[0]["arguments"]
+        meant = asked.digest if changed is None else _digest({"arguments": changed, "tool": asked.tool})
+        is_same = data["decided"] != APPROVED or data.get("digest") == meant
+        self._must(asked.id, is_same, "{} has approved another action than they saw or named", human)
         asked.standing.pop(human, None)
         if own[0]["standing"]:
             self._standing.is_given(tx, own[0]["standing"], human, asked, own[0])

@@ -6,6 +6,7 @@ from simulation.habits import Focus, NoticeFate
 from simulation.planted import operators as do
 from simulation.planted.bug import bug
 from simulation.planted.product_rules import BROKEN_RULES
+from simulation.planted.question_bugs import QUESTIONS
 
 _CALM = {"fault_share": 0, "crash_share": 0}
 _ENDS = {"focus": Focus.ENDS}
@@ -360,5 +361,5 @@ BELL = (
 )  # fmt: skip
 BUGS = (
     *(*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *INBOXES, *FAMILIES, *RUNS, *TRAILS),
-    *(*MEMBERS, *ENTRIES, *SHARDS, *PAGES, *BROKEN_RULES, *BELL),
+    *(*MEMBERS, *ENTRIES, *SHARDS, *PAGES, *BROKEN_RULES, *BELL, *QUESTIONS),
 )
