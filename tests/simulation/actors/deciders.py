@@ -17,6 +17,7 @@ from baton.services.questions.standing_answers import list_standing_answers, rev
 from simulation.actors.actor_context import NothingThere
 from simulation.actors.askers import OPTIONS
 from simulation.actors.people import GROUPS, PEOPLE, RULES, agent, human
+from simulation.habits import Focus
 from simulation.ports import WORKSPACE
 from simulation.requests import Answered
 
@@ -132,7 +133,7 @@ class Chief:
 
     def act(self) -> None:
         while not self._sim.is_stopping:
-            self._context.rest(60)
+            self._context.rest(15 if self._context.habits.focus is Focus.QUESTIONS else 60)
             self._change(self._sim.pick([self._groups, self._groups, self._rules, self._emptied])())
 
     def _groups(self) -> dict[str, Any]:
