@@ -13,6 +13,8 @@ from baton.services.questions.ask_question import Asked, ask_question
 from baton.services.questions.wait_for_answers import wait_for_answers
 from simulation.actors.people import GROUP, PEOPLE
 from simulation.habits import Focus
+from simulation.oracle.items import to_ms
+from simulation.oracle.writes import BEGIN_MS
 from simulation.requests import Answered, body_of
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ class Asker:
 
     def _asked(self) -> Asked:
         sim, kind = self._sim, self._sim.pick(KINDS)
-        needed = 1 + self._draw(2)
+        needed = 1 + self._draw(3) // 2
         who: dict[str, Any] = sim.pick(
             [{}, {"people": PEOPLE[:2]}, {"people": PEOPLE[:1], "group": GROUP}, {"group": GROUP}]
         )
@@ -120,9 +122,16 @@ class Asker:
             call = WorkerCall(hold.by, hold.task.id, hold.claim_id, idempotency_key=key)
             return use_approval(sim.deps, call, question["id"], digest)
 
+        self._let_end(question)
         if not self._draw(4):
             sim.spawn("use too", lambda: self._say(hold, "use", send))
         self._say(hold, "use", send)
+
+    def _let_end(self, question: Item) -> None:
+        """Now and then so late that its time is over, if that is soon."""
+        left_ms = to_ms(question["until"]) - BEGIN_MS - self._sim.now_ms
+        if 0 < left_ms < 60_000 and not self._draw(6):
+            self._sim.sleep(left_ms / 1_000 + 0.001)
 
     def _of(self, hold: Hold) -> list[Item]:
         return [each for each in self._known.values() if each["task_id"] == hold.task.id]

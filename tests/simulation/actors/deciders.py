@@ -43,7 +43,7 @@ class Decider:
         self._known = context.sim.oracle.questions.items
 
     def act(self) -> None:
-        acts = [*[self._answer] * 20, self._look, self._revoke, self._revoke_standing]
+        acts = [*[self._answer] * 20, self._look, self._revoke, *[self._revoke_standing] * 3]
         while not self._sim.is_stopping:
             self._context.rest(3)
             with suppress(NothingThere):
@@ -95,9 +95,10 @@ class Decider:
 
     def _standing(self) -> Standing:
         habits = self._context.habits
-        ahead = (1_000 + self._draw(20_000)) * habits.slowness / 1_000 if habits.is_hot else 60 + self._draw(4_000)
+        most_ms = 20_000 if self._draw(2) else 1_000
+        ahead = (200 + self._draw(most_ms)) * habits.slowness / 1_000 if habits.is_hot else 1 + self._draw(most_ms // 5)
         until = self._sim.clock.now() + timedelta(seconds=ahead) if self._draw(2) else None
-        return Standing(only_these=self._draw(2) == 1, until=until, times=1 + self._draw(3))
+        return Standing(only_these=self._draw(2) == 1, until=until, times=1 + self._draw(2))
 
     def _look(self) -> None:
         sim, question = self._sim, self._some("open")

@@ -126,7 +126,7 @@ class TaskRules:
             self._let_go(before, new, entries)
             self._ledger.seen["resumed claim"] += 1
             return
-        types = [entry["type"] for entry in entries if entry["type"] != "alert_raised"]
+        types = [entry["type"] for entry in entries if entry["type"] not in ("alert_raised", "question_expired")]
         is_swept = types == ["heartbeat_lost", "requeued", "handoff_received"]
         self._must(is_swept, "a claim took the place of another, by {}", types)
         self._let_go(before, new, entries)
