@@ -93,6 +93,9 @@ class Answers:
         others = [each for each, head in ledger.heads.items() if head.get("target_agent") == task.target_agent]
         is_still = all(ledger.changed_at[each] < began for each in others if each != task.id)
         is_alone = ledger.taken_at.get(task.target_agent, 0) < began and is_still and not sim.current.process.has_lost
+        # Who has waited for a slot looks as one of many: each begins with another task.
+        is_limited = task.claim is not None and task.claim.slot is not None
+        is_alone = is_alone and not (is_limited and request.name == "wait for work")
         for task_id, head in ledger.heads.items():
             is_there = head["state"] == "delegated" and head.get("target_agent") == task.target_agent
             is_over = bool(head.get("fail_on_deadline")) and to_ms(head["deadline"]) <= sim.now_ms + BEGIN_MS
