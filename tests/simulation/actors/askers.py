@@ -3,6 +3,7 @@ was not."""
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ class Asker:
         return send
 
     def _ask(self, hold: Hold) -> None:
-        sim, asked = self._sim, self._asked()
+        sim, asked = self._sim, self._asked(hold)
 
         def send(key: IdempotencyKey | None) -> Any:
             call = WorkerCall(hold.by, hold.task.id, hold.claim_id, idempotency_key=key)
@@ -75,14 +76,22 @@ class Asker:
             author = self._context.ledger.heads[hold.task.id]["created_by"] if asked.not_author else ""
             sim.oracle.questions.are_asked(outcome.value.id, asked.people, asked.group, asked.needed, author=author)
 
-    def _asked(self) -> Asked:
+    def _action(self, hold: Hold) -> dict[str, Any]:
+        """Often one that somebody's approval stood for, whether or not it still does."""
+        known = [each for each in self._sim.oracle.standing.items.values() if each["agent"] == hold.slug]
+        if not known or not self._draw(2):
+            return {"tool": self._sim.pick(TOOLS), "arguments": {"n": self._draw(2)}}
+        stood = self._sim.pick(known[-3:])
+        arguments = json.loads(stood["arguments"]) if stood.get("arguments") else {"n": self._draw(3)}
+        return {"tool": stood["tool"], "arguments": arguments}
+
+    def _asked(self, hold: Hold) -> Asked:
         sim, kind = self._sim, self._sim.pick(KINDS)
         needed = 1 + self._draw(3) // 2
         who: dict[str, Any] = sim.pick(
             [{}, {"people": PEOPLE[:2]}, {"people": PEOPLE[:1], "group": GROUP}, {"group": GROUP}]
         )
-        what: dict[str, Any] = {"tool": sim.pick(TOOLS), "arguments": {"n": self._draw(2)}}
-        action = what if kind is QuestionKind.ACTION else {}
+        action = self._action(hold) if kind is QuestionKind.ACTION else {}
         options = OPTIONS if kind is QuestionKind.CHOICE else ()
         return Asked(
             kind=kind,

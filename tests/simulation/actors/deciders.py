@@ -3,6 +3,7 @@ who changes groups and rules of approvals while all of that is under way."""
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from baton.services.questions.list_questions import find_question, list_open_que
 from baton.services.questions.standing_answers import list_standing_answers, revoke_standing_answer
 from simulation.actors.actor_context import NothingThere
 from simulation.actors.askers import OPTIONS
-from simulation.actors.people import GROUPS, PEOPLE, RULES, agent, human
+from simulation.actors.people import GROUP, GROUPS, OTHERS, PEOPLE, RULES, agent, human
 from simulation.habits import Focus
 from simulation.ports import WORKSPACE
 from simulation.requests import Answered
@@ -43,7 +44,7 @@ class Decider:
         self._known = context.sim.oracle.questions.items
 
     def act(self) -> None:
-        acts = [*[self._answer] * 20, self._look, self._revoke, *[self._revoke_standing] * 3]
+        acts = [*[self._answer] * 20, self._look, self._revoke, self._revoke_standing]
         while not self._sim.is_stopping:
             self._context.rest(3)
             with suppress(NothingThere):
@@ -95,7 +96,7 @@ class Decider:
 
     def _standing(self) -> Standing:
         habits = self._context.habits
-        most_ms = 20_000 if self._draw(2) else 1_000
+        most_ms = 20_000 if self._draw(3) else 1_000
         ahead = (200 + self._draw(most_ms)) * habits.slowness / 1_000 if habits.is_hot else 1 + self._draw(most_ms // 5)
         until = self._sim.clock.now() + timedelta(seconds=ahead) if self._draw(2) else None
         return Standing(only_these=self._draw(2) == 1, until=until, times=1 + self._draw(2))
@@ -118,7 +119,7 @@ class Decider:
     def _revoke_standing(self) -> None:
         sim, by = self._sim, self._person()
         page = self._context.look(lambda: list_standing_answers(sim.deps, human(), MANY, None))
-        if page and page.items:
+        if page and page.items and self._draw(2):
             answer_id = sim.pick(page.items).id
             self._context.ask(
                 "revoke standing", by, lambda _once: revoke_standing_answer(sim.deps, by, answer_id), is_keyed=False
@@ -135,10 +136,19 @@ class Chief:
     def act(self) -> None:
         while not self._sim.is_stopping:
             self._context.rest(15 if self._context.habits.focus is Focus.QUESTIONS else 60)
-            self._change(self._sim.pick([self._groups, self._groups, self._rules, self._emptied])())
+            self._change(self._sim.pick([self._groups, self._left, self._left, self._rules, self._emptied])())
 
     def _groups(self) -> dict[str, Any]:
         return {"groups": self._sim.pick(GROUPS)}
+
+    def _left(self) -> dict[str, Any]:
+        """Without somebody who has decided on what is still open."""
+        items, is_open = self._sim.oracle.questions.items, self._sim.oracle.questions.open_ids()
+        decided = [each["by"] for name in is_open for each in json.loads(items[name]["decisions"])]
+        if not decided:
+            return self._groups()
+        gone = self._sim.pick(sorted(decided))
+        return {"groups": {GROUP: tuple(each for each in PEOPLE if each != gone), OTHERS: PEOPLE}}
 
     def _rules(self) -> dict[str, Any]:
         return {"approval_rules": self._sim.pick(RULES)}

@@ -159,6 +159,8 @@ class QuestionRules:
             for each in wanted
         ]
         self._verdict.must(said == known, "{}: goes on with {}, people said {}", task_id, said, known)
+        told = [each for each in brought.get("answers", ()) if each["outcome"] == "expired" and len(each) > 2]
+        self._verdict.must(not told, "{}: nobody decided, and it is told {}", task_id, told)
         self._ledger.seen["resumed with answers"] += 1
 
     # When all is quiet
