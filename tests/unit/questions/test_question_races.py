@@ -217,7 +217,7 @@ class Vault(Rush):
         self.questions = (right, revoked, used, refused, is_open, over, "qst_none")
         self.right = (own, right, self.digest(right))
         foreign = replace(AUDITOR, workspace="other")
-        self.calls = (
+        self.calls: tuple[WorkerCall, ...] = (
             own,
             others,
             self.another(agent("scout")),
