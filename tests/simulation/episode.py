@@ -34,9 +34,9 @@ def play(
     seed: int, changes: dict[str, Any] | None = None, choices: Sequence[int] | None = None, *, is_traced: bool = False
 ) -> Simulation:
     """``changes``: of the seed's habits; ``choices``: instead of the seed's."""
-    sim = Simulation(
-        seed, habits_of(seed, (changes or {}).get("focus")).changed(changes or {}), choices, is_traced=is_traced
-    )
+    changes = changes or {}
+    habits = habits_of(seed, changes.get("focus"), asks=changes.get("has_questions", True)).changed(changes)
+    sim = Simulation(seed, habits, choices, is_traced=is_traced)
     context = ActorContext(sim, settle(sim))
     stranger = Stranger(context) if sim.habits.has_strangers else None
     editor = Editor(context) if sim.habits.has_tracker else None

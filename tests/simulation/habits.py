@@ -122,13 +122,13 @@ class Habits:
         return replace(self, **{**values, **words})
 
 
-def habits_of(seed: int, focus: str | None = None) -> Habits:
-    """``focus``: instead of the seed's, with all that comes of it."""
+def habits_of(seed: int, focus: str | None = None, *, asks: bool = True) -> Habits:
+    """``focus``: instead of the seed's, with all that comes of it. ``asks``: False where nobody asks."""
     dice = random.Random(seed * 7919 + 1)
     pick = dice.choice
     waits, runs = Focus.WAITS, Focus.RUNS
     drawn = pick([*(each for each in Focus if each is not Focus.QUESTIONS), Focus.BRANCHES, waits, runs])
-    drawn = Focus.QUESTIONS if seed % (2 * QUESTIONS) == 0 else drawn
+    drawn = Focus.QUESTIONS if asks and seed % (2 * QUESTIONS) == 0 else drawn
     focus = drawn if focus is None else Focus(focus)
     is_hot = dice.random() < 0.7
     some = tuple(pick(PULL) for _ in range(dice.randint(1, 6)))
@@ -152,7 +152,7 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
         stall_ms=pick([5_000, 30_000, 200_000]),
         has_bell=seed % BELLS == BELLS - 1,
         rings=tuple(NoticeFate)[seed // BELLS % len(NoticeFate)],
-        has_questions=seed % QUESTIONS == 0 or focus is Focus.QUESTIONS,
+        has_questions=(asks and seed % QUESTIONS == 0) or focus is Focus.QUESTIONS,
         time_limit=pick([1, 1, 1, 1_000]),
         doubled_share=pick([0, 0.05, 0.3]),
         does_schedule_skip=dice.random() < 0.5,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simulation.habits import Focus
 from simulation.planted.places import PRODUCT, Misplaced, file_of, scope_of
 
 if TYPE_CHECKING:
@@ -61,9 +62,11 @@ def planted(bug: Bug, folder: Path) -> Path:
 
 
 def searched(bug: Bug, folder: Path, most_steps: int | None = None) -> Search:
-    """From seed 1, within as many steps as the bug names, unless it is said."""
+    """From seed 1, within as many steps as the bug names, unless it is said. Nobody asks people unless the bug is about
+    that: so its bound holds."""
     paths = os.pathsep.join([str(planted(bug, folder)), str(TESTS)])
-    habits = json.dumps(bug.habits)
+    asks = {} if bug.habits.get("focus") is Focus.QUESTIONS else {"has_questions": False}
+    habits = json.dumps({**asks, **bug.habits})
     asked = ["run", "--seed", "1", "--steps", str(most_steps or bug.steps), "--first"]
     command = [sys.executable, "-m", "simulation", "--set", habits, *asked]
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}
