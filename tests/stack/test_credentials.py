@@ -31,6 +31,8 @@ UNKNOWN_IDS = {
     "workflow_id": UNKNOWN,
     "conversation_id": UNKNOWN,
     "name": "unknown_tool",
+    "question_id": UNKNOWN.replace("task_", "qst_"),
+    "standing_id": UNKNOWN.replace("task_", "sta_"),
 }
 
 

@@ -17,6 +17,9 @@ Pattern = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN)
 
 
 Members = Annotated[tuple[models.Slug, ...], models.few(MAX_MEMBERS)]
+Groups = Annotated[
+    dict[models.Slug, Members], Field(max_length=MAX_GROUPS, json_schema_extra={"additionalProperties": False})
+]
 After = Annotated[int, Field(ge=AFTER_SECONDS[0], le=AFTER_SECONDS[1])]
 
 
@@ -85,7 +88,7 @@ class SettingsRequest(models.Changes):
     kept_bytes_per_minute: Annotated[int, bounds("kept_bytes_per_minute")] = 0
     kept_bytes_per_claim: Annotated[int, bounds("kept_bytes_per_claim")] = 0
     polls_at_once: Annotated[int, bounds("polls_at_once")] = 0
-    groups: Annotated[dict[models.Slug, Members], Field(max_length=MAX_GROUPS)] = {}  # noqa: RUF012 - pydantic copies
+    groups: Groups = {}  # noqa: RUF012 - pydantic copies
     approval_rules: Annotated[tuple[ApprovalRuleRequest, ...], models.few(MAX_RULES)] = ()
     guardrails: GuardrailsRequest = GuardrailsRequest()
     tracker: requests.TrackerRequest | None = None
