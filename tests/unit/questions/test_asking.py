@@ -68,6 +68,18 @@ def test_two_of_a_group_and_never_the_same_twice(office: Office) -> None:
     assert office.answer(asked, person("carol")).outcome is Outcome.APPROVED
 
 
+def test_who_comes_back_into_a_group_says_it_once_more(office: Office) -> None:
+    change_settings(office.deps, ALICE, {"groups": {"finance": ["bob", "carol"]}})
+    asked = office.ask(Asked(**{**_fields(REFUND), "group": "finance", "needed": 2}))
+    office.answer(asked, person("bob"))
+    change_settings(office.deps, ALICE, {"groups": {"finance": ["carol", "dora"]}})
+    assert office.answer(asked, person("carol")).is_open
+    change_settings(office.deps, ALICE, {"groups": {"finance": ["bob", "carol"]}})
+    version = office.question(asked).version
+    assert office.answer(asked, person("carol")).outcome is Outcome.APPROVED
+    assert office.answer(asked, person("carol")).version == version + 1
+
+
 def test_open_questions_of_a_workspace_are_listed_until_they_are_closed(office: Office) -> None:
     first = office.ask()
     office.world.clock.advance(1)

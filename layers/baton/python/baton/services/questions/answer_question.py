@@ -49,12 +49,14 @@ def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, a
         seen = deps.store.questions.question(by.workspace, task_id, question_id)
         now = deps.clock.now()
         decision = _decision(deps, by, seen, answer)
-        if any(_is_same(each, decision, answer) for each in seen.decisions):
+        same = next((each for each in seen.decisions if _is_same(each, decision, answer)), None)
+        if same is not None and not seen.expired(now).is_open:
             return seen.expired(now)
-        stands = _standing(deps, seen, answer, decision)
-        if stands is not None:
-            decision = replace(decision, standing=stands.id)
-        question = seen.decided(by, decision, deps.store.settings.of(by.workspace).groups)
+        stands = None if same is not None else _standing(deps, seen, answer, decision)
+        given = stands.id if stands is not None else None if same is None else same.standing
+        question = seen.decided(by, replace(decision, standing=given), deps.store.settings.of(by.workspace).groups)
+        if same is not None and question.is_open:
+            return seen  # unless it is enough by now: somebody is in the group again
         command = commands.Decide(
             by=by,
             question_id=question_id,
