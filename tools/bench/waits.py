@@ -1,5 +1,5 @@
-"""How long a worker waits that needn't: from the end of an approval's undo window, and from the end of a dead worker's
-lease, to its claim; by the bell, and by a poll."""
+"""How long a worker waits that needn't: from the end of an approval's undo window, from the end of a dead worker's
+lease, and from a person's answer, to its claim; by the bell, and by a poll."""
 
 from __future__ import annotations
 
@@ -45,7 +45,11 @@ def show_waits(stack: Stack) -> None:
     store = DynamoStore(Table(stack.aws("dynamodb"), stack.table, Patience(SystemClock())))
     rows = []
     ways: dict[str, Waiter] = {"bell": Rung(stack), "poll": _waited}
-    for name, measured in (("approved → claimed", _approvals), ("lease over → claimed", _leases)):
+    for name, measured in (
+        ("approved → claimed", _approvals),
+        ("lease over → claimed", _leases),
+        ("answered → claimed", _answers),
+    ):
         for way, waited in ways.items():
             rows.append([name, way, *_cuts(measured(stack, store, waited))])
     rows.append(["one claim by itself", "", *_cuts(_claims(stack, store))])
@@ -53,8 +57,9 @@ def show_waits(stack: Stack) -> None:
         "Waits of a worker: by the bell, and in POST /agents/{slug}/claims/wait",
         ("", "by", "times", "p50 ms", "p99 ms", "max"),
         rows,
-        "From the moment from which the task can be claimed (the end of an undo window of 3 s, or of a lease of "
-        f"{LEASE_SECONDS} s)\nto the answer that has the claim; {AT_ONCE} at once. One claim by itself: one worker.",
+        "From the moment from which the task can be claimed (the end of an undo window of 3 s, of a lease of "
+        f"{LEASE_SECONDS} s, or a person's answer)\nto the answer that has the claim; {AT_ONCE} at once. "
+        "One claim by itself: one worker.",
         left=2,
     )
 
@@ -142,6 +147,35 @@ def _leases(stack: Stack, store: DynamoStore, waited: Waiter) -> list[float]:
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return [seconds for _ in range(LEASES // AT_ONCE) for seconds in pool.map(lose, targets)]
+
+
+def _answers(stack: Stack, store: DynamoStore, waited: Waiter) -> list[float]:
+    """From what a person answered to a worker that gave its claim up for it."""
+    office = Office(store, _workspace("answers"), agents=AGENTS, auto=True).open()
+    change_settings(office.deps, office.human, {"dispatch_delay_seconds": 0, "escalation_cap": 20})
+    human, directions = stack.http(_token(office, PrincipalKind.HUMAN, "alice")), list(office.directions())
+
+    def once(number: int) -> float:
+        source, target = directions[number]
+        asking, worker = (stack.http(_token(office, PrincipalKind.AGENT, slug)) for slug in (source, target))
+        task = f"/tasks/{_post(asking, '/handoff-markers', marker(source, target))['task_id']}"
+        claim = {"claim_id": _post(worker, f"{task}/claim", {"worker": "asks"})["claim_id"]}
+        question = _post(worker, f"{task}/ask", {**claim, "kind": "text", "text": "Which?"})["id"]
+        _post(worker, f"{task}/wait-for-answers", {**claim, "questions": [question]})
+        is_waiting = Event()
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(waited, worker, target, is_waiting)
+            is_waiting.wait(WAIT_SECONDS)
+            time.sleep(random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+            said = _post(human, f"{task}/questions/{question}/answer", {"outcome": "answered", "answer": "This"})
+            again, claimed_at = waiting.result()
+        if again["answers"][0]["answer"] != "This":
+            raise RuntimeError("the answer didn't come with the claim")
+        _completed(worker, again)
+        return max(0.0, claimed_at - datetime.fromisoformat(said["decisions"][0]["at"]).timestamp())
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(once, (number % len(directions) for number in range(APPROVALS + AT_ONCE))))[AT_ONCE:]
 
 
 def _claims(stack: Stack, store: DynamoStore) -> list[float]:
