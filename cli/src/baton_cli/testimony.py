@@ -31,16 +31,10 @@ RUN = 5_000
 _BETWEEN = "\t"  # no text of JSON has one
 
 
-class Chain:
-    """Reckons the chain of a record, line after line."""
-
-    def __init__(self) -> None:
-        self._last = START
-
-    def link(self, entry: Entry) -> str:
-        content = {name: value for name, value in entry.items() if name != "x-baton-chain"}
-        self._last = hashlib.sha256((self._last + canonical(content)).encode("utf-8", "surrogatepass")).hexdigest()
-        return self._last
+def link(before: str, entry: Entry) -> str:
+    """Returns an entry's place in the chain. ``before``: that of the entry before it."""
+    content = {name: value for name, value in entry.items() if name != "x-baton-chain"}
+    return hashlib.sha256((before + canonical(content)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def canonical(entry: Entry) -> str:
@@ -56,26 +50,22 @@ def written(entry: Entry) -> str:
 def record(client: Client, since: str, until: str) -> Iterator[Entry]:
     """Yields the record's entries: of the tasks that were made since then, of what happened until then. Raises
     ``Failure`` for a trail that is broken, and if nothing was decided."""
-    chain, covered, digest = Chain(), list[str](), hashlib.sha256()
+    last, covered, digest = START, list[str](), hashlib.sha256()
     decided = _sorted(_decided(client, since, until))
     if (first := next(decided, None)) is None:
         raise Failure(
             "there is no record", f"nobody has decided anything by {until}", "an earlier --since, a later --until"
         )
-    for entry in itertools.chain([first], decided, [_scope(since, until)]):
-        linked = {**entry, "x-baton-chain": chain.link(entry)}
+    scope = {"type": "scope", "id": "scope", "acts": True, "declared_by": {"id": "baton", "kind": "system"}}
+    end = {"spec": SPEC, "at": until}  # no entry has a later time
+    for entry in itertools.chain([first], decided, [end | scope | {"x-baton-since": since}]):
+        linked = {**entry, "x-baton-chain": (last := link(last, entry))}
         digest.update((("\n" if covered else "") + canonical(linked)).encode("utf-8", "surrogatepass"))
         covered.append(linked["id"])
         yield linked
     said = {"scheme": "hash-chain", "digest": f"sha256:{digest.hexdigest()}", "covers": covered}
-    integrity = {"spec": SPEC, "type": "integrity", "id": "integrity", "at": until, **said}
-    yield {**integrity, "x-baton-chain": chain.link(integrity)}
-
-
-def _scope(since: str, until: str) -> Entry:
-    """The last entry but one: no earlier one has a later time."""
-    said = {"acts": True, "declared_by": {"id": "baton", "kind": "system"}}
-    return {"spec": SPEC, "type": "scope", "id": "scope", "at": until, **said, "x-baton-since": since}
+    integrity = end | {"type": "integrity", "id": "integrity"} | said
+    yield {**integrity, "x-baton-chain": link(last, integrity)}
 
 
 def _decided(client: Client, since: str, until: str) -> Iterator[Entry]:
