@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ApiRefusal
 from baton_cli.http_connection import HttpRequest
+from baton_cli.key_queue import KeyTerminal, says_yes
+from baton_cli.screen import Screen
 from baton_cli.screens import message
 from baton_cli.similar_tasks import Item, differences, like, lookalikes
 from baton_cli.trail_hashes import entries_of
@@ -28,20 +30,10 @@ class ShownApproval:
     place: str
     trail: list[Item] = field(default_factory=list)
 
+    def draw(self, screen: Screen, cut: message.Cut) -> None:
+        from baton_cli.screens import approval
 
-class ApprovalScreen(Protocol):
-    """A person's terminal: reads keys and lines, and shows tasks."""
-
-    def key(self) -> str:
-        """Returns the key that was pressed; empty for a key that is held down, or isn't a character."""
-
-    def line(self, question: str) -> str:
-        """Returns the line that was typed, which may be empty."""
-
-    def show(self, shown: ShownApproval, *, is_whole: bool) -> int:
-        """Shows the task, and drops the keys that were pressed before. Returns how many characters were left out."""
-
-    def say(self, text: str) -> None: ...
+        approval.looked_at(screen, self, cut)
 
 
 def shown_approval(app: CommandContext, items: list[Item]) -> ShownApproval:
@@ -94,7 +86,7 @@ def happened(app: CommandContext, item: Item) -> list[Item]:
     return list(entries_of(app.client, item["id"]))
 
 
-def tell_lookalikes(app: CommandContext, terminal: ApprovalScreen, shown: ShownApproval, items: list[Item]) -> None:
+def tell_lookalikes(app: CommandContext, terminal: KeyTerminal, shown: ShownApproval, items: list[Item]) -> None:
     """Tells of the tasks that look like the shown one in a list, but have another content, and so aren't approved with
     it."""
     found = lookalikes(shown.item, items)
@@ -107,7 +99,7 @@ def tell_lookalikes(app: CommandContext, terminal: ApprovalScreen, shown: ShownA
         terminal.say(f"- and {len(found) - MOST_LOOKALIKES} more")
 
 
-def takes_as_it_is(app: CommandContext, terminal: ApprovalScreen, problem: dict[str, Any]) -> bool:
+def takes_as_it_is(app: CommandContext, terminal: KeyTerminal, problem: dict[str, Any]) -> bool:
     """Shows how a service has changed the agent since the task came. Returns True if the person approves it
     nevertheless."""
     agent = problem["agent"]
@@ -117,7 +109,7 @@ def takes_as_it_is(app: CommandContext, terminal: ApprovalScreen, problem: dict[
         for place, value in message.leaves(now.get(name), name):
             rest = f"… ({len(value) - MOST_OF_A_FIELD:,} more: baton agents show {agent})"
             terminal.say(f"- {place}: {value[:MOST_OF_A_FIELD]}{rest if len(value) > MOST_OF_A_FIELD else ''}")
-    return terminal.line(f"Approve it for {agent} as it is now (y/N)?").lower() in {"y", "yes"}
+    return says_yes(terminal, f"Approve it for {agent} as it is now")
 
 
 def code_of(answer: Item) -> str:

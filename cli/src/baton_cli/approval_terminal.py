@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import select
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,10 +15,7 @@ from baton_cli.command_context import CommandContext
 from baton_cli.failures import Misused
 from baton_cli.output import complain
 from baton_cli.question_decisions import ShownQuestion
-
-if TYPE_CHECKING:
-    from baton_cli.screen import Screen
-    from baton_cli.screens.message import Cut
+from baton_cli.screens.message import Cut
 
 ESCAPE = b"\x1b"
 # A key that is held down repeats faster than this; a person doesn't press one so fast.
@@ -70,60 +66,41 @@ class ApprovalTerminal:
     def _goes_on(self, seconds: float) -> bool:
         return bool(select.select([self._file], [], [], seconds)[0])
 
-    def line(self, question: str) -> str:
+    @contextmanager
+    def _usual_mode(self) -> Iterator[None]:
+        """As the terminal was before: for a line, an editor or a pager."""
         import termios
 
         termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
         try:
-            answer: str = click.prompt(question, default="", show_default=False, err=True)
+            yield
         finally:
             self._single()
+
+    def line(self, question: str) -> str:
+        with self._usual_mode():
+            answer: str = click.prompt(question, default="", show_default=False, err=True)
         return answer.strip()
 
     def edited(self, text: str) -> str | None:
+        with self._usual_mode():
+            try:
+                return click.edit(text, extension=".json")
+            except click.ClickException as failure:
+                raise Misused("there is no editor", failure.message) from failure
+
+    def show(self, shown: ShownApproval | ShownQuestion, *, is_whole: bool) -> int:
         import termios
-
-        termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
-        try:
-            return click.edit(text, extension=".json")
-        except click.ClickException as failure:
-            raise Misused("there is no editor", failure.message) from failure
-        finally:
-            self._single()
-
-    def show(self, shown: ShownApproval, *, is_whole: bool) -> int:
-        from baton_cli.screens import approval
-
-        return self._shown(lambda screen, cut: approval.looked_at(screen, shown, cut), is_whole=is_whole)
-
-    def show_question(self, shown: ShownQuestion, *, is_whole: bool) -> int:
-        from baton_cli.screens import question
-
-        draw = question.looked_at
-        return self._shown(lambda screen, cut: draw(screen, shown.question, cut, shown.place), is_whole=is_whole)
-
-    def _shown(self, draw: Callable[[Screen, Cut], None], *, is_whole: bool) -> int:
-        import termios
-
-        from baton_cli.screens.message import Cut
 
         cut = Cut(is_whole=is_whole)
-        drawn = self._out.drawn(lambda screen: draw(screen, cut))
+        drawn = self._out.drawn(lambda screen: shown.draw(screen, cut))
         termios.tcflush(self._file, termios.TCIFLUSH)
         if is_whole:
-            self._paged(drawn)
+            with self._usual_mode():
+                self._out.paged(drawn)
         else:
             self._out.write(drawn)
         return cut.hidden
-
-    def _paged(self, text: str) -> None:
-        import termios
-
-        termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
-        try:
-            self._out.paged(text)
-        finally:
-            self._single()
 
     def say(self, text: str) -> None:
         complain(text)

@@ -5,13 +5,11 @@ API refuses it if the task has become another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from baton_cli import typed_values
 from baton_cli.approval_decisions import (
-    ApprovalScreen,
     ShownApproval,
     approve_all,
     code_of,
@@ -22,9 +20,9 @@ from baton_cli.approval_decisions import (
     takes_as_it_is,
     tell_lookalikes,
 )
-from baton_cli.command_context import CommandContext
 from baton_cli.failures import ApiRefusal, Misused
 from baton_cli.http_connection import HttpRequest
+from baton_cli.key_queue import LOOKS, KeyQueue, says_yes
 from baton_cli.similar_tasks import Item, apart, like
 from baton_cli.state_words import said
 
@@ -44,55 +42,26 @@ q      quit"""
 
 
 @dataclass
-class Queue:
-    """``decided``: the number of decided tasks. ``last``: the tasks that the last decision approved, as long as it can
-    be taken back."""
+class Queue(KeyQueue):
+    """``last``: the tasks that the last decision approved, as long as it can be taken back."""
 
-    app: CommandContext
-    terminal: ApprovalScreen
-    items: list[Item]
-    decided: int = 0
     last: list[Item] = field(default_factory=list)
     _steps: int = field(default=0, repr=False)
-    _unseen: int = field(default=0, repr=False)  # characters that weren't shown, 0 once the person was told of them
+
+    help, short_help = HELP, SHORT_HELP
 
     def run(self) -> None:
         """Returns once every task was looked at, or the person leaves."""
         self.terminal.say(SHORT_HELP)
-        while self.items:
-            shown = shown_approval(self.app, self.items)
-            self._unseen = self.terminal.show(shown, is_whole=False)
-            if not self._answered(shown):
-                break
+        while self.items and self.answered(shown_approval(self.app, self.items)):
+            pass
         self.terminal.say(f"{self.decided} decided, {len(self.items)} left.")
 
-    def _answered(self, shown: ShownApproval) -> bool:
-        """Reads keys until one is a decision. Returns False if the person leaves."""
-        while True:
-            key = self.terminal.key()
-            if key in {"q", "\x04", "\x1b"}:
-                return False
-            if key == "?":
-                self.terminal.say(HELP)
-                continue
-            verb = _VERBS.get(key)
-            if verb is None:
-                self.terminal.say(SHORT_HELP)
-                continue
-            try:
-                if verb(self, shown):
-                    return True
-            except (ApiRefusal, Misused) as refusal:
-                self.terminal.say(f"✗ {refusal.what}: {refusal.why}\n  next: {refusal.next_step or SHORT_HELP}")
-                if isinstance(refusal, ApiRefusal):
-                    self._look_again(shown.item)
-                    return True
-
-    def _look_again(self, item: Item) -> None:
+    def look_again(self, shown: ShownApproval) -> None:
         """Reads a task whose decision was refused: somebody else was first, or its content has changed. It stays in the
         queue if it still waits."""
         try:
-            found = self.app.client.get(f"/tasks/{item['id']}")
+            found = self.app.client.get(f"/tasks/{shown.item['id']}")
         except ApiRefusal:
             found = {"state": "gone"}
         if found["state"] == "needs":
@@ -100,22 +69,11 @@ class Queue:
         else:
             self.items.pop(0)
 
-    def _has_seen(self) -> bool:
-        """Returns True if all of the task was on the screen, or the person was told that it wasn't and pressed the key
-        again."""
-        if self._unseen:
-            self.terminal.say(
-                f"{self._unseen:,} characters weren't shown: v shows them, the same key again goes on without."
-            )
-            self._unseen = 0
-            return False
-        return True
-
     def _shown(self, shown: ShownApproval) -> Item | None:
         """Returns the handoff if the person has seen all of it, else None."""
         if shown.handoff is None:
             self.terminal.say("✗ Its content can't be read here, and nothing is decided unseen: x dismisses it.")
-        return shown.handoff if shown.handoff is not None and self._has_seen() else None
+        return shown.handoff if shown.handoff is not None and self.has_seen() else None
 
     def _send(self, item: Item, verb: str, body: dict[str, Any]) -> None:
         self._steps += 1
@@ -161,7 +119,7 @@ class Queue:
             self.terminal.say("Nothing else that waits has this very content: a approves this one.")
             return False
         self.terminal.say(f"{len(alike)} have this very content; they differ in: {apart(alike)}")
-        if self.terminal.line(f"Approve these {len(alike)} (y/N)?").lower() not in {"y", "yes"}:
+        if not says_yes(self.terminal, f"Approve these {len(alike)}"):
             return False
         self._steps += 1
         wanted = [each | digest_of(handoff) for each in alike]
@@ -215,7 +173,7 @@ class Queue:
         if not shown.late:
             self.terminal.say("No result came too late.")
             return False
-        if not self._has_seen():
+        if not self.has_seen():
             return False
         result = shown.late[-1]
         if len(shown.late) > 1 and (said := self.terminal.line(f"Which, 1 to {len(shown.late)} (empty: the last)?")):
@@ -225,18 +183,6 @@ class Queue:
         reason = f"The result of {result['agent']}, which came too late under claim {result['fence']}, is taken."
         self._send(shown.item, "resolve", {"output": output_of(result["content"]), "reason": reason})
         return self._done_with(shown.item)
-
-    def whole(self, shown: ShownApproval) -> bool:
-        self._unseen = self.terminal.show(shown, is_whole=True)
-        return False
-
-    def again(self, shown: ShownApproval) -> bool:
-        self._unseen = self.terminal.show(shown, is_whole=False)
-        return False
-
-    def later(self, _look: ShownApproval) -> bool:
-        self.items.append(self.items.pop(0))
-        return True
 
     def undo(self, _look: ShownApproval) -> bool:
         """Takes back the last decision, and no earlier one."""
@@ -257,7 +203,8 @@ class Queue:
         return True
 
 
-_VERBS: dict[str, Callable[[Queue, ShownApproval], bool]] = {
+Queue.verbs = {
+    **LOOKS,
     "a": Queue.approve,
     "A": Queue.approve_alike,
     "n": Queue.approve_next,
@@ -265,9 +212,5 @@ _VERBS: dict[str, Callable[[Queue, ShownApproval], bool]] = {
     "d": Queue.defer,
     "x": Queue.dismiss,
     "s": Queue.split,
-    "v": Queue.whole,
-    " ": Queue.later,
     "u": Queue.undo,
-    "\r": Queue.again,
-    "\n": Queue.again,
 }

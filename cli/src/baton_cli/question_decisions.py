@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import timedelta
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from baton_cli import typed_values
@@ -11,9 +11,12 @@ from baton_cli.command_context import CommandContext
 from baton_cli.failures import ExitCode, Failure, Misused
 from baton_cli.http_connection import HttpRequest
 from baton_cli.question_wait import Question, path_of
+from baton_cli.screen import Screen
+from baton_cli.screens import question as screens
+from baton_cli.screens.message import Cut
 
-# What a person chooses by a number: a standing answer's reach, its length in seconds, and how many actions it approves.
-STANDING = {"1": ("arguments", 3_600, 1_000), "2": ("tool", 7 * 86_400, 10)}
+# What a person chooses by a number: a standing answer's reach, until when, and how many actions it approves.
+STANDING = {"1": "arguments 1h 1000", "2": "tool 7d 10"}
 STANDING_HELP = "1 these arguments for an hour, 2 this tool ten times, or as: tool 2h 5"
 
 
@@ -24,9 +27,8 @@ class ShownQuestion:
     question: Question
     place: str = ""
 
-    def with_arguments(self, arguments: Any) -> ShownQuestion:
-        """Returns the question as a person would approve it, with other arguments than were asked for."""
-        return replace(self, question={**self.question, "changed": arguments})
+    def draw(self, screen: Screen, cut: Cut) -> None:
+        screens.looked_at(screen, self.question, cut, self.place)
 
 
 def open_questions(app: CommandContext) -> list[Question]:
@@ -44,10 +46,9 @@ def found(app: CommandContext, question_id: str, task_id: str | None) -> Questio
     """Returns the question, whose task may be left out while it is open. Raises ``Failure``."""
     if task_id:
         return whole(app, {"id": question_id, "task_id": task_id})
-    for page in app.client.pages("/questions", {"limit": 100}):
-        for each in page["items"]:
-            if each["id"] == question_id:
-                return whole(app, each)
+    for each in open_questions(app):
+        if each["id"] == question_id:
+            return whole(app, each)
     failure = Failure(
         f"no question {question_id} is open", "it is closed, or not yours to read", "--task TASK names it"
     )
@@ -66,19 +67,20 @@ def decide(app: CommandContext, question: Question, outcome: str, **said: Any) -
 
 def standing_of(app: CommandContext, typed: str) -> dict[str, Any]:
     """Returns a standing answer as the API takes it, of what a person typed. Raises ``Misused``."""
-    if typed in STANDING:
-        reach, seconds, count = STANDING[typed]
-        return standing(app, reach, (app.clock() + timedelta(seconds=seconds)).isoformat(), count)
-    words = typed.split()
-    if not 1 <= len(words) <= 3 or words[0] not in {"tool", "arguments"} or not "".join(words[2:] or ["1"]).isdecimal():
+    words = re.fullmatch(r"(arguments|tool)(?: (\S+)(?: (\d+))?)?", STANDING.get(typed, typed))
+    if words is None:
         raise Misused(f"{typed} is no standing answer", f"it is {STANDING_HELP}")
-    return standing(app, words[0], words[1] if words[1:] else None, int(words[2]) if words[2:] else None)
+    return standing(app, *words.groups())
 
 
-def standing(app: CommandContext, reach: str, until: str | None, count: int | None) -> dict[str, Any]:
-    found = {"for": reach, "times": count}
-    found["until"] = None if until is None else typed_values.time(until, now=app.clock(), is_past=False)
-    return {name: value for name, value in found.items() if value is not None}
+def standing(app: CommandContext, reach: str, until: str | None, count: str | int | None) -> dict[str, Any]:
+    """``until``: an hour if not given; ``count``: 10 if not given."""
+    found: dict[str, Any] = {"for": reach}
+    if until is not None:
+        found["until"] = typed_values.time(until, now=app.clock(), is_past=False)
+    if count is not None:
+        found["times"] = int(count)
+    return found
 
 
 def answer_of(question: Question, typed: str) -> Any:

@@ -52,7 +52,7 @@ class ScriptedDesk:
         self.texts.append(text)
         return self.edits.pop(0)
 
-    def show_question(self, shown: ShownQuestion, *, is_whole: bool) -> int:
+    def show(self, shown: ShownQuestion, *, is_whole: bool) -> int:
         screen, cut = Screen(times.now(), width=100), Cut(is_whole=is_whole)
         screens.looked_at(screen, shown.question, cut, shown.place)
         self.drawn.append(screen.text())

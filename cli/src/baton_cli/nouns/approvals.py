@@ -10,16 +10,19 @@ from baton_cli import approvals
 from baton_cli.approval_decisions import ShownApproval, approve_all, digest_of, happened
 from baton_cli.base_command import BaseCommand, common
 from baton_cli.command_context import CommandContext
+from baton_cli.command_table import command_of
 from baton_cli.failures import ExitCode, Failure, Misused
 from baton_cli.lazy import Nouns
-from baton_cli.nouns.answering import answer, revoke, show, standing
+from baton_cli.nouns.answering import STANDING, answer, revoke, show
 from baton_cli.output import may_ask
+from baton_cli.question_decisions import open_questions
 from baton_cli.similar_tasks import content_of, grouped
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
 HELP = """Decide on what waits for approval: without a command, a queue of single keys."""
+CALLS = (STANDING,)
 
 
 def waiting(app: CommandContext, source: str | None, target: str | None) -> dict[str, Any]:
@@ -30,19 +33,13 @@ def waiting(app: CommandContext, source: str | None, target: str | None) -> dict
     return {"items": grouped(items), "next_cursor": None}
 
 
-def _questions(app: CommandContext) -> list[dict[str, Any]]:
-    from baton_cli.question_decisions import open_questions
-
-    return open_questions(app)
-
-
 @click.command("list", cls=BaseCommand)
 @click.option("--from", "source", metavar="AGENT", help="Only from this agent.")
 @click.option("--to", "target", metavar="AGENT", help="Only to this agent.")
 @click.pass_obj
 def listing(app: CommandContext, source: str | None, target: str | None) -> None:
     """List what waits: questions of workers, and handoffs by direction and reason."""
-    asked = [each for each in _questions(app) if target in (None, each["agent"])] if source is None else []
+    asked = [each for each in open_questions(app) if target in (None, each["agent"])] if source is None else []
     _list(app, {**waiting(app, source, target), "questions": asked})
 
 
@@ -117,7 +114,7 @@ def _queue(context: click.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     app = context.ensure_object(CommandContext)
-    page = {**waiting(app, None, None), "questions": _questions(app)}
+    page = {**waiting(app, None, None), "questions": open_questions(app)}
     if app.out.is_json or not may_ask():
         _list(app, page)
         return
@@ -125,12 +122,10 @@ def _queue(context: click.Context) -> None:
     from baton_cli.question_queue import QuestionQueue
 
     with ApprovalTerminal(app).key_mode() as terminal:
-        questions = QuestionQueue(app, terminal, page["questions"])
-        questions.run()
-        if not questions.has_left:
+        if QuestionQueue(app, terminal, page["questions"]).run():
             approvals.Queue(app, terminal, page["items"]).run()
 
 
 command = Nouns("approvals", callback=_queue, invoke_without_command=True, help=HELP, params=common())
-for each in (listing, approve, show, answer, standing, revoke):
+for each in (listing, approve, show, answer, command_of(STANDING), revoke):
     command.add_command(each)

@@ -8,7 +8,7 @@ from typing import Any
 
 from baton_cli import times
 from baton_cli.screen import Screen
-from baton_cli.screens.message import Cut
+from baton_cli.screens.message import Cut, section
 from baton_cli.similar_tasks import changes
 from baton_cli.text import json_text, one_line, visible
 
@@ -43,8 +43,8 @@ def listed(screen: Screen, items: list[Question]) -> None:
 def looked_at(screen: Screen, question: Question, cut: Cut, place: str = "") -> None:
     """Draws all that a person decides on. ``changed`` in the question: the arguments that they would approve."""
     screen.line()
-    what = f"may call {question['tool']}" if question["kind"] == "action" else "asks"
-    screen.title(f"{question['agent']} {what}{'?' if question['kind'] == 'action' else ''}")
+    what = f"may call {question['tool']}?" if question["kind"] == "action" else "asks"
+    screen.title(f"{question['agent']} {what}")
     asked = f"asked by {question['asked_by']}, {screen.ago(question['asked_at'])}"
     screen.line(one_line(" · ".join(filter(None, [question["id"], question["task_id"], asked, place]))), "dim")
     until = f"{times.whole(question['until'])} ({screen.when(question['until'])})"
@@ -121,20 +121,14 @@ def _action(screen: Screen, question: Question, cut: Cut) -> None:
     title = f"Tool {question['tool']}, {'Arguments' if changed is None else 'Other Arguments'}"
     _texts(screen, title, pretty(arguments), cut)
     if changed is not None:
-        _changes(screen, "Changed, of What Was Asked", changes(question["arguments"], changed))
+        section(screen, "Changed, of What Was Asked", changes(question["arguments"], changed))
     before = question.get("before")
     if before is None:
         screen.line(f"Nobody approved {one_line(question['tool'])} for {question['agent']} before.", "dim")
         return
     by = ", ".join(f"human:{each}" for each in before["by"])
     title = f"The Last Time, {screen.ago(before['at'])}, by {by}"
-    _changes(screen, title, changes(before["arguments"], arguments) or ["the very same arguments"])
-
-
-def _changes(screen: Screen, title: str, lines: list[str]) -> None:
-    screen.heading(title)
-    for each in lines:
-        screen.marked("-", each)
+    section(screen, title, changes(before["arguments"], arguments) or ["the very same arguments"])
 
 
 def _texts(screen: Screen, title: str, text: str, cut: Cut) -> None:
