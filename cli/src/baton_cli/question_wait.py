@@ -36,11 +36,7 @@ def said(question: Question) -> Question:
     last = question["decisions"][-1] if question["decisions"] and question["outcome"] != "open" else {}
     changed = last.get("arguments")
     approved = (question["arguments"] if changed is None else changed) if question["approved_digest"] else None
-    return question | {
-        "answer": last.get("answer"),
-        "reason": last.get("reason"),
-        "approved_arguments": approved,
-    }
+    return question | {"answer": last.get("answer"), "reason": last.get("reason"), "approved_arguments": approved}
 
 
 @dataclass
@@ -57,12 +53,13 @@ class HeldWait:
         if question["outcome"] != "open":
             return question
         task_id, pause = question["task_id"], self._pause(question)
+        heartbeat = HttpRequest("POST", f"/tasks/{task_id}/heartbeat", {"claim_id": self.claim_id})
         beat_at = time.monotonic() + pause
         with self.app.bell(f"task:{task_id}") as bell:
             bell.expect(question["until"])
             while question["outcome"] == "open":
                 if time.monotonic() >= beat_at:
-                    self._beat(question)
+                    self.app.client.call(heartbeat, repeatable=True)
                     beat_at = time.monotonic() + pause
                 if not bell.wait(beat_at - time.monotonic()):
                     self._wait(question, beat_at - time.monotonic())
@@ -76,10 +73,6 @@ class HeldWait:
             raise claim_over(question["task_id"])
         lease = times.parsed(claim["expires_at"]) - times.parsed(claim["heartbeat_at"])
         return min(lease.total_seconds() / 3, LONGEST_PAUSE_SECONDS)
-
-    def _beat(self, question: Question) -> None:
-        request = HttpRequest("POST", f"/tasks/{question['task_id']}/heartbeat", {"claim_id": self.claim_id})
-        self.app.client.call(request, repeatable=True)
 
     def _wait(self, question: Question, longest: float) -> None:
         """Without a bell: a long poll at the trail, which ends at the question's time at the latest."""

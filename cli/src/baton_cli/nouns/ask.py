@@ -53,7 +53,8 @@ def command(context: click.Context, /, **typed: Any) -> None:
         app.out.say(f"{question['id']} waits for an answer …")
         question = HeldWait(app, typed["claim_id"]).until_closed(question)
         if typed["use"] and question["outcome"] == "approved":
-            question = _used(app, typed["claim_id"], question)
+            body = {"claim_id": typed["claim_id"], "digest": question["approved_digest"]}
+            question = app.client.call(HttpRequest("POST", f"{path_of(question)}/use", body, f"{app.key}-use"))
     except ApiRefusal as refusal:
         if refusal.code not in OVER:
             raise
@@ -96,10 +97,10 @@ def _body(app: CommandContext, typed: dict[str, Any]) -> dict[str, Any]:
         raise Misused("there is no action", "--arguments and --use are about one", "--tool NAME")
     body = {"claim_id": typed["claim_id"], "kind": kind, "text": typed_values.text(typed["text"])}
     body |= {name: typed[name] for name in ("tool", "group", "needed") if typed[name] is not None}
-    body |= {"options": list(typed["options"])} if typed["options"] else {}
-    body |= (
-        {"people": [name.strip() for each in typed["people"] for name in each.split(",")]} if typed["people"] else {}
-    )
+    if typed["options"]:
+        body["options"] = typed["options"]
+    if typed["people"]:
+        body["people"] = [name.strip() for each in typed["people"] for name in each.split(",")]
     if typed["form"]:
         body["form"] = typed_values.document(typed["form"] if typed["form"] == "-" else f"@{typed['form']}")
     if typed["arguments"]:
@@ -115,9 +116,3 @@ def _told(app: CommandContext, question: Question) -> None:
         app.out.show(question, lambda screen: screen.line(question["id"]))
     else:
         app.out.write(f"{question['id']}\n")
-
-
-def _used(app: CommandContext, claim_id: str, question: Question) -> Question:
-    body = {"claim_id": claim_id, "digest": question["approved_digest"]}
-    used: Question = app.client.call(HttpRequest("POST", f"{path_of(question)}/use", body, f"{app.key}-use"))
-    return used
