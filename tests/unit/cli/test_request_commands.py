@@ -33,7 +33,6 @@ BY_HAND = {
     ("GET", "/tasks/{task_id}/questions/{question_id}"),
     ("POST", "/tasks/{task_id}/questions/{question_id}/answer"),
     ("POST", "/tasks/{task_id}/questions/{question_id}/revoke"),
-    ("GET", "/standing-answers"),
     ("DELETE", "/standing-answers/{standing_id}"),
     ("POST", "/conversations"),
     ("GET", "/conversations/{conversation_id}"),
