@@ -37,8 +37,7 @@ class Asking(models.Body):
     until: models.Instant | None = None
 
     def asked(self) -> Asked:
-        names = (Asking.model_fields.keys() & {*Asked.__slots__}) - {"kind"}
-        given = {name: getattr(self, name) for name in names}
+        given = self.model_dump(exclude={"claim_id", "kind", "form"})
         return Asked(**given, kind=QuestionKind(self.kind), schema=self.form)
 
 
@@ -67,9 +66,8 @@ class Answering(models.Body):
     standing: StandingRequest | None = None
 
     def given(self) -> Answer:
-        values = {name: getattr(self, name) for name in Answer.__slots__ if name not in {"outcome", "standing"}}
-        standing = None if self.standing is None else self.standing.given()
-        return Answer(outcome=Outcome(self.outcome), standing=standing, **values)
+        given = self.model_dump(exclude={"outcome", "standing"})
+        return Answer(**given, outcome=Outcome(self.outcome), standing=self.standing.given() if self.standing else None)
 
 
 class Revoking(models.Body):

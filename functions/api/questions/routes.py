@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from api.questions import requests, views
 from baton.domain.access.principal import Principal
 from baton.domain.questions.question import Question
@@ -122,5 +120,5 @@ def wait_answers(deps: Deps, call: routing.Call[requests.Waiting, None]) -> answ
     return answers.ok(task_views.changed_task(deps, waiting))
 
 
-def _shown(deps: Deps, by: Principal, question: Question) -> dict[str, Any]:
+def _shown(deps: Deps, by: Principal, question: Question) -> views.QuestionView:
     return views.question_view(question, deps.clock.now(), groups_now(deps, by))

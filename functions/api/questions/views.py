@@ -103,33 +103,28 @@ class QuestionsOfTask(TypedDict):
     items: list[QuestionView]
 
 
-def question_view(question: Question, now: datetime, groups: Groups) -> dict[str, Any]:
-    action, approvers = question.action, question.approvers
-    told = question.expired(now)
-    return {
-        "id": told.id,
-        "task_id": told.task_id,
-        "kind": str(told.kind),
-        "text": told.text,
-        "options": list(told.options),
-        "form": told.schema,
-        "tool": action and action.tool,
-        "arguments": action and action.arguments,
-        "digest": action and action.digest,
-        "asked_by": told.asked_by,
-        "agent": told.agent,
-        "asked_at": times.rfc3339(told.asked_at),
-        "until": times.rfc3339(told.until),
-        "people": list(approvers.people),
-        "group": approvers.group,
-        "needed": approvers.needed,
-        "never": list(approvers.never),
-        "answerable": told.is_open and not approvers.is_hopeless(groups),
-        "outcome": str(told.outcome),
-        "decisions": [_decision_view(each) for each in told.decisions],
-        "approved_digest": told.approved_digest,
-        "used_at": None if told.used_at is None else times.rfc3339(told.used_at),
-    }
+_DECISION = ViewShape(DecisionView, Decision, "standing_answer")
+_QUESTION = ViewShape(
+    QuestionView, Question, "form tool arguments digest people group needed never answerable decisions"
+)
+_STANDING = ViewShape(StandingAnswerView, StandingAnswer, "for arguments")
+
+
+def question_view(question: Question, now: datetime, groups: Groups) -> QuestionView:
+    action, approvers, told = question.action, question.approvers, question.expired(now)
+    return _QUESTION(
+        told,
+        form=told.schema,
+        tool=action and action.tool,
+        arguments=action and action.arguments,
+        digest=action and action.digest,
+        people=list(approvers.people),
+        group=approvers.group,
+        needed=approvers.needed,
+        never=list(approvers.never),
+        answerable=told.is_open and not approvers.is_hopeless(groups),
+        decisions=[_DECISION(each, standing_answer=each.standing) for each in told.decisions],
+    )
 
 
 def before_view(last: Question | None) -> BeforeView | None:
@@ -145,21 +140,5 @@ def before_view(last: Question | None) -> BeforeView | None:
     }
 
 
-_STANDING = ViewShape(StandingAnswerView, StandingAnswer, "for arguments")
-
-
 def standing_answer_view(answer: StandingAnswer) -> StandingAnswerView:
     return _STANDING(answer, **{"for": "tool" if answer.digest is None else "arguments"}, arguments=answer.arguments)
-
-
-def _decision_view(decision: Decision) -> dict[str, Any]:
-    return {
-        "by": decision.by,
-        "at": times.rfc3339(decision.at),
-        "outcome": str(decision.outcome),
-        "digest": decision.digest,
-        "arguments": decision.arguments,
-        "answer": decision.answer,
-        "reason": decision.reason,
-        "standing_answer": decision.standing,
-    }

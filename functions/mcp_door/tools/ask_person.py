@@ -50,25 +50,20 @@ def ask_person(call: ToolCall[AskArguments]) -> Said:
     given = call.arguments.given()
     if ("text" in given) is ("question_id" in given):
         raise InvalidFields([("text", "is required, or question_id in place of it")])
-    if "use" in given:
-        return _begun(call, given)
+    if "use" in given and "question_id" not in given:
+        raise InvalidFields([("question_id", "is required with use: the question that was approved")])
     task = {"task_id": given["task_id"]}
+    if "use" in given:
+        params = task | {"question_id": given["question_id"]}
+        body = {"claim_id": given["claim_id"], "digest": given["use"]}
+        key = key_under_claim("use", params | body)
+        return questions_shown.begun(call.play("use_an_approval", body, params=params, key=key))
     question = _looked_at(call, given["question_id"]) if "question_id" in given else _asked(call, given)
     if given.get("give_up_claim") and question["outcome"] == "open":
         body = {"claim_id": given["claim_id"], "questions": [question["id"]]}
         call.play("wait_answers", body, params=task, key=key_under_claim("wait_for_answers", body))
         return questions_shown.given_up(question)
     return questions_shown.told(_waited(call, question, given.get("wait_seconds", 0)))
-
-
-def _begun(call: ToolCall[AskArguments], given: dict[str, Any]) -> Said:
-    if "question_id" not in given:
-        raise InvalidFields([("question_id", "is required with use: the question that was approved")])
-    params = {name: given[name] for name in ("task_id", "question_id")}
-    body = {"claim_id": given["claim_id"], "digest": given["use"]}
-    return questions_shown.begun(
-        call.play("use_an_approval", body, params=params, key=key_under_claim("use", {**params, **body}))
-    )
 
 
 def _asked(call: ToolCall[AskArguments], given: dict[str, Any]) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def given_up(question: dict[str, Any]) -> Said:
 
 
 def begun(question: dict[str, Any]) -> Said:
-    names = ("used_at", "tool")
-    data = {"question_id": question["id"], **{name: question[name] for name in names}, "arguments": approved(question)}
+    data = {"question_id": question["id"], "used_at": question["used_at"], "tool": question["tool"]}
+    data["arguments"] = approved(question)
     lines = [f"Begun at {question['used_at']}.", *_action(question)]
     return Said(lines, "do exactly this now, once; then work on, and end with complete or fail", data, ("arguments",))
 
