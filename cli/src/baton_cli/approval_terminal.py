@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -31,8 +32,6 @@ class ApprovalTerminal:
 
     @contextmanager
     def key_mode(self) -> Iterator[ApprovalTerminal]:
-        import termios
-
         self._usual = termios.tcgetattr(self._file)
         self._single()
         try:
@@ -42,8 +41,6 @@ class ApprovalTerminal:
 
     def _single(self) -> None:
         """Sets the terminal to single keys, without echo."""
-        import termios
-
         modes = termios.tcgetattr(self._file)
         modes[3] &= ~(termios.ICANON | termios.ECHO)
         modes[6] = [*modes[6]]
@@ -69,8 +66,6 @@ class ApprovalTerminal:
     @contextmanager
     def _usual_mode(self) -> Iterator[None]:
         """As the terminal was before: for a line, an editor or a pager."""
-        import termios
-
         termios.tcsetattr(self._file, termios.TCSADRAIN, self._usual)
         try:
             yield
@@ -90,8 +85,6 @@ class ApprovalTerminal:
                 raise Misused("there is no editor", failure.message) from failure
 
     def show(self, shown: ShownApproval | ShownQuestion, *, is_whole: bool) -> int:
-        import termios
-
         cut = Cut(is_whole=is_whole)
         drawn = self._out.drawn(lambda screen: shown.draw(screen, cut))
         termios.tcflush(self._file, termios.TCIFLUSH)

@@ -31,14 +31,10 @@ def command(app: CommandContext, of: str, into: Path | None, since: str | None, 
     testimony is what people decided in the workspace, and what that allowed, as lines of a Testimony Record
     (draft-clifford-testimony-record, 0.2). `baton events verify FILE` compares it with the trails.
     """
-    if of == "testimony":
-        if into is not None:
-            raise Misused(
-                "a testimony is one file", "--into is for a workflow", "baton export testimony > record.jsonl"
-            )
+    if of == "testimony" and into is None:
         _testimony(app, since or "30d", until or "1m")
-    elif since or until:
-        raise Misused("--since and --until are about testimony", f"{of} is exported whole")
+    elif of == "testimony" or since or until:
+        raise Misused(f"{of} isn't exported so", "--into is for a workflow, --since and --until are for testimony")
     elif into is not None:
         _workflow(app, workflow_of(app.client, of), into)
     elif of.startswith("task_"):
