@@ -235,6 +235,19 @@ def test_an_exported_trail_is_verified_too(company: Company, tmp_path: Path) -> 
     assert (code, json.loads(out)["broken_at"]) == (1, 2)
 
 
+def test_an_entry_that_was_added_to_an_exported_trail_is_found(company: Company, tmp_path: Path) -> None:
+    task = of(company.export(), type="decision")[0]["x-baton-task"]
+    events, path = company.terminal.json("export", task)["events"], tmp_path / "task_1.json"
+    last = events[-1]
+    added = {**last, "seq": last["seq"] + 1}
+    content = {name: value for name, value in added.items() if name not in {"prev_hash", "hash"}}
+    told = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + last["hash"]
+    added |= {"prev_hash": last["hash"], "hash": hashlib.sha256(told.encode()).hexdigest()}
+    path.write_text(json.dumps({"events": [*events, added]}, indent=2))
+    code, out, _ = company.terminal.runs("events", "verify", str(path), "--json")
+    assert (code, json.loads(out)["broken_at"]) == (1, added["seq"])
+
+
 # ---- changes ---------------------------------------------------------------------------------------------------------
 
 Record = list[dict[str, Any]]
