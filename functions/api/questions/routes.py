@@ -28,14 +28,14 @@ def ask_people(deps: Deps, call: routing.Call[requests.Asking, None]) -> answers
 def list_questions(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """Questions that wait for people, the oldest first."""
     page = list_open_questions(deps, call.by, call.query.limit, pages.cursor_of(call))
-    return answers.ok(pages.listing(call, page, lambda each: _shown(deps, call.by, each)))
+    return answers.ok(pages.listing(call, page, lambda each: views.in_a_list(_shown(deps, call.by, each))))
 
 
-@routes.get("/tasks/{task_id}/questions", answers={200: views.QuestionsOfTask})
-def list_task_questions(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
+@routes.get("/tasks/{task_id}/questions", query=models.query(models.PageQuery), answers={200: views.QuestionPage})
+def list_task_questions(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """The task's questions with what people said, the oldest first."""
-    found = questions_of_task(deps, call.by, call.task_id)
-    return answers.ok({"items": [_shown(deps, call.by, each) for each in found]})
+    page = questions_of_task(deps, call.by, call.task_id, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.listing(call, page, lambda each: _shown(deps, call.by, each)))
 
 
 @routes.get("/tasks/{task_id}/questions/{question_id}", answers={200: views.WholeQuestion})

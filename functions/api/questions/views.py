@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any, Literal
 
@@ -13,6 +14,9 @@ from baton.domain.questions.question import Decision, Question
 from baton.domain.questions.standing_answer import StandingAnswer
 from rest import pages
 from rest.shape import ViewShape
+
+# Characters of JSON of one in a list, and of its text where that is more.
+MAX_LISTED, MAX_LISTED_TEXT = 30_000, 2_000
 
 
 class DecisionView(TypedDict):
@@ -29,7 +33,7 @@ class DecisionView(TypedDict):
 class QuestionView(TypedDict):
     """``digest``: of the action as it was asked for; ``approved_digest``: of what may be done, once. ``never``: who may
     not answer. ``answerable``: false if too few people are left who may. ``outcome``: ``expired`` is neither a yes nor
-    a no."""
+    a no. ``is_cut``: of a list that leaves out what is long: the question itself has it."""
 
     id: str
     task_id: str
@@ -51,6 +55,7 @@ class QuestionView(TypedDict):
     answerable: bool
     outcome: Literal["open", "answered", "approved", "refused", "expired", "revoked", "withdrawn"]
     decisions: list[DecisionView]
+    is_cut: bool
     approved_digest: str | None
     used_at: str | None
 
@@ -76,7 +81,8 @@ _StandingFor = TypedDict("_StandingFor", {"for": Literal["arguments", "tool"]})
 
 class StandingAnswerView(_StandingFor):
     """``digest``, ``arguments``: of the only action that it is for; null if it is for the tool. ``used``: how many
-    actions it has approved; ``begun``: how many of them were begun. ``question_id``: it was given with that answer."""
+    actions it has approved; ``begun``: how many of them were begun. ``question_id``: it was given with that answer.
+    ``is_cut``: its arguments are too long for a list, the question has them."""
 
     id: str
     agent: str
@@ -93,21 +99,18 @@ class StandingAnswerView(_StandingFor):
     question_id: str
     revoked_at: str | None
     revoked_by: str | None
+    is_cut: bool
 
 
 StandingAnswerPage = pages.of("StandingAnswerPage", StandingAnswerView)
 QuestionPage = pages.of("QuestionPage", QuestionView)
 
 
-class QuestionsOfTask(TypedDict):
-    items: list[QuestionView]
-
-
 _DECISION = ViewShape(DecisionView, Decision, "standing_answer")
 _QUESTION = ViewShape(
-    QuestionView, Question, "form tool arguments digest people group needed never answerable decisions"
+    QuestionView, Question, "form tool arguments digest people group needed never answerable decisions is_cut"
 )
-_STANDING = ViewShape(StandingAnswerView, StandingAnswer, "for arguments")
+_STANDING = ViewShape(StandingAnswerView, StandingAnswer, "for arguments is_cut")
 
 
 def question_view(question: Question, now: datetime, groups: Groups) -> QuestionView:
@@ -124,7 +127,25 @@ def question_view(question: Question, now: datetime, groups: Groups) -> Question
         never=list(approvers.never),
         answerable=told.is_open and not approvers.is_hopeless(groups),
         decisions=[_DECISION(each, standing_answer=each.standing) for each in told.decisions],
+        is_cut=False,
     )
+
+
+def in_a_list(view: QuestionView) -> QuestionView:
+    """Leaves out what is long: a hundred of them go into one answer, of which Lambda sends 6 MB at most."""
+    if len(json.dumps(view)) <= MAX_LISTED:
+        return view
+    decisions: list[DecisionView] = [{**each, "arguments": None, "answer": None} for each in view["decisions"]]
+    short: dict[str, Any] = {
+        "text": view["text"][:MAX_LISTED_TEXT],
+        "arguments": None,
+        "form": None,
+        "options": [],
+        "is_cut": True,
+    }
+    cut: Any = {**view, **short, "decisions": decisions}
+    listed: QuestionView = cut
+    return listed
 
 
 def before_view(last: Question | None) -> BeforeView | None:
@@ -141,4 +162,6 @@ def before_view(last: Question | None) -> BeforeView | None:
 
 
 def standing_answer_view(answer: StandingAnswer) -> StandingAnswerView:
-    return _STANDING(answer, **{"for": "tool" if answer.digest is None else "arguments"}, arguments=answer.arguments)
+    is_cut = len(json.dumps(answer.arguments)) > MAX_LISTED
+    told = {"for": "tool" if answer.digest is None else "arguments"}
+    return _STANDING(answer, **told, arguments=None if is_cut else answer.arguments, is_cut=is_cut)

@@ -104,7 +104,7 @@ class Decider:
     def _look(self) -> None:
         sim, question = self._sim, self._some("open")
         self._context.look(lambda: list_open_questions(sim.deps, human(), MANY, None))
-        self._context.look(lambda: questions_of_task(sim.deps, human(), question["task_id"]))
+        self._context.look(lambda: questions_of_task(sim.deps, human(), question["task_id"], MANY, None))
         self._context.look(lambda: find_question(sim.deps, human(), question["task_id"], question["id"]))
 
     def _revoke(self) -> None:

@@ -138,12 +138,10 @@ CALLS = (
         "Give the claim up until people have answered.",
         Param("questions", "A question of the task.", "list", flag="question", is_required=True),
     ),
-    RequestCommand(
+    listed(
         "questions",
-        "GET",
-        "/tasks/{task_id}/questions",
         "List what people were asked, and what they said.",
-        columns="id:ID kind:Kind outcome:Outcome until:Until asked_by:Asked_by tool:Tool text:Question",
+        "id:ID kind:Kind outcome:Outcome until:Until asked_by:Asked_by tool:Tool text:Question",
     ),
     verb("cancel", ANY_STATE, "End it, and all that came of it.", REASON),
     verb(

@@ -10,7 +10,7 @@ import { Closed, Decisions } from "./one.js";
 
 /** @param {{id: string, when: number}} props */
 export function QuestionsOfTask({ id, when }) {
-  const { data } = useLive(`/tasks/${id}/questions`, { everyMs: 15_000, when });
+  const { data } = useLive(`/tasks/${id}/questions?limit=100`, { everyMs: 15_000, when });
   const items = /** @type {Question[]} */ (data?.items ?? []);
   if (items.length === 0) return null;
   return html`<section class="card" aria-labelledby="questions"><h2 id="questions">Asked of people</h2>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from baton.domain.questions.question import Question
@@ -18,6 +19,12 @@ class QuestionStore(Protocol):
 
     def of_task(self, workspace: str, task_id: str) -> list[Question]:
         """Returns the task's questions, the oldest first. One read per MB."""
+
+    def some(self, workspace: str, task_id: str, question_ids: Sequence[str]) -> list[Question]:
+        """Returns those of these that there are, at most 100. One read."""
+
+    def page_of_task(self, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
+        """Returns the task's questions, the oldest first, as many as fit into 1 MB. One read."""
 
     def standing_answers(self, workspace: str, agent: str, tool: str) -> list[StandingAnswer]:
         """Returns those of an agent's tool, the oldest first, also those that are over, for a day. One read."""

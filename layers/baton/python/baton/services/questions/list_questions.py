@@ -27,10 +27,10 @@ def groups_now(deps: Deps, by: Principal) -> Groups:
     return deps.store.settings.of(by.workspace).groups
 
 
-def questions_of_task(deps: Deps, by: Principal, task_id: str) -> list[Question]:
-    """Returns the task's questions, the oldest first. Raises ``Unknown``."""
+def questions_of_task(deps: Deps, by: Principal, task_id: str, limit: int, cursor: str | None) -> Page:
+    """Returns the task's questions, the oldest first. A page may be shorter than ``limit``. Raises ``Unknown``."""
     readable_task(deps, by, task_id)
-    return deps.store.questions.of_task(by.workspace, task_id)
+    return deps.store.questions.page_of_task(by.workspace, task_id, limit, cursor)
 
 
 def list_open_questions(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.questions.question_items import question_from, standing_answer_from
 from baton.adapters.dynamodb.table import Table
@@ -28,6 +30,17 @@ class Questions:
         first, last = keys.QUESTIONS
         found = self._table.query(keys.task(workspace, task_id), MAX_OF_TASK, first=first, last=last)
         return [question_from(item) for item in found]
+
+    def some(self, workspace: str, task_id: str, question_ids: Sequence[str]) -> list[Question]:
+        found = self._table.get_many([keys.question(workspace, task_id, each) for each in question_ids])
+        return [question_from(item) for item in found.values()]
+
+    def page_of_task(self, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
+        first, last = keys.QUESTIONS
+        after = keys.question(workspace, task_id, cursor).sk if cursor else first
+        found, has_more = self._table.query_page(keys.task(workspace, task_id), limit, after=after, last=last)
+        questions = tuple(question_from(item) for item in found)
+        return Page(questions, questions[-1].id if has_more and questions else None)
 
     def standing_answers(self, workspace: str, agent: str, tool: str) -> list[StandingAnswer]:
         first, last = keys.standing_answers_of(agent, tool)
