@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from baton.domain import errors
 from baton.domain.canonical_json import canonical_json
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.workflow import Checkpoint
-from baton.domain.idempotency import SavedResponse
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import Task
+from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
-from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Put
 from baton.steps import idempotency
-from baton.steps.access.read_rights import knows_claim, refused_as_unknown
-from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.claims.under_claim import run_under_claim
 from baton.steps.tasks.change_task import commit
 
 
@@ -32,25 +29,18 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
     def replay(saved: dict[str, Any]) -> tuple[Task, str]:
         return trail.from_snapshot(saved), saved["checkpoint_id"]
 
-    def read() -> tuple[HandoffInputs, SavedResponse | None]:
-        query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
-
-    def decide(inputs: HandoffInputs) -> tuple[Task, str]:
-        if inputs.parent is None:
-            raise errors.Unknown("task")
-        must_be_let_act(deps, by, inputs.parent.task.current_claim(claim_id, by).agent)
-        content = checked({"step_name": step_name, "state": state}, inputs.settings.guardrails, "")
+    def decide(task: Task, _: Claim, settings: Settings) -> tuple[Task, str]:
+        content = checked({"step_name": step_name, "state": state}, settings.guardrails, "")
         now = deps.clock.now()
         checkpoint_id = deps.ids.new("chk", now)
         command = commands.SaveCheckpoint(
             by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=content["step_name"]
         )
-        recorded = transition(inputs.parent.task, command, now)
+        recorded = transition(task, command, now)
         # Counted on the claim, outside of the trail.
         size = len(canonical_json(content).encode())
         extended = recorded.task.current_claim(claim_id, by)
-        keeping = extended.keeping(size, inputs.settings.kept_bytes_per_claim)
+        keeping = extended.keeping(size, settings.kept_bytes_per_claim)
         change = replace(recorded, task=recorded.task.changed(claim=keeping))
         checkpoint = Checkpoint(
             id=checkpoint_id,
@@ -65,5 +55,4 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
         commit(deps, change, Put(checkpoint), *idempotency.save_response(idempotency_key, answer))
         return change.task, checkpoint_id
 
-    with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
-        return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
+    return run_under_claim(deps, call, decide, replay)

@@ -7,18 +7,17 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.idempotency import SavedResponse
 from baton.domain.questions.question import Decision, Outcome, Question
 from baton.domain.questions.standing_answer import MAX_IN_FORCE, Standing, StandingAnswer
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
-from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Insert, Save
 from baton.steps import idempotency
-from baton.steps.access.read_rights import knows_claim, refused_as_unknown
-from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.claims.under_claim import run_under_claim
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.questions.answers_of import answers_of
 from baton.steps.questions.standing import last_approval
@@ -99,16 +98,7 @@ def use_approval(deps: Deps, call: WorkerCall, question_id: str, digest: str) ->
     def present() -> Question:
         return deps.store.questions.question(by.workspace, task_id, question_id)
 
-    def read() -> tuple[HandoffInputs, SavedResponse | None]:
-        query = HandoffQuery(parent_id=task_id, idempotency_key=key)
-        return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
-
-    def decide(inputs: HandoffInputs) -> Question:
-        if inputs.parent is None:
-            raise errors.Unknown("task")
-        task = inputs.parent.task
-        claim = task.current_claim(call.claim_id, by)
-        must_be_let_act(deps, by, claim.agent)
+    def decide(task: Task, claim: Claim, _: Settings) -> Question:
         now = deps.clock.now()
         question = present().used(digest, claim.agent, now)
         command = commands.UseApproval(by=by, claim_id=call.claim_id, question_id=question_id, digest=digest)
@@ -116,8 +106,7 @@ def use_approval(deps: Deps, call: WorkerCall, question_id: str, digest: str) ->
         commit(deps, transition(task, command, now), Save(question), *begun, *idempotency.save_response(key, {}))
         return question
 
-    with refused_as_unknown(deps, by, task_id, unless=knows_claim(call.claim_id)):
-        return idempotency.run_idempotently(deps, key, read, decide, lambda _: present())
+    return run_under_claim(deps, call, decide, lambda _: present())
 
 
 def _stood(deps: Deps, question: Question) -> list[StandingAnswer]:

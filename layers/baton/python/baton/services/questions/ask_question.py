@@ -8,20 +8,18 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.guardrails.guardrails import checked
-from baton.domain.idempotency import SavedResponse
 from baton.domain.questions.approvers import DEFAULT_ANSWER_SECONDS, MAX_ANSWER_SECONDS, Approvers
 from baton.domain.questions.form import check_form
 from baton.domain.questions.question import MAX_OPTIONS, Action, Question, QuestionKind
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.task import OpenQuestion, Task
+from baton.domain.tasks.task import Claim, OpenQuestion, Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
-from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Insert
 from baton.steps import idempotency
-from baton.steps.access.read_rights import knows_claim, refused_as_unknown
-from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.claims.under_claim import run_under_claim
 from baton.steps.questions.standing import approve_by_standing
 from baton.steps.tasks.change_task import commit
 
@@ -53,20 +51,11 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> Question:
     def replay(saved: dict[str, Any]) -> Question:
         return deps.store.questions.question(by.workspace, task_id, saved["question_id"])
 
-    def read() -> tuple[HandoffInputs, SavedResponse | None]:
-        query = HandoffQuery(parent_id=task_id, idempotency_key=key)
-        return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
-
-    def decide(inputs: HandoffInputs) -> Question:
-        if inputs.parent is None:
-            raise errors.Unknown("task")
-        task = inputs.parent.task
-        claim = task.current_claim(call.claim_id, by)
-        must_be_let_act(deps, by, claim.agent)
+    def decide(task: Task, _: Claim, settings: Settings) -> Question:
         now = deps.clock.now()
-        question = _question(call, task, _checked(asked, inputs), now, deps.ids.new("qst", now))
-        question.approvers.check(inputs.settings.groups)
-        question, stood = approve_by_standing(deps, question, inputs.settings.groups, now)
+        question = _question(call, task, _checked(asked, settings), now, deps.ids.new("qst", now))
+        question.approvers.check(settings.groups)
+        question, stood = approve_by_standing(deps, question, settings.groups, now)
         opened = OpenQuestion(question.id, question.until) if question.is_open else None
         told = _told(question)
         change = transition(task, commands.Ask(by=by, claim_id=call.claim_id, question=opened, told=told), now)
@@ -74,16 +63,15 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> Question:
         commit(deps, change, Insert(question), *stood, *saved)
         return question
 
-    with refused_as_unknown(deps, by, task_id, unless=knows_claim(call.claim_id)):
-        return idempotency.run_idempotently(deps, key, read, decide, replay)
+    return run_under_claim(deps, call, decide, replay)
 
 
-def _checked(asked: Asked, inputs: HandoffInputs) -> Asked:
+def _checked(asked: Asked, settings: Settings) -> Asked:
     """Raises ``GuardrailRefused`` for what the workspace doesn't let pass, and ``InvalidInput`` for what a guardrail
     would mask beside the words that people read: what is approved has to be what is done."""
     whole = {"tool": asked.tool, "arguments": asked.arguments, "form": asked.schema, "group": asked.group}
     content = {**whole, "people": list(asked.people), "text": asked.text, "options": list(asked.options)}
-    passed = checked(content, inputs.settings.guardrails, "")
+    passed = checked(content, settings.guardrails, "")
     for name in (*whole, "people"):
         if passed[name] != content[name]:
             raise errors.InvalidInput(name, "must have nothing that a guardrail masks: name the secret instead")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton.domain import errors, times
+from baton.domain import times
 from baton.domain.guardrails.guardrails import checked
-from baton.domain.idempotency import SavedResponse
+from baton.domain.settings.settings import Settings
 from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.task_items import Note
 from baton.ports.deps import Deps
-from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Insert, Require, UnderClaim
 from baton.steps import idempotency
-from baton.steps.access.read_rights import knows_claim, refused_as_unknown
-from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.claims.under_claim import run_under_claim
 
 
 def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:
@@ -25,28 +24,18 @@ def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:
     def replay(saved: dict[str, Any]) -> Note:
         return Note(task_id, saved["id"], times.parse_rfc3339(saved["at"]), by.key, saved["content"])
 
-    def read() -> tuple[HandoffInputs, SavedResponse | None]:
-        query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        return idempotency.with_response(deps.store.handoffs.handoff_inputs(by.workspace, query))
-
-    def decide(inputs: HandoffInputs) -> Note:
-        if inputs.parent is None:
-            raise errors.Unknown("task")
-        task = inputs.parent.task
-        claim = task.current_claim(claim_id, by)
-        must_be_let_act(deps, by, claim.agent)
+    def decide(task: Task, claim: Claim, settings: Settings) -> Note:
         now = deps.clock.now()
-        content = checked({"text": text}, inputs.settings.guardrails, "")
+        content = checked({"text": text}, settings.guardrails, "")
         note = Note(task_id, deps.ids.new("note", now), now, by.key, content)
         saved = idempotency.save_response(
             idempotency_key, {"id": note.id, "at": times.rfc3339(now), "content": content}
         )
         size = len(text.encode())
-        claim.keeping(size, inputs.settings.kept_bytes_per_claim)
+        claim.keeping(size, settings.kept_bytes_per_claim)
         extended = claim.renewed(now, None, task.hard_deadline)
         under = Require(UnderClaim(task_id, claim_id, size, extended))
         deps.store.commit(by.workspace, Insert(note), under, *saved)
         return note
 
-    with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
-        return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
+    return run_under_claim(deps, call, decide, replay)
