@@ -141,4 +141,6 @@ def next_step(claimed: dict[str, Any]) -> str:
     first = f"call heartbeat now: until then the claim lasts {lease.total_seconds():.0f} seconds alone; "
     reports = ", with a report in criteria for each criterion" if request_shown.criteria(claimed["body"]) else ""
     beat = f"heartbeat every {seconds} seconds with task_id and claim_id"
-    return f"{first if is_short else ''}do the work; {beat}; end with complete{reports}, or with fail"
+    is_approved = any(each["outcome"] == "approved" for each in claimed["answers"])
+    use = "ask_person with question_id, and the digest as use, before you do what was approved; " if is_approved else ""
+    return f"{first if is_short else ''}{use}do the work; {beat}; end with complete{reports}, or with fail"

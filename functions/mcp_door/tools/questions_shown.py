@@ -18,6 +18,8 @@ NEXT_STEPS = {
     "withdrawn": "nobody answers it any more; get_task shows the task",
 }
 USED = "it was begun before: don't do it again; ask_person with another text asks for another time"
+# Also to who asks again, as an answer may be lost.
+BEGUN = "do exactly this now, once: not again if you have done it since; then work on, and end with complete or fail"
 OTHERS = ("answer", "reason", "arguments")
 
 
@@ -47,7 +49,7 @@ def begun(question: dict[str, Any]) -> Said:
     data = {"question_id": question["id"], "used_at": question["used_at"], "tool": question["tool"]}
     data["arguments"] = approved(question)
     lines = [f"Begun at {question['used_at']}.", *_action(question)]
-    return Said(lines, "do exactly this now, once; then work on, and end with complete or fail", data, ("arguments",))
+    return Said(lines, BEGUN, data, ("arguments",))
 
 
 def approved(question: dict[str, Any]) -> Any:

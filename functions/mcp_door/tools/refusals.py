@@ -40,7 +40,7 @@ STEPS = {
     "not_your_agent": "act as yourself: leave the agent out",
     "claim_full": "end the claim: it has stored as much as one may",
     "question_over": "ask_person with its question_id shows what people said",
-    "receipt_refused": "don't do it; ask_person with another text asks anew",
+    "receipt_refused": "don't do it; ask_person with the question_id says what was approved; another text asks anew",
     "too_many_questions": "wait for the answers to those that are open; or go on without",
     "too_many_waits": "complete it with what there is; or fail it; or hand the rest on",
 }

@@ -486,11 +486,13 @@ def test_an_action_is_asked_for_once_approved_by_a_human_and_begun_once(client: 
     begun = client.done(CODER, "ask_person", **asked)
     assert begun["used_at"]
     assert begun == client.done(CODER, "ask_person", **asked), "a lost answer is sent again"
+    assert "not again if you have done it since" in begun["next"]
     client.done(CODER, "checkpoint", **ids, step_name="paid", state={})
     client.done(CODER, "release", **ids)
     later = client.done(CODER, "claim_next")
     anew = {**asked, "claim_id": later["claim_id"]}
-    assert client.call(CODER, "ask_person", **anew).code == "receipt_refused"
+    refused = client.call(CODER, "ask_person", **anew)
+    assert (refused.code, "says what was approved" in refused.text) == ("receipt_refused", True)
     seen = client.done(CODER, "ask_person", **{**anew, "use": None})
     assert "don't do it again" in seen["next"]
 
@@ -537,6 +539,7 @@ def test_a_claim_that_is_given_up_comes_back_with_the_answer(client: McpClient, 
     answered(client, {**ids, **asked[0]}, outcome="approved")
     back = client.done(CODER, "claim_next")
     assert (back["task_id"], back["answers"][0]["outcome"]) == (ids["task_id"], "approved")
+    assert "as use, before you do what was approved" in back["next"]
     use = {"question_id": back["answers"][0]["question_id"], "use": back["answers"][0]["digest"]}
     again = {"task_id": ids["task_id"], "claim_id": back["claim_id"]}
     assert client.done(CODER, "ask_person", **again, **use)["arguments"] == PAY["arguments"]
