@@ -35,7 +35,7 @@ DECIDING = (
         do.always("questions/approvers:Approvers.is_met", "counts"), habits=_ASKING, steps=150_000),
     bug("a group's people are those who were in it when it was asked",
         do.argument("questions/ask_question:ask_question.decide", "_question", 2,
-            "replace(it, people=(*it.people, *inputs.settings.groups.get(it.group or '', ())), group=None)"),
+            "replace(it, people=(*it.people, *settings.groups.get(it.group or '', ())), group=None)"),
         habits=_ASKING),
     bug("an emptied group is everybody",
         do.condition("questions/approvers:Approvers._named",
