@@ -7,11 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from baton_cli.nouns import claiming
 from functions.cli.conftest import Terminal
 from support.fakes.fake_bell import FakeBell, fake_bell
 from support.worlds.world import agent
@@ -123,6 +126,14 @@ def test_a_first_lease_is_that_of_a_poll(terminal: Terminal, bell: FakeBell) -> 
     said = ("tasks", "claim", "--agent", "auto-code", "--wait", "0.01", "--first-lease", "30")
     assert terminal.runs(*said)[0] == 5
     assert (polls(terminal) > 0, bell.handshakes) == (True, [])
+
+
+def test_however_short_the_wait_there_is_one_look(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal.sit(CODER)
+    hours = count(step=3600)
+    monkeypatch.setattr(claiming, "time", SimpleNamespace(monotonic=lambda: float(next(hours))))
+    assert terminal.runs("tasks", "claim", "--agent", "auto-code", "--wait", "1", "--first-lease", "30")[0] == 5
+    assert polls(terminal) == 1
 
 
 def _later(terminal: Terminal) -> str:

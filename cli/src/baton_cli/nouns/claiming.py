@@ -95,8 +95,9 @@ def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: floa
     at_once = {name: value for name, value in body.items() if name != "first_lease_seconds"}
     polls, may_look = 0, at_once == body  # a first lease is that of a claim after a wait
     is_rung = may_look
+    left = seconds  # however short: there is one look
     with app.bell(f"work:{agent}") as bell:
-        while (left := deadline - time.monotonic()) > 0:
+        while left > 0:
             polls += 1
             look = HttpRequest("POST", f"/agents/{agent}/claims", at_once, f"{app.key}-{polls}")
             asked = min(left, LONGEST_POLL_SECONDS)
@@ -105,4 +106,5 @@ def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: floa
             if answer is not None:
                 return answer
             is_rung = may_look and bell.wait(deadline - time.monotonic())
+            left = deadline - time.monotonic()
     raise TimedOut(f"there is no work for {agent}", f"none came within {seconds:g} s")
