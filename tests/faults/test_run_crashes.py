@@ -308,11 +308,11 @@ def die_at(repeatable: RepeatableRun, number: int, fault: str, where: str) -> Ru
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_run_that_dies_anywhere(name: str) -> None:
-    """At every sixth call, and at each under ``make soak``."""
+    """At every twelfth call, and at each under ``make soak``."""
     repeatable = RepeatableRun(SCENARIOS[name])
     wanted, made = repeatable.undisturbed()
     assert {"converse", "commit", "read_for_claim"} <= set(made)
-    for number, operation in spread(list(enumerate(made, 1)), 6):
+    for number, operation in spread(list(enumerate(made, 1)), 12):
         for fault in ("crash_before", "crash_after"):
             where = f"{fault} at call {number}, {operation}"
             assert die_at(repeatable, number, fault, where).shape() == wanted, where
@@ -345,7 +345,7 @@ def overtaken_at(processes: RunProcesses, number: int) -> Callable[[int, str], N
 def test_a_run_that_is_overtaken_anywhere_calls_nothing_twice(name: str) -> None:
     repeatable = RepeatableRun(SCENARIOS[name])
     _, made = repeatable.undisturbed()
-    for number, operation in spread(list(enumerate(made, 1)), 3):
+    for number, operation in spread(list(enumerate(made, 1)), 6):
         processes = repeatable.again()
         processes.faults = overtaken_at(processes, number)
         processes.play()

@@ -47,7 +47,7 @@ from tools.stand_ins.fake_notion.schema import STATUS, STATUS_OPTIONS
 
 WRITES = {"commit", "put_item", "transact_write_items", "POST", "PATCH"}
 # Which part of the points, or of the requests, ``make test`` tries.
-EVERY = 3
+EVERY = 6
 STEP_SECONDS = 120
 # Ten minutes until people are listened to again, and some for what that brings.
 STEPS = 7

@@ -15,6 +15,7 @@ import schemathesis
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.transport import Response
 from schemathesis.generation.feedback import NO_FEEDBACK
+from schemathesis.generation.meta import TestPhase
 from schemathesis.pytest._test_builder import build_operation_test
 
 from baton.domain.access.principal import PrincipalKind
@@ -27,10 +28,12 @@ from fuzz.premises import Premises
 from support.worlds.operations import Operation
 
 IS_LONG = "FUZZ_CASES" in os.environ
-CASES = int(os.environ.get("FUZZ_CASES", "3"))
+CASES = int(os.environ.get("FUZZ_CASES", "2"))
 SEQUENCES = CASES if IS_LONG else 10
 STEPS = 8
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
+# Of an operation's bounds, in the order of the document, every second one is tried. ``make fuzz`` tries all.
+BOUNDS_APART = 1 if IS_LONG else 2
 # 422: it may mean nothing here. The check `is_read_as_documented` sees to the rest.
 FIT_FOR_THE_ALLOWED = ["2xx", "401", "403", "404", "409", "422", "503"]
 FIT_FOR_THE_FORBIDDEN = ["400", "401", "403", "404", "405", "409", "413", "415", "422", "503"]
@@ -40,7 +43,7 @@ class Campaign:
     """``altered``: puts something between schemathesis and the gateway."""
 
     def __init__(self, altered: Any = lambda door: door) -> None:
-        self.premises = Premises()
+        self.premises, self._bounds = Premises(), 0
         app: Application = altered(Door(self.premises.gateway))
         self.schema: Any = schemathesis.openapi.from_dict(linked_document(), config=_configuration(self.premises))
         self.schema.app = app
@@ -51,6 +54,7 @@ class Campaign:
     def try_alone(self, operation: Operation) -> None:
         """Everything that is there; what the document allows and forbids, at its bounds and by chance. Raises for an
         answer that isn't as it should be."""
+        self._bounds = 0
         self._try_known(operation)
         # What @schema.parametrize() does; that would prepare all operations while pytest collects.
         build_operation_test(
@@ -95,6 +99,10 @@ class Campaign:
             case.call_and_validate(headers=self.callers.headers(PrincipalKind.HUMAN), additional_checks=CHECKS)
 
     def _try(self, case: Case) -> None:
+        if case.meta and case.meta.phase.name == TestPhase.COVERAGE:
+            self._bounds += 1
+            if self._bounds % BOUNDS_APART:
+                return
         if is_fair(case):
             self.premises.restore()
             case.call_and_validate(additional_checks=CHECKS)

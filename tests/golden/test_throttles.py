@@ -116,7 +116,7 @@ def test_a_second_of_throttle_shows_nowhere(name: str, begins: Begins, monkeypat
     assert written(play.told()) == (FILES / f"{name}.json").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", spread(list(SCENARIOS), 2))
+@pytest.mark.parametrize("name", spread(list(SCENARIOS), 4))
 def test_what_lasts_is_busy_in_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = LastingEnvironment(monkeypatch, first_write)
     try:

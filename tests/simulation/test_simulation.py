@@ -12,7 +12,7 @@ import pytest
 
 from simulation.today import first_seed
 
-STEPS = int(os.environ.get("SIMULATED_STEPS", "40000"))
+STEPS = int(os.environ.get("SIMULATED_STEPS", "24000"))
 # So that two workers share them.
 PARTS = 2
 TESTS = Path(__file__).parents[1]

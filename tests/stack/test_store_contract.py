@@ -29,8 +29,8 @@ TABLE = "baton-contract"
 _numbers = count()
 # A thousand tasks.
 TOO_LONG = ("test_due_goes_on_past_every_page",)
-# One case of each parameter; under ``make soak`` two.
-globals().update(contract(most_cases=2 if IS_WHOLE else 1, without=TOO_LONG))
+# One case of each parameter, of every second test; under ``make soak`` two, of every test.
+globals().update(contract(most_cases=2 if IS_WHOLE else 1, without=TOO_LONG, every=2))
 
 
 @pytest.fixture(scope="module")

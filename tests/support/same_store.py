@@ -11,6 +11,8 @@ from types import FunctionType, ModuleType
 
 import pytest
 
+from support.faults.soak import spread
+
 CONTRACT = Path(__file__).parents[1] / "contract"
 SUBJECTS = (
     "accounts",
@@ -47,11 +49,14 @@ SUBJECTS = (
 )
 
 
-def contract(most_cases: int, without: Iterable[str] = ()) -> dict[str, type]:
+def contract(most_cases: int, without: Iterable[str] = (), every: int = 1) -> dict[str, type]:
     """Returns a class of tests for each subject, by its name in pytest's reports. The module with the classes has the
     fixtures ``store`` and ``wire``. ``most_cases``: the most cases of one parameter, spread over those that the fake
-    gets. ``without``: names of tests to leave out."""
-    return {_title(subject): _class_of(subject, _module(subject), most_cases, set(without)) for subject in SUBJECTS}
+    gets. ``without``: names of tests to leave out. ``every``: of how many tests of a subject one is taken, except under
+    ``make soak``: such an engine takes ten times as long as the fake, which is held to all of them every time."""
+    return {
+        _title(subject): _class_of(subject, _module(subject), most_cases, set(without), every) for subject in SUBJECTS
+    }
 
 
 def _module(subject: str) -> ModuleType:
@@ -64,13 +69,13 @@ def _title(subject: str) -> str:
     return f"Test{subject.title().replace('_', '')}"
 
 
-def _class_of(subject: str, module: ModuleType, most_cases: int, without: set[str]) -> type:
-    tests = {
+def _class_of(subject: str, module: ModuleType, most_cases: int, without: set[str], every: int) -> type:
+    fitting = {
         name: staticmethod(_with_fewer_cases(test, most_cases))
         for name, test in vars(module).items()
         if name.startswith("test_") and name not in without and _takes_one_thing(test)
     }
-    return type(_title(subject), (), tests)
+    return type(_title(subject), (), dict(spread(list(fitting.items()), every)))
 
 
 def _takes_one_thing(test: FunctionType) -> bool:
