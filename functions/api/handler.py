@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api import health
-from api.access import session_routes, settings_routes, token_routes
+from api.access import session_routes, settings_routes, token_routes, view_routes
 from api.agents import routes as agent_routes
 from api.agents import tool_routes, work_type_routes
 from api.alerts import routes as alert_routes
@@ -55,6 +55,7 @@ for each in (
     settings_routes,
     token_routes,
     session_routes,
+    view_routes,
     tracker_routes,
 ):
     routes.include(each.routes)

@@ -41,6 +41,7 @@ THINGS = {
     "conversation_id": "conversation",
     "name": "tool",
     "entry_id": "entry",
+    "view": "view",
 }
 # The same for secrets: they are never logged, and only the first answer shows them.
 SECRETS = {"secret": "webhook", "token": "callback"}
@@ -48,6 +49,7 @@ PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
     "slug": SLUG_PATTERN,
     "work_type": SLUG_PATTERN,
     "name": NAME_PATTERN,
+    "view": SLUG_PATTERN,
     "secret": SLUG_PATTERN.removesuffix("$") + r"\.[0-9a-f]{64}$",
     "token": r"^[A-Za-z0-9_-]{1,300}\.[0-9a-f]{64}$",
     "proxy": r"(?s)^.+$",  # whatever follows, slashes too

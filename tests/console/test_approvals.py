@@ -21,6 +21,7 @@ def test_one_reads_what_would_be_approved_and_approves_it_by_keyboard(signed_in:
         "400,000",
     ):
         whole.get_by_text(text).wait_for()
+    _until_live(signed_in)
     signed_in.keyboard.press("a")
     signed_in.get_by_role("status").get_by_text("Approved").wait_for()
     assert _task(desk, desk.whole["id"])["state"] == "delegated"
@@ -80,6 +81,7 @@ def test_who_leaves_the_page_has_decided(signed_in: Any, desk: Desk) -> None:
 
 
 def test_a_whole_group_is_approved_at_once_and_stands_whole_on_the_screen_before(signed_in: Any, desk: Desk) -> None:
+    signed_in.get_by_role("link", name="By direction").click()
     signed_in.get_by_label("Mark all of this group: passes work on").first.check()
     signed_in.get_by_role("heading", name="4 marked").wait_for()
     whole = _whole(signed_in)
@@ -112,6 +114,7 @@ def test_a_held_key_goes_on_through_the_list(signed_in: Any, desk: Desk, expect:
 
 
 def test_a_held_enter_presses_a_button_once(signed_in: Any, desk: Desk, expect: Any) -> None:
+    signed_in.get_by_role("link", name="By direction").click()
     signed_in.get_by_label("Mark all of this group: passes work on").first.check()
     button = signed_in.get_by_role("button", name="Unmark")
     button.focus()
@@ -293,6 +296,7 @@ def test_what_says_the_same_is_shown_once_and_decided_on_together(signed_in: Any
         desk.served.agents.hand_off("ciso", "qa", target=asks, context={"variables": {"amount": 1}})
     asks = {"agent": "qa", "reason": "Try the new sign-in page"}
     desk.served.agents.hand_off("ciso", "qa", target=asks, context={"variables": {"amount": 1_000_000}})
+    signed_in.get_by_role("link", name="By direction").click()
     group = signed_in.get_by_role("group").filter(has_text="ciso").filter(has_text="qa")
     expect(group.get_by_role("listitem")).to_have_count(3)
     group.get_by_label("Mark all of this group").check()

@@ -151,6 +151,7 @@ def test_filters_are_in_the_address_and_views_are_kept(signed_in: Any, desk: Des
     signed_in.get_by_role("button", name="Save this view").click()
     signed_in.get_by_label("Name").fill("Candidates")
     signed_in.get_by_role("button", name="Save", exact=True).click()
+    signed_in.get_by_text("Your view, saved by human:alice").wait_for()
     signed_in.reload()
     assert "q=candidate" in signed_in.get_by_role("link", name="Candidates").get_attribute("href")
 
@@ -167,7 +168,7 @@ def test_of_a_thousand_tasks_only_those_in_sight_are_in_the_page(signed_in: Any,
     signed_in.locator(".table").evaluate("table => { table.scrollTop = table.scrollHeight; }")
     signed_in.get_by_text("Task 999").wait_for()
     signed_in.get_by_label("Words").fill("Task 770")
-    signed_in.get_by_text("1 shown").wait_for()
+    signed_in.get_by_text("1 of 1,000 shown").wait_for()
 
 
 def test_a_task_becomes_ready_before_the_reader_s_eyes(signed_in: Any, desk: Desk, expect: Any) -> None:

@@ -31,6 +31,7 @@ UNKNOWN_IDS = {
     "workflow_id": UNKNOWN,
     "conversation_id": UNKNOWN,
     "name": "unknown_tool",
+    "view": "nothing",
     "question_id": UNKNOWN.replace("task_", "qst_"),
     "standing_id": UNKNOWN.replace("task_", "sta_"),
 }

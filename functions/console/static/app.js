@@ -5,6 +5,7 @@ import { rung } from "./core/live.js";
 import { isLeaving, isSignedIn, keepAlive, sessionId } from "./core/session.js";
 import "./core/theme.js";
 import { Asking } from "./ui/ask.js";
+import { Batches } from "./ui/batch.js";
 import { offerLink } from "./ui/link.js";
 import { Shell } from "./ui/shell.js";
 import { SignIn } from "./ui/signin.js";
@@ -13,7 +14,7 @@ import { SignIn } from "./ui/signin.js";
 function App() {
   const page = isLeaving.value ? html`<main class="signin" id="content"><p role="status">Signing out: what is on its way is sent first …</p></main>`
     : isSignedIn.value ? html`<${Shell} key=${sessionId.value} />` : html`<${SignIn} />`;
-  return html`${page}<${Asking} />`;
+  return html`${page}<${Asking} /><${Batches} />`;
 }
 
 keepAlive();

@@ -105,8 +105,9 @@ class ListedTask(TypedDict):
     ``source_agent``: a slug, or the principal if it is no agent (``human:alice``). ``tracker``: null if the task was
     created while there was no tracker. ``digest``: of what it asks for, as a human who decides sends it back; null for
     a task of an earlier release. ``approval``: what a rule of the settings asks for; null: any
-    human's. ``join_parent``: the task that waits for this one's branch; ``successors``: the tasks that continue it;
-    ``retry_of``: the task that it retries."""
+    human's. ``labels``: the handoff's first ones, as ``name=value``, at most 256 bytes of them; none of a task of an
+    earlier release. ``created_by``: the principal that asked. ``join_parent``: the task that waits for this one's
+    branch; ``successors``: the tasks that continue it; ``retry_of``: the task that it retries."""
 
     id: str
     kind: KindName
@@ -117,7 +118,9 @@ class ListedTask(TypedDict):
     work_type: str | None
     priority: Literal["P0", "P1", "P2"]
     effort: str | None
+    labels: list[str]
     created_at: str
+    created_by: str
     updated_at: str
     ready_at: str | None
     not_before: str | None

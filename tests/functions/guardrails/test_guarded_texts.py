@@ -30,6 +30,7 @@ SET_UP = {
     "put_tool": "a tool's description",
     "preview_a_tool": "a tool's description, which is kept nowhere",
     "put_route": "whose work a type is",
+    "put_view": "the address of a page of the console",
     "put_settings": "the rules themselves, and the tracker's words",
     "create_token": "whose a token is",
     "put_tracker_token": "a secret is what it takes",

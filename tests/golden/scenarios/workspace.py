@@ -27,6 +27,18 @@ TOOL: dict[str, Any] = {
 }
 
 
+def saved_views(play: Play) -> None:
+    """Saved for oneself and for the workspace, changed by another, deleted."""
+    view = {"title": "Urgent", "page": "/approvals", "query": {"priority": "P0"}}
+    play("human:alice", "PUT /views/urgent", {**view, "version": 0})
+    play("human:alice", "PUT /views/urgent", {**view, "scope": "workspace"})
+    play("human:bob", "PUT /views/urgent", {**view, "scope": "workspace", "title": "P0", "version": 1})
+    play("human:alice", "PUT /views/urgent", {**view, "scope": "workspace", "version": 1})
+    play("human:alice", "GET /views")
+    play("human:alice", "DELETE /views/urgent?scope=mine&version=1")
+    play("agent:scout", "GET /views")
+
+
 def agents(play: Play) -> None:
     """Registered, changed, switched off, imported, listed."""
     whole = {

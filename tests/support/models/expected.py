@@ -207,6 +207,12 @@ EXPECTED: dict[str, Row] = {
     "get_route": Row(elsewhere=GONE, own="200", other="200", act_as="200", service="200", human="200"),
     "put_route": Row(elsewhere="422 unknown_agent", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200"),
     "delete_route": by_human("204"),
+    # What people have saved of the console
+    "list_views": Row(elsewhere="200-", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
+    "put_view": Row(elsewhere="201", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200").sent(
+        {"title": "P0", "page": "/tasks", "query": {"priority": "P0"}}
+    ),
+    "delete_view": by_human("204"),
     # The workspace
     "get_settings": Row(elsewhere="200-", own="200-", other="200-", act_as="200+", service="200-", human="200+"),
     "put_settings": Row(elsewhere="200-", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),

@@ -26,6 +26,7 @@ IDS = {
     "entry_id": "ent_unknown",
     "question_id": "qst_unknown",
     "standing_id": "sta_unknown",
+    "view": "nothing",
     "proxy": "oauth-protected-resource",
     "token": f"bm90aGluZw.{SECRET}",
 }

@@ -185,6 +185,12 @@ class OperationsWorld:
         return made
 
     @cached_property
+    def view(self) -> str:
+        body = {"title": CANARY, "page": "/tasks", "query": {"priority": "P0"}}
+        made: str = self.tenant.human.put("/views/p0", body)["name"]
+        return made
+
+    @cached_property
     def conversation(self) -> str:
         body = {"agent": "reviewer", "message": CANARY}
         made: str = self.tenant.human.post("/conversations", body)["conversation_id"]
@@ -193,7 +199,7 @@ class OperationsWorld:
     def prepare(self) -> OperationsWorld:
         """Makes all of it. Afterwards only the tried requests write."""
         assert all((self.tasks, self.handed, self.review, self.token_id, self.alert, self.work_type))
-        assert all((self.tool, self.conversation, self.entry, self.question))
+        assert all((self.tool, self.conversation, self.entry, self.question, self.view))
         return self
 
     def path(self, of: Operation, slug: str = "reviewer") -> str:
@@ -212,6 +218,7 @@ class OperationsWorld:
             "workflow_id": self.handed["workflow_id"],
             "conversation_id": self.conversation,
             "name": self.tool,
+            "view": self.view,
             "proxy": "oauth-protected-resource",
             "token": f"bm90aGluZw.{'0' * 64}",
             "secret": f"{self.tenant.name}.{'0' * 64}",

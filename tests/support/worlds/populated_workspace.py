@@ -66,6 +66,7 @@ class PopulatedWorkspace:
             {"entry_type": "decision", "summary": f"No {WORD} in the cache", "scope": "src"},
             agent("auditor"),
         )["id"]
+        self.asked("PUT", "/views/p0", {"title": WORD, "page": "/tasks", "query": {"q": WORD}})
         self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
 
     def of_its_own(self, operation: Operation, store: Any = None) -> PopulatedWorkspace:
@@ -201,6 +202,7 @@ class PopulatedWorkspace:
             "workflow_id": self.held["workflow_id"],
             "conversation_id": self.conversation,
             "name": "to_runner",
+            "view": "p0",
         }
 
     @cached_property

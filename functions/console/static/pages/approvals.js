@@ -1,14 +1,20 @@
-/** What waits for a person: questions of agents, and handoffs by direction and reason, with what exactly would be
- * approved. */
-import { html, useEffect, useRef, useState } from "../lib.js";
+/** What waits for a person: questions of agents, and handoffs, the most urgent first, with what exactly would be approved. */
+import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
+import { FILTERS, fits, isFiltered, ordered } from "../core/filters.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
+import { useOlder } from "../core/older.js";
 import { decided } from "../core/pending.js";
 import { address, go, setQuery } from "../core/router.js";
+import { useSelection } from "../core/selection.js";
 import { toast } from "../core/toasts.js";
-import { Empty, Flags, Loading, Said, Trouble, Way, Ago, Key } from "../ui/parts.js";
+import { Empty, Key, Loading, Trouble } from "../ui/parts.js";
+import { SavedViews } from "../ui/saved.js";
 import { approve, AT_ONCE, defer, dismiss, next, split } from "./approvals/decisions.js";
+import { carried } from "./approvals/carried.js";
 import { grouped } from "./approvals/groups.js";
+import { isCompared } from "./approvals/marks.js";
+import { Controls, Queue, VIEWS } from "./approvals/queue.js";
 import { Many, Whole } from "./approvals/whole.js";
 import { atQuestion, atTask, decideOn, NOWHERE, useAsks } from "./questions/desk.js";
 import { Questions } from "./questions/list.js";
@@ -18,31 +24,36 @@ import { Whole as Question } from "./questions/one.js";
 /** @typedef {import("api").HandoffView} HandoffView */
 /** @typedef {import("./approvals/decisions.js").Seen} Seen */
 
-/** More than anybody decides on in a sitting; the most urgent come first. */
+/** More than anybody decides on in a sitting; the most urgent come first. A filter or an order looks at all. */
 const SHOWN = 300;
+const PATH = "/tasks?state=needs";
 
 /** @param {{query: Record<string, string>}} props */
 export default function Approvals({ query }) {
-  const { data, problem, isLoading } = useList("/tasks?state=needs", { most: SHOWN });
-  const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
-  const all = /** @type {ListedTask[]} */ (data?.items ?? []).filter((task) => !decided.value.has(task.id) && fits(task, query.q ?? ""));
+  const { data, problem, isLoading } = useList(PATH, { most: SHOWN });
+  const isAsked = isFiltered(query) || Boolean(query.sort);
+  const { items, isWhole, isReading: isLooking } =
+    /** @type {import("../core/older.js").Older<ListedTask>} */ (useOlder(PATH, data, isAsked));
+  const gone = decided.value;
+  const { task: _, question: __, of: ___, ...filters } = query;
+  const all = useMemo(() => items.filter((task) => !gone.has(task.id)), [items, gone]);
+  const { order, groups } = useMemo(() => {
+    const listed = ordered(all.filter((task) => fits(task, filters)), filters.sort || "urgency");
+    const found = filters.group ? grouped(listed) : null;
+    return { groups: found, order: found ? found.flatMap((group) => group.tasks) : listed };
+  }, [all, JSON.stringify(filters)]);
+  const selection = useSelection(useMemo(() => order.map((task) => task.id), [order]), carried());
   const [shown, setShown] = useState(/** @type {ReadonlyMap<string, HandoffView>} */ (new Map()));
   const [isReading, setReading] = useState(false);
-  const groups = grouped(all);
-  const order = groups.flatMap((group) => group.tasks);
   const at = query.question ? null : order.find((task) => task.id === query.task) ?? null;
-  const marked = order.filter((task) => chosen.has(task.id));
+  const marked = order.filter((task) => selection.has(task.id));
   const meant = marked.length ? marked : at ? [at] : [];
 
-  const choose = (/** @type {string[]} */ ids, /** @type {boolean} */ isOn) => {
-    const kept = new Set(chosen);
-    for (const id of ids) isOn ? kept.add(id) : kept.delete(id);
-    setChosen(kept);
-  };
   const asks = useAsks(query);
   const question = marked.length === 0 && query.question ? asks.chosen : null;
+  const questions = asks.questions.filter((each) => answers(each, query));
   /** All that waits, in the order of the page. */
-  const stops = [...asks.questions.map(atQuestion), ...order.map((task) => atTask(task.id))];
+  const stops = [...questions.map(atQuestion), ...order.map((task) => atTask(task.id))];
   const here = stops.findIndex((stop) => (question ? stop.question === question.id : at && stop.task === at.id));
   const move = (/** @type {number} */ by) => {
     const to = stops[Math.min(stops.length - 1, Math.max(0, here < 0 ? 0 : here + by))];
@@ -54,7 +65,7 @@ export default function Approvals({ query }) {
     return after;
   });
   const told = useRef(""); // of which long ones the person was told that they go on below
-  const isLive = meant.length > 0 && meant.every((task) => shown.has(task.id));
+  const isLive = meant.length > 0 && meant.every((task) => shown.has(task.id) && isCompared(task));
   const isSeen = (/** @type {boolean} */ isWhole, /** @type {boolean} */ isApproval, /** @type {string} */ which) => {
     if (!isWhole || !isOnScreen()) {
       toast("Nothing is decided yet: it isn't whole on the screen.");
@@ -70,7 +81,10 @@ export default function Approvals({ query }) {
     const ids = new Set(meant.map((task) => task.id));
     if (meant.length === 0 || !isSeen(isLive, how === approve || how === next, [...ids].join(" "))) return;
     const following = order.slice(at ? order.indexOf(at) : 0).find((task) => !ids.has(task.id)) ?? order.find((task) => !ids.has(task.id));
-    how(meant.map((task) => seenOf(task, shown.get(task.id))), () => { setChosen(new Set()); setQuery({ task: following?.id ?? null }); });
+    how(meant.map((task) => seenOf(task, shown.get(task.id))), () => {
+      selection.clear();
+      setQuery({ task: following?.id ?? null });
+    });
   };
   const acts = { approve: () => decide(approve), next: () => decide(next), defer: () => decide(defer), dismiss: () => decide(dismiss),
     split: () => { if (meant.length === 1) decide(([task], then) => split(/** @type {Seen} */ (task), then)); } };
@@ -94,39 +108,50 @@ export default function Approvals({ query }) {
     d: { does: "defer", run: acts.defer },
     x: { does: question ? "refuse" : "dismiss", run: () => (question ? answer("refuse") : acts.dismiss()) },
     s: { does: question ? "approve, now and later" : "split", run: () => (question ? answer("standing") : acts.split()) },
-    m: { does: "mark, to decide on many at once", run: () => { if (at) { choose([at.id], !chosen.has(at.id)); move(1); } } },
+    m: { does: "mark, to decide on many at once", run: () => { if (at) { selection.toggle(at.id); move(1); } } },
+    M: { does: "mark all from the last marked one to here", run: () => { if (at) selection.range(at.id); } },
     o: { does: "open the task", run: () => { if (at || question) go(`/tasks/${at?.id ?? question?.task_id}`); } },
-    Escape: { does: "back to the list", run: () => { setChosen(new Set()); setQuery(NOWHERE); } },
+    Escape: { does: "back to the list", run: () => { selection.clear(); setQuery(NOWHERE); } },
   });
-  useEffect(() => { if (at || question) follow(); }, [at?.id ?? question?.id]);
+  const one = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    one.current?.scrollTo(0, 0); // what is marked about it is at its top
+    if (at || question) follow();
+  }, [at?.id ?? question?.id]);
 
   if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
-  const count = all.length + asks.questions.length;
-  const isGone = Boolean(query.task) && !question && !at && !decided.value.has(query.task ?? "") && !query.q && !data?.more;
+  const count = order.length + questions.length;
+  const waiting = all.length + asks.all;
+  const isNarrowed = isFiltered(query);
+  const said = `${isNarrowed ? `${count.toLocaleString()} of ` : ""}${waiting.toLocaleString()} waiting`;
+  const beyond = isLooking ? ", looking at the others" : !isWhole || asks.more ? " and more" : "";
+  const isGone = Boolean(query.task) && !question && !at && !gone.has(query.task ?? "") && !isNarrowed && !data?.more;
   return html`<div class=${`desk ${(marked.length ? isReading : at || question || isGone) ? "has-one" : ""}`}>
     <section class="pile" aria-label="What waits">
       <div class="head"><h1>Approvals</h1>
-        <span class="faint">${count} waiting${data?.more || asks.more ? " and more" : ""}</span>
-        <a href=${address("/standing-answers")}>Standing answers</a></div>
-      <input type="search" aria-label="Filter by words" placeholder="Filter" value=${query.q ?? ""} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} />
+        <span class="faint" role="status">${said}${beyond}</span>
+        <a href=${address("/standing-answers")}>Standing answers</a> <a href=${address("/new-handoff")}>New handoff</a></div>
+      <${SavedViews} page="/approvals" query=${query} of=${VIEWS} />
+      <${Controls} query=${query} tasks=${all} />
       <${Trouble} of=${problem ?? asks.problem} what="The list can't be read." />
       ${marked.length > 0 && html`<div class="row many" role="group" aria-label="Marked">
-        <strong>${marked.length} marked</strong><button type="button" class="narrow-only" onClick=${() => setReading(true)}>Read and decide</button>
-        <button type="button" onClick=${() => setChosen(new Set())}>Unmark</button></div>`}
-      <${Questions} of=${asks.questions} at=${question?.id}
+        <strong>${marked.length} marked</strong>
+        <button type="button" class="narrow-only" onClick=${() => setReading(true)}>Read and decide</button>
+        <button type="button" onClick=${selection.clear}>Unmark</button></div>`}
+      <${Questions} of=${questions} at=${question?.id}
         choose=${(/** @type {{id: string, task_id: string}} */ each) => setQuery(atQuestion(each))} />
-      ${groups.map((group) => html`<${Group} key=${group.key} group=${group} at=${at} chosen=${chosen} choose=${choose} />`)}
-      ${count === 0 && !problem && html`<${Nothing} isFiltered=${Boolean(query.q)} />`}
+      <${Queue} order=${order} groups=${groups} at=${at} selection=${selection} />
+      ${count === 0 && !problem && html`<${Nothing} isFiltered=${isNarrowed} />`}
     </section>
-    <section class="one" aria-label="What would be approved">
+    <section class="one" aria-label="What would be approved" ref=${one}>
       ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setReading(false)} />`
     : question ? html`<${Question} key=${question.id} at=${question} shown=${asks.shown} onShown=${asks.setShown}
       run=${answer} onBack=${() => setQuery(NOWHERE)} />`
     : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setQuery({ task: null })} />`
     : isGone ? html`<${Empty} title="That task doesn't wait any more"><p>Somebody has decided on it, or it was deferred.
         <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or <a href=${address("/approvals")}>what waits</a>.</p><//>`
-    : count > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the list, <${Key}>a<//> approves, <${Key}>x<//> dismisses.
-        <${Key}>?<//> lists every key.</p><//>`}
+    : count > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the list,
+        ${" "}<${Key}>a<//> approves, <${Key}>x<//> dismisses. <${Key}>?<//> lists every key.</p><//>`}
     </section>
   </div>`;
 }
@@ -143,23 +168,9 @@ const isOnScreen = () => (document.querySelector(".desk > .one")?.getClientRects
  * @param {ListedTask} task @param {HandoffView | undefined} handoff @returns {Seen} */
 const seenOf = (task, handoff) => ({ id: task.id, title: task.title, revision: handoff?.task_id === task.id ? handoff.revision : task.revision, digest: handoff?.digest ?? null });
 
-/** @param {{group: ReturnType<typeof grouped>[number], at: ListedTask | null, chosen: ReadonlySet<string>, choose: (ids: string[], isOn: boolean) => void}} props */
-function Group({ group, at, chosen, choose }) {
-  const ids = group.tasks.map((task) => task.id);
-  return html`<fieldset class="group">
-    <legend><label><input type="checkbox" checked=${ids.every((id) => chosen.has(id))} onChange=${(/** @type {any} */ event) => choose(ids, event.target.checked)} aria-label=${`Mark all of this group: ${group.reason}`} />
-      <${Way} from=${group.from} to=${group.to} /></label> <span class="faint">${group.reason} · ${ids.length}</span></legend>
-    <ul>${group.tasks.map((task) => html`<li key=${task.id} class=${`item ${task.id === at?.id ? "at" : ""}`}>
-      <input type="checkbox" checked=${chosen.has(task.id)} aria-label=${`Mark ${task.title}`} onChange=${(/** @type {any} */ event) => choose([task.id], event.target.checked)} />
-      <button type="button" class="open" aria-current=${task.id === at?.id ? "true" : undefined} onClick=${() => setQuery(atTask(task.id))}>
-        <span class=${`priority ${task.priority}`}>${task.priority}</span> <span class="title"><${Said} of=${task.title} /></span>
-        <span class="faint"><${Ago} at=${task.created_at} /></span><${Flags} of=${task.flags} /></button></li>`)}</ul>
-  </fieldset>`;
-}
-
 /** @param {{isFiltered: boolean}} props */
 function Nothing({ isFiltered }) {
-  if (isFiltered) return html`<${Empty} title="Nothing fits the filter"><p><button type="button" onClick=${() => setQuery({ q: null })}>Show all</button></p><//>`;
+  if (isFiltered) return html`<${Empty} title="Nothing fits the filter"><p><button type="button" onClick=${() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))}>Show all</button></p><//>`;
   return html`<${Empty} title="Nothing waits for you">
     <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it
       within seconds.</p>
@@ -175,8 +186,9 @@ function follow() {
   if (isFree && button instanceof HTMLElement) button.focus({ preventScroll: true });
 }
 
-/** @param {ListedTask} task @param {string} words */
-function fits(task, words) {
-  const text = `${task.title} ${task.source_agent} ${task.target_agent ?? "anyone"} ${task.priority} ${task.kind} ${task.id}`.toLowerCase();
-  return words.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+/** A question has no priority and no label. @param {import("./questions/list.js").Question} of @param {Record<string, string>} query */
+function answers(of, { priority, label, agent, kind, age, by }) {
+  if (priority || label || (agent && of.agent !== agent) || (by && of.asked_by !== by)) return false;
+  if (kind && kind !== (of.kind === "action" ? "action" : "question")) return false;
+  return !age || Date.now() - Date.parse(of.asked_at) >= 1000 * Number(age);
 }

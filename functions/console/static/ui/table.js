@@ -1,13 +1,16 @@
 /** A table of many rows: only those in sight are in the page. `j` and `k` go through it; Enter opens. */
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
+import { setQuery } from "../core/router.js";
 import { onSignOut } from "../core/session.js";
 
 /** @template T
- * @typedef {{name: string, title: string, class?: string, cell: (row: T) => any, after?: (row: T) => any}} Column `after`: beside the row's link */
+ * @typedef {{name: string, title: string, class?: string, cell: (row: T) => any, after?: (row: T) => any,
+ *   sort?: string}} Column `after`: beside the row's link; `sort`: the order that its heading gives, in the address */
 /** @template T
  * @typedef {{label: string, columns: Column<T>[], rows: T[], keyOf: (row: T) => string, hrefOf?: (row: T) => string,
- *   more?: boolean}} TableProps */
+ *   more?: boolean, sort?: string, selection?: import("../core/selection.js").Selection, nameOf?: (row: T) => string}} TableProps
+ *   `selection`: rows can be marked; `nameOf`: what a row's box is called */
 
 export const ROW_PX = 41;
 /** Rows beyond sight; scrolling by fewer than half of them draws nothing anew. */
@@ -18,7 +21,7 @@ const left = new Map();
 onSignOut(() => { left.clear(); });
 
 /** The first column holds the link that a row opens. @template T @param {TableProps<T>} props */
-export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
+export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort = "", selection, nameOf = keyOf }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [sight, setSight] = useState({ top: 0, height: 800 });
   const [cursor, setCursor] = useState({ row: 0 });
@@ -69,7 +72,17 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
     const bottom = (next + 2) * ROW_PX;
     if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
   };
+  const mark = (/** @type {"toggle" | "range"} */ how, by = 0) => () => {
+    const row = rows[at];
+    if (row !== undefined) selection?.[how](keyOf(row));
+    if (by) move(by);
+  };
   useKeys("List", {
+    ...(selection && {
+      m: { does: "mark, to act on many at once", run: mark("toggle", 1) },
+      M: { does: "mark all from the last marked one to here", run: mark("range") },
+      Escape: { does: "unmark all", run: selection.clear },
+    }),
     j: { repeats: true, does: "next row", run: () => move(1) },
     k: { repeats: true, does: "row before", run: () => move(-1) },
     ArrowDown: { repeats: true, does: "next row", run: () => move(1) },
@@ -77,21 +90,30 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
   });
 
   // The same element again is not looked at again: only rows that come into sight cost anything.
-  const drawn = useRef(/** @type {Map<T, {index: number, isAt: boolean, element: unknown}>} */ (new Map()));
+  const drawn = useRef(/** @type {Map<T, {index: number, how: string, element: unknown}>} */ (new Map()));
+  const latest = useRef(selection);
+  latest.current = selection;
   if (drawn.current.size > 300) drawn.current.clear();
   const kept = (/** @type {T} */ row, /** @type {number} */ index, /** @type {boolean} */ isAt) => {
-    const known = drawn.current.get(row);
-    if (known && known.index === index && known.isAt === isAt) return known.element;
-    const element = html`<tr key=${keyOf(row)} data-at=${index} aria-rowindex=${index + 2} class=${isAt ? "at" : ""} onClick=${() => setCursor({ row: index })}>
+    const [id, known] = [keyOf(row), drawn.current.get(row)];
+    const how = `${isAt} ${selection?.has(id)}`;
+    if (known && known.index === index && known.how === how) return known.element;
+    const tick = (/** @type {MouseEvent} */ event) => latest.current?.[event.shiftKey ? "range" : "toggle"](id);
+    const element = html`<tr key=${id} data-at=${index} aria-rowindex=${index + 2} onClick=${() => setCursor({ row: index })}
+      class=${`${isAt ? "at" : ""} ${selection?.has(id) ? "marked" : ""}`.trim()}>
+      ${selection && html`<td class="tick"><input type="checkbox" tabindex=${isAt ? 0 : -1} checked=${selection.has(id)}
+        aria-label=${`Mark ${nameOf(row)}`} onClick=${tick} /></td>`}
       ${columns.map((column, number) => html`<td key=${column.name} class=${column.class ?? ""} onPointerEnter=${spell}>
-        ${number === 0 && hrefOf ? html`<a href=${hrefOf(row)} onClick=${() => leave(row)} tabindex=${isAt ? 0 : -1}>${column.cell(row)}</a>` : column.cell(row)}${column.after && html`${" "}${column.after(row)}`}</td>`)}</tr>`;
-    drawn.current.set(row, { index, isAt, element });
+        ${number === 0 && hrefOf ? html`<a href=${hrefOf(row)} onClick=${() => leave(row)} tabindex=${isAt ? 0 : -1}>${column.cell(row)}</a>`
+    : column.cell(row)}${column.after && html`${" "}${column.after(row)}`}</td>`)}</tr>`;
+    drawn.current.set(row, { index, how, element });
     return element;
   };
 
   return html`<div class="table" ref=${box} role="region" aria-label=${label} tabindex="0">
     <table aria-rowcount=${rows.length + 1}>
-      <thead><tr>${columns.map((column) => html`<th key=${column.name} scope="col" class=${column.class ?? ""}>${column.title}</th>`)}</tr></thead>
+      <thead><tr>${selection && html`<th scope="col" class="tick"><${MarkAll} ids=${rows.map(keyOf)} selection=${selection} /></th>`}
+        ${columns.map((column) => html`<${Heading} key=${column.name} of=${column} sort=${sort} />`)}</tr></thead>
       <tbody>
         ${gap(first)}
         ${rows.slice(first, last).map((row, index) => kept(row, first + index, first + index === at))}
@@ -100,6 +122,21 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false }) {
     </table>
     ${more && html`<p class="faint note">There are more: narrow the filter to see them.</p>`}
   </div>`;
+}
+
+/** @param {{ids: string[], selection: import("../core/selection.js").Selection}} props */
+function MarkAll({ ids, selection }) {
+  const isAll = ids.length > 0 && selection.marked.length === ids.length;
+  return html`<input type="checkbox" aria-label="Mark all" checked=${isAll} onClick=${() => selection.set(ids, !isAll)} />`;
+}
+
+/** A press orders by it, the next one the other way round, a third not at all. @param {{of: Column<any>, sort: string}} props */
+function Heading({ of, sort }) {
+  const [isUp, isDown] = [sort === of.sort, sort === `-${of.sort}`];
+  const order = !of.sort ? undefined : isUp ? "ascending" : isDown ? "descending" : "none";
+  const turn = () => setQuery({ sort: isUp ? `-${of.sort}` : isDown ? null : of.sort });
+  return html`<th scope="col" class=${of.class ?? ""} aria-sort=${order}>${of.sort
+    ? html`<button type="button" onClick=${turn}>${of.title}<span aria-hidden="true">${isUp ? " ↑" : isDown ? " ↓" : ""}</span></button>` : of.title}</th>`;
 }
 
 /** What is cut is whole for whoever points at it. @param {Event & {currentTarget: HTMLElement}} event */

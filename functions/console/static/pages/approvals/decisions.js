@@ -9,6 +9,7 @@ import { isLeaving } from "../../core/session.js";
 import { asField, relative } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
+import { tellAll } from "../../ui/batch.js";
 import { Data, Said } from "../../ui/parts.js";
 
 /** A task, with what of it was on the screen: its revision, and the digest of all that it asks for (null of an earlier release's).
@@ -29,10 +30,13 @@ export async function approve(tasks, then) {
   then();
   /** @type {import("api").ChangedTask[]} */
   const approved = [];
+  /** @type {Refusal[]} */
+  const wrong = [];
   for (let from = 0; from < tasks.length; from += AT_ONCE) {
     const some = tasks.slice(from, from + AT_ONCE);
-    approved.push(...await underWay(named("Approved", some), approvedOf(some)));
+    approved.push(...await underWay(named("Approved", some), approvedOf(some, wrong)));
   }
+  await tell(tasks, "Approved", wrong);
   if (approved.length === 0) return;
   const isCounted = approved.some((task) => task.state === "needs"); // a rule of the settings asks for others, too
   const seconds = Math.max(...approved.map((task) => (Date.parse(task.ready_at ?? task.updated_at) - Date.parse(task.updated_at)) / 1000));
@@ -42,20 +46,38 @@ export async function approve(tasks, then) {
   lookAgain();
 }
 
-/** @param {Seen[]} tasks @returns {Promise<import("api").ChangedTask[]>} */
-async function approvedOf(tasks) {
+/** @typedef {{id: string, error: unknown}} Refusal */
+
+/** @param {Seen[]} tasks @param {Refusal[]} wrong gets those that were refused @returns {Promise<import("api").ChangedTask[]>} */
+async function approvedOf(tasks, wrong) {
   const items = tasks.map((task) => ({ task_id: task.id, ...read(task), ...(task.agent && { agent_version: task.agent }) }));
   try {
     const answer = /** @type {import("api").ApprovalsView} */ (await post("/approvals", { items }));
     const isAsked = isLeaving.value ? [] : await asChanged(tasks, answer.items.map((each) => each.problem));
-    const wrong = answer.items.map((each) => each.problem && !isAsked.includes(each.problem) && refused(tasks.find((task) => task.id === each.task_id), new Problem(each.problem.status, each.problem)));
-    if (isLeaving.value) await Promise.all(wrong);
+    for (const { task_id: id, problem } of answer.items) {
+      if (problem && !isAsked.includes(problem)) wrong.push({ id, error: new Problem(problem.status, problem) });
+    }
     return answer.items.flatMap((each) => each.task ?? []);
   } catch (error) {
-    failed("Nothing was approved", error);
+    if (tasks.length === 1 || wrong.length === 0) failed("Nothing was approved", error);
+    else wrong.push(...tasks.map(({ id }) => ({ id, error })));
     show(tasks.map((task) => task.id));
     return [];
   }
+}
+
+/** What of several was refused: of one as a message, of many each by itself, in a dialog that stays.
+ * @param {{id: string, title: string}[]} tasks @param {string} done @param {Refusal[]} wrong */
+async function tell(tasks, done, wrong) {
+  if (wrong.length === 0) return;
+  const errors = new Map(wrong.map(({ id, error }) => [id, error]));
+  if (tasks.length === 1 || isLeaving.value) {
+    await Promise.all(tasks.filter((task) => errors.has(task.id)).map((task) => refused(task, errors.get(task.id))));
+    return;
+  }
+  show([...errors.keys()]);
+  lookAgain();
+  tellAll(`${done}: what came of each`, done, tasks.map((task) => ({ ...task, error: errors.get(task.id) })));
 }
 
 /** Asks about each agent that a service has changed since its tasks came, and shows how. Answers with what it asks about.
@@ -117,9 +139,11 @@ async function undo(tasks) {
  * @param {string} verb @param {string} said @param {(task: T) => object} body */
 function later(tasks, verb, said, body) {
   decideLater(tasks.map((task) => task.id), named(said, tasks), async ({ key, leaving, token }) => {
-    const sent = tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, token })
-      .catch((error) => refused(task, error)));
-    await Promise.all(sent);
+    /** @type {Refusal[]} */
+    const wrong = [];
+    await Promise.all(tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, token })
+      .catch((error) => wrong.push({ id: task.id, error }))));
+    await tell(tasks, said, wrong);
     lookAgain();
   });
 }

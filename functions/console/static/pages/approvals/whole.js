@@ -6,6 +6,7 @@ import { Ago, Facts, Flags, Id, Key, Loading, Said, Trouble, Way } from "../../u
 import { Asked } from "../task/asked.js";
 import { approverFacts, Rule } from "../questions/approvers.js";
 import { LateResults } from "../task/past.js";
+import { Marks } from "./marks.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("api").HandoffView} HandoffView */
@@ -108,5 +109,6 @@ export function Content({ task, ids, onShown }) {
   return html`<div>
     <${Trouble} of=${problem} what="The handoff can't be read, so nothing is decided here." />
     ${isChanged && html`<p class="notice" role="alert">It was changed while you read it. <button type="button" onClick=${() => setSeen(now)}>Read it as it is now</button></p>`}
+    ${seen && html`<${Marks} task=${task} handoff=${seen} ids=${ids} />`}
     ${seen ? html`<${Asked} handoff=${seen} title=${task.title} isWhole />` : !problem && html`<${Loading} />`}</div>`;
 }

@@ -9,12 +9,12 @@ import { Left, Said } from "../../ui/parts.js";
 
 const SHOWN = 300;
 
-/** Open ones that fit the words, those that are over soonest first. @param {string} words */
+/** Open ones that fit the words, those that are over soonest first; `all`: how many there are. @param {string} words */
 export function useQuestions(words) {
   const { data, problem } = useList("/questions", { most: SHOWN, everyMs: 5000 });
-  const all = /** @type {Question[]} */ (data?.items ?? []);
-  const questions = all.filter((each) => !decided.value.has(each.id) && fits(each, words)).sort(bySoonest);
-  return { questions, more: data?.more ?? false, problem: problem?.status === 404 ? null : problem };
+  const open = /** @type {Question[]} */ (data?.items ?? []).filter((each) => !decided.value.has(each.id));
+  const questions = open.filter((each) => fits(each, words)).sort(bySoonest);
+  return { questions, all: open.length, more: data?.more ?? false, problem: problem?.status === 404 ? null : problem };
 }
 
 /** @param {Question} one @param {Question} other */

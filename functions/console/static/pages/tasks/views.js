@@ -1,9 +1,6 @@
-/** Views of the list: some that everybody has, and those that the reader saved on this device. */
+/** Views of the list that everybody has. Those that people save are kept by the API (ui/saved.js). */
 
-/** @typedef {{name: string, query: Record<string, string>}} View */
-const KEY = "baton.views";
-
-/** @type {View[]} */
+/** @type {{name: string, query: Record<string, string>}[]} */
 export const VIEWS = [
   { name: "Today", query: {} },
   { name: "Needs a person", query: { state: "needs" } },
@@ -12,29 +9,3 @@ export const VIEWS = [
   { name: "Went wrong", query: { state: "failed,rejected" } },
   { name: "Done", query: { state: "done" } },
 ];
-
-/** @returns {View[]} */
-export function saved() {
-  try {
-    const found = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(found) ? found.filter((view) => typeof view?.name === "string" && typeof view.query === "object") : [];
-  } catch {
-    return [];
-  }
-}
-
-/** @param {string} name @param {Record<string, string>} query */
-export function keep(name, query) {
-  return store([...saved().filter((view) => view.name !== name), { name, query }]);
-}
-
-/** @param {string} name */
-export function drop(name) {
-  return store(saved().filter((view) => view.name !== name));
-}
-
-/** @param {View[]} views */
-function store(views) {
-  localStorage.setItem(KEY, JSON.stringify(views));
-  return views;
-}

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from baton.domain.access.principal import Principal
+from baton.domain.access.saved_view import ViewList
 from baton.domain.access.session import OpenSessions, SessionCode
 from baton.domain.access.token import Credentials, Token
 from baton.domain.idempotency import IdempotencyKey
@@ -26,6 +27,16 @@ class SettingsStore(Protocol):
         """Saves the settings in their next version, and in the same write the ``circuit`` of a tracker that they switch
         on: otherwise a process that still sees no tracker could clear the wake-up, and nothing would set it again.
         Raises ``Conflict`` if either version isn't the next."""
+
+
+class ViewStore(Protocol):
+    """Views that people save. An owner is a principal's key; None is the workspace."""
+
+    def lists(self, workspace: str, owners: Sequence[str | None]) -> list[ViewList]:
+        """Returns each owner's list, in their order; an empty one at version 0 if nothing was saved. One read."""
+
+    def save(self, workspace: str, owner: str | None, views: ViewList) -> None:
+        """Saves the list. Raises ``Conflict`` if its version isn't the next."""
 
 
 @dataclass(frozen=True, slots=True)

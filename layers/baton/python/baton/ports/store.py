@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from baton.ports.access import SessionStore, SettingsStore, TokenStore, UseStore
+from baton.ports.access import SessionStore, SettingsStore, TokenStore, UseStore, ViewStore
 from baton.ports.agents import AgentStore, ContactStore, RouteStore, ToolStore
 from baton.ports.alerts import AlertStore
 from baton.ports.bell import BellStore
@@ -57,6 +57,7 @@ class Store(CommitStore, Protocol):
     tokens: TokenStore
     sessions: SessionStore
     uses: UseStore
+    views: ViewStore
 
     def must_answer(self) -> None:
         """Reads one item that doesn't exist. Raises ``Busy`` whatever keeps the table from being read."""

@@ -504,6 +504,11 @@ def settings_version(workspace: str, version: int) -> Key:
     return Key(f"WS#{workspace}#SETTINGS", f"VERSION#{version:08d}")
 
 
+def saved_views(workspace: str, owner: str | None) -> Key:
+    """``owner``: a principal's key; None: the workspace."""
+    return Key(f"WS#{workspace}#VIEWS", "WORKSPACE" if owner is None else f"OF#{owner}")
+
+
 def page(workspace: str, page_id: str) -> Key:
     """The task that a tracker page belongs to. Dashes and case of the page's id don't count."""
     return Key(f"WS#{workspace}#PAGE#{page_id.replace('-', '').lower()}", "PAGE")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 from botocore import exceptions
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.access.saved_views import SavedViews
 from baton.adapters.dynamodb.access.sessions import Sessions
 from baton.adapters.dynamodb.access.tokens import Tokens
 from baton.adapters.dynamodb.access.uses import Uses
@@ -59,7 +60,7 @@ class DynamoStore(Store):
         self.queues, self.claims = Queues(table, self.tasks), Claims(table)
         self.workflows, self.inboxes, self.runs = Workflows(table), Inboxes(table), Runs(table)
         self.contacts, self.routes, self.tools = Contacts(table), Routing(table), Tools(table)
-        self.sessions, self.uses = Sessions(table), Uses(table)
+        self.sessions, self.uses, self.views = Sessions(table), Uses(table), SavedViews(table)
         self.alerts, self.tracker, self.memory = Alerts(table), TrackerReads(table), Entries(table)
         self.outbox, self.watches = EventOutbox(table, self.trail.rows), Watches(table)
         self.bell, self.questions = Listeners(table), Questions(table)

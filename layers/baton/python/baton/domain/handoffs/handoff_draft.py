@@ -101,7 +101,7 @@ class HandoffDraft:
         deadlines = [at for at in (message.expectations.deadline, self.budget.deadline) if at]
         same = {name: getattr(self, name) for name in _SAME_IN_DRAFT}
         same |= {name: getattr(lineage, name) for name in ("workflow_id", "parent_id")}
-        same |= {name: getattr(message.metadata, name) for name in ("priority", "effort", "not_before")}
+        same |= {name: getattr(message.metadata, name) for name in ("priority", "effort", "not_before", "labels")}
         return Task(
             **same,
             workspace=workspace,

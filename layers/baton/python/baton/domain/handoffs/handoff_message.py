@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import accumulate
 from typing import Any, ClassVar, Self
 
 from baton.domain import errors, times
@@ -16,6 +17,8 @@ from baton.domain.priority import PRIORITIES, Priority
 from baton.domain.tasks.task import Task
 
 MAX_TITLE = 200
+# Of the labels that a list shows: they are in HEAD, which is paid for by the KB with each change.
+MAX_LISTED_LABEL_BYTES = 256
 # Characters of a text that are read to make a title.
 _MAX_TITLE_SOURCE = 5_000
 ACCEPTS, PRODUCES = "accepts:", "produces:"
@@ -133,6 +136,13 @@ class MetadataPart(MessagePart):
     @property
     def not_before(self) -> datetime | None:
         return self._time("not_before")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Returns the labels that lists show: the first ones, as ``name=value``, while they take few bytes together."""
+        pairs = [f"{name}={value}" if value else name for name, value in self.fields.get("labels", {}).items()]
+        sizes = accumulate(len(each.encode()) for each in pairs)
+        return tuple(each for each, size in zip(pairs, sizes, strict=True) if size <= MAX_LISTED_LABEL_BYTES)
 
     def with_default_priority(self, priority: Priority) -> MetadataPart:
         return MetadataPart({"priority": str(priority), **self.fields})

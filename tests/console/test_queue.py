@@ -1,0 +1,186 @@
+"""The queue: its order, its filters and views, and what is done to many at once."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from support.worlds.console_desk import Desk, approved, at_once, claimed
+from support.worlds.http_agents import ALICE
+from support.worlds.world import human
+
+BOB = human(name="bob")
+
+
+def test_the_most_urgent_comes_first_whatever_its_direction(signed_in: Any, desk: Desk, expect: Any) -> None:
+    for priority, deadline, reason in (
+        ("P1", None, "Never due"),
+        ("P1", "2030-02-02T00:00:00Z", "Due later"),
+        ("P1", "2030-01-01T00:00:00Z", "Due first"),
+        ("P0", None, "More urgent"),
+    ):
+        _asked(desk, reason, {"priority": priority}, **({"expectations": {"deadline": deadline}} if deadline else {}))
+    expect(signed_in.get_by_text("10 waiting")).to_be_visible()
+    titles = _titles(signed_in)
+    assert titles[1:5] == ["More urgent", "Due first", "Due later", "Never due"], titles
+    signed_in.get_by_label("Order").select_option("title")
+    assert _titles(signed_in) == sorted(titles, key=str.lower)
+    assert "sort=title" in signed_in.url
+
+
+def test_filters_are_in_the_address_and_say_how_many_of_all_they_leave(signed_in: Any, desk: Desk, expect: Any) -> None:
+    _asked(desk, "Pay the printer", {"labels": {"team": "payments"}})
+    expect(signed_in.get_by_text("7 waiting")).to_be_visible()
+    signed_in.get_by_text("Filters", exact=True).click()
+    signed_in.get_by_role("combobox", name="Label", exact=True).select_option("team=payments")
+    expect(signed_in.get_by_text("1 of 7 waiting")).to_be_visible()
+    assert "label=team%3Dpayments" in signed_in.url
+    signed_in.reload()
+    expect(signed_in.get_by_text("1 of 7 waiting")).to_be_visible()
+    signed_in.get_by_role("combobox", name="Label", exact=True).select_option("")
+    signed_in.get_by_label("Asked by").select_option("agent:qa")
+    expect(signed_in.locator(".item .title")).to_have_text(["The build is red: test_sessions fails at random"])
+    signed_in.get_by_label("Age").select_option("3600")
+    expect(signed_in.get_by_text("Nothing fits the filter")).to_be_visible()
+    signed_in.get_by_role("button", name="Show all").click()
+    expect(signed_in.get_by_text("7 waiting", exact=True)).to_be_visible()
+
+
+def test_a_view_is_shared_and_says_who_saved_it(signed_in: Any, desk: Desk, expect: Any) -> None:
+    signed_in.goto(f"{desk.served.url}#/approvals?priority=P0&task={desk.whole['id']}")
+    signed_in.get_by_role("button", name="Save this view").click()
+    signed_in.get_by_label("Name").fill("Burning <b>now</b>")
+    signed_in.get_by_label("everybody in the workspace").check()
+    signed_in.get_by_role("button", name="Save", exact=True).click()
+    expect(signed_in.get_by_text("Everybody's view, saved by human:alice")).to_be_visible()
+    (view,) = desk.served.gateway.get(BOB, "/views").json["items"]
+    assert (view["scope"], view["query"]) == ("workspace", {"priority": "P0"})
+    theirs = {"scope": "workspace", "title": view["title"], "page": "/approvals", "query": {"priority": "P1"}}
+    assert desk.served.gateway.put(BOB, f"/views/{view['name']}", theirs).status == 200
+    signed_in.get_by_role("button", name="Delete the view").click()
+    signed_in.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(signed_in.get_by_role("dialog").get_by_role("alert")).to_contain_text("version 2")
+
+
+def test_views_of_this_browser_are_moved_by_a_button(signed_in: Any, desk: Desk, expect: Any) -> None:
+    signed_in.evaluate(
+        """localStorage.setItem("baton.views", '[{"name": "Bad ones", "query": {"state": "failed"}}]')"""
+    )
+    signed_in.goto(f"{desk.served.url}#/tasks")
+    expect(signed_in.get_by_role("link", name="Bad ones")).to_have_count(0)
+    signed_in.get_by_role("button", name="Keep the 1 of this browser for me").click()
+    signed_in.get_by_role("button", name="Keep them").click()
+    signed_in.get_by_role("link", name="Bad ones").click()
+    expect(signed_in.get_by_text("Your view, saved by human:alice")).to_be_visible()
+    assert signed_in.evaluate("localStorage.getItem('baton.views')") is None
+
+
+def test_a_range_is_marked_by_keys_and_by_the_mouse(signed_in: Any, desk: Desk, expect: Any) -> None:
+    for key in "jmjM":
+        signed_in.keyboard.press(key)
+    expect(signed_in.get_by_text("3 marked").first).to_be_visible()
+    signed_in.keyboard.press("Escape")
+    boxes = signed_in.locator(".item input[type=checkbox]")
+    boxes.nth(1).click()
+    boxes.nth(4).click(modifiers=["Shift"])
+    expect(signed_in.get_by_text("4 marked").first).to_be_visible()
+
+
+def test_of_several_decisions_each_refusal_is_told_by_itself_and_stays(signed_in: Any, desk: Desk, expect: Any) -> None:
+    waiting = _needs(desk)
+    for key in "jmmm":
+        signed_in.keyboard.press(key)
+    expect(signed_in.get_by_role("button", name=re.compile("^Approve all"))).to_be_enabled()
+    signed_in.route("**/tasks?state=needs*", lambda route: None)  # the page doesn't hear of it
+    for task in waiting[1:3]:
+        assert desk.served.gateway.post(BOB, f"/tasks/{task['id']}/dismiss", {"reason": "no"}).status == 200
+    signed_in.keyboard.press("a")
+    dialog = signed_in.get_by_role("dialog")
+    expect(dialog.get_by_text("1 approved, 2 not")).to_be_visible()
+    expect(dialog.get_by_text("not done")).to_have_count(2)
+    signed_in.unroute("**/tasks?state=needs*")
+
+
+def test_many_tasks_are_cancelled_each_once_and_what_failed_is_tried_again(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    served = desk.served
+    signed_in.goto(f"{served.url}#/tasks?state=needs")
+    signed_in.get_by_text("6 shown").wait_for()
+    signed_in.keyboard.press("j")
+    for key in "mmm":
+        signed_in.keyboard.press(key)
+    marked = signed_in.get_by_role("group", name="Marked")
+    marked.get_by_role("button", name="Cancel 3").click()
+    signed_in.get_by_label("Reason").fill("Not today")
+    lost: list[str] = []
+
+    def lose_one(route: Any) -> None:
+        """It is done, and its answer never comes; then nothing answers for a while."""
+        if not lost:
+            route.fetch()
+        lost.append(route.request.headers["idempotency-key"])
+        route.abort()
+
+    first = _needs(desk)[0]
+    signed_in.route(f"**/tasks/{first['id']}/cancel", lose_one)
+    signed_in.get_by_role("dialog").get_by_role("button", name="Cancel 3").click()
+    dialog = signed_in.get_by_role("dialog", name="Cancel: what came of each")
+    expect(dialog.get_by_text("2 cancelled, 1 not")).to_be_visible()
+    expect(dialog.get_by_text("isn't known")).to_be_visible()
+    signed_in.unroute(f"**/tasks/{first['id']}/cancel")
+    dialog.get_by_role("button", name="Try the 1 again").click()
+    expect(dialog.get_by_text("3 cancelled")).to_be_visible()
+    assert len(set(lost)) == 1
+    trail = served.gateway.get(ALICE, f"/tasks/{first['id']}/events").json["events"]
+    assert [each["type"] for each in trail].count("cancelled") == 1
+    dialog.get_by_role("button", name="Close").click()
+
+
+def test_what_a_verb_isnt_for_is_left_and_said(signed_in: Any, desk: Desk, expect: Any) -> None:
+    served = desk.served
+    with at_once(served):
+        task = approved(served, "architect", "ciso", "Read the threat model")
+    claimed(served, "ciso", task["id"])
+    signed_in.goto(f"{served.url}#/tasks?agent=ciso")
+    signed_in.get_by_label("Mark all").check()
+    signed_in.get_by_role("group", name="Marked").get_by_role("button", name="Take back 1").click()
+    signed_in.get_by_label("Reason").fill("Its worker hangs")
+    signed_in.get_by_role("dialog").get_by_role("button", name="Take back 1").click()
+    expect(signed_in.get_by_text("1 taken back, 1 left as they are")).to_be_visible()
+    assert served.gateway.get(ALICE, f"/tasks/{task['id']}").json["state"] == "delegated"
+
+
+def test_tasks_are_approved_where_their_content_is_on_the_screen(signed_in: Any, desk: Desk, expect: Any) -> None:
+    signed_in.goto(f"{desk.served.url}#/tasks?state=needs&agent=architect")
+    signed_in.get_by_label("Mark The design has to change").check()
+    signed_in.get_by_role("button", name="Read and approve 1").click()
+    expect(signed_in.get_by_role("heading", name="1 marked")).to_be_visible()
+    expect(signed_in.get_by_role("region", name="What would be approved")).to_contain_text("The design has to change")
+
+
+def test_columns_order_the_table(signed_in: Any, desk: Desk, expect: Any) -> None:
+    signed_in.goto(f"{desk.served.url}#/tasks?state=needs")
+    signed_in.get_by_role("button", name="Priority").click()
+    expect(signed_in.get_by_role("columnheader", name="Priority")).to_have_attribute("aria-sort", "ascending")
+    expect(signed_in.locator("tbody tr").first).to_contain_text("P0")
+    signed_in.get_by_role("button", name="Priority").click()
+    expect(signed_in.locator("tbody tr").last).to_contain_text("P0")
+
+
+def _asked(desk: Desk, reason: str, metadata: dict[str, Any], **more: Any) -> dict[str, Any]:
+    target = {"agent": "auto-code", "reason": reason}
+    made: dict[str, Any] = desk.served.agents.hand_off(
+        "architect", "auto-code", target=target, metadata=metadata, **more
+    )
+    return made
+
+
+def _titles(page: Any) -> list[str]:
+    page.wait_for_timeout(100)
+    return [text.strip() for text in page.locator(".item .title").all_inner_texts()]
+
+
+def _needs(desk: Desk) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = desk.served.gateway.get(ALICE, "/tasks", query="state=needs").json["items"]
+    return found
