@@ -32,11 +32,12 @@ def _few_words(text: str) -> str:
 
 
 class SearchQuery(models.PageQuery):
-    """``q``: words that a task has to have, each in one of its texts. ``label``: as a task in a list shows it. ``agent``:
-    the target. ``by``: who asked, a slug or a principal (``human:alice``). ``since``: created then or later."""
+    """``q``: words that a task has to have, each in one of its texts. ``label``: as a task in a list shows it. ``page``: the
+    id of the tracker's page that shows the task. ``agent``: the target. ``by``: who asked, a slug or a principal (``human:alice``). ``since``: created then or later."""
 
     q: Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_few_words)] = ""
     label: Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL)] | None = None
+    page: models.Id | None = None
     agent: models.Slug | None = None
     by: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)] | None = None
     kind: frozenset[Kind] = frozenset()
@@ -71,6 +72,7 @@ def search_all_tasks(deps: Deps, call: routing.Call[None, SearchQuery]) -> answe
     search = TaskSearch(
         words=tuple(asked.q.split()),
         label=asked.label,
+        page=asked.page,
         agent=asked.agent,
         asked_by=asked.by,
         kinds=asked.kind,

@@ -16,8 +16,10 @@ from baton.domain.access.principal import Principal
 from baton.domain.ids import handoff_id_of, sortable_id
 from baton.domain.priority import Priority
 from baton.domain.task_state import State
-from baton.domain.tasks.task import Kind, Task
+from baton.domain.tasks.task import Kind
 from baton.domain.tasks.task_search import TaskSearch
+from baton.domain.tracker.page_sync import PageLink
+from baton.ports.writes import Insert
 from baton.services.tasks.search_tasks import (
     MAX_UNITS,
     MOST_TIME,
@@ -29,7 +31,7 @@ from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import STILL, TABLE, InMemoryStore
 from support.values.changes import new, with_body
-from support.values.records import a_token
+from support.values.records import PAGE_ID, a_token
 from support.worlds.world import WORKSPACE, World, agent, human, service
 from tools.bench.meter import Meter
 
@@ -255,6 +257,15 @@ def test_a_label_is_found_by_key_however_many_days_lie_between() -> None:
     assert meter.taken().read_units <= 3
 
 
+def test_a_task_is_found_by_its_page_in_the_tracker(desk: Desk) -> None:
+    task_id = desk.add(days_ago=7)
+    desk.world.store.commit(WORKSPACE, Insert(PageLink(PAGE_ID, task_id)))
+    for page in (PAGE_ID, PAGE_ID.replace("-", "").upper()):
+        assert desk.found(page=page) == [task_id]
+    assert desk.found(page="0" * 32) == []
+    assert desk.found(page=PAGE_ID, by=agent("stranger")) == []
+
+
 def test_a_task_that_stays_is_in_one_page(desk: Desk) -> None:
     ids = [desk.add("hit", days_ago=n) for n in range(3)]
     first = desk.search("hit", limit=2)
@@ -272,5 +283,3 @@ def test_a_world_without_tokens_is_searched_to_before_any_task() -> None:
         if cursor is None:
             break
     assert (found.searched_to.year, count < 10) == (2026, True)
-
-

@@ -70,6 +70,7 @@ CALLS = (
         query=(
             Param("q", "Words of its title, agents, labels or ids.", is_argument=True),
             Param("label", "One of its labels, as name=value."),
+            Param("page", "The id of its page in the tracker."),
             Param("agent", "The agent that the work is for."),
             Param("by", "Who asked: an agent, or a principal as human:alice."),
             Param("kind", "Why it was handed over, several with commas.", "words"),

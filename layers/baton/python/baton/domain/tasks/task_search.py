@@ -16,12 +16,18 @@ class TaskSearch:
 
     words: tuple[str, ...] = ()  # each has to be in one of the task's texts
     label: str | None = None  # as a list shows it: ``name=value``
+    page: str | None = None  # the id of the tracker's page that shows it
     agent: str | None = None  # the target's slug
     asked_by: str | None = None  # who asked: the source agent's slug, or a principal's key
     kinds: frozenset[Kind] = frozenset()
     priorities: frozenset[Priority] = frozenset()
     states: frozenset[State] = frozenset()
     since: datetime | None = None  # created then or later
+
+    @property
+    def is_by_day(self) -> bool:
+        """False if what is asked for has a list of its own."""
+        return (self.label, self.page, self.agent) == (None, None, None)
 
     def takes(self, task: Task) -> bool:
         return (
@@ -49,5 +55,5 @@ class TaskSearch:
 def _texts_of(task: Task) -> list[str]:
     """What of a task is read with a list of tasks: its texts in other items would cost further reads."""
     agents = (task.source_agent, task.target_agent, task.created_by, *task.takers)
-    ids = (task.id, task.handoff_id, task.workflow_id, task.work_type)
+    ids = (task.id, task.handoff_id, task.workflow_id, task.last_checkpoint_id, task.work_type)
     return [text for text in (task.title, *agents, *task.labels, *ids) if text]

@@ -1,4 +1,4 @@
-"""Finds tasks of all days, backwards in time: by their label or agent, where there is a list of these, else day by day.
+"""Finds tasks of all days, backwards in time: by label, page or agent, where there is a list of these, else day by day.
 A request looks at a bounded part, and says how far it got. Tasks that the caller may not read are left out."""
 
 from __future__ import annotations
@@ -76,14 +76,16 @@ def search_tasks(deps: Deps, by: Principal, asked: TaskSearch, limit: int, curso
 
 def _beginning_of(asked: TaskSearch, now: datetime) -> _Place:
     """Another process's clock may be ahead: its tasks are of a day that begins soon."""
-    has_a_list = asked.label is not None or asked.agent is not None
-    return _Place(None if has_a_list else (now + CLOCKS_DIFFER).date())
+    return _Place((now + CLOCKS_DIFFER).date() if asked.is_by_day else None)
 
 
 def _read(deps: Deps, workspace: str, asked: TaskSearch, place: _Place) -> Page:
     lists = deps.store.lists
     if place.day is not None:
         return lists.tasks_of_day(workspace, place.day, AT_ONCE, place.before)
+    if asked.page is not None:
+        holders = deps.store.tracker.page_holders(workspace, [asked.page])
+        return Page(tuple(deps.store.tasks.many(workspace, list(holders.values())).values()))
     if asked.label is not None:
         return lists.tasks_of_label(workspace, asked.label, AT_ONCE, place.before)
     return lists.tasks_of_agent(workspace, asked.agent or "", AT_ONCE, place.before)
