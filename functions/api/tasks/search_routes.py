@@ -32,8 +32,9 @@ def _few_words(text: str) -> str:
 
 
 class SearchQuery(models.PageQuery):
-    """``q``: words that a task has to have, each in one of its texts. ``label``: as a task in a list shows it. ``page``: the
-    id of the tracker's page that shows the task. ``agent``: the target. ``by``: who asked, a slug or a principal (``human:alice``). ``since``: created then or later."""
+    """``q``: words that a task has to have, each in one of its texts. ``label``: as a task in a list shows it.
+    ``page``: the id of the tracker's page that shows the task. ``agent``: the target. ``by``: who asked, a slug or a
+    principal (``human:alice``). ``since``: created then or later."""
 
     q: Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_few_words)] = ""
     label: Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL)] | None = None

@@ -31,7 +31,7 @@ from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import STILL, TABLE, InMemoryStore
 from support.values.changes import new, with_body
-from support.values.records import PAGE_ID, a_token
+from support.values.records import PAGE_ID, a_note, a_token
 from support.worlds.world import WORKSPACE, World, agent, human, service
 from tools.bench.meter import Meter
 
@@ -259,7 +259,7 @@ def test_a_label_is_found_by_key_however_many_days_lie_between() -> None:
 
 def test_a_task_is_found_by_its_page_in_the_tracker(desk: Desk) -> None:
     task_id = desk.add(days_ago=7)
-    desk.world.store.commit(WORKSPACE, Insert(PageLink(PAGE_ID, task_id)))
+    desk.world.store.commit(WORKSPACE, Insert(PageLink(PAGE_ID, task_id)), Insert(a_note(1)))
     for page in (PAGE_ID, PAGE_ID.replace("-", "").upper()):
         assert desk.found(page=page) == [task_id]
     assert desk.found(page="0" * 32) == []
