@@ -21,7 +21,7 @@ from api.handoffs import routes as handoff_routes
 from api.memory import graph_routes, recall_routes
 from api.memory import routes as memory_routes
 from api.questions import routes as question_routes
-from api.tasks import approval_routes, command_routes
+from api.tasks import approval_routes, command_routes, search_routes
 from api.tasks import routes as task_routes
 from api.tracker import routes as tracker_routes
 from baton.bootstrap import begin, wire
@@ -39,6 +39,7 @@ for each in (
     handoff_routes,
     twining_routes,
     workflow_routes,
+    search_routes,  # before the route of one task, whose path fits too
     task_routes,
     command_routes,
     claim_routes,

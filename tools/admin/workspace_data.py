@@ -63,7 +63,7 @@ LEFT_OUT = frozenset(
             "POLLS/POLLS",
             "ROOM/WINDOW",
         ),
-        *("ROOTS/ROOTS", "USE/MINUTE", "LAST-APPROVALS"),
+        *("ROOTS/ROOTS", "USE/MINUTE", "LAST-APPROVALS", "LABEL"),
         *("TOKEN/TOKEN", "TOKEN/CODE", "SESSIONS/SESSIONS", "TRACKER/GATE", "TRACKER/WEBHOOK", "WATCH/WATCH"),
     }
 )

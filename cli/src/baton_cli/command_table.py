@@ -155,7 +155,8 @@ def show(app: CommandContext, call: RequestCommand, answer: Any) -> None:
         return
     app.out.show(answer, drawing_of(call, answer))
     if call.is_paged and answer.get("next_cursor"):
-        app.out.say(f"There is more: --all, or --cursor {answer['next_cursor']}")
+        upto = f"Searched to {answer['searched_to']}. " if "searched_to" in answer else ""
+        app.out.say(f"{upto}There is more: --all, or --cursor {answer['next_cursor']}")
 
 
 def drawing_of(call: RequestCommand, answer: Any) -> Callable[[Screen], None]:

@@ -58,7 +58,7 @@ DAY = date(2026, 11, 18)
 def fill(store: Store, workspace: str) -> None:
     """One of everything, under the same ids in whatever workspace."""
     idempotency_key = IdempotencyKey(human(workspace), "/x", "key", "hash")
-    change = replace(new("task_1", workspace=workspace), body={}, begun_by="human:alice")
+    change = replace(new("task_1", workspace=workspace, labels=("team=blue",)), body={}, begun_by="human:alice")
     extras: list[Any] = [
         OpenEscalation(Direction(workspace, *PAIR), "task_1", NOON),
         SaveResponse(idempotency_key, {}),
@@ -140,6 +140,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "events": lambda store, w: store.trail.events(w, "task_1", 0, 10),
     "notes": lambda store, w: store.tasks.notes(w, "task_1", 10),
     "tasks of agent": lambda store, w: store.lists.tasks_of_agent(w, "auditor", 10, None),
+    "tasks of label": lambda store, w: store.lists.tasks_of_label(w, "team=blue", 10, None),
     "tasks of day": lambda store, w: store.lists.tasks_of_day(w, DAY, 10, None),
     "marker facts": lambda store, w: store.escalations.marker_inputs(
         w, PAIR, IdempotencyKey(human(w), "/x", "key", "hash")
@@ -167,6 +168,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "what a workflow has spent": lambda store, w: store.runs.usage(w, "wf_1", "task_9"),
     "settings": lambda store, w: store.settings.of(w),
     "tokens": lambda store, w: store.tokens.listed(w, 10, None),
+    "first token": lambda store, w: store.tokens.first_made_at(w),
     "open sessions": lambda store, w: store.sessions.open_sessions(w, "bob"),
     "page_sync": lambda store, w: store.tracker.page_sync(w, "task_1"),
     "page_syncs": lambda store, w: store.tracker.page_syncs(w, ["task_1", "task_2"]),

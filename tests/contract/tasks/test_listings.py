@@ -39,6 +39,11 @@ def add_task(store: Store, number: int) -> None:
     begin(store, f"task_{number:02d}", created_at=NOON + seconds(number))
 
 
+def add_labelled(store: Store, number: int) -> None:
+    labels = ("other", "team=blue") if number % 2 else ("Team=Blue", "team=blue")
+    begin(store, f"task_{number:02d}", created_at=NOON + seconds(number), labels=labels)
+
+
 def add_alert_of_task(store: Store, number: int) -> None:
     add_alert(store, number, task_id="task_1")
 
@@ -56,6 +61,10 @@ def add_conversation(store: Store, number: int) -> None:
 LISTINGS: dict[str, tuple[Callable[[Store, int], object], Read]] = {
     "agent": (add_task, lambda store, limit, cursor: store.lists.tasks_of_agent(WORKSPACE, "auditor", limit, cursor)),
     "day": (add_task, lambda store, limit, cursor: store.lists.tasks_of_day(WORKSPACE, DAY, limit, cursor)),
+    "label": (
+        add_labelled,
+        lambda store, limit, cursor: store.lists.tasks_of_label(WORKSPACE, "TEAM=blue", limit, cursor),
+    ),
     "conversations": (
         add_conversation,
         lambda store, limit, cursor: store.conversations.begun(WORKSPACE, limit, cursor),
@@ -147,21 +156,32 @@ def test_tasks_that_begin_together_are_listed_too(store: Store) -> None:
 def test_tasks_that_were_refused_are_in_no_page_and_leave_no_gap(
     store: Store, refused: tuple[int, ...], limit: int
 ) -> None:
-    """The body of a task is put first: it stays if the rest is refused."""
+    """A task's body and its places by labels are put first: they stay if the rest is refused."""
     store.commit(WORKSPACE, Insert(a_note(1)))
     for number in range(1, 6):
         if number in refused:
             with pytest.raises(Conflict):
-                begin(store, f"task_{number}", Insert(a_note(1)))
+                begin(store, f"task_{number}", Insert(a_note(1)), labels=("team=blue",))
         else:
-            begin(store, f"task_{number}")
-    for kind in ("agent", "day"):
+            begin(store, f"task_{number}", labels=("team=blue",))
+    for kind in ("agent", "day", "label"):
         pages = [LISTINGS[kind][1](store, limit, None)]
         while pages[-1].cursor is not None:
             pages.append(LISTINGS[kind][1](store, limit, pages[-1].cursor))
         found = [int(task.id[-1]) for page in pages for task in page.items]
         assert found == [number for number in range(5, 0, -1) if number not in refused]
         assert [len(page.items) for page in pages[:-1]] == [limit] * (len(pages) - 1)
+
+
+def test_tasks_that_begin_together_are_listed_by_their_labels_too(store: Store) -> None:
+    """However many labels they have: a transaction has at most a hundred items."""
+    labels = tuple(f"l{number}" for number in range(50))
+    first, second, third = (new(f"task_{number}", labels=labels) for number in range(3))
+    store.commit(WORKSPACE, *(with_body(each, {}) for each in (first, second, third)))
+    for label in labels:
+        listed = store.lists.tasks_of_label(WORKSPACE, label, 10, None).items
+        assert listed == (third.task, second.task, first.task)
+    assert store.lists.tasks_of_label(WORKSPACE, "l50", 10, None).items == ()
 
 
 def test_events_are_read_from_any_entry_on(store: Store) -> None:

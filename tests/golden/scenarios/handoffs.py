@@ -28,6 +28,13 @@ def handoff(play: Play) -> None:
     play("agent:scout", "POST /handoffs", {**body, "metadata": {"priority": "P9"}, "surprise": 1})
     play("human:alice", f"GET /handoffs/{made['handoff']['handoff_id']}")
     play("human:alice", "GET /handoffs?limit=5")
+    play("human:alice", "GET /tasks/search?label=TEAM%3Dblue")
+    play("agent:scout", "GET /tasks/search?q=audit&since=2026-11-01T00:00:00Z&limit=1")
+    play("agent:fixer", "GET /tasks/search?q=audit&agent=auditor")
+    play(
+        "human:alice",
+        "GET /tasks/search?by=scout&kind=transfer,retry&priority=P0&state=needs&since=2026-11-18T00:00:00Z",
+    )
     play("human:alice", f"GET /handoffs?workflow={made['task']['workflow_id']}&state=needs")
     play("human:alice", "GET /handoffs?target=auditor&since=2026-11-18T00:00:00Z")
     play("agent:auditor", f"GET /tasks/{made['task']['id']}")

@@ -150,6 +150,7 @@ EXPECTED: dict[str, Row] = {
     "create_twining_handoff": Row(
         elsewhere="422 unknown_agent", own="201", other=MINE, act_as="201", service=SCOPE, human="201"
     ).sent({"source_agent": "alice", "target_agent": "auditor", "summary": "Look", "results": []}),
+    "search_all_tasks": listed(),
     "list_all_handoffs": listed(),
     "get_handoff": read(),
     "retry_a_handoff": Row(elsewhere=GONE, own="201+", other=GONE, act_as="201+", service=GONE, human="201+"),

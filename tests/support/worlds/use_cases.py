@@ -173,6 +173,15 @@ def with_snapshot(world: World, idempotency_key: IdempotencyKey | None = None) -
     return create_handoff(world.deps, human(), CreateHandoff(message=message_from(said)), idempotency_key)
 
 
+def labelled(world: World, idempotency_key: IdempotencyKey | None = None) -> Any:
+    said = {
+        "source": {"agent": "scout"},
+        "target": {"agent": "auditor", "reason": "look"},
+        "metadata": {"labels": {"team": "blue", "order": "88010"}},
+    }
+    return create_handoff(world.deps, human(), CreateHandoff(message=message_from(said)), idempotency_key)
+
+
 def twined(world: World, idempotency_key: IdempotencyKey | None = None, by: Principal = SCOUT) -> Any:
     results = ({"description": "A list", "status": "completed"},)
     asked = TwiningHandoff(source_agent=by.id, target_agent="runner", summary="Audit", results=results)
@@ -375,6 +384,7 @@ USE_CASES: dict[str, UseCase] = {
     "resolution": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a, None, ONCE)),
     "resolution without key": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a)),
     "handoff with a snapshot": UseCase(posted, lambda w, _: with_snapshot(w, ONCE)),
+    "handoff with labels": UseCase(nothing, lambda w, _: labelled(w, ONCE)),
     "twining handoff": UseCase(posted, lambda w, _: twined(w, ONCE)),
     "twining handoff under a claim": UseCase(World.claimed, lambda w, _: twined(w, ONCE, AUDITOR)),
     "claim of a handoff with a snapshot": UseCase(
@@ -453,6 +463,8 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
             continue
         if item["sk"] in ("BODY", "BEGINNING") and "void" in heads.get(item["pk"], {"void": True}):
             continue  # left by an attempt without effect: nothing leads to it
+        if "#LABEL#" in item["pk"] and "void" in heads.get(f"WS#acme#TASK#{item['sk']}", {"void": True}):
+            continue  # likewise
         if item["sk"].startswith("OUTPUT#") and heads[item["pk"]].get("output_in") != {"S": item["sk"]}:
             continue  # likewise
         told: dict[str, Any] = {

@@ -22,6 +22,7 @@ LEASE = Param("lease_seconds", "How long the claim lasts without a heartbeat.", 
 STATED = "{id} is {state}"
 OUTPUT = Param("output", "The result: JSON, @FILE, or -.", "json")
 ANY_STATE = ""
+COLUMNS = "id:ID source_agent:From target_agent:To priority:P state:State updated_at:Age title:Title"
 NEEDED_REASON = replace(REASON, is_required=True)
 
 
@@ -58,7 +59,26 @@ CALLS = (
             Param("day", "A day (UTC), as 2026-11-23."),
             STATE,
         ),
-        columns="id:ID source_agent:From target_agent:To priority:P state:State updated_at:Age title:Title",
+        columns=COLUMNS,
+        is_paged=True,
+    ),
+    RequestCommand(
+        "search",
+        "GET",
+        "/tasks/search",
+        "Find tasks of all days, backwards in time.",
+        query=(
+            Param("q", "Words of its title, agents, labels or ids.", is_argument=True),
+            Param("label", "One of its labels, as name=value."),
+            Param("page", "The id of its page in the tracker."),
+            Param("agent", "The agent that the work is for."),
+            Param("by", "Who asked: an agent, or a principal as human:alice."),
+            Param("kind", "Why it was handed over, several with commas.", "words"),
+            Param("priority", "Several with commas: P0, P1, P2.", "words"),
+            STATE,
+            Param("since", "Made from a time on, or in the last 3d.", "past"),
+        ),
+        columns=COLUMNS,
         is_paged=True,
     ),
     claimed("heartbeat", "Say that the work goes on: the lease begins anew.", LEASE, said="claimed until {expires_at}"),

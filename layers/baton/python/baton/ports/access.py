@@ -97,6 +97,9 @@ class TokenStore(Protocol):
         """Returns the workspace's tokens, newest first, sessions among them as ``token`` returns them. None has a
         digest."""
 
+    def first_made_at(self, workspace: str) -> datetime | None:
+        """Returns when the workspace's oldest token was made; None without one. One small read."""
+
 
 class SessionStore(Protocol):
     """Sessions are tokens: ``TokenStore`` reads, lists and revokes them."""

@@ -569,6 +569,12 @@ def conversation_index_key(workspace: str, root_id: str) -> Key:
     return Key(conversations(workspace), root_id)
 
 
+def tasks_of_label(workspace: str, label: str) -> str:
+    """Its partition in the table: a place for each task, under the task's id. By a digest, as a label may be long, and
+    is found whatever its case."""
+    return f"WS#{workspace}#LABEL#{digest_of(label.casefold())[:32]}"
+
+
 # Every task of a workspace may be in some of these, so they are spread over shards (shards.py).
 LISTS_OF_ALL_TASKS = frozenset({"CONVERSATIONS", "NEEDS", "OPEN", "TASKS-OF-DAY"})
 

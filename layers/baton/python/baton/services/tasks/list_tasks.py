@@ -42,7 +42,7 @@ def find_tasks(deps: Deps, by: Principal, filters: TaskFilter, limit: int, curso
         page = tasks_that_need_a_human(deps, by, limit, cursor)
     else:
         page = tasks_of_day(deps, by, filters, limit, cursor)
-    return _with_page_syncs(deps, by.workspace, page)
+    return with_page_syncs(deps, by.workspace, page)
 
 
 def list_pending_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: str | None) -> Page:
@@ -50,7 +50,7 @@ def list_pending_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor
     ``Unknown`` for an unknown agent."""
     must_exist(deps, by.workspace, agent)
     filters = TaskFilter(agent=agent, states=PENDING)
-    return _with_page_syncs(deps, by.workspace, tasks_of_agent(deps, by, filters, limit, cursor))
+    return with_page_syncs(deps, by.workspace, tasks_of_agent(deps, by, filters, limit, cursor))
 
 
 def list_held_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: str | None) -> Page:
@@ -64,10 +64,11 @@ def list_held_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: s
     rights = ReadRights(deps, by)
     shown = (tasks[each] for each in held[:limit] if each in tasks)
     mine = tuple(task for task in shown if task.claim and task.claim.agent == agent and rights.may_read(task))
-    return _with_page_syncs(deps, by.workspace, Page(mine, held[limit - 1] if len(held) > limit else None))
+    return with_page_syncs(deps, by.workspace, Page(mine, held[limit - 1] if len(held) > limit else None))
 
 
-def _with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
+def with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
+    """Returns a page of tasks as their details. One read more where the tracker shows any of them."""
     mirrored = [task.id for task in page.items if task.meta.mirrored]
     syncs = deps.store.tracker.page_syncs(workspace, mirrored) if mirrored else {}
     details = (TaskDetails(task=task, page_sync=syncs.get(task.id)) for task in page.items)

@@ -80,6 +80,9 @@ class Tokens:
         sessions = self.tokens_of([each.id for each in listed if each.is_session])
         return Page(tuple(replace(sessions.get(each.id, each), digest="") for each in listed), cursor)
 
+    def first_made_at(self, workspace: str) -> datetime | None:
+        return next((items.token_from(each).created_at for each in self._table.query(keys.tokens(workspace), 1)), None)
+
 
 def under_its_parent(token: Token, found: Mapping[keys.Key, Item]) -> Token | None:
     """Returns the session as its parent leaves it: None if that is gone. ``found``: the parent's item, if there is

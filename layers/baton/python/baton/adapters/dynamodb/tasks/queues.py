@@ -141,13 +141,18 @@ class TaskLists:
     def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
         return self._listed(workspace, keys.tasks_of_day(workspace, day), limit, cursor)
 
-    def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
+    def tasks_of_label(self, workspace: str, label: str, limit: int, cursor: str | None) -> Page:
+        return self._listed(workspace, keys.tasks_of_label(workspace, label), limit, cursor, index=None)
+
+    def _listed(
+        self, workspace: str, partition: str, limit: int, cursor: str | None, index: str | None = keys.QUEUE_INDEX
+    ) -> Page:
         """Reads a listing's ids, then the HEADs of tasks that it hasn't seen ended: two reads a page. An entry without
         a HEAD is of a task that was refused, or isn't there yet: the page is filled with what follows."""
-        found: list[Task] = []
+        found, sort_key = list[Task](), keys.attributes_of(index).sk
         while True:
-            entries, cursor = self._table.newest(partition, limit - len(found), cursor, keys.QUEUE_INDEX)
-            found += self._listed_heads(workspace, [entry["queue_sk"] for entry in entries])
+            entries, cursor = self._table.newest(partition, limit - len(found), cursor, index)
+            found += self._listed_heads(workspace, [entry[sort_key] for entry in entries])
             if cursor is None or len(found) == limit:
                 return Page(tuple(found), cursor)
 

@@ -1,0 +1,59 @@
+"""What a search over the tasks of all days asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from baton.domain.priority import Priority
+from baton.domain.task_state import State
+from baton.domain.tasks.task import Kind, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSearch:
+    """An empty field asks for nothing. Texts are compared without their case."""
+
+    words: tuple[str, ...] = ()  # each has to be in one of the task's texts
+    label: str | None = None  # as a list shows it: ``name=value``
+    page: str | None = None  # the id of the tracker's page that shows it
+    agent: str | None = None  # the target's slug
+    asked_by: str | None = None  # who asked: the source agent's slug, or a principal's key
+    kinds: frozenset[Kind] = frozenset()
+    priorities: frozenset[Priority] = frozenset()
+    states: frozenset[State] = frozenset()
+    since: datetime | None = None  # created then or later
+
+    @property
+    def is_by_day(self) -> bool:
+        """False if what is asked for has a list of its own."""
+        return (self.label, self.page, self.agent) == (None, None, None)
+
+    def takes(self, task: Task) -> bool:
+        return (
+            self.agent in {None, task.target_agent}
+            and self.asked_by in {None, task.source_agent, task.created_by}
+            and (not self.kinds or task.kind in self.kinds)
+            and (not self.priorities or task.priority in self.priorities)
+            and (not self.states or task.state in self.states)
+            and (self.label is None or self.label.casefold() in map(str.casefold, task.labels))
+            and not self.is_past(task)
+            and self._has_words(task)
+        )
+
+    def is_past(self, task: Task) -> bool:
+        """True if every older task is outside of the search too."""
+        return self.since is not None and task.created_at < self.since
+
+    def _has_words(self, task: Task) -> bool:
+        if not self.words:
+            return True
+        texts = "\n".join(_texts_of(task)).casefold()
+        return all(word.casefold() in texts for word in self.words)
+
+
+def _texts_of(task: Task) -> list[str]:
+    """What of a task is read with a list of tasks: its texts in other items would cost further reads."""
+    agents = (task.source_agent, task.target_agent, task.created_by, *task.takers)
+    ids = (task.id, task.handoff_id, task.workflow_id, task.last_checkpoint_id, task.work_type)
+    return [text for text in (task.title, *agents, *task.labels, *ids) if text]
