@@ -7,6 +7,7 @@ import { decided } from "../core/pending.js";
 import { address, go, setQuery } from "../core/router.js";
 import { toast } from "../core/toasts.js";
 import { Empty, Flags, Loading, Said, Trouble, Way, Ago, Key } from "../ui/parts.js";
+import { boxedBelow } from "../ui/text.js";
 import { approve, AT_ONCE, defer, dismiss, next, split } from "./approvals/decisions.js";
 import { grouped } from "./approvals/groups.js";
 import { Many, Whole } from "./approvals/whole.js";
@@ -134,7 +135,7 @@ export default function Approvals({ query }) {
 /** What is longer than what is read at a glance and a turn of the wheel: nobody approves it by its beginning, untold. */
 const LONG_SCREENS = 3;
 
-const screensBelow = () => Math.floor((document.querySelector(".desk > .one article")?.getBoundingClientRect().bottom ?? 0) / innerHeight) - 1;
+const screensBelow = () => Math.floor(((document.querySelector(".desk > .one article")?.getBoundingClientRect().bottom ?? 0) + boxedBelow()) / innerHeight) - 1;
 
 /** On a phone the list or what was chosen is there, not both. */
 const isOnScreen = () => (document.querySelector(".desk > .one")?.getClientRects().length ?? 0) > 0;
