@@ -67,11 +67,11 @@ function Whole({ task, problem }) {
     : handoff ? html`<${Asked} handoff=${handoff} title=${title} chain=${chain} />` : html`<${Loading} />`}
           <${Json} of=${task.context} title="Everything that was passed on" /></section>
         <${Outcome} task=${task} handoff=${handoff} />
+        <section class="card" aria-labelledby="beside"><h2 id="beside">What Baton knows</h2>
+          <${Around} task=${task} whole=${task} of=${evidence} handoff=${handoff} hasChain=${false} /></section>
       </div>
       <div>
         <${Details} task=${task} chain=${chain} />
-        <section class="card" aria-labelledby="beside"><h2 id="beside">What Baton knows</h2>
-          <${Around} task=${task} whole=${task} of=${evidence} handoff=${handoff} hasChain=${false} /></section>
         <${Checkpoints} id=${task.id} when=${when} />
         <${Notes} id=${task.id} when=${when} isHeld=${Boolean(task.claim)} />
         <${LateResults} task=${task} />

@@ -44,7 +44,7 @@ function Asker({ of: { created_by: by, source_agent: source, parent_id: parent }
   const isItself = by === source || by === `agent:${source}`;
   return html`Asked by <strong><${Said} of=${isItself ? source : by} /></strong>${!isItself && html`, on behalf of${" "}
     <strong><${Said} of=${source} /></strong>`}${parent && html`, while it worked on${" "}
-    <${Named} id=${parent} chain=${chain} />`}.`;
+    <${Named} id=${parent} chain=${chain} />`}`;
 }
 
 /** After what is asked. `whole`: the task, where the page has read it.

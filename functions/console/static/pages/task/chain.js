@@ -35,7 +35,7 @@ export function Chain({ chain, here }) {
   const toggle = (/** @type {string} */ id, /** @type {boolean} */ isOn) => setOpen(new Map(open).set(id, isOn));
   const looks = { here, axis, open, toggle, fits, isSmall: all.length <= SMALL };
   const found = fits ? all.filter(fits).length : 0;
-  return html`<section class="chain" aria-labelledby="chain"><h2 id="chain">Chain <span class="faint">${all.length} handoffs,
+  return html`<section class="chain" aria-labelledby="chain"><h2 id="chain">Chain <span class="faint">${all.length} handoffs ·${" "}
       ${length((axis.to - axis.from) / 1000)}${left(chain)}</span></h2>
     ${all.length > LONG && html`<div class="row overview">
       <${Overview} all=${all} here=${here} chosen=${state} choose=${setState} />
@@ -129,7 +129,7 @@ function Bar({ of, axis }) {
   const x = (/** @type {number} */ time) => Math.max(0, (100 * (time - axis.from)) / (axis.to - axis.from));
   const [made, begun] = [Date.parse(of.created_at), of.started_at ? Date.parse(of.started_at) : null];
   const end = of.ended_at ? Date.parse(of.ended_at) : axis.to;
-  return html`<svg class="bar" width="100%" height="14" aria-hidden="true"><rect class="ground" width="100%" height="14" rx="3" />
+  return html`<svg class="stretch" width="100%" height="14" aria-hidden="true"><rect class="ground" width="100%" height="14" rx="3" />
     <rect class="waited" x=${`${x(made)}%`} y="5" width=${`${Math.max(x(begun ?? end) - x(made), 0.4)}%`} height="4" />
     ${begun !== null && html`<rect class="side" x=${`${x(begun)}%`} y="2" width=${`${Math.max(x(end) - x(begun), 0.6)}%`} height="10" rx="2" />`}</svg>`;
 }

@@ -40,11 +40,11 @@ function beginning(fields, began) {
   /** @type {Span} */
   const span = { kind: "worker", began, ended: null, by: null, fence: 0, attempt: 0, agent: "", worker: "" };
   if (fields.state === "claimed") {
-    const { agent, worker, fence } = fields.claim;
+    const { agent = "", worker = "", fence = 0 } = fields.claim ?? {};
     return { span: { ...span, kind: "work", fence: Number(fence), attempt: Number(fields.attempt ?? 0), agent, worker }, due: 0 };
   }
   if (fields.state === "waiting") {
-    const { questions, interaction_id: outside } = fields.wait;
+    const { questions, interaction_id: outside } = fields.wait ?? {};
     return { span: { ...span, kind: questions?.length ? "answers" : outside ? "callback" : "branches" }, due: 0 };
   }
   const isAsked = fields.state === "needs";

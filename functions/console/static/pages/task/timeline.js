@@ -26,7 +26,7 @@ const MOST_MARKS = 200;
 
 /** @param {{events: EventView[], usage: {model_calls: number}}} props */
 export function Timeline({ events, usage }) {
-  const at = Math.ceil(now.value / STEP_MS) * STEP_MS;
+  const at = Math.max(Math.floor(now.value / STEP_MS) * STEP_MS, Date.parse(events.at(-1)?.at ?? "") || 0);
   const spans = useMemo(() => spansOf(events, at), [events, at]);
   if (spans.length === 0) return null;
   const marks = events.filter((event) => MARKS[event.type]).slice(-MOST_MARKS);

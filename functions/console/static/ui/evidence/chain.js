@@ -46,7 +46,8 @@ export function Strip({ chain, here }) {
   const cut = isWhole || way.length <= 2 * ENDS + 1 ? 0 : way.length - 2 * ENDS;
   const shown = cut ? [...way.slice(0, ENDS), null, ...way.slice(-ENDS)] : way;
   const others = flat(chain.nodes).length - way.length;
-  return html`<section class="strip"><h3>How it came to this</h3><ol>${shown.map((node) => (node
+  if (way.length < 2 && others === 0) return null;
+  return html`<section class="strip"><h3>How it came to this</h3><ol>${way.length > 1 && shown.map((node) => (node
     ? html`<${Step} key=${node.task_id} of=${node} isHere=${node.task_id === here} />`
     : html`<li key="cut" class="cut"><button type="button" class="quiet" onClick=${() => setWhole(true)}>${cut} more between</button></li>`))}</ol>
     ${others > 0 && html`<p class="faint"><a href=${address(`/tasks/${here}`)}>${others} more in this chain</a></p>`}</section>`;
