@@ -197,7 +197,7 @@ def test_a_change_that_nothing_answered_is_kept_and_not_said_to_be_repeated(sign
 def test_a_direction_shows_what_became_of_its_handoffs(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/directions")
     signed_in.get_by_role("button", name="ciso to qa: 2 handoffs, 0 failed or rejected, 0 open, 1 stopped").click()
-    expect(signed_in.get_by_role("link", name="Handoff: ciso → qa")).to_have_count(2)
+    expect(signed_in.get_by_role("link", name="The scanner finds a leaked key")).to_have_count(2)
     signed_in.get_by_role("button", name="architect to auto-code: 5 handoffs, 1 failed").click()
     signed_in.get_by_role("link", name="Move the queue").click()
     expect(signed_in.get_by_text("handoff failed")).to_be_visible()

@@ -382,7 +382,7 @@ def test_what_an_agent_asks_is_text_in_its_box(signed_in: Any, desk: Desk, expec
     signed_in.set_viewport_size({"width": width, "height": 860})
     for question in questions:
         whole = opened(signed_in, desk, question)
-        expect(whole.get_by_text("Asked by")).to_be_visible()
+        expect(whole.get_by_text("Asked by", exact=True)).to_be_visible()
         expect(whole.locator(".mark").first).to_be_attached()
         only_text(signed_in)
         until_live(signed_in)
@@ -417,7 +417,7 @@ def test_large_arguments_are_whole_and_say_how_large_they_are(signed_in: Any, de
     question = asked(desk, **REFUND | {"arguments": {f"line{number}": "as it was" for number in range(1000)}})
     whole = opened(signed_in, desk, question)
     expect(whole.get_by_text("line999")).to_be_attached()
-    expect(whole.locator("summary")).to_have_text(re.compile(r"^2\d,\d{3} characters$"))
+    expect(whole.get_by_text(re.compile(r"^2\d,\d{3} characters, 1,002 lines; it goes on inside of the box$"))).to_be_visible()
     until_live(signed_in)
     signed_in.keyboard.press("a")
     expect(signed_in.get_by_text("more screens below")).to_be_visible()

@@ -124,7 +124,7 @@ def test_a_failure_says_what_is_needed_and_is_tried_again(signed_in: Any, desk: 
     signed_in.keyboard.press("r")
     signed_in.get_by_role("dialog").get_by_role("button", name="Retry").click()
     signed_in.wait_for_url(re.compile(rf"#/tasks/(?!{desk.failed['id']})task_"))
-    expect(signed_in.get_by_text("the task before")).to_be_visible()
+    expect(signed_in.get_by_text("Retry of")).to_be_visible()
 
 
 def test_of_many_notes_the_newest_are_shown_and_more_on_demand(signed_in: Any, desk: Desk, expect: Any) -> None:

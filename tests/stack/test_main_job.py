@@ -42,7 +42,7 @@ def test_a_marker_becomes_work_that_process_task_does(tenant: Tenant) -> None:
     task_id = task_of(marker)
     task = tenant.task(task_id)
     assert (task["state"], task["priority"], task["revision"]) == ("needs", "P1", 1)
-    assert task["title"] == f"Handoff: Client Health Scout → Repo Runner — {task['due_date']}"
+    assert task["title"] == f"Two lines {CANARY}"
     assert task["url"] == marker["task_url"] == f"{tenant.deployed.stack.api_url}/tasks/{task_id}"
 
     again = tenant.mark(target_agent="runner", escalation_reason=f"Still red {CANARY}")

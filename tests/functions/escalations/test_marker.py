@@ -58,7 +58,10 @@ def test_task_is_created_and_durable_before_the_answer(world: World, gateway: Ga
     assert (answer["success"], answer["task_created"], answer["degraded_capabilities"]) == (True, True, [])
     assert answer["handoff_id"].startswith("ho_")
     task = gateway.get(human(), f"/tasks/{answer['task_id']}").json
-    assert (task["title"], task["due_date"]) == ("Handoff: Scout → Client Repo Auditor — 2026-11-19", "2026-11-19")
+    assert (task["title"], task["due_date"]) == (
+        "Stale spike in CI failures; needs a repo audit",
+        "2026-11-19",
+    )
     assert (task["priority"], task["state"], task["handoff_id"]) == ("P0", "needs", answer["handoff_id"])
 
 

@@ -180,7 +180,9 @@ def test_a_renamed_agent_does_not_stop_a_release(world: World) -> None:
     review_id = capped(world)
     register_agent(world.deps, human(), "auditor", {"name": "Inspector", "aliases": ()})
     _, details = release_review(world.deps, human(), review_id)
-    assert details.task.title.startswith("Handoff: Scout → Inspector — ")
+    body = world.store.tasks.read("acme", details.task.id, with_body=True).body
+    assert body is not None
+    assert body["target_agent"] == "Inspector"
 
 
 def test_unknown_reviews_and_those_of_another_workspace_answer_alike(world: World) -> None:

@@ -47,6 +47,47 @@ export function escaped(json) {
   return json.replace(EACH, (character) => character.split("").map(escape).join(""));
 }
 
+const FENCE = /^\s{0,3}(`{3,}|~{3,})(.*)$/;
+const TRACE = /^\s*Traceback \(most recent call last\):\s*$|^\s+at \S+.*[:(]\d+|^\s+at [\w$.<>]+\(.*\)\s*$/;
+
+/** `code`: drawn as code. `label`: what stood beside the fence. @typedef {{code: boolean, label: string, text: string}} Part */
+
+/** A text in parts: prose, and what is fenced off as code or looks like a program's trace. Of what was written only a fence's own
+ * marks are left out.
+ * @param {string} text @returns {Part[]} */
+export function partsOf(text) {
+  /** @type {Part[]} */
+  const found = [];
+  /** @type {string[]} */
+  let lines = [];
+  let fence = "";
+  let [isTrace, label] = [false, ""];
+  const end = () => {
+    if (lines.length > 0 || label) found.push({ code: fence !== "" || isTrace, label, text: lines.join("\n") });
+    [lines, label] = [[], ""];
+  };
+  for (const line of text.split("\n")) {
+    const mark = FENCE.exec(line);
+    const isIn = !fence && (TRACE.test(line) || (isTrace && isOfTrace(line, lines.at(-1) ?? "")));
+    if (fence && mark && mark[1]?.startsWith(fence) && !mark[2]?.trim()) {
+      end();
+      fence = "";
+    } else if (!fence && mark && !mark[2]?.includes("`")) {
+      end();
+      [isTrace, fence, label] = [false, mark[1] ?? "", mark[2]?.trim() ?? ""];
+    } else {
+      if (isIn !== isTrace) end();
+      isTrace = isIn;
+      lines.push(line);
+    }
+  }
+  end();
+  return found;
+}
+
+/** A trace goes on by what is indented, and ends with the line that names the error. @param {string} line @param {string} before */
+const isOfTrace = (line, before) => /^\s+\S/.test(line) || (/^\s+\S/.test(before) && /^[\w.$]+(Error|Exception|Exit|Interrupt)?\b.*:|^[\w.]+(Error|Exception)$/.test(line));
+
 /** @param {string} character */
 function mark(character) {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");

@@ -10,6 +10,7 @@ import { useSelection } from "../core/selection.js";
 import { toast } from "../core/toasts.js";
 import { Empty, Key, Loading, Trouble } from "../ui/parts.js";
 import { SavedViews } from "../ui/saved.js";
+import { boxedBelow } from "../ui/text.js";
 import { approve, AT_ONCE, defer, dismiss, next, split } from "./approvals/decisions.js";
 import { carried } from "./approvals/carried.js";
 import { grouped } from "./approvals/groups.js";
@@ -159,7 +160,7 @@ export default function Approvals({ query }) {
 /** What is longer than what is read at a glance and a turn of the wheel: nobody approves it by its beginning, untold. */
 const LONG_SCREENS = 3;
 
-const screensBelow = () => Math.floor((document.querySelector(".desk > .one article")?.getBoundingClientRect().bottom ?? 0) / innerHeight) - 1;
+const screensBelow = () => Math.floor(((document.querySelector(".desk > .one article")?.getBoundingClientRect().bottom ?? 0) + boxedBelow()) / innerHeight) - 1;
 
 /** On a phone the list or what was chosen is there, not both. */
 const isOnScreen = () => (document.querySelector(".desk > .one")?.getClientRects().length ?? 0) > 0;

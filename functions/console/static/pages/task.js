@@ -3,16 +3,21 @@ import { html, useState } from "../lib.js";
 import { useLive } from "../core/live.js";
 import { address } from "../core/router.js";
 import { now } from "../core/time.js";
-import { Ago, Data, Empty, Facts, Flags, Id, Left, Loading, Said, State, Trouble, Way } from "../ui/parts.js";
+import { Around, Glance, titleOf, useEvidence } from "../ui/evidence.js";
+import { Named } from "../ui/evidence/origin.js";
+import { Json } from "../ui/text.js";
+import { Ago, Empty, Facts, Flags, Id, Left, Loading, Said, State, Trouble, Way } from "../ui/parts.js";
 import { Content } from "./approvals/whole.js";
 import { Acts } from "./task/acts.js";
 import { Asked } from "./task/asked.js";
 import { Chain } from "./task/chain.js";
 import { Outcome } from "./task/outcome.js";
-import { Checkpoints, LateResults, Notes, Recoveries } from "./task/past.js";
+import { useTrail } from "./task/follow.js";
+import { Checkpoints, LateResults, Notes } from "./task/past.js";
+import { Timeline } from "./task/timeline.js";
 import { Trail } from "./task/trail.js";
 import { QuestionsOfTask } from "./questions/of_task.js";
-import { isOpen } from "./task/tree.js";
+import { isOpen } from "../core/tree.js";
 
 /** @typedef {import("api").WholeTask} WholeTask */
 
@@ -37,33 +42,40 @@ function Whole({ task, problem }) {
   const when = task.version;
   const { data: handoff } = useLive(`/handoffs/${task.handoff_id}`, { everyMs: 20_000, when });
   const [shown, setShown] = useState(/** @type {import("api").HandoffView | null} */ (null));
-  const { data: chain } = useLive(`/workflows/${task.workflow_id}/chain`, { everyMs: 4000, when });
+  const evidence = useEvidence(task, true);
+  const { chain } = evidence;
+  const events = useTrail(task.id, isOpen(task.state));
+  const title = titleOf(task, handoff);
   return html`<article class="task">
     <header>
       <p class="row"><${State} of=${task.state} /> <${Flags} of=${task.flags} /> <${Way} from=${task.source_agent} to=${task.target_agent} />
         <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span></p>
-      <h1 class="title"><${Said} of=${task.title || task.id} /></h1>
+      <h1 class="title"><${Said} of=${title || task.id} /></h1>
+      <${Glance} task=${task} of=${evidence} />
       <${Acts} task=${task} chain=${chain} shown=${shown} />
     </header>
     <${Trouble} of=${problem} />
     <${Holder} task=${task} />
     <${Chain} chain=${chain} here=${task.id} />
+    <${Timeline} events=${events} usage=${task.usage} />
     <${QuestionsOfTask} id=${task.id} when=${when} />
     <div class="halves">
       <div>
         <section class="card" aria-labelledby="asked-for"><h2 id="asked-for">What was asked</h2>
-          ${task.state === "needs" ? html`<${Content} task=${task} ids=${[task.id]} onShown=${(/** @type {unknown} */ _, /** @type {any} */ handoff) => setShown(handoff)} />`
-    : handoff ? html`<${Asked} handoff=${handoff} title=${task.title} />` : html`<${Loading} />`}
-          <${Data} of=${task.context} title="Everything that was passed on" /></section>
+          ${task.state === "needs" ? html`<${Content} task=${task} ids=${[task.id]} title=${title} chain=${chain}
+            onShown=${(/** @type {unknown} */ _, /** @type {any} */ handoff) => setShown(handoff)} />`
+    : handoff ? html`<${Asked} handoff=${handoff} title=${title} chain=${chain} />` : html`<${Loading} />`}
+          <${Json} of=${task.context} title="Everything that was passed on" /></section>
         <${Outcome} task=${task} handoff=${handoff} />
+        <section class="card" aria-labelledby="beside"><h2 id="beside">What Baton knows</h2>
+          <${Around} task=${task} whole=${task} of=${evidence} handoff=${handoff} hasChain=${false} /></section>
       </div>
       <div>
-        <${Details} task=${task} />
-        <${Recoveries} of=${task.recoveries} />
+        <${Details} task=${task} chain=${chain} />
         <${Checkpoints} id=${task.id} when=${when} />
         <${Notes} id=${task.id} when=${when} isHeld=${Boolean(task.claim)} />
         <${LateResults} task=${task} />
-        <${Trail} id=${task.id} isOpen=${isOpen(task.state)} />
+        <${Trail} id=${task.id} events=${events} />
       </div>
     </div>
   </article>`;
@@ -88,8 +100,8 @@ function Holder({ task }) {
   return null;
 }
 
-/** @param {{task: WholeTask}} props */
-function Details({ task }) {
+/** @param {{task: WholeTask, chain: import("api").ChainView | null}} props */
+function Details({ task, chain }) {
   const { tracker, usage } = /** @type {any} */ (task);
   const spent = usage && usage.model_calls > 0;
   return html`<section class="card" aria-labelledby="details"><h2 id="details">Details</h2><${Facts} of=${[
@@ -104,8 +116,8 @@ function Details({ task }) {
     ["Due", task.due_date],
     ["Deadline", task.deadline && html`<${Ago} at=${task.deadline} />`],
     ["Conversation", task.input && html`<a href=${address(`/chat/${task.workflow_id}`)}>what was said</a>`],
-    ["Retry of", task.retry_of && html`<a href=${address(`/tasks/${task.retry_of}`)}>the task before</a>`],
-    ["Part of", task.parent_id && html`<a href=${address(`/tasks/${task.parent_id}`)}>the task that it came from</a>`],
+    ["Retry of", task.retry_of && html`<${Named} id=${task.retry_of} chain=${chain} />`],
+    ["Part of", task.parent_id && html`<${Named} id=${task.parent_id} chain=${chain} />`],
     ["Model calls", spent && `${usage.model_calls}, ${(usage.input_tokens + usage.output_tokens).toLocaleString()} tokens`],
     ["Changed", html`<${Ago} at=${task.updated_at} />`],
     ["Tracker", tracker && html`<${Page} of=${tracker} />`],

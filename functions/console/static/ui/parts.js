@@ -57,7 +57,7 @@ export function Id({ of, short = false }) {
 }
 
 /** @param {string} text @returns {Promise<boolean>} */
-async function copied(text) {
+export async function copied(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -2,6 +2,7 @@
 import { html, Fragment, useEffect, useState } from "../../lib.js";
 import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
+import { Around, Glance, titleOf, useEvidence } from "../../ui/evidence.js";
 import { Ago, Facts, Flags, Id, Key, Loading, Said, Trouble, Way } from "../../ui/parts.js";
 import { Asked } from "../task/asked.js";
 import { approverFacts, Rule } from "../questions/approvers.js";
@@ -13,16 +14,27 @@ import { Marks } from "./marks.js";
 /** @typedef {Record<"approve" | "next" | "defer" | "dismiss" | "split", () => void>} Acts */
 /** What of a task is on the screen, null while it isn't whole: a decision is for this. @typedef {(ids: string[], shown: HandoffView | null) => void} OnShown */
 
+/** @type {Record<string, [string, string]>} */
+const ONE = { approve: ["Approve", "a"], next: ["Next", "n"], defer: ["Defer", "d"], split: ["Split", "s"], dismiss: ["Dismiss", "x"] };
+
 /** One task. @param {{task: ListedTask, acts: Acts, isLive: boolean, onShown: OnShown, onBack: () => void}} props */
 export function Whole({ task, acts, isLive, onShown, onBack }) {
+  const evidence = useEvidence(task);
+  const [handoff, setHandoff] = useState(/** @type {HandoffView | null} */ (null));
+  const tell = (/** @type {string[]} */ ids, /** @type {HandoffView | null} */ shown) => {
+    setHandoff(shown);
+    onShown(ids, shown);
+  };
   return html`<article>
     <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
-    <${Head} task=${task} />
-    <${Decide} acts=${{ approve: ["Approve", "a"], next: ["Next", "n"], defer: ["Defer", "d"], split: ["Split", "s"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
+    <${Head} task=${task} title=${titleOf(task, handoff)} />
+    <${Decide} acts=${ONE} run=${acts} isLive=${isLive} />
+    <${Glance} task=${task} of=${evidence} />
     <${Rule} of=${task.approval} />
     ${task.version > 1 && html`<${TakenBack} task=${task} />`}
-    <${Content} task=${task} ids=${[task.id]} onShown=${onShown} />
+    <${Content} task=${task} ids=${[task.id]} title=${titleOf(task, handoff)} chain=${evidence.chain} onShown=${tell} />
     ${task.version > 1 && html`<${LateResults} task=${task} />`}
+    <${Around} task=${task} of=${evidence} handoff=${handoff} />
     <${Facts} of=${[
     ["Revision", html`<${Fragment}>${task.revision} <span class="faint">your approval is for this one</span><//>`],
     ...(task.approval ? approverFacts(task.approval) : []),
@@ -30,8 +42,6 @@ export function Whole({ task, acts, isLive, onShown, onBack }) {
     ["Effort", task.effort],
     ["Due", task.due_date],
     ["Deadline", task.deadline && html`<${Ago} at=${task.deadline} />`],
-    ["Attempts", task.attempt > 0 && `${task.attempt} of ${task.max_attempts}`],
-    ["Workflow", html`<a href=${address(`/tasks/${task.parent_id ?? task.id}`)}>${task.parent_id === null ? "its beginning" : "what it came from"}</a>`],
     ["Task", html`<${Id} of=${task.id} />`],
   ]} />
   </article>`;
@@ -60,11 +70,11 @@ function sameOf(tasks) {
   return [...found.values()];
 }
 
-/** @param {{task: ListedTask}} props */
-function Head({ task }) {
+/** @param {{task: ListedTask, title?: string}} props */
+function Head({ task, title = task.title }) {
   return html`<header>
     <p><${Way} from=${task.source_agent} to=${task.target_agent} /> <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span>${" "}<${Flags} of=${task.flags} /></p>
-    <h2 class="title"><${Said} of=${task.title} /></h2>
+    <h2 class="title"><${Said} of=${title} /></h2>
   </header>`;
 }
 
@@ -93,8 +103,9 @@ function Decide({ acts, run, isLive }) {
 }
 
 /** What a handoff asks for. What is new since it was first shown is shown once the reader wants it: nobody decides on a text that
- * changed under their eyes. @param {{task: ListedTask, ids: string[], onShown: OnShown}} props */
-export function Content({ task, ids, onShown }) {
+ * changed under their eyes. `title`: what stands above it. @param {{task: ListedTask, ids: string[], onShown: OnShown, title?: string,
+ *   chain?: import("api").ChainView | null}} props */
+export function Content({ task, ids, onShown, title = task.title, chain = null }) {
   const { data, problem } = useLive(`/handoffs/${task.handoff_id}`, { everyMs: 10_000, when: `${task.revision} ${task.digest}` });
   const now = /** @type {HandoffView | null} */ (data);
   const [seen, setSeen] = useState(/** @type {HandoffView | null} */ (null));
@@ -110,5 +121,5 @@ export function Content({ task, ids, onShown }) {
     <${Trouble} of=${problem} what="The handoff can't be read, so nothing is decided here." />
     ${isChanged && html`<p class="notice" role="alert">It was changed while you read it. <button type="button" onClick=${() => setSeen(now)}>Read it as it is now</button></p>`}
     ${seen && html`<${Marks} task=${task} handoff=${seen} ids=${ids} />`}
-    ${seen ? html`<${Asked} handoff=${seen} title=${task.title} isWhole />` : !problem && html`<${Loading} />`}</div>`;
+    ${seen ? html`<${Asked} handoff=${seen} title=${title} chain=${chain} isWhole />` : !problem && html`<${Loading} />`}</div>`;
 }

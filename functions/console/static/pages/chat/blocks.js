@@ -2,7 +2,7 @@
 import { html } from "../../lib.js";
 import { address } from "../../core/router.js";
 import { Said, State } from "../../ui/parts.js";
-import { isOpen } from "../task/tree.js";
+import { isOpen } from "../../core/tree.js";
 import { Message } from "./message.js";
 
 /** @typedef {import("api").MessageView} MessageView */

@@ -4,10 +4,12 @@ import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
 import { who } from "../../core/session.js";
 import { exact } from "../../core/time.js";
+import { OfTask } from "../../ui/evidence.js";
 import { Ago, Facts, Id, Key, Left, Loading, Said, Trouble } from "../../ui/parts.js";
+import { Text } from "../../ui/text.js";
 import { pathOf, revoke } from "./acts.js";
 import { approverFacts, useWhyNot } from "./approvers.js";
-import { Changes, changesOf } from "./changed.js";
+import { Changes, changesOf } from "../../ui/changed.js";
 import { asksFor } from "./form.js";
 import { Kind } from "./list.js";
 
@@ -18,9 +20,6 @@ import { Kind } from "./list.js";
 
 /** No ring tells that its time is over. @param {Question} of */
 const isAlmostOver = (of) => of.outcome === "open" && Date.parse(of.until) < Date.now() + 60_000;
-
-/** Longer than this it can be folded, and says how long it is. */
-const LONG = 20_000;
 
 /** What a person decides on: what of a question may not change under their eyes. @param {Question} of */
 const asked = (of) => JSON.stringify([of.kind, of.text, of.tool, of.arguments, of.digest, of.options, of.form]);
@@ -53,7 +52,8 @@ export function Whole({ at, shown, onShown, run, onBack }) {
         <button type="button" onClick=${() => setFirst(now)}>Read it as it is now</button></p>`}
       <${Asks} of=${first} />
       <${Decisions} of=${now} propose=${shown && !why ? (/** @type {unknown} */ its) => run("change", its) : null} />
-      <${About} of=${now} />`}
+      <${About} of=${now} />
+      <${OfTask} id=${now.task_id} />`}
     ${!now && !problem && html`<${Loading} />`}</article>`;
 }
 
@@ -111,20 +111,14 @@ function Asks({ of }) {
       <h3>Arguments</h3><${Whatever} of=${of.arguments ?? {}} title="Arguments" />
       ${of.before !== undefined && html`<h3>Since the last approval</h3>
         <${Before} before=${of.before} now=${of.arguments} />`}`}
-    <h3>${of.tool ? "Why" : "Question"}</h3><${Said} of=${of.text} block />
+    <h3>${of.tool ? "Why" : "Question"}</h3><${Text} of=${of.text} title="What it asks" isWhole />
     ${of.options.length > 0 && html`<h3>Options</h3>
       <ul>${of.options.map((each) => html`<li><${Said} of=${each} /></li>`)}</ul>`}
     ${of.form && html`<h3>Form</h3>${asksFor(of.form)}`}</div>`;
 }
 
 /** @param {{of: unknown, title: string}} props */
-function Whatever({ of, title }) {
-  const text = JSON.stringify(of, null, 2);
-  const whole = html`<pre tabindex="0" role="region" aria-label=${title}><${Said} of=${text} /></pre>`;
-  if (text.length <= LONG) return html`<div class="data">${whole}</div>`;
-  const summary = `${text.length.toLocaleString()} characters`;
-  return html`<details class="data" open><summary>${summary}</summary>${whole}</details>`;
-}
+const Whatever = ({ of, title }) => html`<${Text} of=${of} title=${title} isCode isWhole />`;
 
 /** @param {{before: import("api").BeforeView | null, now: unknown}} props */
 function Before({ before, now }) {
@@ -158,7 +152,6 @@ function About({ of }) {
   return html`<${Facts} of=${[
     ["Asked by", html`<${Said} of=${of.asked_by} />`],
     ["Agent", html`<a href=${address(`/agents/${of.agent}`)}><${Said} of=${of.agent} /></a>`],
-    ["Task", html`<a href=${address(`/tasks/${of.task_id}`)}>the task that it works on</a>`],
     ["Until", html`<${Fragment}><${Left} at=${of.until} />${" "}
       <span class="faint">${exact(of.until).split("\n")[0]}</span><//>`],
     ...approverFacts(of),

@@ -10,7 +10,7 @@ import { useKeys } from "../../core/keys.js";
 import { ask } from "../../ui/ask.js";
 import { Key, Said } from "../../ui/parts.js";
 import { approve, defer, dismiss, next, split } from "../approvals/decisions.js";
-import { below, isOpen } from "./tree.js";
+import { below, isOpen } from "../../core/tree.js";
 
 /** @typedef {import("api").WholeTask} WholeTask */
 /** `isDead`: it waits until what it decides on is on the screen.

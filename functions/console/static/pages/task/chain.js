@@ -1,57 +1,137 @@
-/** The chain: what came of what, from left to right. */
-import { html, useEffect, useMemo, useRef } from "../../lib.js";
+/** The chain: what came of what, as a list that folds, each on the axis of the whole. */
+import { html, useEffect, useMemo, useRef, useState } from "../../lib.js";
 import { plain } from "../../core/said.js";
 import { address } from "../../core/router.js";
+import { stateWord, STATES } from "../../core/states.js";
 import { length, now } from "../../core/time.js";
-import { stateWord } from "../../core/states.js";
-import { flat, isOpen } from "./tree.js";
+import { flat, isOpen } from "../../core/tree.js";
+import { Said, State } from "../../ui/parts.js";
 
 /** @typedef {import("api").ChainNode} ChainNode */
-/** @typedef {{node: ChainNode, x: number, y: number, parent: Placed | null}} Placed */
+/** @typedef {{from: number, to: number}} Axis in milliseconds */
+/** `here`: the task of the page. `open`: lists and branches that the reader has opened or closed. `fits`: what the reader
+ * looks for, null for all. @typedef {{here: string, axis: Axis, open: ReadonlyMap<string, boolean>, isSmall: boolean,
+ *   toggle: (id: string, isOpen: boolean) => void, fits: ((node: ChainNode) => boolean) | null}} Looks */
 
-const WIDE = 210;
-const HIGH = 62;
-const GAP_X = 74;
-const GAP_Y = 16;
-const EDGE = 6;
+/** A chain is folded from here on. */
+const SMALL = 30;
+const ENDS = 3, AROUND = 2, LONG = 12;
 
-/** Boxes in columns by depth; a parent stands beside the middle of its children.
- * @param {ChainNode[]} roots @returns {{placed: Placed[], width: number, height: number}} */
-export function layout(roots) {
-  /** @type {Placed[]} */
-  const placed = [];
-  let row = 0;
-  const place = (/** @type {ChainNode} */ node, /** @type {number} */ column, /** @type {Placed | null} */ parent) => {
-    const here = { node, x: EDGE + column * (WIDE + GAP_X), y: 0, parent };
-    placed.push(here);
-    const ys = node.children.map((child) => place(child, column + 1, here));
-    here.y = ys.length ? ((ys[0] ?? 0) + (ys.at(-1) ?? 0)) / 2 : EDGE + row++ * (HIGH + GAP_Y);
-    return here.y;
-  };
-  for (const root of roots) place(root, 0, null);
-  const width = Math.max(...placed.map((each) => each.x + WIDE)) + EDGE;
-  return { placed, width, height: Math.max(row, 1) * (HIGH + GAP_Y) - GAP_Y + 2 * EDGE };
+/** @param {{chain: import("api").ChainView | null, here: string}} props */
+export function Chain({ chain, here }) {
+  const [open, setOpen] = useState(/** @type {ReadonlyMap<string, boolean>} */ (new Map()));
+  const [words, setWords] = useState("");
+  const [state, setState] = useState("");
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const all = useMemo(() => flat(chain?.nodes ?? []), [chain]);
+  useEffect(() => {
+    const row = /** @type {HTMLElement | null | undefined} */ (box.current?.querySelector(".here"));
+    if (box.current && row) box.current.scrollTop = row.offsetTop - (box.current.clientHeight - row.offsetHeight) / 2;
+  }, [here, all.length > 0]);
+  if (!chain || all.length < 2) return null;
+  const asked = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = asked.length || state ? (/** @type {ChainNode} */ node) => (!state || node.state === state) && asked.every((word) => saidOf(node).includes(word)) : null;
+  const axis = axisOf(all);
+  const toggle = (/** @type {string} */ id, /** @type {boolean} */ isOn) => setOpen(new Map(open).set(id, isOn));
+  const looks = { here, axis, open, toggle, fits, isSmall: all.length <= SMALL };
+  const found = fits ? all.filter(fits).length : 0;
+  return html`<section class="chain" aria-labelledby="chain"><h2 id="chain">Chain <span class="faint">${all.length} handoffs ·${" "}
+      ${length((axis.to - axis.from) / 1000)}${left(chain)}</span></h2>
+    ${all.length > LONG && html`<div class="row overview">
+      <${Overview} all=${all} here=${here} chosen=${state} choose=${setState} />
+      <input type="search" aria-label="Find in the chain" placeholder="Find" value=${words} onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
+      ${fits && html`<span class="faint" role="status">${found} of ${all.length}</span>`}</div>`}
+    <div class="scroll" ref=${box} tabindex="0" role="region" aria-label="The chain, step by step"><${Steps} of=${chain.nodes} id="" looks=${looks} /></div></section>`;
 }
 
-/** @param {{chain: any, here: string}} props */
-export function Chain({ chain, here }) {
-  const drawn = useMemo(() => (chain?.nodes?.length ? layout(chain.nodes) : null), [chain]);
-  const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const at = drawn?.placed.find((each) => each.node.task_id === here);
-  useEffect(() => {
-    if (!box.current || !at) return;
-    box.current.scrollLeft = at.x + (WIDE - box.current.clientWidth) / 2;
-    box.current.scrollTop = at.y + (HIGH - box.current.clientHeight) / 2;
-  }, [here, Boolean(at)]);
-  if (!drawn) return null;
-  const { placed, width, height } = drawn;
-  const all = flat(chain.nodes);
-  return html`<section class="chain" aria-labelledby="chain"><h2 id="chain">Chain <span class="faint">${all.length === 1 ? "one handoff" : `${all.length} handoffs`}${left(chain)}</span></h2>
-    <div class="scroll" ref=${box} tabindex="0" role="region" aria-label="The chain, from left to right">
-      <svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="group" aria-label="Handoffs">
-        ${placed.map((each) => each.parent && html`<${Edge} key=${`to ${each.node.task_id}`} from=${each.parent} to=${each} />`)}
-        ${placed.map((each) => html`<${Box} key=${each.node.task_id} at=${each} isHere=${each.node.task_id === here} />`)}
-      </svg></div></section>`;
+/** @param {ChainNode} node */
+const saidOf = (node) => `${node.title} ${node.agent ?? ""} ${node.target_agent ?? "anyone"} ${node.kind} ${stateWord(node.state)} ${node.task_id} ${node.failure?.description ?? ""}`.toLowerCase();
+
+/** @param {ChainNode[]} all @returns {Axis} */
+function axisOf(all) {
+  const from = Math.min(...all.map((node) => Date.parse(node.created_at)));
+  const ends = all.map((node) => (node.ended_at ? Date.parse(node.ended_at) : isOpen(node.state) ? now.peek() : Date.parse(node.created_at)));
+  return { from, to: Math.max(from + 1000, ...ends) };
+}
+
+/** Each handoff as a mark of its state, and how many there are of each, which choose. @param {{all: ChainNode[], here: string, chosen: string, choose: (state: string) => void}} props */
+function Overview({ all, here, chosen, choose }) {
+  const wide = 100 / all.length;
+  const counts = STATES.map((state) => ({ state, count: all.filter((node) => node.state === state).length })).filter((each) => each.count > 0);
+  return html`<svg class="cells" width="100%" height="16" role="img" aria-label=${counts.map((each) => `${each.count} ${stateWord(each.state)}`).join(", ")}>
+      ${all.map((node, at) => html`<rect key=${node.task_id} class=${`cell ${node.state} ${node.task_id === here ? "at" : ""}`} x=${`${at * wide}%`} y=${node.task_id === here ? 0 : 3}
+        width=${`${wide * 0.85}%`} height=${node.task_id === here ? 16 : 10} />`)}</svg>
+    ${counts.map(({ state, count }) => html`<button key=${state} type="button" class="quiet count-of" aria-pressed=${chosen === state}
+      onClick=${() => choose(chosen === state ? "" : state)}>${count} ${stateWord(state)}</button>`)}`;
+}
+
+/** What follows one another, and branches beside each other. Whoever has one that follows stands above it.
+ * @param {{of: ChainNode[], id: string, looks: Looks}} props */
+function Steps({ of, id, looks }) {
+  const rows = of.flatMap(runOf);
+  const shown = keptOf(rows, id, looks);
+  return html`<ul>${shown.map((each) => (typeof each === "number"
+    ? html`<li key=${`cut ${each}`} class="cut"><button type="button" class="quiet" onClick=${() => looks.toggle(`${id} all`, true)}>${each} more</button></li>`
+    : html`<${Step} key=${each.task_id} of=${each} looks=${looks} />`))}</ul>`;
+}
+
+/** A node, and what follows it, as long as it is one. @param {ChainNode} node @returns {ChainNode[]} */
+function runOf(node) {
+  const run = [node];
+  for (let last = node; last.children.length === 1;) {
+    last = /** @type {ChainNode} */ (last.children[0]);
+    run.push(last);
+  }
+  return run;
+}
+
+/** Branches of a row: what follows it alone stands beside it. @param {ChainNode} node */
+const branchesOf = (node) => (node.children.length > 1 ? node.children : []);
+
+/** Which rows are in sight; a number stands for so many that aren't. @param {ChainNode[]} rows @param {string} id @param {Looks} looks @returns {(ChainNode | number)[]} */
+function keptOf(rows, id, { fits, open, here }) {
+  const within = (/** @type {ChainNode} */ row) => [row, ...flat(branchesOf(row))];
+  if (fits) return rows.filter((row) => within(row).some(fits));
+  if (rows.length <= LONG || open.get(`${id} all`)) return rows;
+  const at = rows.findIndex((row) => within(row).some((node) => node.task_id === here));
+  /** @type {(ChainNode | number)[]} */
+  const kept = [];
+  rows.forEach((row, index) => {
+    const last = kept.at(-1);
+    if (index < ENDS || index >= rows.length - ENDS || (at >= 0 && Math.abs(index - at) <= AROUND)) kept.push(row);
+    else if (typeof last === "number") kept[kept.length - 1] = last + 1;
+    else kept.push(1);
+  });
+  return kept;
+}
+
+/** @param {{of: ChainNode, looks: Looks}} props */
+function Step({ of, looks }) {
+  const { here, axis, open, toggle, fits, isSmall } = looks;
+  const branches = branchesOf(of);
+  const isHere = of.task_id === here;
+  const below = branches.length > 0 ? flat(branches) : [];
+  const isShown = fits !== null || (open.get(of.task_id) ?? (isSmall || isHere || below.some((node) => node.task_id === here)));
+  const title = of.hidden ? "not yours to read" : plain(of.title || of.task_id);
+  return html`<li class=${`box ${of.state} ${isHere ? "here" : ""} ${of.kind}`}>
+    <div class="step">
+      <div class="what">${branches.length > 0 && html`<button type="button" class="quiet fold" aria-expanded=${isShown}
+          aria-label=${`${below.length} below ${title}`} onClick=${() => toggle(of.task_id, !isShown)}>${isShown ? "▾" : "▸"} ${isShown ? "" : below.length}</button>`}
+        <a href=${address(`/tasks/${of.task_id}`)} aria-current=${isHere ? "true" : undefined}><${Said} of=${title} /></a>
+        <p class="how"><${State} of=${of.state} /> <span class="faint">${of.kind} · <${Said} of=${of.agent ?? of.target_agent ?? "anyone"} />${spent(of)}${
+  joined(of)}${of.attempts > 1 ? ` · ${of.attempts} attempts` : ""}</span></p></div>
+      <${Bar} of=${of} axis=${axis} /></div>
+    ${isShown && branches.length > 0 && html`<${Steps} of=${branches} id=${of.task_id} looks=${looks} />`}</li>`;
+}
+
+/** From its making to its end; at work from its first claim on. @param {{of: ChainNode, axis: Axis}} props */
+function Bar({ of, axis }) {
+  const x = (/** @type {number} */ time) => Math.max(0, (100 * (time - axis.from)) / (axis.to - axis.from));
+  const [made, begun] = [Date.parse(of.created_at), of.started_at ? Date.parse(of.started_at) : null];
+  const end = of.ended_at ? Date.parse(of.ended_at) : axis.to;
+  return html`<svg class="stretch" width="100%" height="14" aria-hidden="true"><rect class="ground" width="100%" height="14" rx="3" />
+    <rect class="waited" x=${`${x(made)}%`} y="5" width=${`${Math.max(x(begun ?? end) - x(made), 0.4)}%`} height="4" />
+    ${begun !== null && html`<rect class="side" x=${`${x(begun)}%`} y="2" width=${`${Math.max(x(end) - x(begun), 0.6)}%`} height="10" rx="2" />`}</svg>`;
 }
 
 /** What the workflow has spent, and what is left of its budget. @param {import("api").ChainView} chain */
@@ -67,35 +147,6 @@ export function left(chain) {
   return told.length ? ` · ${told.join(" · ")}` : "";
 }
 
-/** @param {{from: Placed, to: Placed}} props */
-function Edge({ from, to }) {
-  const [x1, y1, x2, y2] = [from.x + WIDE, from.y + HIGH / 2, to.x, to.y + HIGH / 2];
-  const middle = (x1 + x2) / 2;
-  return html`<g class=${`edge ${to.node.kind}`}><path d=${`M${x1},${y1} C${middle},${y1} ${middle},${y2} ${x2 - 5},${y2}`} />
-    <path class="tip" d=${`M${x2 - 8},${y2 - 4} L${x2 - 1},${y2} L${x2 - 8},${y2 + 4}`} />
-    <text x=${middle} y=${Math.abs(y1 - y2) < 1 ? y2 - 7 : (y1 + y2) / 2 - 5} text-anchor="middle">${to.node.kind}</text></g>`;
-}
-
-/** @param {{at: Placed, isHere: boolean}} props */
-function Box({ at, isHere }) {
-  const { node, x, y } = at;
-  const who = node.agent ?? node.target_agent ?? "anyone";
-  const title = node.hidden ? "not yours to read" : plain(node.title || node.task_id);
-  const isLive = node.state === "claimed";
-  return html`<a href=${address(`/tasks/${node.task_id}`)} class=${`box ${node.state} ${isHere ? "here" : ""}`} aria-current=${isHere ? "true" : undefined}
-      aria-label=${`${title}: ${stateWord(node.state)}, ${plain(who)}`}>
-    <title>${title}</title>
-    <rect x=${x} y=${y} width=${WIDE} height=${HIGH} rx="8" />
-    <rect class="side" x=${x} y=${y + 8} width="4" height=${HIGH - 16} rx="2" />
-    ${isLive && html`<circle class="pulse" cx=${x + WIDE - 14} cy=${y + HIGH - 14} r="4" />`}
-    <svg x=${x + 14} y=${y} width=${WIDE - 22} height=${HIGH}>
-      <text class="what" x="0" y="20">${cut(title, 24)}</text>
-      <text class="whose" x="0" y="37">${cut(plain(who), 26)}</text>
-      <text class="how" x="0" y="53">${cut(`${stateWord(node.state)}${spent(node)}${joined(node)}${node.attempts > 1 ? ` · ${node.attempts} attempts` : ""}`, 32)}</text>
-    </svg>
-  </a>`;
-}
-
 /** How many of its branches have come back. @param {ChainNode} node */
 function joined(node) {
   const branches = node.children.filter((child) => child.kind === "delegation");
@@ -108,6 +159,3 @@ function spent(node) {
   if (node.started_at && !node.ended_at) return ` · ${length((now.value - Date.parse(node.started_at)) / 1000)}`;
   return "";
 }
-
-/** @param {string} text @param {number} most */
-const cut = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);

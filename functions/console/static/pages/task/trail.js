@@ -2,11 +2,9 @@
 import { html, useState } from "../../lib.js";
 import { get } from "../../core/api.js";
 import { Ago, Said, Trouble } from "../../ui/parts.js";
-import { useTrail } from "./follow.js";
 
-/** @param {{id: string, isOpen: boolean}} props */
-export function Trail({ id, isOpen }) {
-  const events = useTrail(id, isOpen);
+/** @param {{id: string, events: import("api").EventView[]}} props */
+export function Trail({ id, events }) {
   const [verdict, setVerdict] = useState(/** @type {any} */ (null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const verify = () => {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
 from baton.domain import errors
 from baton.domain.agents.agent import Agent, Roster
+from baton.domain.handoffs.handoff_message import title_of
 from baton.domain.memory.scope import parse_scope
 from baton.domain.memory.taken_along import ASKING, AUTO_MEMORIES, AUTO_SNAPSHOT, MAX_MEMORIES, SCOPE
 from baton.domain.one_line import one_line
@@ -83,8 +83,10 @@ class Marker:
             "project_relation_ids": list(self.project_relation_ids),
         }
 
-    def title(self, due: date) -> str:
-        return f"Handoff: {self.source.name} → {self.target.name} — {due.isoformat()}"
+    @property
+    def title(self) -> str:
+        """The reason: two escalations of a direction are told apart by it."""
+        return title_of(self.reason) or f"Escalation from {self.source.name}"
 
     @property
     def text(self) -> str:

@@ -25,6 +25,12 @@ ACCEPTS, PRODUCES = "accepts:", "produces:"
 DECISION = "decision"
 
 
+def title_of(text: str) -> str:
+    """Returns the text's beginning as a title: one line of at most ``MAX_TITLE``."""
+    line = one_line(text.strip()[:_MAX_TITLE_SOURCE]).strip()
+    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
+
+
 @dataclass(frozen=True, slots=True)
 class MessagePart:
     """A part of the message. A subclass names the fields that Baton reads."""
@@ -223,9 +229,7 @@ class HandoffMessage:
     @property
     def title(self) -> str:
         """The summary, the user's message or the reason for the target: one line of at most ``MAX_TITLE``."""
-        source_text = self.summary or self.input.message or self.target.fields["reason"]
-        text = one_line(source_text.strip()[:_MAX_TITLE_SOURCE]).strip()
-        return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…"
+        return title_of(self.summary or self.input.message or self.target.fields["reason"])
 
     @property
     def requires(self) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def page_fields_of(task: Task, body: Mapping[str, Any] | None, url: str) -> Page
     relations = {name: tuple(message.get(f"{name}_relation_ids", ())) for name in ("client", "project")}
     return PageFields(
         task_id=task.id,
-        title=one_line(task.title),
+        title=one_line(_title(task, message)),
         state=task.state,
         priority=task.priority,
         due_date=task.due_date,
@@ -50,6 +50,13 @@ def page_fields_of(task: Task, body: Mapping[str, Any] | None, url: str) -> Page
         digest_url=message.get("source_digest_url"),
         relations={name: ids for name, ids in relations.items() if ids},
     )
+
+
+def _title(task: Task, message: Mapping[str, Any]) -> str:
+    """Returns an escalation's direction and day, by which an import knows the page; else the task's title."""
+    if not task.is_escalation or "escalation_reason" not in message or task.due_date is None:
+        return task.title
+    return f"Handoff: {message['source_agent']} → {message['target_agent']} — {task.due_date.isoformat()}"
 
 
 def closing_comment(task: Task, output: Any, failure: Mapping[str, Any] | None, last: trail.Event | None) -> str:

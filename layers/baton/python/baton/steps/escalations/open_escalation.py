@@ -63,7 +63,7 @@ def open_escalation(
         workspace=by.workspace,
         id=task_id,
         state=State.NEEDS,
-        title=marker.title(due),
+        title=marker.title,
         kind="escalation",
         source_agent=marker.source.slug,
         target_agent=marker.target.slug,

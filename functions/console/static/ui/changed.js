@@ -1,6 +1,6 @@
 /** What differs between two values of JSON. */
-import { html } from "../../lib.js";
-import { Said } from "../../ui/parts.js";
+import { html } from "../lib.js";
+import { Said } from "./parts.js";
 
 /** `was` or `is` undefined: it isn't there. @typedef {{at: string, was: unknown, is: unknown}} Change */
 
