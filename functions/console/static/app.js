@@ -2,7 +2,7 @@
 import { html, render } from "./lib.js";
 import { keepListening } from "./core/bell.js";
 import { rung } from "./core/live.js";
-import { isLeaving, isSignedIn, keepAlive, sessionId } from "./core/session.js";
+import { begin, isLeaving, isSignedIn, sessionId } from "./core/session.js";
 import "./core/theme.js";
 import { Asking } from "./ui/ask.js";
 import { offerLink } from "./ui/link.js";
@@ -16,7 +16,7 @@ function App() {
   return html`${page}<${Asking} />`;
 }
 
-keepAlive();
+await begin();
 keepListening(rung);
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 root.replaceChildren();

@@ -9,6 +9,7 @@ import { nextTheme, theme } from "../core/theme.js";
 import { undoLast } from "../core/toasts.js";
 import { PAGES, START } from "../pages.js";
 import { Help, openHelp } from "./help.js";
+import { askWhose } from "./link.js";
 import { Empty, Key, Loading, Said, Trouble } from "./parts.js";
 import { Toasts } from "./toasts.js";
 
@@ -86,7 +87,8 @@ function Bar() {
     <span class="spread"></span>
     <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
     <button type="button" class="quiet" onClick=${nextTheme} aria-label=${`Theme: ${theme.value}`}><span class="long">Theme: </span>${theme.value}</button>
-    <span class="who" title="Signed in"><${Said} of=${who.value} />${workspace.value && html`${" "}<span class="faint">in</span> <${Said} of=${workspace.value} />`}</span>
+    <button type="button" class="quiet who" title="Signed in: whose this tab is" onClick=${askWhose}><${Said} of=${who.value} />
+      ${" "}<span class="faint">in</span> <${Said} of=${workspace.value} /></button>
     <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
   </header>`;
 }

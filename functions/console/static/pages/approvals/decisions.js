@@ -116,8 +116,8 @@ async function undo(tasks) {
 /** One request per task, three seconds from now. @template {{id: string, title: string}} T @param {T[]} tasks
  * @param {string} verb @param {string} said @param {(task: T) => object} body */
 function later(tasks, verb, said, body) {
-  decideLater(tasks.map((task) => task.id), named(said, tasks), async ({ key, leaving, token }) => {
-    const sent = tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, token })
+  decideLater(tasks.map((task) => task.id), named(said, tasks), async ({ key, leaving, session }) => {
+    const sent = tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, session })
       .catch((error) => refused(task, error)));
     await Promise.all(sent);
     lookAgain();
