@@ -17,7 +17,7 @@ PAGES = {
     "/manual-reviews/mr_1": "/reviews/mr_1",
     "/conversations/wf_1": "/chat/wf_1",
     "/alerts/alert_1": "/alerts?alert=alert_1",
-    "/tasks/task_1/questions/qst_1": "/approvals?question=qst_1",
+    "/tasks/task_1/questions/qst_1": "/approvals?question=qst_1&of=task_1",
     "/blackboard/ent_1": "/memory/ent_1",
     "/agents/scout": "/agents/scout",
     "/tools/open_page": "/tools/open_page",

@@ -41,7 +41,7 @@ def list_task_questions(deps: Deps, call: routing.Call[None, models.PageQuery]) 
 @routes.get(
     "/tasks/{task_id}/questions/{question_id}",
     answers={200: views.WholeQuestion},
-    page="/approvals?question={question_id}",
+    page="/approvals?question={question_id}&of={task_id}",
 )
 def get_question(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One question, with what people said, and the last approval of the same tool to compare it with."""

@@ -2,6 +2,8 @@
 import { html, render } from "./lib.js";
 import { keepListening } from "./core/bell.js";
 import { rung } from "./core/live.js";
+import { keepTelling } from "./core/told.js";
+import { keepCounting } from "./core/waiting.js";
 import { begin, isLeaving, isSignedIn, sessionId } from "./core/session.js";
 import "./core/theme.js";
 import { Asking } from "./ui/ask.js";
@@ -18,6 +20,8 @@ function App() {
 
 await begin();
 keepListening(rung);
+keepCounting();
+keepTelling();
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 root.replaceChildren();
 render(html`<${App} />`, root);
