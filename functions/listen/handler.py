@@ -11,6 +11,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from baton.bootstrap import begin, logger, wire, wire_connections
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
+from baton.domain.access.token import credentials_from
 from baton.domain.bell.listener import topic_of
 from baton.ports.bell import Connections
 from baton.ports.deps import Deps
@@ -70,7 +71,7 @@ def _opened(deps: Deps, event: dict[str, Any], connection_id: str) -> dict[str, 
 def _caller(deps: Deps, headers: dict[str, str], connection_id: str) -> tuple[Deps, Principal, str | None]:
     """The token goes before a ticket."""
     if "authorization" in headers:
-        return *admit(deps, headers["authorization"]), None
+        return *admit(deps, credentials_from(headers["authorization"])), None
     offered = [each.strip() for each in headers.get("sec-websocket-protocol", "").split(",")]
     ticket = next((each.removeprefix(TICKET) for each in offered if each.startswith(TICKET)), None)
     if ticket is None:

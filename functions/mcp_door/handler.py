@@ -118,7 +118,9 @@ def refused(answer: answers.Answer) -> answers.Answer:
 
 class McpApp(App):
     """Whether an agent is switched off is known with its token, and that is judged while its tool is played, for the
-    whole request. Its model is told as of any other refusal."""
+    whole request. Its model is told as of any other refusal. Models have tokens: a person's cookie plays no tool."""
+
+    takes_cookies = False
 
     def _answer(self, request: Request) -> answers.Answer:
         try:

@@ -48,6 +48,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = JSON
     text: str | None = None  # in place of ``body``: plain text, or JSON that is encoded already
+    cookies: tuple[str, ...] = ()
 
 
 def ok(body: Mapping[str, Any], *, tag: str | None = None) -> Answer:
@@ -92,6 +93,8 @@ def to_gateway(answer: Answer, request_id: str) -> dict[str, Any]:
     """Returns API Gateway's payload format 2.0."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Request-Id": request_id}
     result: dict[str, Any] = {"statusCode": int(answer.status), "headers": {**headers, **answer.headers}}
+    if answer.cookies:
+        result["cookies"] = list(answer.cookies)
     text = text_of(answer)
     if text is not None:
         result["headers"]["Content-Type"] = answer.content_type

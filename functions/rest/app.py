@@ -10,11 +10,12 @@ from typing import Any
 from baton.bootstrap import count, logger
 from baton.domain import errors
 from baton.domain.access.principal import Principal, PrincipalKind
+from baton.domain.access.token import Credentials, credentials_from
 from baton.ports.deps import Deps
 from baton.services.access.authenticate import admit
 from baton.services.access.limit_caller import caller_must_have_room
 from baton.steps.agents.kill_switch import caller_must_be_on
-from rest import answers, edge, etags, routing
+from rest import answers, console_links, edge, etags, routing, session_cookie
 from rest.conditional_answers import conditional_answer_of
 from rest.errors import WrongAddress
 from rest.request import Request, request_id
@@ -24,8 +25,11 @@ _IDS = ("route", "workspace", "principal", *routing.THINGS)
 
 
 class App:
-    """The app of one function. ``elsewhere``: path → method of routes that other functions answer. ``refused`` gives
-    refusals another form, for the route whose callers expect one."""
+    """The app of one function. A console's page may ask it by a session in a cookie. ``elsewhere``: path → method of
+    routes that other functions answer. ``refused`` gives refusals another form, for the route whose callers expect
+    one."""
+
+    takes_cookies = True
 
     def __init__(
         self,
@@ -60,14 +64,21 @@ class App:
         deps, by, found = self._wire(), NOBODY, self.routes.find(request.method, request.path)
         if deps.learns_its_url:
             deps = deps.at(request.url_id)
+        if (link := console_links.page_asked_for(request, found)) is not None:
+            return link
         if found is None or found[0].needs_token:
-            deps, by = admit(deps, request.authorization)
+            deps, by = admit(deps, self._shown(request))
         route, params = found or self.routes.refuse(request.path, self._elsewhere)
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
         if route.needs_token:
             caller_must_have_room(deps, by, request.size)
         answer = answered(route, params, deps, by, request)
         return etags.tagged(answer, by, request) if route.is_tagged else answer
+
+    def _shown(self, request: Request) -> Credentials | None:
+        if self.takes_cookies and session_cookie.is_named(request):
+            return session_cookie.shown_by(request)
+        return credentials_from(request.authorization)
 
     def has_route_of(self, event: Mapping[str, Any]) -> bool:
         """True if the request is for a route of this app. Never raises: a malformed event is for none."""

@@ -14,11 +14,11 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from baton.domain.access.principal import Principal
-from rest import answers
+from rest import answers, console_links
 from rest.request import Request
 
 # Only the caller's own browser may keep the answer, and it asks each time whether it still holds.
-_KEPT = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
+_KEPT = {"Cache-Control": "private, no-cache", "Vary": console_links.VARY}
 
 LENGTH, EDITION_LENGTH = 32, 16
 _WITH_EDITION = re.compile(rf'(W/"[0-9a-f]{{{LENGTH}}})\.([0-9a-f]{{{EDITION_LENGTH}}})"\Z')

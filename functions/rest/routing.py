@@ -16,7 +16,7 @@ from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.numbers import fingerprint
 from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
 from baton.ports.deps import Deps
-from rest import answers
+from rest import answers, session_cookie
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
 from rest.request import Request, request_id
 from rest.strict_json import EMPTY, JsonBody, read_json, shown
@@ -101,6 +101,7 @@ class Call(Generic[BodyT, QueryT]):
     body_hash: str  # SHA-256 of the body's canonical JSON
     idempotency_key: IdempotencyKey | None
     request_id: str  # for the refusals of single items in a batch
+    wants_cookie: bool = False  # the session that it opens is kept by the browser
 
     @property
     def task_id(self) -> str:
@@ -155,6 +156,7 @@ class Endpoint:
     # Returns the tag of what would be answered now, from less than the answer takes. Asked where the caller has a tag.
     tag: Callable[[Deps, Call[Any, Any]], str] | None = None
     made_of_tasks: bool = False  # a caller may take an answer that is 30 s old (``conditional_answers``)
+    page: str | None = None  # where the console shows what its answer shows (``console_links``)
     waits: bool = False  # the agent may be switched off during the call, so it is checked again afterwards
     pattern: re.Pattern[str] = field(repr=False)
 
@@ -190,6 +192,7 @@ class Endpoint:
             body_hash=body_hash,
             idempotency_key=request.idempotency_key(by, body_hash, now) if self.is_idempotent else None,
             request_id=request_id(request.event),
+            wants_cookie=session_cookie.is_wanted(request),
         )
 
     def _body(self, request: Request) -> JsonBody:

@@ -142,7 +142,7 @@ def test_it_connects_by_a_ticket_and_names_no_token(bell: BrowserBell, listening
     assert socket.url == f"{URL}?listen=lists"
     name, ticket = socket.protocols
     assert (name, ticket[:13]) == ("baton", "baton.ticket.")
-    assert listening.evaluate("JSON.parse(sessionStorage.getItem('baton.session')).token") not in ticket
+    assert listening.context.cookies()[0]["value"] not in ticket
     assert [json.loads(each) for each in bell.looks] == [{"action": "look"}]
 
 

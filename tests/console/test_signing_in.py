@@ -17,25 +17,35 @@ def test_a_person_signs_in_with_a_token_and_out_again(page: Any, served: Console
     page.get_by_label("Your token").fill(served.token(ALICE))
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Start").wait_for()
-    session = page.evaluate("JSON.parse(sessionStorage.getItem('baton.session')).token")
-    assert session.startswith("baton_")
-    assert session != served.token(ALICE)
-    assert "baton_" not in page.evaluate("JSON.stringify(localStorage)")
+    (cookie,) = page.context.cookies()
+    kept = page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
+    assert (cookie["httpOnly"], cookie["secure"], cookie["sameSite"]) == (True, True, "Strict")
+    assert cookie["value"] not in kept
+    assert served.token(ALICE) not in kept
+    assert who_is(served, cookie) == 200
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("Your token").wait_for()
-    assert page.evaluate("sessionStorage.length") == 0
-    ended = httpx.get(
-        served.url.replace("console/", "tokens"), headers={"Authorization": f"Bearer {session}"}, trust_env=False
-    )
-    assert ended.status_code == 403
+    assert page.evaluate("sessionStorage.length + Object.keys(localStorage).filter((k) => /session/.test(k)).length") == 0
+    assert page.context.cookies() == []
+    assert who_is(served, cookie) == 403
+
+
+def who_is(served: ConsoleServer, cookie: dict[str, Any]) -> int:
+    """What a session's cookie is answered."""
+    shown = {
+        "Cookie": f"{cookie['name']}={cookie['value']}",
+        "Baton-Session": cookie["name"].removeprefix("__Host-baton-"),
+        "Sec-Fetch-Site": "same-origin",
+    }
+    return httpx.get(served.url.replace("console/", "tokens"), headers=shown, trust_env=False).status_code
 
 
 KEPT_BY_THE_BROWSER = """async () => {
-  const token = JSON.parse(sessionStorage.getItem("baton.session")).token;
+  const session = JSON.parse(sessionStorage.getItem("baton.session")).id;
   const all = performance.getEntriesByType("resource").map((each) => each.name);
   const asked = all.filter((name) => !name.includes("/console/"));
   const found = await Promise.all(asked.map((name) =>
-    fetch(name, { cache: "only-if-cached", mode: "same-origin", headers: { Authorization: `Bearer ${token}` } })
+    fetch(name, { cache: "only-if-cached", mode: "same-origin", headers: { "Baton-Session": session } })
       .then((answer) => answer.ok, () => false)));
   return [asked.length, found.filter(Boolean).length];
 }"""
@@ -94,7 +104,7 @@ def test_a_link_that_is_opened_in_a_tab_of_the_console_asks_as_well(
     assert code not in signed_in.url
 
 
-def test_a_link_changes_who_is_signed_in_only_if_that_is_wanted(
+def test_a_link_changes_whose_a_tab_is_only_if_that_is_wanted(
     signed_in: Any, served: ConsoleServer, expect: Any
 ) -> None:
     def follow() -> None:
@@ -103,24 +113,22 @@ def test_a_link_changes_who_is_signed_in_only_if_that_is_wanted(
         signed_in.goto(f"{served.url}#code={code}")
         signed_in.get_by_role("heading", name="Sign in by this link?").wait_for()
 
-    before = signed_in.evaluate("JSON.parse(sessionStorage.getItem('baton.session')).token")
+    (before,) = signed_in.context.cookies()
     follow()
     signed_in.get_by_role("button", name="Keep as it is").click()
     expect(signed_in.get_by_title("Signed in")).to_contain_text("alice")
     follow()
     signed_in.get_by_role("button", name="Sign in by the link").click()
     expect(signed_in.get_by_title("Signed in")).to_contain_text("mallory")
-    ended = httpx.get(
-        served.url.replace("console/", "tokens"), headers={"Authorization": f"Bearer {before}"}, trust_env=False
-    )
-    assert ended.status_code == 403
+    assert who_is(served, before) == 200  # in other tabs
 
 
-def test_a_session_is_renewed_while_the_page_is_looked_at(signed_in: Any) -> None:
+def test_a_session_is_renewed_while_a_tab_is_open(signed_in: Any) -> None:
     soon = "new Date(Date.now() + 60_000).toISOString()"
     signed_in.evaluate(
-        "() => { const kept = JSON.parse(sessionStorage.getItem('baton.session'));"
-        f" sessionStorage.setItem('baton.session', JSON.stringify({{...kept, expires_at: {soon}}})); }}"
+        "() => { const key = Object.keys(localStorage).find((each) => each.startsWith('baton.session '));"
+        " const kept = JSON.parse(localStorage.getItem(key));"
+        f" localStorage.setItem(key, JSON.stringify({{...kept, expires_at: {soon}}})); }}"
     )
     with signed_in.expect_response("**/sessions/renew") as renewed:
         signed_in.reload()

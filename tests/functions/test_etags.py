@@ -52,7 +52,10 @@ def test_all_that_is_read_has_a_tag_of_the_callers_own(gateway: Gateway, world: 
         return
     tag = first.headers["ETag"]
     assert TAG.fullmatch(tag)
-    assert (first.headers["Cache-Control"], first.headers["Vary"]) == ("private, no-cache", "Authorization")
+    assert (first.headers["Cache-Control"], first.headers["Vary"]) == (
+        "private, no-cache",
+        "Accept, Authorization, Baton-Session",
+    )
     known = again(gateway, ALICE, path, f'"theirs", {tag}', query)
     assert (known.status, known.text, known.headers["ETag"]) == (304, "", tag)
     assert known.headers["Cache-Control"] == "private, no-cache"

@@ -35,7 +35,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": "gateway-1",
 }
-TAGGED = {("Cache-Control", "private, no-cache"), ("Vary", "Authorization")}
+TAGGED = {("Cache-Control", "private, no-cache"), ("Vary", "Accept, Authorization, Baton-Session")}
 SCOPES = {"human": "act_as", "service": "act_as", "agent": ""}
 
 CREW: dict[str, dict[str, Any]] = {

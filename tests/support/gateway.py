@@ -64,7 +64,8 @@ def sent(answer: dict[str, Any]) -> Sent:
     """A function's answer, as the gateway sends it."""
     text = answer.get("body", "")
     content = base64.b64decode(text) if answer.get("isBase64Encoded") else text.encode()
-    return Sent(answer["statusCode"], answer["headers"].items(), content)
+    cookies = [("Set-Cookie", each) for each in answer.get("cookies", ())]
+    return Sent(answer["statusCode"], [*answer["headers"].items(), *cookies], content)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ MEANINGS = {
     201: "Created",
     202: "Taken: no body",
     204: "Done, or nothing to claim: no body",
+    303: "For a browser, which wants `text/html` and shows no token: the page of the console that shows it",
     304: "What the caller has still holds: no body",
     400: "The body isn't JSON as Baton takes it: one object, UTF-8, at most 16 levels deep, no NaN, no duplicate keys",
     401: "No token",
@@ -104,6 +105,19 @@ MCP_MEANINGS = {
     422: "The query is wrong",
 }
 _LICENSE = {"name": "MIT", "identifier": "MIT"}
+SESSION = (
+    "A page of the console names its session (`session_id`), and the browser adds the cookie "
+    "`__Host-baton-<session_id>` and `Sec-Fetch-Site: same-origin`: both are needed. With `Authorization` it means "
+    "nothing."
+)
+BATON_SESSION = {
+    "name": "Baton-Session",
+    "in": "header",
+    "description": "`new`: the browser keeps the session in a cookie. For pages of this origin; 403 "
+    "`foreign_origin` to others.",
+    "schema": {"const": "new"},
+}
+OPEN_SESSIONS = {"/sessions", "/sessions/redeem"}
 IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
@@ -117,6 +131,7 @@ CACHE_CONTROL = {
     "making it anew. Without it, or with anything else, the answer is of now. Only for callers that read everything.",
     "schema": {"type": "string"},
 }
+LOCATION = {"Location": {"description": "Relative to the address asked.", "schema": {"type": "string"}}}
 ETAG = {"ETag": {"description": "Weak, and of the caller's own view.", "schema": {"type": "string"}}}
 PARAMETERS = {
     "RequestId": REQUEST_ID,
@@ -124,6 +139,7 @@ PARAMETERS = {
     "NotionSignature": SIGNATURE,
     "IfNoneMatch": IF_NONE_MATCH,
     "CacheControl": CACHE_CONTROL,
+    "BatonSession": BATON_SESSION,
     **MCP_HEADERS,
 }
 # An operation has the tag of its subject, which is the folder of its handler; of another function, the one below.
@@ -189,11 +205,12 @@ def document() -> dict[str, Any]:
         "info": {"title": "Baton", "version": "0.1.0", "description": INTRODUCTION, "license": _LICENSE},
         "servers": SERVERS,
         "tags": [{"name": name, "description": what} for name, what in TAGS.items()],
-        "security": [{"token": []}],
+        "security": [{"token": []}, {"session": []}],
         "paths": paths,
         "components": {
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "`baton_<id>_<secret>`"},
+                "session": {"type": "apiKey", "in": "header", "name": "Baton-Session", "description": SESSION},
             },
             "parameters": PARAMETERS,
             "responses": _all_refusals(schemas),
@@ -227,6 +244,8 @@ def _operation(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
         operation["requestBody"] = {"required": is_required, "content": content}
     if not route.needs_token:
         operation["security"] = []
+    elif _kind_of(route) == "mcp":
+        operation["security"] = [{"token": []}]
     operation["responses"] = _responses(route, schemas)
     return {name: value for name, value in operation.items() if value != ""}
 
@@ -253,6 +272,7 @@ def _parameters(route: Endpoint, schemas: Schemas) -> list[dict[str, Any]]:
         "NotionSignature": _is_signed(route),
         "IfNoneMatch": route.is_tagged,
         "CacheControl": route.made_of_tasks,
+        "BatonSession": route.path in OPEN_SESSIONS,
     }
     if route.needs_token and _kind_of(route) == "mcp":
         named |= dict.fromkeys(MCP_HEADERS, True)
@@ -296,6 +316,8 @@ def _responses(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
     if route.is_tagged:
         found["200"]["headers"] = ETAG
         found["304"] = {"description": MEANINGS[304], "headers": ETAG}
+    if route.page is not None:
+        found["303"] = {"description": MEANINGS[303], "headers": LOCATION}
     refusals |= {str(status): {"$ref": f"#/components/responses/problem-{status}"} for status in refused}
     if _is_signed(route):
         refusals["401"] = {"$ref": "#/components/responses/unsigned-401"}

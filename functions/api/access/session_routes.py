@@ -1,12 +1,15 @@
-"""Sessions: short-lived tokens for people at a browser, opened with a token or with a code."""
+"""Sessions: short-lived tokens for people at a browser, opened with a token or with a code. A browser keeps one in a
+cookie if it is asked to (docs/decisions/101-a-session-that-no-page-can-read.md)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 from pydantic import StringConstraints
 
 from api.access import session_views as views
+from baton.domain.access.token import Token
 from baton.ports.deps import Deps
 from baton.services.access.open_session import (
     look_at_session_code,
@@ -15,7 +18,7 @@ from baton.services.access.open_session import (
     redeem_session_code,
 )
 from baton.services.access.renew_session import renew_session
-from rest import answers, models, routing
+from rest import answers, models, routing, session_cookie
 
 routes = routing.Routes()
 
@@ -38,8 +41,13 @@ class RedeemRequest(models.Body):
 def open_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
     """Exchange a token for a session: a token of the same human that lasts for 15 minutes and is renewed while it is in
     use, for at most 12 hours. It ends with the token it was opened with, is listed and revoked as tokens are, and opens
-    no further session. Its text is shown once; a lost answer leaves a session that ends by itself."""
-    return answers.created(views.new_session(*open_session(deps, call.by)))
+    no further session. Its text is shown once; a lost answer leaves a session that ends by itself.
+
+    With `Baton-Session: new`, which a page of this origin sends, the browser keeps it in a cookie that no page can
+    read, and `session_token` is null. Such a session lasts for 4 hours without a renewal. Requests name it by
+    `Baton-Session: <session_id>`.
+    """
+    return _opened(deps, call, *open_session(deps, call.by, in_cookie=call.wants_cookie))
 
 
 @routes.post(
@@ -50,8 +58,8 @@ def open_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> ans
     is_idempotent=False,
 )
 def renew_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
-    """Let the calling session last for another 15 minutes, within its 12 hours. 409 `not_a_session` for any other
-    token."""
+    """Let the calling session last for another 15 minutes (4 hours in a cookie), within its 12 hours. 409
+    `not_a_session` for any other token."""
     return answers.ok(views.renewed_session(renew_session(deps, call.by)))
 
 
@@ -81,7 +89,16 @@ def redeem_a_session_code(deps: Deps, call: routing.Call[RedeemRequest, None]) -
     a session; everybody else is refused with 403 `code_refused`, whatever the reason.
 
     Whoever didn't make the code looks first: with `look` the answer is 200 with whose session it would be, in which
-    workspace, and nothing happens. A page asks by it before it signs anybody in."""
+    workspace, and nothing happens. A page asks by it before it signs anybody in. `Baton-Session: new` as in `POST
+    /sessions`."""
     if call.body.look:
         return answers.ok(views.session_offer(*look_at_session_code(deps, call.body.code)))
-    return answers.created(views.new_session(*redeem_session_code(deps, call.body.code)))
+    return _opened(deps, call, *redeem_session_code(deps, call.body.code, in_cookie=call.wants_cookie))
+
+
+def _opened(deps: Deps, call: routing.Call[Any, None], session: Token, text: str) -> answers.Answer:
+    """The secret is in the answer or in the cookie, and never in both."""
+    if not call.wants_cookie:
+        return answers.created(views.new_session(session, text))
+    cookie = session_cookie.kept(session, text, deps.clock.now())
+    return replace(answers.created(views.new_session(session, None)), cookies=(cookie,))

@@ -29,10 +29,10 @@ class RenewedSession(TypedDict):
 
 
 class NewSession(RenewedSession):
-    """``session_token``: goes into `Authorization`, as any token does, and is never shown again. ``session_id`` is the
-    id that `DELETE /tokens/{token_id}` ends it by."""
+    """``session_token``: goes into `Authorization`, as any token does, and is never shown again; null if the browser
+    keeps it in a cookie. ``session_id`` is the id that `DELETE /tokens/{token_id}` ends it by."""
 
-    session_token: str
+    session_token: str | None
     principal: HumanPrincipal
 
 
@@ -58,7 +58,7 @@ def renewed_session(session: Token) -> RenewedSession:
     }
 
 
-def new_session(session: Token, text: str) -> NewSession:
+def new_session(session: Token, text: str | None) -> NewSession:
     return {**renewed_session(session), "session_token": text, "principal": _human(session)}
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from api.access import views
 from baton.domain.access.principal import SCOPES, PrincipalKind
 from baton.ports.deps import Deps
 from baton.services.access.issue_token import TokenRequest, issue_token, read_tokens, revoke_token
-from rest import answers, models, pages, routing
+from rest import answers, models, pages, routing, session_cookie
 
 routes = routing.Routes()
 
@@ -48,4 +49,6 @@ def list_tokens(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answe
 @routes.delete("/tokens/{token_id}", answers={200: views.TokenView}, only=routing.human("revoke a token"))
 def delete_token(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """Revoke a token: it is refused from the next request on. Revoking twice changes nothing."""
-    return answers.ok(views.token_view(revoke_token(deps, call.by, call.params["token_id"])))
+    revoked = revoke_token(deps, call.by, call.params["token_id"])
+    dropped = (session_cookie.dropped(revoked.id),) if revoked.in_cookie else ()
+    return replace(answers.ok(views.token_view(revoked)), cookies=dropped)

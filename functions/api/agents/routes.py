@@ -55,7 +55,7 @@ def import_capabilities(deps: Deps, call: routing.Call[requests.AgentImport, Non
     return answers.ok({"items": list(map(views.imported_agent_view, imported))})
 
 
-@routes.get("/agents/{slug}", answers={200: views.WholeAgentView})
+@routes.get("/agents/{slug}", answers={200: views.WholeAgentView}, page="/agents/{slug}")
 def get_agent(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One agent, and its liveness.
 

@@ -52,7 +52,7 @@ def list_tools(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answer
     return answers.ok(pages.fitting(call, page, lambda details: str(details.tool.name), tool_view))
 
 
-@routes.get("/tools/{name}", answers={200: ToolView})
+@routes.get("/tools/{name}", answers={200: ToolView}, page="/tools/{name}")
 def get_tool(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One tool."""
     return answers.ok(tool_view(read_tool(deps, call.by, call.params["name"])))

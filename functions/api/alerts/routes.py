@@ -10,7 +10,7 @@ from pydantic import StringConstraints
 from api.alerts import views
 from baton.domain.alerts.alert import MAX_MESSAGE, AlertState, Severity
 from baton.ports.deps import Deps
-from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
+from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert, snooze_alert
 from baton.services.alerts.list_alerts import AlertFilter, find_alert, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from rest import answers, models, pages, routing
@@ -31,9 +31,18 @@ class AlertNote(models.Body):
     note: models.Reason | None = None
 
 
+class Snooze(models.Body):
+    """``until``: null ends it."""
+
+    until: models.Instant | None
+
+
 class AlertQuery(models.PageQuery):
+    """``snoozed``: only those that are put off now, or only the others."""
+
     state: Literal["open", "acknowledged", "resolved"] | None = None
     task_id: models.Id | None = None
+    snoozed: Literal["true", "false"] | None = None
 
 
 @routes.post("/alerts", body=models.strict(NewAlert), answers={201: views.AlertView}, refusals=(404,))
@@ -53,11 +62,13 @@ def create_alert(deps: Deps, call: routing.Call[NewAlert, None]) -> answers.Answ
 def list_all_alerts(deps: Deps, call: routing.Call[None, AlertQuery]) -> answers.Answer:
     """Alerts, newest first. A page may be shorter than `limit` and still have a next one."""
     state = None if call.query.state is None else AlertState(call.query.state)
-    page = list_alerts(deps, call.by, AlertFilter(state, call.query.task_id), call.query.limit, pages.cursor_of(call))
+    snoozed = None if call.query.snoozed is None else call.query.snoozed == "true"
+    filters = AlertFilter(state, call.query.task_id, snoozed)
+    page = list_alerts(deps, call.by, filters, call.query.limit, pages.cursor_of(call))
     return answers.ok(pages.listing(call, page, partial(views.alert_view, deps)))
 
 
-@routes.get("/alerts/{alert_id}", answers={200: views.AlertView})
+@routes.get("/alerts/{alert_id}", answers={200: views.AlertView}, page="/alerts?alert={alert_id}")
 def get_alert(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One alert."""
     return answers.ok(views.alert_view(deps, find_alert(deps, call.by, call.params["alert_id"])))
@@ -87,4 +98,20 @@ def acknowledge_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> ans
 def resolve_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> answers.Answer:
     """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged."""
     alert = resolve_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
+    return answers.ok(views.alert_view(deps, alert))
+
+
+@routes.post(
+    "/alerts/{alert_id}/snooze",
+    body=models.strict(Snooze),
+    answers={200: views.AlertView},
+    only=routing.human("snooze an alert"),
+)
+def snooze_an_alert(deps: Deps, call: routing.Call[Snooze, None]) -> answers.Answer:
+    """Put an alert off until a time, at most 30 days ahead.
+
+    It keeps its state, and is there again by itself; `until: null` brings it back at once. One that was resolved is
+    answered unchanged.
+    """
+    alert = snooze_alert(deps, call.by, call.params["alert_id"], call.body.until, call.idempotency_key)
     return answers.ok(views.alert_view(deps, alert))

@@ -14,7 +14,8 @@ from rest.shape import ViewShape
 
 class AlertView(TypedDict):
     """``kind``: a task's flag if Baton raised the alert, else the caller's own name for it. ``raised_by``: the caller,
-    or the principal whose change of the task made Baton raise it. ``note``: from the human who handled it."""
+    or the principal whose change of the task made Baton raise it. ``snoozed_until``: while it is ahead, nobody needs to
+    see it. ``note``: from the human who handled it."""
 
     id: str
     state: Literal["open", "acknowledged", "resolved"]
@@ -29,6 +30,9 @@ class AlertView(TypedDict):
     acknowledged_by: str | None
     resolved_at: str | None
     resolved_by: str | None
+    snoozed_until: str | None
+    snoozed_at: str | None
+    snoozed_by: str | None
     note: str | None
     version: int
 

@@ -47,7 +47,7 @@ def list_all_conversations(deps: Deps, call: routing.Call[None, requests.Convers
     return answers.ok(pages.listing(call, page, views.listed_conversation))
 
 
-@routes.get("/conversations/{conversation_id}", answers={200: views.ConversationView})
+@routes.get("/conversations/{conversation_id}", answers={200: views.ConversationView}, page="/chat/{conversation_id}")
 def get_conversation(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One conversation: the agent that holds it, its tasks, and its usage so far."""
     return answers.ok(views.conversation_view(see_conversation(deps, call.by, call.params["conversation_id"])))

@@ -47,7 +47,12 @@ def list_manual_reviews(deps: Deps, call: routing.Call[None, ReviewQuery]) -> an
     return answers.ok(pages.listing(call, page, partial(views.review_view, deps)))
 
 
-@routes.get("/manual-reviews/{review_id}", query=models.query(models.PageQuery), answers={200: views.WholeReview})
+@routes.get(
+    "/manual-reviews/{review_id}",
+    query=models.query(models.PageQuery),
+    answers={200: views.WholeReview},
+    page="/reviews/{review_id}",
+)
 def get_manual_review(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """One manual review, with the note of each request, and the whole message that a release hands off.
 

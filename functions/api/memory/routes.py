@@ -41,7 +41,7 @@ def list_blackboard(deps: Deps, call: routing.Call[None, requests.EntryQuery]) -
     return answers.ok(pages.fitting(call, page, lambda entry: entry.id, views.entry_view))
 
 
-@routes.get("/blackboard/{entry_id}", answers={200: views.WholeEntryView})
+@routes.get("/blackboard/{entry_id}", answers={200: views.WholeEntryView}, page="/memory/{entry_id}")
 def get_entry(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One entry with its trail, also after it was withdrawn or deleted."""
     return answers.ok(views.whole_entry_view(readable_entry(deps, call.by, call.params["entry_id"])))

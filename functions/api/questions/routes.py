@@ -38,7 +38,11 @@ def list_task_questions(deps: Deps, call: routing.Call[None, models.PageQuery]) 
     return answers.ok(pages.listing(call, page, lambda each: _shown(deps, call.by, each)))
 
 
-@routes.get("/tasks/{task_id}/questions/{question_id}", answers={200: views.WholeQuestion})
+@routes.get(
+    "/tasks/{task_id}/questions/{question_id}",
+    answers={200: views.WholeQuestion},
+    page="/approvals?question={question_id}&of={task_id}",
+)
 def get_question(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One question, with what people said, and the last approval of the same tool to compare it with."""
     question, last = find_question(deps, call.by, call.task_id, call.params["question_id"])

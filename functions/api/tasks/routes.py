@@ -54,7 +54,7 @@ def tag_of_task(deps: Deps, call: routing.Call[None, None]) -> str:
     return etags.tag_of(call.by, deps.release, deps.public_url, read_stamp(deps, call.by, call.task_id))
 
 
-@routes.get("/tasks/{task_id}", answers={200: task_views.WholeTask}, tag=tag_of_task)
+@routes.get("/tasks/{task_id}", answers={200: task_views.WholeTask}, tag=tag_of_task, page="/tasks/{task_id}")
 def get_task(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One task with its output, failure and recoveries, its input and its usage."""
     details, usage = read_task(deps, call.by, call.task_id)

@@ -2,7 +2,9 @@
 import { html, render } from "./lib.js";
 import { keepListening } from "./core/bell.js";
 import { rung } from "./core/live.js";
-import { isLeaving, isSignedIn, keepAlive, sessionId } from "./core/session.js";
+import { keepTelling } from "./core/told.js";
+import { keepCounting } from "./core/waiting.js";
+import { begin, isLeaving, isSignedIn, sessionId } from "./core/session.js";
 import "./core/theme.js";
 import { Asking } from "./ui/ask.js";
 import { Batches } from "./ui/batch.js";
@@ -17,8 +19,10 @@ function App() {
   return html`${page}<${Asking} /><${Batches} />`;
 }
 
-keepAlive();
+await begin();
 keepListening(rung);
+keepCounting();
+keepTelling();
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 root.replaceChildren();
 render(html`<${App} />`, root);

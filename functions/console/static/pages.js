@@ -26,6 +26,7 @@ export const PAGES = [
   { path: "/memory/:id", title: "Entry", within: "/memory", load: () => import("./pages/entry.js") },
   { path: "/settings", title: "Settings", key: "e", place: "Workspace", load: () => import("./pages/settings.js") },
   { path: "/tracker", title: "Tracker", key: "p", place: "Workspace", load: () => import("./pages/tracker.js") },
+  { path: "/notifications", title: "Notifications", place: "Workspace", load: () => import("./pages/told.js") },
   { path: "/tokens", title: "Tokens", key: "k", place: "Workspace", load: () => import("./pages/tokens.js") },
 ];
 

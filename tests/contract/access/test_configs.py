@@ -11,6 +11,7 @@ import pytest
 from baton.adapters.dynamodb import keys
 from baton.domain import errors
 from baton.domain.access.principal import PrincipalKind
+from baton.domain.access.token import credentials_from
 from baton.services.access.authenticate import admit
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
@@ -200,7 +201,7 @@ def test_who_is_refused_gets_no_ports(rig: Rig) -> None:
         caller.enter()
     caller.revoke()
     with pytest.raises(errors.TokenRefused):
-        admit(rig.world.deps, caller.header)
+        admit(rig.world.deps, credentials_from(caller.header))
 
 
 def test_the_ports_of_a_request_are_at_the_version_that_its_token_was_judged_under(rig: Rig) -> None:
@@ -208,7 +209,7 @@ def test_the_ports_of_a_request_are_at_the_version_that_its_token_was_judged_und
     for _ in range(3):
         caller.enter()
     rig.store.settings.of(WORKSPACE)
-    deps, by = admit(rig.world.deps, caller.header)
+    deps, by = admit(rig.world.deps, credentials_from(caller.header))
     change_settings(rig.other().deps, human(), {"escalation_cap": 3})
     assert deps.store.settings.of(by.workspace).escalation_cap == 2
-    assert admit(rig.world.deps, caller.header)[0].store.settings.of(by.workspace).escalation_cap == 3
+    assert admit(rig.world.deps, credentials_from(caller.header))[0].store.settings.of(by.workspace).escalation_cap == 3

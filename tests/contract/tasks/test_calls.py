@@ -10,6 +10,7 @@ import pytest
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.access.principal import PrincipalKind
+from baton.domain.access.token import credentials_from
 from baton.domain.agents.agent import Runtime
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.handoffs.workflow import JobKind
@@ -255,7 +256,7 @@ def test_who_calls_is_one_small_reading_before_all_others(rig: Rig) -> None:
 
     def asked(act: Callable[[Store], Any]) -> list[str]:
         def ask() -> None:
-            act(admit(rig.world.deps, f"Bearer {text}")[0].store)
+            act(admit(rig.world.deps, credentials_from(f"Bearer {text}"))[0].store)
 
         return rig.count(ask)
 
@@ -279,7 +280,7 @@ def test_a_session_is_read_as_a_token_is(rig: Rig) -> None:
 
     def asked(text: str) -> list[list[str]]:
         def ask() -> None:
-            admit(rig.world.deps, f"Bearer {text}")[0].store.tasks.load(WORKSPACE, task_id)
+            admit(rig.world.deps, credentials_from(f"Bearer {text}"))[0].store.tasks.load(WORKSPACE, task_id)
 
         return [rig.count(ask) for _ in range(4)]
 

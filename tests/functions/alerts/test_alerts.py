@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from baton.domain import times
+from baton.domain.alerts.alert import MAX_SNOOZE_DAYS
 from baton.services.tasks.sweep import sweep
 from support.gateway import Gateway
 from support.worlds.world import World, agent, human, service
@@ -41,6 +44,7 @@ def test_whoever_works_here_raises_an_alert_and_anybody_here_reads_it(world: Wor
         "raised_by": by.key,
         "raised_at": alert["raised_at"],
         **dict.fromkeys(("acknowledged_at", "acknowledged_by", "resolved_at", "resolved_by", "note")),
+        **dict.fromkeys(("snoozed_until", "snoozed_at", "snoozed_by")),
         "version": 1,
     }
     assert gateway.get(agent("auditor"), f"/alerts/{alert['id']}").json == alert
@@ -193,3 +197,48 @@ def test_longest_message_is_kept_exactly(gateway: Gateway) -> None:
     message = "Ü🔎\n" * 666 + "xx"
     alert = raised(gateway, message=message)
     assert gateway.get(ALICE, f"/alerts/{alert['id']}").json["message"] == message
+
+
+def later(world: World, seconds: float) -> str:
+    return times.rfc3339(world.clock.now() + timedelta(seconds=seconds))
+
+
+def test_a_snoozed_alert_comes_back_by_itself(world: World, gateway: Gateway) -> None:
+    put_off, other = raised(gateway)["id"], raised(gateway)["id"]
+    until = later(world, 600)
+    snoozed = gateway.post(BOB, f"/alerts/{put_off}/snooze", {"until": until}).json
+    assert (snoozed["state"], snoozed["snoozed_until"], snoozed["snoozed_by"]) == ("open", until, BOB.key)
+    assert snoozed["snoozed_at"] == times.rfc3339(world.clock.now())
+    assert found(gateway, "state=open&snoozed=false") == [other]
+    assert found(gateway, "snoozed=true") == [put_off]
+    assert set(found(gateway, "state=open")) == {put_off, other}
+    world.clock.advance(599.999)
+    assert found(gateway, "state=open&snoozed=false") == [other]
+    world.clock.advance(0.001)
+    assert set(found(gateway, "state=open&snoozed=false")) == {put_off, other}
+
+
+def test_a_snooze_is_taken_back_and_changed(world: World, gateway: Gateway) -> None:
+    path = f"/alerts/{raised(gateway)['id']}/snooze"
+    gateway.post(ALICE, path, {"until": later(world, 600)})
+    again = gateway.post(BOB, path, {"until": None}).json
+    assert (again["snoozed_until"], again["snoozed_by"], again["version"]) == (None, BOB.key, 3)
+
+
+@pytest.mark.parametrize("seconds", [-1, 0, MAX_SNOOZE_DAYS * 86_400 + 1])
+def test_a_snooze_lies_ahead_and_not_too_far(world: World, gateway: Gateway, seconds: float) -> None:
+    reply = gateway.post(ALICE, f"/alerts/{raised(gateway)['id']}/snooze", {"until": later(world, seconds)})
+    assert (reply.status, reply.fields) == (422, ["until"])
+
+
+def test_longest_snooze_and_a_resolved_alert(world: World, gateway: Gateway) -> None:
+    path, until = f"/alerts/{raised(gateway)['id']}", later(world, MAX_SNOOZE_DAYS * 86_400)
+    assert gateway.post(ALICE, f"{path}/snooze", {"until": until}).json["snoozed_until"] == until
+    resolved = gateway.post(ALICE, f"{path}/resolve").json
+    assert gateway.post(ALICE, f"{path}/snooze", {"until": None}).json == resolved
+
+
+@pytest.mark.parametrize("by", [SCOUT, service()])
+def test_only_a_human_snoozes(world: World, gateway: Gateway, by: Any) -> None:
+    reply = gateway.post(by, f"/alerts/{raised(gateway)['id']}/snooze", {"until": later(world, 60)})
+    assert (reply.status, reply.code) == (403, "human_required")

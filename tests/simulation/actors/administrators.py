@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import PrincipalKind
-from baton.domain.access.token import Token
+from baton.domain.access.token import Token, credentials_from
 from baton.domain.agents.route import Mode
 from baton.domain.errors import TokenRefused
 from baton.domain.handoffs.handoff_message import message_from
@@ -187,7 +187,7 @@ class Administrator:
 
         def enter() -> None:
             with suppress(TokenRefused):
-                admit(sim.deps, f"Bearer {self._tokens[token_id]}")
+                admit(sim.deps, credentials_from(f"Bearer {self._tokens[token_id]}"))
                 sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
                 is_over = was_over and sim.oracle.sessions.is_over(token_id)
                 sim.oracle.verdict.must(not is_over, "token {} is taken, and was over", token_id)

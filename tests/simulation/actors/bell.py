@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import PrincipalKind
+from baton.domain.access.token import credentials_from
 from baton.domain.bell.listener import topic_of
 from baton.domain.errors import BatonError, Busy
 from baton.services.access.authenticate import admit
@@ -64,7 +65,7 @@ class Ear:
         line = sim.connections.line(topic, token_id)
         if by_ticket:
             return self._by_ticket(line, text)
-        return self._opened(line, lambda: admit(sim.deps, f"Bearer {text}"))
+        return self._opened(line, lambda: admit(sim.deps, credentials_from(f"Bearer {text}")))
 
     def look(self, line: Line) -> bool:
         """Asks what it has missed; the answer is heard as a ring is. False where the connection is over by that."""
@@ -129,7 +130,7 @@ class Ear:
         sim = self._sim
 
         def make() -> tuple[Any, str]:
-            deps, by = admit(sim.deps, f"Bearer {text}")
+            deps, by = admit(sim.deps, credentials_from(f"Bearer {text}"))
             return make_ticket(deps, by)
 
         made = self._context.look(make)

@@ -174,6 +174,7 @@ EXPECTED: dict[str, Row] = {
     "get_alert": read(),
     "acknowledge_an_alert": by_human("200+"),
     "resolve_an_alert": by_human("200+"),
+    "snooze_an_alert": by_human("200+"),
     # The blackboard: for everybody here, but services that don't act for agents
     "create_entry": Row(elsewhere="201", own="201", other="201", act_as="201", service="201", human="201"),
     "list_blackboard": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),

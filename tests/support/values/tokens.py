@@ -10,7 +10,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.access.token import Token, digest, spell
+from baton.domain.access.token import Token, credentials_from, digest, spell
 from baton.ports.deps import Deps
 from baton.services.access.authenticate import admit
 from support.clock import NOON
@@ -47,7 +47,7 @@ def give_token(dynamo: FakeDynamo, by: Principal) -> None:
 def who(deps: Deps, header: str) -> Principal | None:
     """Returns the principal that the header admits, as a request without effects would; None if it admits nobody."""
     try:
-        return admit(deps, header)[1]
+        return admit(deps, credentials_from(header))[1]
     except errors.TokenRefused:
         return None
 

@@ -219,6 +219,7 @@ class PopulatedWorkspace:
             "release_held_claim": {"fence": self.held["claim"]["fence"], "reason": "it hangs"},
             "wait_answers": {"claim_id": self.claim_id, "questions": [self.question["id"]]},
             "use_an_approval": {"claim_id": self.claim_id, "digest": self.approval["digest"]},
+            "snooze_an_alert": {"until": None},
             "put_tool": {"config": {"target_agent": "runner"}},
             "preview_a_tool": {"config": {"target_agent": "runner"}},
             "split": {"parts": [{"summary": WORD}, {"summary": "the rest"}]},

@@ -8,7 +8,7 @@ import pytest
 
 from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.access.session import CODE_SECONDS, LONGEST_SESSION_SECONDS, MAX_SESSIONS, SESSION_SECONDS
-from baton.domain.access.token import Token
+from baton.domain.access.token import Token, credentials_from
 from baton.domain.errors import (
     CodeRefused,
     HumanNeeded,
@@ -133,11 +133,11 @@ def test_a_session_ends_with_its_token_in_every_process(world: World) -> None:
 
 def test_a_session_is_no_more_renewed_once_its_token_is_revoked(world: World) -> None:
     session, text = session_in(world)
-    _, by = admit(world.deps, f"Bearer {text}")
+    _, by = admit(world.deps, credentials_from(f"Bearer {text}"))
     assert by.token_id == session.id
     revoke_token(world.deps, human(), session.session_of or "")
     with pytest.raises(TokenRefused):
-        admit(world.deps, f"Bearer {text}")
+        admit(world.deps, credentials_from(f"Bearer {text}"))
 
 
 # Who, and how many

@@ -17,6 +17,7 @@ CALLS = (
         query=(
             Param("state", "Only these.", choices=("open", "acknowledged", "resolved")),
             Param("task_id", "Of a task.", flag="task"),
+            Param("snoozed", "Those that are put off now, or the others.", choices=("true", "false")),
         ),
         columns="id:ID severity:Severity state:State kind:Kind raised_at:Age task_id:Task message:Message",
         is_paged=True,
@@ -36,6 +37,14 @@ CALLS = (
         said=STATED,
     ),
     RequestCommand("ack", "POST", "/alerts/{alert_id}/acknowledge", "Say that it was seen.", body=(NOTE,), said=STATED),
+    RequestCommand(
+        "snooze",
+        "POST",
+        "/alerts/{alert_id}/snooze",
+        "Put it off until a time.",
+        body=(Param("until", "When it is there again.", "future", is_required=True),),
+        said="{id} is put off until {snoozed_until}",
+    ),
     RequestCommand("resolve", "POST", "/alerts/{alert_id}/resolve", "Close it.", body=(NOTE,), said=STATED),
 )
 

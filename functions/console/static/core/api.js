@@ -25,8 +25,9 @@ export class Problem extends Error {
   }
 }
 
-/** What a request is sent with; the session sets it. @type {{token: () => string | null, refused: (token: string | null) => void}} */
-export const credentials = { token: () => null, refused: () => {} };
+/** In whose name a request is sent, by the id of a session, whose secret the browser adds; the session sets it.
+ * @type {{session: () => string | null, refused: (session: string, code: string) => void}} */
+export const credentials = { session: () => null, refused: () => {} };
 
 /** `at`: the number of changes known of when it was read. @type {Map<string, {tag: string, body: any, at: number}>} */
 const seen = new Map();
@@ -41,12 +42,12 @@ export const readAnew = () => { changes += 1; };
 /** A read. Asks with the last answer's tag, so an unchanged one costs next to nothing.
  * @param {string} path @param {AbortSignal} [stop] @returns {Promise<Answer>} */
 export async function read(path, stop) {
-  const [known, at, token] = [seen.get(path), changes, credentials.token()];
+  const [known, at, session] = [seen.get(path), changes, credentials.session()];
   const headers = /** @type {Record<string, string>} */ (known ? { "If-None-Match": known.tag, ...(known.at === at ? RECENT : {}) } : {});
   const init = { headers, ...(stop ? { signal: stop } : {}) };
-  const { response, body } = await ofThisSession(token, async () => {
-    const response = await sent("GET", path, init, token);
-    return { response, body: response.status === 304 && known ? known.body : await content(response, token) };
+  const { response, body } = await ofThisSession(session, async () => {
+    const response = await sent("GET", path, init, session);
+    return { response, body: response.status === 304 && known ? known.body : await content(response, session) };
   });
   const tag = response.headers.get("ETag");
   if (response.status === 304 && known) {
@@ -59,27 +60,28 @@ export async function read(path, stop) {
   return { status: response.status, body };
 }
 
-/** @param {string} path @param {AbortSignal} [stop] @returns {Promise<any>} */
-export async function get(path, stop) {
-  return (await read(path, stop)).body;
+/** @param {string} path @param {AbortSignal} [stop] @param {string} [session] in whose name, before this tab is anybody's
+ * @returns {Promise<any>} */
+export async function get(path, stop, session) {
+  return session ? content(await sent("GET", path, stop ? { signal: stop } : {}, session), session) : (await read(path, stop)).body;
 }
 
-/** `leaving`: sent though the page goes away. `token`: whose change it is, "" for nobody's; otherwise that of the session that
+/** `leaving`: sent though the page goes away. `session`: whose change it is, "" for nobody's; otherwise that of the session that
  * is there when it is asked for, also when it is sent again later.
- * @typedef {{key?: string, token?: string, leaving?: boolean}} How */
+ * @typedef {{key?: string, session?: string, leaving?: boolean, headers?: Record<string, string>}} How */
 
 /** A change. A lost answer is asked for again under the same key, so nothing is done twice.
  * @param {Method} method @param {string} path @param {unknown} [body] @param {How} [how] @returns {Promise<any>} */
 export async function change(method, path, body, how = {}) {
-  const token = how.token ?? credentials.token();
-  const isOurs = token === credentials.token();
-  const headers = /** @type {Record<string, string>} */ ({ "Idempotency-Key": how.key || newKey() });
+  const session = how.session ?? credentials.session();
+  const isOurs = session === credentials.session();
+  const headers = /** @type {Record<string, string>} */ ({ ...how.headers, "Idempotency-Key": how.key || newKey() });
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const init = { headers, keepalive: how.leaving === true, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answer = async () => content(await sent(method, path, init, token), token);
-      return await (isOurs ? ofThisSession(token, answer) : answer());
+      const answer = async () => content(await sent(method, path, init, session), session);
+      return await (isOurs ? ofThisSession(session, answer) : answer());
     } catch (error) {
       if (!(error instanceof Problem) || attempt === 4 || !mayRepeat(method, error)) throw unclear(error);
       await pause(1000 * (error.retryAfter ?? 0.3 * 2 ** attempt));
@@ -108,12 +110,12 @@ export function forget() {
 }
 
 /** What a session has asked for is answered to nobody once it is over: what would be said or done then isn't the next person's.
- * @template T @param {string | null} token @param {() => Promise<T>} ask @returns {Promise<T>} */
-async function ofThisSession(token, ask) {
+ * @template T @param {string | null} session @param {() => Promise<T>} ask @returns {Promise<T>} */
+async function ofThisSession(session, ask) {
   try {
     return await ask();
   } finally {
-    if (token !== credentials.token()) await new Promise(() => {});
+    if (session !== credentials.session()) await new Promise(() => {});
   }
 }
 
@@ -123,12 +125,13 @@ function mayRepeat(method, problem) {
   return problem.status === 503 || (method !== "PUT" && (problem.status === 0 || problem.status === 502));
 }
 
-/** @param {Method} method @param {string} path @param {RequestInit} init @param {string | null} token @returns {Promise<Response>} */
-async function sent(method, path, init, token) {
-  const headers = { ...(token ? { Authorization: `Bearer ${token}` } : {}), .../** @type {Record<string, string>} */ (init.headers) };
+/** @param {Method} method @param {string} path @param {RequestInit} init @param {string | null} session @returns {Promise<Response>} */
+async function sent(method, path, init, session) {
+  const headers = { ...(session ? { "Baton-Session": session } : {}), .../** @type {Record<string, string>} */ (init.headers) };
   let response;
   try {
-    response = await fetch(new URL(path.replace(/^\//, ""), ROOT), { ...init, method, headers, credentials: "omit", redirect: "error", cache: "no-store" });
+    const how = /** @type {RequestInit} */ ({ credentials: "same-origin", redirect: "error", cache: "no-store" });
+    response = await fetch(new URL(path.replace(/^\//, ""), ROOT), { ...init, method, headers, ...how });
   } catch (error) {
     if (init.signal?.aborted) throw error;
     isOnline.value = false;
@@ -152,13 +155,13 @@ function exactly(_, value, { source = "" } = {}) {
   return typeof value === "number" && source.length > 15 && String(value) !== source ? rawJSON?.(source) : value;
 }
 
-/** @param {Response} response @param {string | null} token what it was asked with @returns {Promise<any>} */
-async function content(response, token) {
+/** @param {Response} response @param {string | null} session in whose name it was asked @returns {Promise<any>} */
+async function content(response, session) {
   const type = response.headers.get("Content-Type") || "";
   const text = await response.text();
   const body = type.includes("json") ? parsed(text) : text;
   if (response.ok) return body === "" ? null : body;
   const told = typeof body === "object" && body !== null ? body : { title: `The API answered ${response.status}.` };
-  if (response.status === 401 || told.code === "token_refused") credentials.refused(token);
+  if (response.status === 401 || told.code === "token_refused") credentials.refused(session ?? "", String(told.code));
   throw new Problem(response.status, told, Number(response.headers.get("Retry-After")) || undefined);
 }

@@ -35,8 +35,6 @@ export function keepListening(rung) {
 async function listenAgain(stop, rung) {
   let failures = 0;
   for (;;) {
-    await looked(stop);
-    if (stop.aborted) return;
     const over = await listened(stop, rung).catch(() => "failed");
     isHeard.value = false;
     if (stop.aborted) return;
@@ -44,7 +42,10 @@ async function listenAgain(stop, rung) {
     failures = over === "heard" ? 0 : failures + 1;
     if (over === "off") tell("This deployment has no bell: what changes is asked for every two seconds.");
     else if (failures >= TOLD_AFTER && isOnline.value) tell("The bell isn't heard: what changes is asked for every two seconds, until it is.");
+    const isSilent = over === "off" || failures >= TOLD_AFTER;
     await Promise.race([pause(over === "off" ? LONGEST_MS : Math.min(LONGEST_MS, FIRST_MS * 2 ** failures) * (1 + Math.random())), ended(stop)]);
+    if (isSilent) await looked(stop);
+    if (stop.aborted) return;
   }
 }
 

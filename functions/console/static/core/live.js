@@ -176,13 +176,14 @@ function again(wait, isUntold) {
 export const looksSoFar = () => looks.peek();
 
 /** Until what grows is read on: at the page's next look, or without a bell after a while; and until the page is looked at.
- * @param {number} before looks @param {number} milliseconds @param {AbortSignal} stop */
-export async function nextLook(before, milliseconds, stop) {
+ * @param {number} before looks @param {number} milliseconds @param {AbortSignal} stop
+ * @param {boolean} [isForAll] also of a page that nobody sees, while it hears the bell */
+export async function nextLook(before, milliseconds, stop, isForAll = false) {
   let end = () => {};
   await (isHeard.value ? new Promise((/** @type {(_: void) => void} */ done) => {
     end = looks.subscribe((count) => { if (count !== before) done(); });
     stop.addEventListener("abort", () => done(), { once: true });
   }) : pause(milliseconds));
   end();
-  await looked(stop);
+  if (!isForAll || !isHeard.value) await looked(stop);
 }

@@ -1,5 +1,5 @@
 /** Decisions on their way. What the API can't take back waits three seconds before it is sent; who leaves the page or signs out
- * sends it. A decision belongs to who made it: it goes by the token of the session that it was made in, or it is said to be lost. */
+ * sends it. A decision belongs to who made it: it goes in the name of the session that it was made in, or it is said to be lost. */
 import { signal } from "../lib.js";
 import { credentials, newKey, pause } from "./api.js";
 import { onSignOut } from "./session.js";
@@ -14,7 +14,7 @@ const LEAVING_MS = 5000;
 /** Ids of what was decided on here: lists hide them until they are gone, or back. */
 export const decided = signal(/** @type {ReadonlySet<string>} */ (new Set()));
 
-/** @typedef {{key: string, leaving: boolean, token: string}} How what a sent decision is sent with */
+/** @typedef {{key: string, leaving: boolean, session: string}} How what a sent decision is sent with */
 /** @type {Map<number, {text: string, forget: () => void, send: (leaving: boolean) => Promise<unknown>}>} */
 const waiting = new Map();
 /** What was sent and isn't answered yet. @type {Map<Promise<unknown>, string>} */
@@ -22,10 +22,10 @@ const sending = new Map();
 
 addEventListener("pagehide", () => { for (const one of waiting.values()) void one.send(true); });
 
-onSignOut(async (token) => {
+onSignOut(async (id) => {
   const unsent = [...waiting.values()];
   decided.value = new Set();
-  if (token === null) {
+  if (id === null) {
     for (const one of unsent) one.forget();
     const words = [...unsent.map((one) => `Not sent, and as it was: “${one.text}”.`), ...unanswered()];
     sending.clear();
@@ -48,7 +48,7 @@ export function underWay(text, answer) {
 
 /** @param {string[]} ids @param {string} text @param {(how: How) => Promise<unknown>} send */
 export function decideLater(ids, text, send) {
-  const [key, token] = [newKey(), credentials.token() ?? ""];
+  const [key, session] = [newKey(), credentials.session() ?? ""];
   hide(ids);
   const undo = () => { forget(); show(ids); };
   const id = toast(text, { seconds: UNDO_SECONDS, undo });
@@ -59,7 +59,7 @@ export function decideLater(ids, text, send) {
     forget,
     send: (leaving) => {
       forget();
-      return underWay(text, send({ key, leaving, token })).finally(() => setTimeout(() => show(ids), GONE_MS));
+      return underWay(text, send({ key, leaving, session })).finally(() => setTimeout(() => show(ids), GONE_MS));
     },
   });
 }

@@ -1,23 +1,29 @@
-/** Who is signed in. The session's token lives in this tab's `sessionStorage`, and nowhere else. */
+/** Who is signed in, in this tab. A session's secret is in a cookie that no script can read; a tab knows the session's id, and
+ * names it with each request. Tabs share what there is (`sessions.js`): signing out ends it in all of them. */
 import { signal, computed } from "../lib.js";
 import { change, credentials, forget, pause } from "./api.js";
 import { leadTo } from "./router.js";
+import { lastUsed, pin, pinned, session as kept, sessionOf, share, unshare, use } from "./sessions.js";
+import { reader } from "./whose.js";
 
-/** @typedef {{id: string, token: string, expires_at: string, who: string, workspace: string}} Session */
+/** @typedef {import("./sessions.js").Session} Session */
 /** Whom a link signs in. @typedef {{code: string, who: string, workspace: string}} Offer */
 /** What a part of the page does when a session ends: it forgets what it holds of it, and returns what is lost by that, as
- * sentences. `token`: the session's own while it is still good, for what must be sent before; null once it is over.
- * @typedef {(token: string | null) => string[] | Promise<string[]> | void} Ending */
+ * sentences. `id`: the session's while it is still good, for what must be sent before; null once it is over.
+ * @typedef {(id: string | null) => string[] | Promise<string[]> | void} Ending */
 
-const KEY = "baton.session";
 /** A session is renewed once less than this is left of it. */
-const RENEWED_BEFORE_SECONDS = 6 * 60;
+const RENEWED_BEFORE_SECONDS = 2 * 3600;
 const LOOKED_AT_SECONDS = 20;
 /** As long as a person may wait for a sign-out whose requests nothing answers. */
 const LEAVING_MS = 7000;
+const OVER = "Your session is over. Sign in again to go on where you were.";
+const NO_COOKIE = "This browser has no cookie of your session: it was cleared, or the browser takes none. Sign in again.";
+const ELSEWHERE = "Your session is over: it was ended in another tab.";
+const NEW = { "Baton-Session": "new" };
 
 /** @type {import("../vendor/signals.js").Signal<Session | null>} */
-const session = signal(kept());
+const session = signal(null);
 /** Why the reader has to sign in again. */
 export const ended = signal("");
 /** What was decided on and didn't get through before the session ended. */
@@ -42,16 +48,48 @@ export const onSignOut = (ending) => { endings.push(ending); };
 /** `isSame`: the person is the one whose session ended before. @param {(isSame: boolean) => void} beginning */
 export const onSignIn = (beginning) => { beginnings.push(beginning); };
 
-credentials.token = () => session.value?.token ?? null;
-credentials.refused = (token) => {
-  if (!session.value || token !== session.value.token || isLeaving.value) return;
-  void Promise.all(endings.map((ending) => ending(null))).then((found) => tell(found));
-  end("Your session is over. Sign in again to go on where you were.");
+credentials.session = () => session.value?.id ?? null;
+credentials.refused = (id, code) => {
+  if (!session.value || id !== session.value.id || isLeaving.value) return;
+  unshare(id);
+  isOver(code === "not_authenticated" ? NO_COOKIE : OVER);
 };
+
+/** A tab goes on as who it was; a new one as who was there last, or who can read what its link names. */
+export async function begin() {
+  const mine = pinned();
+  const found = mine ? kept(mine.id) ?? sessionOf(mine) : await reader(lastUsed(), location.hash);
+  if (found) enter(found);
+  addEventListener("storage", look);
+  addEventListener("pageshow", look);
+  document.addEventListener("visibilitychange", look);
+  setInterval(look, LOOKED_AT_SECONDS * 1000);
+  look();
+}
+
+/** What other tabs have done, and whether it is time to renew; a tab that nobody sees does it as well. */
+function look() {
+  const mine = session.value;
+  if (isLeaving.value) return;
+  if (!mine) {
+    const again = last && pinned() ? sessionOf(last) : null; // the same person has signed in, in another tab
+    if (again) enter(again);
+    return;
+  }
+  const now = kept(mine.id);
+  if (!now) {
+    isOver(Date.parse(mine.expires_at) > Date.now() ? ELSEWHERE : OVER);
+    return;
+  }
+  if (now.expires_at !== mine.expires_at) session.value = now;
+  if (document.visibilityState === "visible" && document.hasFocus()) use(now.id);
+  const left = (Date.parse(now.expires_at) - Date.now()) / 1000;
+  if (left < RENEWED_BEFORE_SECONDS && now.expires_at < now.ends_at) void renew(now);
+}
 
 /** Exchanges a human's token for a session. Raises Problem for any other token. @param {string} token */
 export async function signIn(token) {
-  keep(await change("POST", "/sessions", {}, { token }));
+  opened(await change("POST", "/sessions", {}, { session: "", headers: { ...NEW, Authorization: `Bearer ${token}` } }));
 }
 
 /** The one-use code of a link, such as the command line makes: out of the address at once. @returns {string | null} */
@@ -63,34 +101,57 @@ export function codeFromAddress() {
 
 /** Whom a code would sign in. It isn't used up by that. @param {string} code @returns {Promise<Offer>} */
 export async function lookAt(code) {
-  const { principal } = await change("POST", "/sessions/redeem", { code, look: true }, { token: "" });
+  const { principal } = await change("POST", "/sessions/redeem", { code, look: true }, { session: "" });
   return { code, who: principal.id, workspace: principal.workspace };
 }
 
-/** Signs in by a code. Whoever was signed in is signed out first. Throws where something of theirs was lost by that: it is
- * told before, and the code is still good. @param {string} code */
-export async function redeem(code) {
-  const wasSignedIn = isSignedIn.value;
-  await signOut();
-  if (wasSignedIn && lost.value.length > 0) throw new Error(`The session before is over. ${lost.value.join(" ")}`);
-  keep(await change("POST", "/sessions/redeem", { code }, { token: "" }));
+/** Signs this tab in by a code: whose it was before stays signed in elsewhere. Who is here already goes on, and leaves the code
+ * as it was. Throws where something was lost by the change: it is told before, and the code is still good. @param {Offer} offer */
+export async function redeem(offer) {
+  const there = sessionOf(offer);
+  await leave();
+  if (there) enter(there);
+  else opened(await change("POST", "/sessions/redeem", { code: offer.code }, { session: "", headers: NEW }));
 }
 
-/** Ends the session, on the server as well. What waits is sent first, by the session's own token. */
+/** This tab goes on as somebody else who is signed in here; null: as whoever signs in next. @param {string | null} id */
+export async function changeTo(id) {
+  await leave();
+  const found = id === null ? null : kept(id);
+  if (found) enter(found);
+  else if (session.value) end("");
+}
+
+/** What waits is sent in the name of whose it is, before the tab is another's. */
+async function leave() {
+  if (!session.value) return;
+  lost.value = [];
+  tell(await Promise.all(endings.map((ending) => ending(credentials.session()))));
+  if (lost.value.length > 0) throw new Error(lost.value.join(" "));
+}
+
+/** Ends the session, on the server and in all tabs. What waits is sent first, by the session itself. */
 export async function signOut() {
   const mine = session.value;
   if (!mine || isLeaving.value) return;
   lost.value = [];
-  const sending = Promise.all(endings.map((ending) => ending(mine.token)));
+  const sending = Promise.all(endings.map((ending) => ending(mine.id)));
   isLeaving.value = true;
   const over = sending.then(async (found) => {
     tell(found);
-    await change("DELETE", `/tokens/${mine.id}`, undefined, { token: mine.token });
+    await change("DELETE", `/tokens/${mine.id}`, undefined, { session: mine.id });
   });
-  await Promise.race([over.catch(() => {}), pause(LEAVING_MS)]); // unanswered, it ends by itself within minutes
+  await Promise.race([over.catch(() => {}), pause(LEAVING_MS)]);
   isLeaving.value = false;
+  unshare(mine.id);
   end("");
   leadTo("#/");
+}
+
+/** @param {string} why */
+function isOver(why) {
+  void Promise.all(endings.map((ending) => ending(null))).then((found) => tell(found));
+  end(why);
 }
 
 /** @param {(string[] | void)[]} found */
@@ -98,62 +159,43 @@ function tell(found) {
   lost.value = [...lost.value, ...found.flatMap((words) => words ?? [])];
 }
 
-/** Renews the session while the page is looked at. */
-export function keepAlive() {
-  const look = () => {
-    const left = session.value ? (Date.parse(session.value.expires_at) - Date.now()) / 1000 : Infinity;
-    if (left < RENEWED_BEFORE_SECONDS && document.visibilityState === "visible") void renew();
-  };
-  look();
-  setInterval(look, LOOKED_AT_SECONDS * 1000);
-  document.addEventListener("visibilitychange", look);
-}
-
-async function renew() {
-  const before = session.value;
-  if (!before) return;
+/** @param {Session} before */
+async function renew(before) {
   try {
-    const renewed = await change("POST", "/sessions/renew", {});
-    if (session.value?.id === before.id) store({ ...before, expires_at: renewed.expires_at });
+    const { expires_at, ends_at } = await change("POST", "/sessions/renew", {});
+    share({ ...before, expires_at, ends_at });
+    if (session.value?.id === before.id) session.value = { ...before, expires_at, ends_at };
   } catch {
     // A refusal has ended the session by now; anything else is tried again.
   }
 }
 
-/** What was typed, and where one was, is for the person who left it alone.
- * @param {{session_id: string, session_token: string, expires_at: string, principal: {id: string, workspace: string}}} opened */
-function keep(opened) {
-  const { id, workspace: where } = opened.principal;
-  const isSame = last?.who === id && last.workspace === where;
-  if (last && !isSame && last.hash === location.hash) leadTo("#/");
+/** @param {{session_id: string, expires_at: string, ends_at: string, principal: {id: string, workspace: string}}} answer */
+function opened({ session_id: id, expires_at, ends_at, principal }) {
+  const made = { id, who: principal.id, workspace: principal.workspace, expires_at, ends_at };
+  share(made);
+  use(id);
+  enter(made);
+}
+
+/** What was typed, and where one was, is for the person who left it alone. @param {Session} next */
+function enter(next) {
+  const before = session.value ? { ...session.value, hash: location.hash } : last;
+  const isSame = before?.who === next.who && before.workspace === next.workspace;
+  if (before && !isSame && before.hash === location.hash) leadTo("#/");
   forget();
   ended.value = "";
   lost.value = [];
-  store({ id: opened.session_id, token: opened.session_token, expires_at: opened.expires_at, who: id, workspace: where });
-  for (const begin of beginnings) begin(isSame);
-}
-
-/** @param {Session} next */
-function store(next) {
-  sessionStorage.setItem(KEY, JSON.stringify(next));
+  pin(next);
   session.value = next;
+  for (const begins of beginnings) begins(isSame);
 }
 
-/** @param {string} why */
+/** @param {string} why "" for who wanted it: the tab is nobody's then */
 function end(why) {
   if (session.value) last = { who: session.value.who, workspace: session.value.workspace, hash: location.hash };
-  sessionStorage.clear();
+  if (why === "") pin(null);
   forget();
   ended.value = why;
   session.value = null;
-}
-
-/** @returns {Session | null} */
-function kept() {
-  try {
-    const found = JSON.parse(sessionStorage.getItem(KEY) || "null");
-    return found && Date.parse(found.expires_at) > Date.now() ? { workspace: "", ...found } : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,59 +1,121 @@
-/** What somebody should see: open until a person resolves it. */
-import { html } from "../lib.js";
-import { post } from "../core/api.js";
-import { lookAgain, useList } from "../core/live.js";
-import { address } from "../core/router.js";
-import { toast } from "../core/toasts.js";
-import { ask } from "../ui/ask.js";
-import { Ago, Empty, Loading, Said, Trouble, Views } from "../ui/parts.js";
+/** What somebody should see: the gravest first, open until a person resolves it, out of sight while it is snoozed. */
+import { html, useEffect, useState } from "../lib.js";
+import { useKeys } from "../core/keys.js";
+import { useList, useLive } from "../core/live.js";
+import { address, go, setQuery } from "../core/router.js";
+import { handle, wake } from "./alerts/acts.js";
+import { Ago, Empty, Key, Loading, Said, Trouble, Views } from "../ui/parts.js";
 
 /** @typedef {import("api").AlertView} AlertView */
-const STATES = ["open", "acknowledged", "resolved", "all"];
+/** @typedef {import("./alerts/acts.js").Verb} Verb */
+const LISTS = /** @type {Record<string, string>} */ ({
+  open: "/alerts?state=open&snoozed=false",
+  acknowledged: "/alerts?state=acknowledged&snoozed=false",
+  snoozed: "/alerts?snoozed=true",
+  resolved: "/alerts?state=resolved",
+  all: "/alerts",
+});
 /** @type {Record<string, string>} */
 const MARKS = { critical: "✕", warning: "!", info: "i" };
-
-/** @param {{query: Record<string, string>}} props */
-export default function Alerts({ query }) {
-  const state = query.state ?? "open";
-  const { data, problem, isLoading } = useList(state === "all" ? "/alerts" : `/alerts?state=${state}`, { most: 1000 });
-  const alerts = urgentFirst(/** @type {AlertView[]} */ (data?.items ?? []));
-  return html`<div class="head"><h1>Alerts</h1></div>
-    <${Views} label="Which" of=${STATES.map((each) => ({ name: each, href: address("/alerts", { state: each }), isChosen: each === state }))} />
-    <${Trouble} of=${problem} what="The list can't be read." />
-    ${isLoading ? html`<${Loading} />` : alerts.length > 0 ? html`<ul class="cards">${alerts.map((alert) => html`<${Alert} key=${alert.id} alert=${alert} />`)}</ul>${data?.more && html`<p class="faint">There are more: these are the newest ${alerts.length}.</p>`}`
-    : !problem && html`<${Empty} title=${state === "open" ? "Nothing is wrong" : "There is none"}><p>Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and services raise their own.</p><//>`}`;
-}
-
 const URGENCY = ["critical", "warning", "info"];
 
 /** The gravest first; of equal ones the newest, as the list comes. @template {{severity: string}} T @param {T[]} alerts @returns {T[]} */
 export const urgentFirst = (alerts) => [...alerts].sort((one, other) => URGENCY.indexOf(one.severity) - URGENCY.indexOf(other.severity));
 
-/** @param {{alert: AlertView}} props */
-function Alert({ alert }) {
-  return html`<li class="card"><p class="row"><span class=${`severity ${alert.severity}`}><span aria-hidden="true">${MARKS[alert.severity]}</span> ${alert.severity}</span>
-      <strong><${Said} of=${alert.kind.replaceAll("_", " ")} /></strong> <span class="faint"><${Ago} at=${alert.raised_at} /> · <${Said} of=${alert.raised_by} /></span></p>
+const spelled = (/** @type {string} */ kind) => kind.replaceAll("_", " ");
+const isSnoozed = (/** @type {AlertView} */ alert) => alert.snoozed_until !== null && Date.parse(alert.snoozed_until) > Date.now();
+
+/** @param {{query: Record<string, string>}} props */
+export default function Alerts({ query }) {
+  const state = query.state ?? "open";
+  const { data, problem, isLoading } = useList(LISTS[state] ?? "/alerts", { most: 1000 });
+  const [marked, setMarked] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
+  const [answers, setAnswers] = useState(/** @type {import("./alerts/acts.js").Answers} */ (new Map()));
+  const all = urgentFirst(/** @type {AlertView[]} */ (data?.items ?? []));
+  const fit = all.filter((alert) => [alert.severity, ""].includes(query.severity ?? "") && [alert.kind, ""].includes(query.kind ?? ""));
+  const linked = useLive(query.alert && data && !all.some((alert) => alert.id === query.alert) ? `/alerts/${encodeURIComponent(query.alert)}` : null);
+  const alerts = linked.data ? [/** @type {AlertView} */ (linked.data), ...fit] : fit;
+  const at = alerts.find((alert) => alert.id === query.alert) ?? null;
+  const chosen = alerts.filter((alert) => marked.has(alert.id));
+  const meant = (chosen.length > 0 ? chosen : at ? [at] : []).filter((alert) => alert.state !== "resolved");
+  const index = at ? alerts.indexOf(at) : -1;
+  const move = (/** @type {number} */ by) => setQuery({ alert: alerts[Math.min(alerts.length - 1, Math.max(0, index + by))]?.id ?? null });
+  useEffect(() => { if (at) document.getElementById(at.id)?.focus(); }, [at?.id]);
+
+  const mark = (/** @type {string[]} */ ids, /** @type {boolean} */ isOn) => {
+    const next = new Set(marked);
+    for (const id of ids) isOn ? next.add(id) : next.delete(id);
+    setMarked(next);
+  };
+  const then = (/** @type {import("./alerts/acts.js").Answers} */ came) => {
+    setAnswers(came);
+    mark([...came.keys()].filter((id) => !came.get(id)), false);
+  };
+  const act = (/** @type {Verb} */ verb) => () => {
+    const of = verb === "acknowledge" ? meant.filter((alert) => alert.state === "open") : meant;
+    if (of.length > 0) handle(of, verb, then);
+  };
+  useKeys("Alerts", {
+    j: { repeats: true, does: "next alert", run: () => move(1) },
+    k: { repeats: true, does: "alert before", run: () => move(-1) },
+    m: { does: "mark, for what is done to many", run: () => { if (at) mark([at.id], !marked.has(at.id)); } },
+    a: { does: "acknowledge", run: act("acknowledge") },
+    s: { does: "snooze", run: act("snooze") },
+    r: { does: "resolve", run: act("resolve") },
+    o: { does: "open its task", run: () => { if (at?.task_id) go(`/tasks/${at.task_id}`); } },
+  });
+  const bulk = /** @type {[Verb, string, string][]} */ ([["acknowledge", "Acknowledge", "a"], ["snooze", "Snooze", "s"], ["resolve", "Resolve", "r"]]);
+  return html`<div class="head"><h1>Alerts</h1>${data && html`<span class="faint" role="status">${alerts.length}${fit.length < all.length ? ` of ${all.length}` : ""} shown</span>`}</div>
+    <${Views} label="Which" of=${Object.keys(LISTS).map((each) => ({
+    name: each, href: address("/alerts", { ...query, alert: null, state: each === "open" ? null : each }), isChosen: each === state,
+  }))} />
+    <${Filters} of=${all} query=${query} />
+    <div class="row acts">
+      ${bulk.map(([verb, name, key]) => html`<button key=${verb} type="button" disabled=${meant.length === 0} onClick=${act(verb)}>${name}
+        ${chosen.length > 0 ? ` ${chosen.length}` : ""} <${Key}>${key}<//></button>`)}
+      <button type="button" class="quiet" disabled=${alerts.length === 0}
+        onClick=${() => mark(alerts.map((alert) => alert.id), chosen.length === 0)}>${chosen.length > 0 ? "Mark none" : "Mark all"}</button>
+    </div>
+    <${Trouble} of=${problem} what="The list can't be read." />
+    <${Trouble} of=${linked.problem} what="The alert of the address can't be read." />
+    ${isLoading ? html`<${Loading} />` : alerts.length > 0 ? html`<ul class="cards alerts">${alerts.map((alert) => html`<${Alert} key=${alert.id} alert=${alert}
+      isAt=${alert === at} isMarked=${marked.has(alert.id)} mark=${mark} wrong=${answers.get(alert.id) ?? ""} then=${then} />`)}</ul>
+      ${data?.more && html`<p class="faint">There are more: these are the newest ${all.length}.</p>`}`
+    : !problem && html`<${Empty} title=${all.length > 0 ? "None fits" : state === "open" ? "Nothing is wrong" : "There is none"}>
+      <p>Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and services raise
+        ${" "}their own.</p><//>`}`;
+}
+
+/** @param {{of: AlertView[], query: Record<string, string>}} props */
+function Filters({ of, query }) {
+  const kinds = [...new Set([...of.map((alert) => alert.kind), ...(query.kind ? [query.kind] : [])])].sort();
+  const set = (/** @type {string} */ name) => (/** @type {Event} */ { currentTarget }) => {
+    setQuery({ [name]: /** @type {HTMLSelectElement} */ (currentTarget).value, alert: null });
+  };
+  return html`<div class="filters" role="search">
+    <label>Severity <select onChange=${set("severity")}><option value="">any</option>
+      ${URGENCY.map((each) => html`<option value=${each} selected=${each === query.severity}>${each}</option>`)}</select></label>
+    <label>Kind <select onChange=${set("kind")}><option value="">any</option>
+      ${kinds.map((each) => html`<option value=${each} selected=${each === query.kind}>${spelled(each)}</option>`)}</select></label>
+  </div>`;
+}
+
+/** @param {{alert: AlertView, isAt: boolean, isMarked: boolean, mark: (ids: string[], isOn: boolean) => void, wrong: string,
+ *   then: (answers: import("./alerts/acts.js").Answers) => void}} props */
+function Alert({ alert, isAt, isMarked, mark, wrong, then }) {
+  return html`<li class=${`card ${isAt ? "at" : ""}`} id=${alert.id} tabindex="-1" aria-current=${isAt ? "true" : undefined}
+    onClick=${() => setQuery({ alert: alert.id })}>
+    <p class="row"><input type="checkbox" checked=${isMarked} aria-label=${`Mark: ${alert.message.slice(0, 80)}`}
+        onClick=${(/** @type {Event} */ event) => event.stopPropagation()} onChange=${() => mark([alert.id], !isMarked)} />
+      <span class=${`severity ${alert.severity}`}><span aria-hidden="true">${MARKS[alert.severity]}</span> ${alert.severity}</span>
+      <strong><${Said} of=${spelled(alert.kind)} /></strong>
+      <span class="faint"><${Ago} at=${alert.raised_at} /> · <${Said} of=${alert.raised_by} /></span></p>
     <${Said} of=${alert.message} block />
     ${alert.note && html`<p class="faint">Note: <${Said} of=${alert.note} /></p>`}
     ${alert.acknowledged_by && html`<p class="faint">Acknowledged by <${Said} of=${alert.acknowledged_by} /> <${Ago} at=${alert.acknowledged_at} /></p>`}
     ${alert.resolved_by && html`<p class="faint">Resolved by <${Said} of=${alert.resolved_by} /> <${Ago} at=${alert.resolved_at} /></p>`}
-    <div class="row">
-      ${alert.state === "open" && html`<button type="button" onClick=${() => handle(alert, "acknowledge")}>Acknowledge</button>`}
-      ${alert.state !== "resolved" && html`<button type="button" class="primary" onClick=${() => handle(alert, "resolve")}>Resolve</button>`}
-      ${alert.task_id && html`<a href=${address(`/tasks/${alert.task_id}`)}>Open the task</a>`}</div></li>`;
-}
-
-/** @param {AlertView} alert @param {"acknowledge" | "resolve"} verb */
-function handle(alert, verb) {
-  ask({
-    title: verb === "resolve" ? "Resolve this alert" : "Acknowledge this alert",
-    text: verb === "resolve" ? "It is over. If its reason comes again, so does an alert." : "You have seen it, and somebody is on it.",
-    fields: [{ name: "note", label: "Note", type: "textarea" }],
-    confirm: verb === "resolve" ? "Resolve" : "Acknowledge",
-    run: async ({ note }) => {
-      await post(`/alerts/${alert.id}/${verb}`, note ? { note } : {});
-      toast(verb === "resolve" ? "Resolved" : "Acknowledged");
-      lookAgain();
-    },
-  });
+    ${isSnoozed(alert) && html`<p class="faint">Snoozed by <${Said} of=${alert.snoozed_by} />, back <${Ago} at=${alert.snoozed_until} />
+      ${" "}<button type="button" onClick=${() => wake([alert], then)}>Bring it back</button></p>`}
+    ${wrong && html`<p class="wrong" role="alert"><${Said} of=${wrong} /></p>`}
+    ${alert.task_id && html`<p><a href=${address(`/tasks/${alert.task_id}`)}>Open the task</a></p>`}</li>`;
 }

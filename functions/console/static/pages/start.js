@@ -18,7 +18,7 @@ export default function Start() {
   const needs = /** @type {Page} */ (useLive("/tasks?state=needs&limit=100", { everyMs: 5000 }));
   const questions = /** @type {Page} */ (useLive("/questions?limit=100", { everyMs: 5000 }));
   const reviews = /** @type {Page} */ (useLive("/manual-reviews?state=open&limit=100", SELDOM));
-  const alerts = /** @type {Page} */ (useLive("/alerts?state=open&limit=100", SELDOM));
+  const alerts = /** @type {Page} */ (useLive("/alerts?state=open&snoozed=false&limit=100", SELDOM));
   const critical = alerts.data?.items.filter((alert) => alert.severity === "critical").length ?? 0;
   return html`<h1>Start</h1>
     <section aria-label="What waits for a person"><ul class="tiles">

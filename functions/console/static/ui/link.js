@@ -1,7 +1,8 @@
 /** The way in by a link. A link that others made must not say unseen in whose name, and where, one acts: each asks first. */
 import { html } from "../lib.js";
-import { codeFromAddress, ended, isSignedIn, lookAt, redeem, who, workspace } from "../core/session.js";
-import { failed } from "../core/toasts.js";
+import { changeTo, codeFromAddress, ended, isSignedIn, lookAt, redeem, sessionId, who, workspace } from "../core/session.js";
+import { lastUsed } from "../core/sessions.js";
+import { failed, toast } from "../core/toasts.js";
 import { ask } from "./ask.js";
 import { Said } from "./parts.js";
 
@@ -11,18 +12,45 @@ export async function offerLink() {
   if (!code) return;
   try {
     const offer = await lookAt(code);
+    if (offer.who === who.value && offer.workspace === workspace.value) {
+      toast("You are signed in as the link says.");
+      return;
+    }
     ask({
       title: "Sign in by this link?",
-      text: html`<p>It signs you in as <strong><${Said} of=${offer.who} /></strong> in the workspace <strong><${Said} of=${offer.workspace} /></strong>.</p>
-        ${isSignedIn.value && html`<p>You are signed in as <strong><${Said} of=${who.value} /></strong> in <strong><${Said} of=${workspace.value} /></strong>: that session ends.</p>`}
+      text: html`<p>It signs you in as ${named(offer)}.</p>
+        ${isSignedIn.value && html`<p>This tab is of ${named({ who: who.value, workspace: workspace.value })}, who
+          ${" "}stays signed in in other tabs.</p>`}
         <p>Go on only if you made the link yourself. Under a name of somebody else, what you type and decide is theirs.</p>`,
       confirm: "Sign in by the link",
       keep: isSignedIn.value ? "Keep as it is" : "Don't sign in",
       isOfNobody: true,
-      run: () => redeem(code),
+      run: () => redeem(offer),
     });
   } catch (error) {
     if (isSignedIn.value) failed("The link's code doesn't work", error);
     else ended.value = `The link's code didn't work: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
+
+/** Who this tab is of: another one who is signed in here, or whoever signs in next. */
+export function askWhose() {
+  ask({
+    title: "Whose is this tab?",
+    text: "Each tab is of one person in one workspace. Others stay as they are.",
+    fields: [{
+      name: "session",
+      label: "It goes on as",
+      type: "radio",
+      required: true,
+      value: sessionId.value,
+      options: [...lastUsed().map((one) => /** @type {[string, any]} */ ([one.id, named(one)])), ["", "somebody else, who signs in"]],
+    }],
+    confirm: "Go on",
+    isOfNobody: true,
+    run: ({ session }) => (session === sessionId.value ? undefined : changeTo(session || null)),
+  });
+}
+
+/** @param {{who: string, workspace: string}} of */
+const named = (of) => html`<strong><${Said} of=${of.who} /></strong> in the workspace <strong><${Said} of=${of.workspace} /></strong>`;

@@ -2,13 +2,14 @@
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { isOnline } from "../core/api.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
-import { useLive } from "../core/live.js";
 import { address, go, matched, place } from "../core/router.js";
 import { signOut, who, workspace } from "../core/session.js";
 import { nextTheme, theme } from "../core/theme.js";
 import { undoLast } from "../core/toasts.js";
+import { many, pageTitle } from "../core/waiting.js";
 import { PAGES, START } from "../pages.js";
 import { Help, openHelp } from "./help.js";
+import { askWhose } from "./link.js";
 import { Empty, Key, Loading, Said, Trouble } from "./parts.js";
 import { Toasts } from "./toasts.js";
 
@@ -25,12 +26,12 @@ export function Shell() {
     ...Object.fromEntries(PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, { does: `go to ${page.title}`, run: () => go(page.path) }])),
   });
   const title = found?.page.title ?? "Not found";
-  const waiting = useWaiting();
-  useEffect(() => { document.title = `${waiting ? `(${waiting}) ` : ""}${title} · Baton`; }, [title, waiting]);
+  useEffect(() => { pageTitle.value = title; }, [title]);
+  useEffect(() => () => { pageTitle.value = ""; }, []);
   useArrival(path);
   return html`<${SkipLink} />
     <${Bar} />
-    <${Nav} at=${found?.page.within ?? found?.page.path} waiting=${waiting} />
+    <${Nav} at=${found?.page.within ?? found?.page.path} />
     ${!isOnline.value && html`<p class="offline" role="alert">The API doesn't answer. What you see may be old; the page tries again by itself.</p>`}
     <main id="content" tabindex="-1">
       ${found ? html`<${Lazy} key=${found.page.path} page=${found.page} params=${found.params} query=${query} />`
@@ -86,13 +87,25 @@ function Bar() {
     <span class="spread"></span>
     <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
     <button type="button" class="quiet" onClick=${nextTheme} aria-label=${`Theme: ${theme.value}`}><span class="long">Theme: </span>${theme.value}</button>
-    <span class="who" title="Signed in"><${Said} of=${who.value} />${workspace.value && html`${" "}<span class="faint">in</span> <${Said} of=${workspace.value} />`}</span>
+    <button type="button" class="quiet who" title="Signed in: whose this tab is" onClick=${askWhose}><${Said} of=${who.value} />
+      ${" "}<span class="faint">in</span> <${Said} of=${workspace.value} /></button>
     <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
   </header>`;
 }
 
-/** @param {{at: string | undefined, waiting: string}} props */
-function Nav({ at, waiting }) {
+/** What waits at a page, counted. @type {Record<string, () => string>} */
+const COUNTS = {
+  "/approvals": () => many("needs", "questions"), "/reviews": () => many("reviews"), "/alerts": () => many("alerts"),
+};
+
+/** @param {{path: string}} props */
+function Count({ path }) {
+  const waits = COUNTS[path]?.();
+  return waits ? html`<span class="count" aria-label=${`${waits} ${path === "/alerts" ? "open" : "waiting"}`}>${waits}</span>` : null;
+}
+
+/** @param {{at: string | undefined}} props */
+function Nav({ at }) {
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const move = (/** @type {KeyboardEvent} */ event) => {
     const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
@@ -107,7 +120,7 @@ function Nav({ at, waiting }) {
     const pages = PAGES.filter((page) => page.place === group);
     return pages.length ? html`<section key=${group}><h2>${group}</h2><ul>${pages.map((page) => html`<li key=${page.path}>
       <a href=${address(page.path)} aria-current=${at === page.path ? "page" : undefined} tabindex=${at === page.path || (!at && page === PAGES[0]) ? 0 : -1}>${page.title}
-        ${page.path === "/approvals" && waiting && html`<span class="count" aria-label=${`${waiting} waiting`}>${waiting}</span>`}</a></li>`)}</ul></section>` : null;
+        <${Count} path=${page.path} /></a></li>`)}</ul></section>` : null;
   })}</nav>`;
 }
 
@@ -115,15 +128,6 @@ function Nav({ at, waiting }) {
 function bringIntoSight(list) {
   const link = /** @type {HTMLElement | null | undefined} */ (list?.querySelector("[aria-current]"));
   if (list && link) list.scrollLeft = link.offsetLeft - list.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
-}
-
-/** How many wait for a person; empty for none. */
-function useWaiting() {
-  const tasks = useLive("/tasks?state=needs&limit=100", { everyMs: 5000 });
-  const questions = useLive("/questions?limit=100", { everyMs: 5000 });
-  const pages = /** @type {({items: unknown[], next_cursor: string | null} | null)[]} */ ([tasks.data, questions.data]);
-  const count = pages.reduce((sum, page) => sum + (page?.items.length ?? 0), 0);
-  return count > 0 ? `${count}${pages.some((page) => page?.next_cursor) ? "+" : ""}` : "";
 }
 
 function focusFilter() {

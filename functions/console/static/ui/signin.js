@@ -1,6 +1,7 @@
-/** The way in: a human's token for a session of this tab. */
+/** The way in: a human's token for a session of this browser, or on as somebody who is signed in here. */
 import { html, useState } from "../lib.js";
-import { ended, lost, signIn } from "../core/session.js";
+import { changeTo, ended, lost, signIn } from "../core/session.js";
+import { lastUsed } from "../core/sessions.js";
 import { Said, Trouble } from "./parts.js";
 
 export function SignIn() {
@@ -32,7 +33,10 @@ export function SignIn() {
       <${Trouble} of=${trouble} what="You aren't signed in." />
       <button type="submit" class="primary wide" disabled=${isBusy}>${isBusy ? "Signing in …" : "Sign in"}</button>
       <p id="about" class="faint">A token of a person; those of agents and services don't open the console. It is exchanged for a
-        session of 15 minutes, which is renewed while you work and lives in this tab alone.</p>
+        session of this browser, which lasts while a tab is open, for 12 hours at most. On a computer of several people,
+        sign out when you leave.</p>
+      ${lastUsed().map((one) => html`<button key=${one.id} type="button" class="wide" onClick=${() => changeTo(one.id)}>
+        Go on as <strong><${Said} of=${one.who} /></strong> in <strong><${Said} of=${one.workspace} /></strong></button>`)}
     </form>
   </main>`;
 }

@@ -138,10 +138,10 @@ async function undo(tasks) {
 /** One request per task, three seconds from now. @template {{id: string, title: string}} T @param {T[]} tasks
  * @param {string} verb @param {string} said @param {(task: T) => object} body */
 function later(tasks, verb, said, body) {
-  decideLater(tasks.map((task) => task.id), named(said, tasks), async ({ key, leaving, token }) => {
+  decideLater(tasks.map((task) => task.id), named(said, tasks), async ({ key, leaving, session }) => {
     /** @type {Refusal[]} */
     const wrong = [];
-    await Promise.all(tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, token })
+    await Promise.all(tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, session })
       .catch((error) => wrong.push({ id: task.id, error }))));
     await tell(tasks, said, wrong);
     lookAgain();

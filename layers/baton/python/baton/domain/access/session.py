@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 
 from baton.domain.access.token import Token
 
-# How long a session lasts without being renewed, and at most.
+# How long a session lasts without being renewed, one whose secret no page can read, and each at most.
 SESSION_SECONDS = 900
+COOKIE_SESSION_SECONDS = 14_400
 LONGEST_SESSION_SECONDS = 43_200
 CODE_SECONDS = 60
 # The most sessions of one token that are open at once.
@@ -52,8 +53,9 @@ class SessionCode:
         return self.session_id is None and now < self.expires_at
 
 
-def session_of(parent: Token, session_id: str, digest: str, now: datetime) -> Token:
-    """Returns a session of the token's human, which ends with the token at the latest."""
+def session_of(parent: Token, session_id: str, digest: str, now: datetime, *, in_cookie: bool = False) -> Token:
+    """Returns a session of the token's human, which ends with the token at the latest. ``in_cookie``: a browser keeps
+    its secret from all pages, so it may lie unused for longer."""
     ends_at = now + timedelta(seconds=LONGEST_SESSION_SECONDS)
     if parent.expires_at is not None:
         ends_at = min(ends_at, parent.expires_at)
@@ -66,14 +68,20 @@ def session_of(parent: Token, session_id: str, digest: str, now: datetime) -> To
         digest=digest,
         created_at=now,
         created_by=parent.principal.key,
-        expires_at=min(now + timedelta(seconds=SESSION_SECONDS), ends_at),
+        expires_at=min(now + _unused(in_cookie), ends_at),
         session_of=parent.id,
         ends_at=ends_at,
+        in_cookie=in_cookie,
     )
 
 
 def renewed(session: Token, now: datetime) -> Token:
     """Returns the session with as much time as a new one has, within its own end. Never with less than it had."""
-    wanted = now + timedelta(seconds=SESSION_SECONDS)
+    wanted = now + _unused(session.in_cookie)
     ends_at, expires_at = session.ends_at or wanted, session.expires_at or now
     return replace(session, expires_at=max(expires_at, min(wanted, ends_at)))
+
+
+def _unused(in_cookie: bool) -> timedelta:
+    """Returns how long a session lasts that nobody renews."""
+    return timedelta(seconds=COOKIE_SESSION_SECONDS if in_cookie else SESSION_SECONDS)

@@ -19,10 +19,11 @@ _TOKEN = re.compile(r"baton_([0-9a-z]{8,40})_([0-9a-f]{64})\Z")
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """What a caller shows: the id of a token, and a secret. The secret is digested at once, so that every refusal takes
-    the same work."""
+    the same work. ``in_cookie``: a browser showed it, and no page could read it."""
 
     token_id: str
     digest: str = field(repr=False)
+    in_cookie: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,7 @@ class Token:
     revoked_by: str | None = None
     session_of: str | None = None  # the id of the token that a session was opened with
     ends_at: datetime | None = None  # of a session: no renewal leads beyond it
+    in_cookie: bool = False  # of a session: it is shown by a cookie, and by nothing else
 
     @property
     def principal(self) -> Principal:
@@ -52,7 +54,8 @@ class Token:
         return self.session_of is not None
 
     def admits(self, shown: Credentials, now: datetime) -> bool:
-        return hmac.compare_digest(self.digest, shown.digest) and self.is_active(now)
+        is_fit = hmac.compare_digest(self.digest, shown.digest)
+        return is_fit and self.in_cookie is shown.in_cookie and self.is_active(now)
 
     def is_active(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
@@ -79,6 +82,11 @@ def digest(secret: str) -> str:
 
 def spell(token_id: str, secret: str) -> str:
     return f"baton_{token_id}_{secret}"
+
+
+def secret_of(text: str) -> str:
+    """Returns the secret of a token's text, as ``spell`` wrote it."""
+    return text.rpartition("_")[2]
 
 
 def credentials_from(header: str) -> Credentials | None:

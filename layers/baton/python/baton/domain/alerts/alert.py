@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -18,6 +18,7 @@ MAX_MESSAGE = 2_000
 # Per caller and hour of the clock: one agent out of control must not bury the alerts of others.
 MAX_PER_HOUR = 60
 _HOUR_MS = 3_600_000
+MAX_SNOOZE_DAYS = 30
 
 
 class Severity(StrEnum):
@@ -48,6 +49,9 @@ class Alert:
     acknowledged_by: str | None = None
     resolved_at: datetime | None = None
     resolved_by: str | None = None
+    snoozed_until: datetime | None = None  # once that is over it is there again: nothing is written for that
+    snoozed_at: datetime | None = None
+    snoozed_by: str | None = None
     note: str | None = None  # of the last human who acknowledged or resolved it
     version: int = 1
 
@@ -63,6 +67,19 @@ class Alert:
         if self.state is not AlertState.OPEN:
             return self
         return self._next(note, acknowledged_at=at, acknowledged_by=by.key)
+
+    def is_snoozed(self, now: datetime) -> bool:
+        return self.snoozed_until is not None and now < self.snoozed_until
+
+    def snoozed(self, by: Principal, at: datetime, until: datetime | None) -> Alert:
+        """Returns the alert put off until a time, or with None no longer; one that is resolved as it is. Raises
+        ``HumanNeeded``, and ``InvalidInput`` for a time that is over or too far off."""
+        by.must_be_human("snooze an alert")
+        if until is not None and not at < until <= at + timedelta(days=MAX_SNOOZE_DAYS):
+            raise errors.InvalidInput("until", f"must be ahead, by {MAX_SNOOZE_DAYS} days at most")
+        if self.state is AlertState.RESOLVED:
+            return self
+        return self._next(None, snoozed_until=until, snoozed_at=at, snoozed_by=by.key)
 
     def resolved(self, by: Principal, at: datetime, note: str | None = None) -> Alert:
         """Returns the alert resolved, or as it is if it was resolved before. Raises ``HumanNeeded``."""
@@ -123,7 +140,7 @@ def too_many_alerts(at: datetime) -> errors.TooManyAlerts:
     return errors.TooManyAlerts(MAX_PER_HOUR, -(-((hour_of(at) + 1) * _HOUR_MS - times.to_ms(at)) // 1_000))
 
 
-_TIMES = {"raised_at", "acknowledged_at", "resolved_at"}
+_TIMES = {"raised_at", "acknowledged_at", "resolved_at", "snoozed_until", "snoozed_at"}
 
 
 def snapshot(alert: Alert) -> dict[str, Any]:

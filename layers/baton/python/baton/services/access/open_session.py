@@ -13,12 +13,12 @@ from baton.steps.access.begin_session import begin_session
 from baton.steps.retrying import retry_on_conflict
 
 
-def open_session(deps: Deps, by: Principal) -> tuple[Token, str]:
+def open_session(deps: Deps, by: Principal, *, in_cookie: bool = False) -> tuple[Token, str]:
     """Returns the session and its text, which is never shown again. Raises ``HumanNeeded``, ``TokenNeeded`` for another
     session, and ``TooManySessions``."""
 
     def attempt() -> tuple[Token, str]:
-        return begin_session(deps, _parent(deps, by, "open a session"))
+        return begin_session(deps, _parent(deps, by, "open a session"), in_cookie=in_cookie)
 
     return retry_on_conflict(deps, attempt)
 
@@ -49,13 +49,13 @@ def look_at_session_code(deps: Deps, text: str) -> tuple[SessionCode, Token]:
     return code, parent
 
 
-def redeem_session_code(deps: Deps, text: str) -> tuple[Token, str]:
+def redeem_session_code(deps: Deps, text: str, *, in_cookie: bool = False) -> tuple[Token, str]:
     """Returns a session of the human who made the code, for exactly one of all who show it. Raises ``CodeRefused``,
     which doesn't tell why, and ``TooManySessions``, which leaves the code as it is."""
 
     def attempt() -> tuple[Token, str]:
         code, parent = look_at_session_code(deps, text)
-        return begin_session(deps, parent, code)
+        return begin_session(deps, parent, code, in_cookie=in_cookie)
 
     return retry_on_conflict(deps, attempt)
 

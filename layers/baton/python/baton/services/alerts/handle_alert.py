@@ -1,4 +1,4 @@
-"""A human acknowledges or resolves an alert."""
+"""A human acknowledges, snoozes or resolves an alert."""
 
 from __future__ import annotations
 
@@ -32,6 +32,14 @@ def resolve_alert(
     return _changed(
         deps, by, alert_id, lambda alert, now: alert.resolved(by, now, _note(deps, by, note)), idempotency_key
     )
+
+
+def snooze_alert(
+    deps: Deps, by: Principal, alert_id: str, until: datetime | None, idempotency_key: IdempotencyKey | None = None
+) -> Alert:
+    """Puts the alert off until a time, or with None no longer. Raises ``Unknown`` and ``InvalidInput``."""
+    by.must_be_human("snooze an alert")
+    return _changed(deps, by, alert_id, lambda alert, now: alert.snoozed(by, now, until), idempotency_key)
 
 
 def _note(deps: Deps, by: Principal, note: str | None) -> str | None:

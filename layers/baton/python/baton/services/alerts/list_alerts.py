@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
@@ -27,6 +28,11 @@ class AlertFilter:
 
     state: AlertState | None = None
     task_id: str | None = None
+    is_snoozed: bool | None = None
+
+    def takes(self, alert: Alert, now: datetime) -> bool:
+        is_meant = self.state is None or alert.state is self.state
+        return is_meant and self.is_snoozed in {None, alert.is_snoozed(now)}
 
 
 def list_alerts(deps: Deps, by: Principal, filters: AlertFilter, limit: int, cursor: str | None) -> Page:
@@ -35,7 +41,7 @@ def list_alerts(deps: Deps, by: Principal, filters: AlertFilter, limit: int, cur
     state, task_id = filters.state, filters.task_id
     store, workspace, rights = deps.store, by.workspace, ReadRights(deps, by)
     unresolved = state if task_id is None and state in {AlertState.OPEN, AlertState.ACKNOWLEDGED} else None
-    if unresolved is not None and rights.reads_all:
+    if unresolved is not None and rights.reads_all and filters.is_snoozed is None:
         return store.alerts.unresolved_alerts(workspace, unresolved, limit, cursor)
 
     def read(size: int, at: str | None) -> Page:
@@ -47,4 +53,5 @@ def list_alerts(deps: Deps, by: Principal, filters: AlertFilter, limit: int, cur
             page = store.alerts.newest(workspace, size, at)
         return Page(rights.readable_alerts(page.items), page.cursor)
 
-    return filtered(read, lambda alert: state is None or alert.state is state, limit, cursor)
+    now = deps.clock.now()
+    return filtered(read, lambda alert: filters.takes(alert, now), limit, cursor)

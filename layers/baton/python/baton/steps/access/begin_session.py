@@ -8,12 +8,15 @@ from baton.domain.access.token import Token, digest, spell
 from baton.ports.deps import Deps
 
 
-def begin_session(deps: Deps, parent: Token, code: SessionCode | None = None) -> tuple[Token, str]:
+def begin_session(
+    deps: Deps, parent: Token, code: SessionCode | None = None, *, in_cookie: bool = False
+) -> tuple[Token, str]:
     """Returns the session and its text, which is never shown again. ``code``: what it is opened with, and uses up.
-    Raises ``TooManySessions``, and ``Conflict`` if another one began at the same time."""
+    ``in_cookie``: a browser keeps it, and shows it alone. Raises ``TooManySessions``, and ``Conflict`` if another one
+    began at the same time."""
     sessions = _with_room(deps, deps.store.sessions.open_sessions(parent.workspace, parent.id))
     now, secret = deps.clock.now(), deps.ids.secret()
-    session = session_of(parent, deps.ids.new("t", now).removeprefix("t_"), digest(secret), now)
+    session = session_of(parent, deps.ids.new("t", now).removeprefix("t_"), digest(secret), now, in_cookie=in_cookie)
     deps.store.sessions.add_session(session, sessions.and_one(session.id), code)
     return session, spell(session.id, secret)
 

@@ -1,0 +1,56 @@
+/** The sessions of this browser, as its tabs know them: ids, whose, where, until when. What shows one is in a cookie that no
+ * page can read. A tab names one of them, and stays with it (docs/decisions/101-a-session-that-no-page-can-read.md). */
+import { ROOT } from "./api.js";
+
+/** @typedef {{id: string, who: string, workspace: string, expires_at: string, ends_at: string}} Session */
+/** Whose a tab is. @typedef {{id: string, who: string, workspace: string}} Pin */
+
+/** Each has a key of its own, so that no tab overwrites what another one has just written. */
+const SHARED = `baton.session ${ROOT.pathname} `;
+const LAST = `baton.last ${ROOT.pathname}`;
+const MINE = "baton.session";
+
+/** Those that aren't over. @returns {Session[]} */
+export function sessions() {
+  const found = Object.keys(localStorage).filter((key) => key.startsWith(SHARED)).map((key) => read(localStorage, key));
+  return /** @type {Session[]} */ (found.filter((each) => each !== null && Date.parse(each.expires_at) > Date.now()));
+}
+
+/** @param {string} id @returns {Session | null} */
+export const session = (id) => sessions().find((each) => each.id === id) ?? null;
+
+/** @param {Session} one */
+export const share = (one) => localStorage.setItem(SHARED + one.id, JSON.stringify(one));
+
+/** @param {string} id */
+export const unshare = (id) => localStorage.removeItem(SHARED + id);
+
+/** The one that a person used last comes first. @returns {Session[]} */
+export function lastUsed() {
+  const last = localStorage.getItem(LAST);
+  return sessions().sort((one, other) => Number(other.id === last) - Number(one.id === last));
+}
+
+/** @param {string} id */
+export const use = (id) => localStorage.setItem(LAST, id);
+
+/** Whose this tab is, also after a reload. @returns {Pin | null} */
+export const pinned = () => read(sessionStorage, MINE);
+
+/** @param {Pin | null} pin null: nobody's any more */
+export function pin(pin) {
+  if (pin) sessionStorage.setItem(MINE, JSON.stringify({ id: pin.id, who: pin.who, workspace: pin.workspace }));
+  else sessionStorage.removeItem(MINE);
+}
+
+/** The same person's, in the same workspace. @param {{who: string, workspace: string}} of */
+export const sessionOf = (of) => sessions().find((each) => each.who === of.who && each.workspace === of.workspace) ?? null;
+
+/** @param {Storage} storage @param {string} key @returns {any} */
+function read(storage, key) {
+  try {
+    return JSON.parse(storage.getItem(key) ?? "null");
+  } catch {
+    return null;
+  }
+}

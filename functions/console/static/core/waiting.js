@@ -1,0 +1,113 @@
+/** What waits for a person, for the navigation, the tab's title and icon. A tab that nobody sees counts as well: when it rings,
+ * and of several the first one alone, which tells the others. */
+import { effect, signal } from "../lib.js";
+import { pause, Problem, read, ROOT } from "./api.js";
+import { isHeard, looked } from "./bell.js";
+import { looksSoFar, nextLook } from "./live.js";
+import { sessionId } from "./session.js";
+
+/** One page of each list: `needs`, handoffs to approve; `more`: there are more than are listed.
+ * @typedef {{needs: import("api").ListedTask[], questions: import("api").QuestionView[], alerts: import("api").AlertView[],
+ *   reviews: import("api").ReviewView[], more: string[]}} Waiting */
+
+const EVERY_MS = 5000;
+/** Of a tab that nobody sees, however often it rings; and after a trouble. */
+const HIDDEN_MS = 10_000;
+/** Rings reach the tabs of a browser at about the same time. */
+const TOGETHER_MS = 1000;
+const LISTS = /** @type {const} */ ({
+  needs: "/tasks?state=needs&limit=100",
+  questions: "/questions?limit=100",
+  alerts: "/alerts?state=open&snoozed=false&limit=100",
+  reviews: "/manual-reviews?state=open&limit=100",
+});
+/** Without a bell the last two are asked for each so many times: they change seldom. */
+const SELDOM = 3;
+
+/** @type {Waiting} */
+const NOTHING = { needs: [], questions: [], alerts: [], reviews: [], more: [] };
+/** Null until it has been counted. @type {import("../vendor/signals.js").Signal<Waiting | null>} */
+export const waiting = signal(null);
+/** Another tab's count, and when it was begun. */
+let told = { session: "", at: 0 };
+const tabs = new BroadcastChannel(`baton.waiting ${ROOT.pathname}`);
+tabs.onmessage = (/** @type {MessageEvent} */ { data }) => {
+  if (data.session !== sessionId.value) return;
+  told = data;
+  waiting.value = data.found;
+};
+
+/** Counts as long as a session lasts. */
+export function keepCounting() {
+  effect(() => {
+    waiting.value = null;
+    if (!sessionId.value) return undefined;
+    const stop = new AbortController();
+    void count(sessionId.value, stop.signal);
+    return () => stop.abort();
+  });
+}
+
+/** How many, such as `7` or `100+`; empty for none. @param {(keyof typeof LISTS)[]} lists */
+export function many(...lists) {
+  const { more, ...found } = waiting.value ?? NOTHING;
+  const sum = lists.reduce((count, list) => count + found[list].length, 0);
+  return sum > 0 ? `${sum}${lists.some((list) => more.includes(list)) ? "+" : ""}` : "";
+}
+
+const isHidden = () => document.visibilityState !== "visible";
+
+/** @param {string} session @param {AbortSignal} stop */
+async function count(session, stop) {
+  for (let round = 0; !stop.aborted; round += 1) {
+    const [before, woken] = [looksSoFar(), Date.now()];
+    try {
+      if (isHidden()) await inTurn(session, stop, woken);
+      else await ask(session, stop, isHeard.value || round % SELDOM === 0);
+    } catch (error) {
+      if (stop.aborted) return;
+      if (!(error instanceof Problem)) throw error;
+      await pause(HIDDEN_MS);
+    }
+    await nextLook(before, EVERY_MS, stop, true);
+    if (isHidden()) await Promise.race([pause(HIDDEN_MS - (Date.now() - woken)), looked(stop)]);
+  }
+}
+
+/** One tab at a time; who comes to its turn takes what another one has counted since.
+ * @param {string} session @param {AbortSignal} stop @param {number} woken */
+async function inTurn(session, stop, woken) {
+  await navigator.locks.request(`baton.count ${session}`, { signal: stop }, async () => {
+    if (told.session !== session || told.at < woken - TOGETHER_MS) await ask(session, stop, true);
+  });
+}
+
+/** @param {string} session @param {AbortSignal} stop @param {boolean} isWhole */
+async function ask(session, stop, isWhole) {
+  const at = Date.now();
+  const names = /** @type {(keyof typeof LISTS)[]} */ (Object.keys(LISTS).slice(0, isWhole ? undefined : 2));
+  const pages = await Promise.all(names.map((name) => read(LISTS[name], stop)));
+  const before = waiting.value ?? NOTHING;
+  const more = before.more.filter((name) => !names.includes(/** @type {any} */ (name)));
+  const found = /** @type {Waiting} */ ({ ...before, more });
+  for (const [index, name] of names.entries()) {
+    const { items, next_cursor: next } = pages[index]?.body ?? { items: [], next_cursor: null };
+    Object.assign(found, { [name]: items });
+    if (next) found.more.push(name);
+  }
+  waiting.value = found;
+  tabs.postMessage({ session, at, found });
+}
+
+/** What the tab is called, besides the count. */
+export const pageTitle = signal("");
+/** The icon as it is, and the badges beside it. */
+const ICONS = new URL("../icons/", import.meta.url).href;
+
+effect(() => {
+  const waits = many("needs", "questions");
+  document.title = [waits && `(${waits})`, pageTitle.value, pageTitle.value && "·", "Baton"].filter(Boolean).join(" ");
+  const badge = !waits ? "../icon.svg" : waits.length > 1 ? "more.svg" : `${waits}.svg`;
+  const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel=icon]"));
+  if (icon) icon.href = new URL(badge, ICONS).href;
+});
