@@ -39,6 +39,16 @@ class Span:
     agent: str | None = None  # who is at work
     worker: str | None = None
 
+    @property
+    def is_lost(self) -> bool:
+        """True for work whose lease was lost."""
+        return self.ended_by == EventType.HEARTBEAT_LOST
+
+    @property
+    def is_retried(self) -> bool:
+        """True for work that failed, and is tried again."""
+        return self.kind is SpanKind.WORK and self.ended_by == EventType.REQUEUED
+
     def seconds(self, now: datetime) -> float:
         return ((self.ended_at or now) - self.began_at).total_seconds()
 
