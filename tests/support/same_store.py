@@ -36,6 +36,7 @@ SUBJECTS = (
     "renew",
     "routes",
     "sessions",
+    "stats",
     "shared_commits",
     "taken_transcripts",
     "threads",

@@ -45,7 +45,7 @@ EXPORTED = frozenset(
         *("TOOLS/TOOL", "TOOL-VERSIONS/VERSION", "ROUTES/ROUTE", "ROUTE-VERSIONS/VERSION", "TOKENS"),
         *("NOTES", "CHECKPOINTS", "RUN/ENTRY", "RUN/USAGE", "USAGE/USAGE", "WORKFLOW", "PAGE/PAGE"),
         *("ALERTS", "BOARD", "REVIEWS", "REVIEW-REQUEST/REQUEST", "DIRECTION/DIRECTION", "TRAIL/LATE"),
-        "STANDING",
+        *("DECISIONS", "STANDING", "STATS"),
     }
 )
 # What isn't: counters, versions, permits and listeners that Baton works with; saved responses, which are forgotten

@@ -19,7 +19,7 @@ from baton.domain.tasks.task import Task
 MAX_TEXT_BYTES = 180
 
 
-class Verb(StrEnum):
+class DecisionVerb(StrEnum):
     APPROVE = "approve"
     APPROVE_NEXT = "approve_next"
     UNDO = "undo"
@@ -33,18 +33,18 @@ class Verb(StrEnum):
     CANCEL = "cancel"
 
 
-_VERBS: Mapping[str, Verb] = {
-    EventType.APPROVED: Verb.APPROVE,
-    EventType.APPROVAL_GIVEN: Verb.APPROVE,
-    EventType.APPROVAL_UNDONE: Verb.UNDO,
-    EventType.DEFERRED: Verb.DEFER,
-    EventType.DISMISSED: Verb.DISMISS,
-    EventType.SPLIT: Verb.SPLIT,
-    EventType.QUESTION_DECIDED: Verb.ANSWER,
-    EventType.APPROVAL_REVOKED: Verb.REVOKE,
-    EventType.RELEASED: Verb.RELEASE,
-    EventType.RESOLVED: Verb.RESOLVE,
-    EventType.CANCELLED: Verb.CANCEL,
+_VERBS: Mapping[str, DecisionVerb] = {
+    EventType.APPROVED: DecisionVerb.APPROVE,
+    EventType.APPROVAL_GIVEN: DecisionVerb.APPROVE,
+    EventType.APPROVAL_UNDONE: DecisionVerb.UNDO,
+    EventType.DEFERRED: DecisionVerb.DEFER,
+    EventType.DISMISSED: DecisionVerb.DISMISS,
+    EventType.SPLIT: DecisionVerb.SPLIT,
+    EventType.QUESTION_DECIDED: DecisionVerb.ANSWER,
+    EventType.APPROVAL_REVOKED: DecisionVerb.REVOKE,
+    EventType.RELEASED: DecisionVerb.RELEASE,
+    EventType.RESOLVED: DecisionVerb.RESOLVE,
+    EventType.CANCELLED: DecisionVerb.CANCEL,
 }
 
 
@@ -55,7 +55,7 @@ class Decision:
     task_id: str
     seq: int  # of the entry in the task's trail
     by: str  # the human's name
-    verb: str  # of ``Verb``, or what a newer version wrote
+    verb: str  # of ``DecisionVerb``, or what a newer version wrote
     # More of it: ``counted`` for an approval that isn't enough by itself, ``own`` for the handoff of whom approved by
     # asking, else what an answer was (``approved``, ``refused``, ``answered`` …).
     detail: str | None
@@ -75,8 +75,8 @@ def decision_in(told: OutboxEvent, task: Task) -> Decision | None:
         return None
     if data.get("ancestor") is not None or data.get("overtaken_by") is not None:
         return None
-    if verb is Verb.APPROVE and data.get("for") == "next":
-        verb = Verb.APPROVE_NEXT
+    if verb is DecisionVerb.APPROVE and data.get("for") == "next":
+        verb = DecisionVerb.APPROVE_NEXT
     return Decision(
         workspace=told.workspace,
         at=event.at,
