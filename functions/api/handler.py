@@ -21,6 +21,7 @@ from api.handoffs import routes as handoff_routes
 from api.memory import graph_routes, recall_routes
 from api.memory import routes as memory_routes
 from api.questions import routes as question_routes
+from api.stats import routes as stats_routes
 from api.tasks import approval_routes, command_routes, search_routes
 from api.tasks import routes as task_routes
 from api.tracker import routes as tracker_routes
@@ -50,6 +51,7 @@ for each in (
     question_routes,
     alert_routes,
     bell_routes,
+    stats_routes,
     memory_routes,
     graph_routes,
     recall_routes,

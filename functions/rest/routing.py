@@ -86,6 +86,10 @@ def not_agent(action: str) -> Only:
     return Only("humans and services", lambda by: by.must_not_be_agent(action))
 
 
+def reader_of_all(action: str) -> Only:
+    return Only("humans, and services with the scope `act_as`", lambda by: by.must_read_all(action))
+
+
 CONVERSERS = Only("humans, services, and agents with the scope `converse`", Principal.must_be_let_converse)
 
 

@@ -38,6 +38,7 @@ SUBJECTS = (
     "renew",
     "routes",
     "sessions",
+    "stats",
     "shared_commits",
     "taken_transcripts",
     "threads",

@@ -45,7 +45,7 @@ EXPORTED = frozenset(
         *("TOOLS/TOOL", "TOOL-VERSIONS/VERSION", "ROUTES/ROUTE", "ROUTE-VERSIONS/VERSION", "TOKENS"),
         *("NOTES", "CHECKPOINTS", "RUN/ENTRY", "RUN/USAGE", "USAGE/USAGE", "WORKFLOW", "PAGE/PAGE"),
         *("ALERTS", "BOARD", "REVIEWS", "REVIEW-REQUEST/REQUEST", "DIRECTION/DIRECTION", "TRAIL/LATE"),
-        *("STANDING", "VIEWS/WORKSPACE", "VIEWS/OF"),
+        *("DECISIONS", "STANDING", "STATS", "VIEWS/WORKSPACE", "VIEWS/OF"),
     }
 )
 # What isn't: counters, versions, permits and listeners that Baton works with; saved responses, which are forgotten

@@ -153,6 +153,7 @@ TAGS = {
     "agents": "Agents, tools, and routes of work",
     "questions": "What workers ask people, and what these approve ([questions](./spec/questions.md))",
     "alerts": "What somebody should look at",
+    "stats": "How it goes: what has ended, how agents are, who decided what",
     "bell": "Where to listen for news ([the bell](./spec/bell.md))",
     "access": "Tokens, sessions and settings",
     "tracker": "Notion",

@@ -46,6 +46,7 @@ from support.values.records import (
     add_token,
 )
 from support.values.runs import a_profile, a_step, a_tool, an_entry, fill_runs, spent
+from support.values.stats import a_decision, some_counts
 from support.values.task_items import a_job, fill_task_items
 from support.values.tasks import a_new_task, an_agent
 from support.worlds.world import agent, human
@@ -83,6 +84,8 @@ def fill(store: Store, workspace: str) -> None:
     store.commit(
         workspace, Save(PackList(workspace=workspace, until="ent_9", version=1)), Put(EntryPack(workspace, "ent_9"))
     )
+    store.stats.put_counts(some_counts(workspace))
+    store.stats.put_decision(a_decision(workspace))
     store.watches.ask_for_watch(workspace, Watch(began_at=NOON, asked_at=NOON))
     over = a_board_entry(2, workspace).withdrawn_by(human(workspace), NOON)
     store.commit(workspace, Save(over), Insert(a_changed_board_entry(1, over)))
@@ -187,6 +190,9 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "pack of an entry": lambda store, w: store.memory.pack_of(w, a_board_entry().id),
     "entries below a scope": lambda store, w: store.memory.in_view(w, "project", {EntryType.FINDING: 3}),
     "entries above a scope": lambda store, w: store.memory.in_view(w, "src/auth", {EntryType.FINDING: 3}),
+    "counts": lambda store, w: store.stats.day_counts(some_counts(w).place),
+    "counts of days": lambda store, w: store.stats.of_days(w, [DAY], 10),
+    "decisions": lambda store, w: store.stats.decisions(w, DAY, 10, None),
     "watch": lambda store, w: store.watches.watch(w),
     "circuit": lambda store, w: store.tracker.circuit(w),
     "webhook": lambda store, w: store.tracker.webhook(w),

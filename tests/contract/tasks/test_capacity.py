@@ -55,9 +55,9 @@ COSTS: dict[str, tuple[int, int, float, float]] = {
     "the same, the model replies once":           (12, 5,     13,  13),
     "the same, the model replies twice":          (16, 9,     17,  17),
     "telling the bus: created":                   (1, 1,      2,   1),
-    "telling the bus: approved":                  (1, 1,      2,   1),
+    "telling the bus: approved":                  (1, 2,      3,   1),
     "telling the bus: claimed":                   (1, 1,      2,   1),
-    "telling the bus: done":                      (1, 1,      3,   1),
+    "telling the bus: done":                      (4, 2,      4,   5),
     "marker, with its page":                      (3, 4,     19,   3),
     "approve, with its page":                     (3, 1,      4,   3),
     "claim-next, with its page":                  (4, 1,      4, 4.5),
@@ -71,7 +71,7 @@ COSTS: dict[str, tuple[int, int, float, float]] = {
 HANDOFFS: dict[str, tuple[tuple[str, ...], float, float]] = {
     "pulled": (("marker, created", "approve", "claim-next", "heartbeat", "complete"), 28, 11.5),
     "run": (("marker, created", "approve, agent is run", "process-task, one notice"), 26, 11),
-    "told to the bus": (tuple(name for name in COSTS if name.startswith("telling")), 9, 4),
+    "told to the bus": (tuple(name for name in COSTS if name.startswith("telling")), 11, 8),
     "in Notion": (
         (
             *(name for name in COSTS if name.endswith("with its page")),
@@ -97,6 +97,7 @@ UNEQUAL: dict[tuple[str, str], tuple[int, int, float, float]] = {
     ("a long trail", "approve"): (2, 2, 7, 2),
     ("many tasks", "claim-next"): (3, 1, 4, 4),
     ("a long trail", "approve, agent is run"): (2, 2, 7, 2),
+    ("a long trail", "telling the bus: done"): (5, 2, 4, 13),  # it is read whole, up to 1,000 events
     ("many tasks", "process-task, one notice"): (6, 2, 10, 8),
     ("many tasks", "the same, the model replies once"): (12, 5, 13, 14),
     ("many tasks", "the same, the model replies twice"): (16, 9, 17, 18),

@@ -88,6 +88,8 @@ def published_events(play: Play) -> None:
     play.publish()
     play("human:alice", f"POST /tasks/{task}/cancel", {"reason": "Not needed"})
     play.stream()
+    for path in ("/stats?by=agent", "/stats?by=hour", "/stats/agents", "/agents/auditor/health", "/decisions"):
+        play("human:alice", f"GET {path}")
 
 
 def watched_lists(play: Play) -> None:

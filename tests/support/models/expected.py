@@ -70,6 +70,11 @@ def by_human(done: str, *, of_an_id: bool = True) -> Row:
     return Row(elsewhere=there, own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human=done)
 
 
+def by_reader(shown: str) -> Row:
+    """Returns the rights of a route for those who read everything."""
+    return Row(elsewhere="200-", own=HUMAN, other=HUMAN, act_as=shown, service=SCOPE, human=shown)
+
+
 def by_claimer(done: str, *, off: str = OFF) -> Row:
     """Returns the rights of a verb under a claim. Only the claim's holder may send it, and a caller who knows the claim
     isn't told that there is no task."""
@@ -175,6 +180,11 @@ EXPECTED: dict[str, Row] = {
     "acknowledge_an_alert": by_human("200+"),
     "resolve_an_alert": by_human("200+"),
     "snooze_an_alert": by_human("200+"),
+    # How it goes, and who decided what: for those who read everything
+    "get_stats": by_reader("200-"),
+    "list_agents_health": by_reader("200-"),
+    "get_agent_health": replace(by_reader("200+"), elsewhere=GONE),
+    "list_all_decisions": by_reader("200+"),
     # The blackboard: for everybody here, but services that don't act for agents
     "create_entry": Row(elsewhere="201", own="201", other="201", act_as="201", service="201", human="201"),
     "list_blackboard": Row(elsewhere="200-", own="200+", other="200+", act_as="200+", service="200-", human="200+"),

@@ -12,6 +12,7 @@ from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, Reply
 from support.models.expected import EXPECTED
+from support.published import PublishedEvents
 from support.values.bodies import BODIES, IDS, QUERIES
 from support.worlds.operations import WITH_TOKEN, WORKER_VERBS, Operation
 from support.worlds.world import WORKSPACE, World, human, marker_body, service
@@ -68,6 +69,7 @@ class PopulatedWorkspace:
         )["id"]
         self.asked("PUT", "/views/p0", {"title": WORD, "page": "/tasks", "query": {"q": WORD}})
         self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
+        PublishedEvents(self.world).stream()
 
     def of_its_own(self, operation: Operation, store: Any = None) -> PopulatedWorkspace:
         """Returns a copy in the state that the operation needs: to make a workspace takes longer than all else.

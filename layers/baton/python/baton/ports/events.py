@@ -21,6 +21,7 @@ class PendingTask:
     is_readable: bool = True  # False if the entry after ``events`` can't be read
     is_over: bool = False  # nothing follows after ``events``: the task has ended
     task: Task | None = None  # as it is now; None if it can't be read
+    is_counted: bool = False  # its end is in the counters, as ``mark_counted`` says
     # When what there is of the task was put, if the task itself isn't there yet, and perhaps never will be.
     put_at: datetime | None = None
 
@@ -53,8 +54,16 @@ class EventStore(Protocol):
         meanwhile. Raises ``Busy``."""
 
     def leave_outbox(self, workspace: str, task_id: str) -> None:
-        """Takes the place away from a task that has ended and was told whole, or that never came to be. Raises
-        ``Busy``."""
+        """Takes the place away from a task that has ended, was told whole and is counted, or that never came to be.
+        Raises ``Busy``."""
+
+    def mark_counted(self, workspace: str, task_id: str) -> None:
+        """Notes that the end of a task is in the counters, though it stays in the outbox. Does nothing if it has left.
+        Raises ``Busy``."""
+
+    def counted(self, workspace: str, task_ids: Sequence[str]) -> set[str]:
+        """Returns those of the tasks, all of which have ended, whose ends are known to be in the counters: they have
+        left the outbox, or are marked. One read per hundred."""
 
 
 @dataclass(frozen=True, slots=True)

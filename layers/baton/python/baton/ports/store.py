@@ -22,6 +22,7 @@ from baton.ports.memory import MemoryStore
 from baton.ports.questions import QuestionStore
 from baton.ports.queues import QueueStore
 from baton.ports.runs import RunStore
+from baton.ports.stats import StatsStore
 from baton.ports.tasks import TaskListStore, TaskStore, TrailStore
 from baton.ports.tracker import TrackerStore
 from baton.ports.watches import WatchStore
@@ -51,6 +52,7 @@ class Store(CommitStore, Protocol):
     tracker: TrackerStore
     outbox: EventStore
     watches: WatchStore
+    stats: StatsStore
     bell: BellStore
     questions: QuestionStore
     settings: SettingsStore

@@ -26,7 +26,7 @@ FIXED = frozenset(
     {
         *("pk", "sk", "queue_pk", "queue_sk", "wake_pk", "wake_sk", "ttl", "void", "written_by"),
         *("requires", "source_agent", "accepts", "produces", "max_concurrent", "active", "workflow_id"),
-        *("version", "state", "seq", "claim", "hard_deadline_ms", "events", "fresh", "told", "free"),
+        *("version", "state", "seq", "claim", "hard_deadline_ms", "events", "fresh", "told", "counted", "free"),
         *("task", "retry_id", "next_id", "wanted", "looks", "due_ms", "stamp", "data", "revoked_at", "revoked_by"),
     }
 )
@@ -35,7 +35,7 @@ WITHOUT_NUMBER = frozenset(
     {
         *("ALERTS-BY/HOUR", "BELL/LISTENER", "BELL/TICKET", "CONFIG/VERSION", "DIRECTION/DIRECTION", "HANDOFFS/COUNT"),
         *("POLLS/POLLS", "ROOM/WINDOW", "RUN/ENTRY", "RUN/USAGE", "TASK/MIRROR", "USAGE/USAGE", "USE/MINUTE"),
-        "WATCH/WATCH",
+        *("DECISIONS", "STATS", "WATCH/WATCH"),
     }
 )
 

@@ -18,6 +18,8 @@ from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.questions.question import Question
 from baton.domain.questions.standing_answer import StandingAnswer
+from baton.domain.stats.day_counts import DayPlace
+from baton.domain.stats.decision import Decision
 from baton.domain.task_state import State
 from baton.domain.tasks.task import Claim, Task
 from baton.domain.tracker.page_sync import PageSync, Sync
@@ -441,6 +443,39 @@ def is_watch(partition: str) -> bool:
 def parse_watch(partition: str) -> str:
     """Returns the workspace."""
     return parse_task(partition)[0]
+
+
+# Counts of what ended on a day (UTC), and what people decided then.
+
+
+def day_of_counts(workspace: str, day: date) -> str:
+    return f"WS#{workspace}#STATS#{day.isoformat()}"
+
+
+def day_counts(place: DayPlace) -> Key:
+    """The target comes first: it is a slug or ``*``, and the source's name may have any characters."""
+    return Key(day_of_counts(place.workspace, place.day), f"{place.target}#{place.source}")
+
+
+def parse_day_counts(key: Key) -> DayPlace:
+    _, workspace, _, day = key.pk.split("#", 3)
+    target, _, source = key.sk.partition("#")
+    return DayPlace(workspace, date.fromisoformat(day), source, target)
+
+
+def day_of_decisions(workspace: str, day: date) -> str:
+    return f"WS#{workspace}#DECISIONS#{day.isoformat()}"
+
+
+def decision(of: Decision) -> Key:
+    """Follows from the entry of the trail, so that telling it twice puts one item."""
+    return Key(day_of_decisions(of.workspace, of.at.date()), f"{due_sort_key(of.at, of.task_id)}#{of.seq:08d}")
+
+
+def parse_decision(key: Key) -> tuple[str, datetime, str, int]:
+    """Returns workspace, time, task, and the number of the entry in the trail."""
+    at_ms, task_id, seq = key.sk.split("#")
+    return key.pk.split("#", 2)[1], times.from_ms(int(at_ms)), task_id, int(seq)
 
 
 # The bell. A connection and a ticket are found by what is shown alone: whose they are, is in the item.

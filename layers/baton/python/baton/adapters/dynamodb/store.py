@@ -32,6 +32,7 @@ from baton.adapters.dynamodb.handoffs.workflows import Handoffs, Workflows
 from baton.adapters.dynamodb.memory.entries import Entries
 from baton.adapters.dynamodb.questions.questions import Questions
 from baton.adapters.dynamodb.runs.runs import Runs
+from baton.adapters.dynamodb.stats.day_stats import DayStats
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.adapters.dynamodb.tasks.queues import Queues, TaskLists
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
@@ -63,7 +64,7 @@ class DynamoStore(Store):
         self.sessions, self.uses, self.views = Sessions(table), Uses(table), SavedViews(table)
         self.alerts, self.tracker, self.memory = Alerts(table), TrackerReads(table), Entries(table)
         self.outbox, self.watches = EventOutbox(table, self.trail.rows), Watches(table)
-        self.bell, self.questions = Listeners(table), Questions(table)
+        self.bell, self.questions, self.stats = Listeners(table), Questions(table), DayStats(table)
         self.forget_all()
 
     def forget_all(self) -> None:

@@ -82,6 +82,12 @@ class Principal:
         if self.kind is PrincipalKind.AGENT:
             raise errors.HumanNeeded(action)
 
+    def must_read_all(self, action: str) -> None:
+        """Raises ``HumanNeeded`` for agents, and ``ScopeNeeded`` for services without the scope ``act_as``."""
+        self.must_not_be_agent(action)
+        if not self.is_human and ACT_AS not in self.scopes:
+            raise errors.ScopeNeeded(ACT_AS)
+
     def must_be_let_converse(self) -> None:
         """Raises ``ScopeNeeded`` for an agent without the scope ``converse``."""
         if self.kind is PrincipalKind.AGENT and CONVERSE not in self.scopes:

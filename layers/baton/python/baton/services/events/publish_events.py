@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import groupby, takewhile
 from typing import Any
 
-from baton.domain import errors
+from baton.domain import errors, times
 from baton.domain.events.bus_events import (
     GIVEN_UP_AFTER,
     LONGEST_PAUSE,
@@ -27,8 +27,13 @@ from baton.ports.deps import Deps
 from baton.ports.events import Bus, PendingTask, PublishResult
 from baton.ports.system import Workers, in_turn
 from baton.services.events.tell_watches import tell_watches
+from baton.services.stats.count_ended import Counted, count_ended
+from baton.services.stats.record_decisions import record_decisions
 
 Tasks = Mapping[tuple[str, str], Task | None]
+
+# An end that can't be counted by then is given up: what stands in the way won't go by itself.
+UNCOUNTED_AFTER = times.seconds(3 * 86_400)
 
 
 @dataclass
@@ -60,11 +65,15 @@ def publish_records(
 def publish_fresh(
     deps: Deps, bus: Bus, outbox_events: Sequence[OutboxEvent], workers: Workers = in_turn
 ) -> PublishReport:
-    """Publishes new events. An event that isn't accepted now is overdue in a minute. Raises ``Busy``."""
-    result = PublishReport()
-    delivery = _publish(deps, bus, outbox_events, _tasks_of(deps, outbox_events), result)
+    """Publishes new events, then records what they decided, and counts what they ended. An event that isn't accepted or
+    recorded now is overdue in a minute. Raises ``Busy``."""
+    result, tasks = PublishReport(), _tasks_of(deps, outbox_events)
+    delivery = _publish(deps, bus, outbox_events, tasks, result)
+    delivery = _without(delivery, record_decisions(deps, outbox_events, tasks, workers))
+    ended = {(each.workspace, each.task_id) for each in outbox_events if each.state in ENDED}
+    counted = count_ended(deps, [task for key in sorted(ended) if (task := tasks.get(key)) is not None], workers)
     of_each_task = [events for _, events in _by_task(outbox_events)]
-    workers(of_each_task, lambda events: _note(deps, events, _told(events, delivery)))
+    workers(of_each_task, lambda events: _note(deps, events, _told(events, delivery), counted))
     return result
 
 
@@ -102,13 +111,15 @@ def _publish_page(deps: Deps, bus: Bus, page: Sequence[PendingTask], result: Pub
     part.oldest_seconds = max([0.0, *((now - each.event.at).total_seconds() for each in events)])
     tasks = {(each.workspace, each.task_id): each.task for each in page}
     delivery = _publish(deps, bus, events, tasks, part)
+    delivery = _without(delivery, record_decisions(deps, events, tasks))
     if not part.complete:
         result.complete = False
+    counted = count_ended(deps, [each.task for each in page if each.task and each.is_over and not each.is_counted])
     for each in page:
         if not each.is_readable:
             part.failed += 1
             deps.log("an event can't be read", action="event_unreadable", task_id=each.task_id)
-        _settle(deps, each, delivery, now)
+        _settle(deps, each, delivery, now, is_counted=each.is_counted or (each.workspace, each.task_id) in counted)
     return part
 
 
@@ -137,36 +148,51 @@ def _publish(
     return delivery
 
 
-def _note(deps: Deps, events: Sequence[OutboxEvent], told: Sequence[OutboxEvent]) -> None:
+def _note(deps: Deps, events: Sequence[OutboxEvent], told: Sequence[OutboxEvent], counted: Counted) -> None:
     """Notes what was told of a task, and that the rest is late. A note that fails costs a repeat."""
+    of, is_ended = events[-1], events[-1].state in ENDED
+    is_told, is_counted = len(told) == len(events), (of.workspace, of.task_id) in counted
     try:
         if told:
-            _mark(deps, told, is_over=len(told) == len(events) and told[-1].state in ENDED)
-        if len(told) < len(events):
-            late = events[len(told)]
-            deps.store.outbox.look_sooner(late.workspace, late.task_id, late.event.at)
+            _mark(deps, told, is_over=is_ended and is_told and is_counted)
+        if is_counted and not is_told:
+            deps.store.outbox.mark_counted(of.workspace, of.task_id)
+        late = events[len(told) :] or (() if is_counted or not is_ended else events[-1:])
+        if late:
+            deps.store.outbox.look_sooner(of.workspace, of.task_id, late[0].event.at)
     except errors.Busy:
         deps.log("an event will be published twice", action="event_unmarked", event_id=_id(events[0]))
 
 
-def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, now: datetime) -> None:
+def _settle(deps: Deps, waiting: PendingTask, delivery: PublishResult, now: datetime, *, is_counted: bool) -> None:
     """Notes what was told, and when to look at the task again."""
     if waiting.put_at is not None:
         _settle_absent(deps, waiting, waiting.put_at, now)
         return
     told = _told(waiting.events, delivery)
     late = waiting.events[len(told) :]
-    is_over = waiting.is_over and not late
+    is_told = waiting.is_over and not late
+    is_over = is_told and (is_counted or _is_given_up(deps, waiting, now))
     if told:
         _mark(deps, told, is_over=is_over)
     elif is_over:
         deps.store.outbox.leave_outbox(waiting.workspace, waiting.task_id)
+    if waiting.is_over and late and is_counted and not waiting.is_counted:
+        deps.store.outbox.mark_counted(waiting.workspace, waiting.task_id)
     if late and _id(late[0]) not in delivery.refused:
         return  # the bus was out of reach: the next run begins here
     if not is_over:
-        since = late[0].event.at if late else None
+        since = late[0].event.at if late else waiting.task.meta.updated_at if is_told and waiting.task else None
         pause = _pause(waiting, since, now) if late or not told else OVERDUE_AFTER
         deps.store.outbox.look_again(waiting.workspace, waiting.task_id, now - OVERDUE_AFTER + pause)
+
+
+def _is_given_up(deps: Deps, waiting: PendingTask, now: datetime) -> bool:
+    """True for an end that couldn't be counted for days. It is logged: the counts lack it."""
+    if waiting.task is None or now - waiting.task.meta.updated_at < UNCOUNTED_AFTER:
+        return False
+    deps.log("the counts lack an ended task", action="end_given_up", task_id=waiting.task_id)
+    return True
 
 
 def _settle_absent(deps: Deps, waiting: PendingTask, put_at: datetime, now: datetime) -> None:
@@ -192,6 +218,11 @@ def _by_task(outbox_events: Sequence[OutboxEvent]) -> Iterable[tuple[tuple[str, 
         return each.workspace, each.task_id
 
     return ((key, list(events)) for key, events in groupby(sorted(outbox_events, key=task), key=task))
+
+
+def _without(delivery: PublishResult, again: set[str]) -> PublishResult:
+    """Returns the delivery without the events that have to come again, though the bus has them."""
+    return replace(delivery, accepted=delivery.accepted - again) if again else delivery
 
 
 def _told(events: Sequence[OutboxEvent], delivery: PublishResult) -> list[OutboxEvent]:

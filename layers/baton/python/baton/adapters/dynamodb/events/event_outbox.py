@@ -69,6 +69,15 @@ class EventOutbox:
     def leave_outbox(self, workspace: str, task_id: str) -> None:
         self._mark(workspace, task_id, "REMOVE #wake_pk, #wake_sk", STILL_WAITING, {":outbox": keys.OUTBOX})
 
+    def mark_counted(self, workspace: str, task_id: str) -> None:
+        values = {":outbox": keys.OUTBOX, ":counted": True}
+        self._mark(workspace, task_id, "SET #counted = :counted", STILL_WAITING, values)
+
+    def counted(self, workspace: str, task_ids: Sequence[str]) -> set[str]:
+        wanted = {keys.beginning(workspace, task_id): task_id for task_id in task_ids}
+        found = self._table.get_all(list(wanted), newer_too=True)
+        return {task_id for key, task_id in wanted.items() if not _is_uncounted(found.get(key, {}))}
+
     def _outbox_shards(self, at: datetime) -> list[str]:
         """Returns all shards. Each minute another one comes first, as a run may end before it has read them all."""
         shards = self._table.shards.all_of(keys.OUTBOX)
@@ -94,11 +103,12 @@ class EventOutbox:
             put_at = _put_at(first)
             return PendingTask(workspace, task_id, is_readable=put_at is not None, put_at=put_at)
         try:
-            told, seq = int(first["told"]), int((head or {})["seq"])
-            rows = self._rows(head or {}, first, told, MAX_AT_ONCE) if told < seq else []
+            told, seq = int(first["told"]), int(head["seq"])
+            rows = self._rows(head, first, told, MAX_AT_ONCE) if told < seq else []
         except UNREADABLE:
             return PendingTask(workspace, task_id, is_readable=False)
-        waiting = PendingTask(workspace, task_id, is_over=_is_over(head or {}), task=self._task_from(head or {}))
+        is_over, is_counted = _is_over(head), not _is_uncounted(first)
+        waiting = PendingTask(workspace, task_id, is_over=is_over, task=self._task_from(head), is_counted=is_counted)
         for row in rows:
             try:
                 each = outbox_event_of(workspace, task_id, row)
@@ -157,6 +167,11 @@ def _put_at(beginning: Item) -> datetime | None:
     with suppress(IndexError, *UNREADABLE):
         return times.parse_rfc3339(entries_of(beginning)[0]["at"])
     return None
+
+
+def _is_uncounted(beginning: Item) -> bool:
+    """True while the task has its place, which it leaves once its end is counted, and isn't marked."""
+    return "wake_pk" in beginning and "counted" not in beginning
 
 
 def _is_over(head: Item) -> bool:

@@ -1,0 +1,1 @@
+"""How it goes, and who decided what."""

@@ -1,0 +1,1 @@
+"""The counters and the decisions in the table."""

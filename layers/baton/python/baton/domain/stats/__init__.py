@@ -1,0 +1,1 @@
+"""How it goes: counts of what has ended, and who decided what."""

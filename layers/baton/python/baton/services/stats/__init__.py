@@ -1,0 +1,1 @@
+"""Use cases of the counters and of the record of decisions."""
