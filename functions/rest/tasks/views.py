@@ -106,8 +106,8 @@ class ListedTask(TypedDict):
     asked for it, as a service does for an agent. ``tracker``: null if the task was created while there was no tracker.
     ``digest``: of what it asks for, as a human who decides sends it back; null for a task of an earlier release.
     ``approval``: what a rule of the settings asks for; null: any human's. ``labels``: the handoff's first ones, as
-    ``name=value``, at most 256 bytes of them; none of a task of an earlier release. ``join_parent``: the task that waits
-    for this one's branch; ``successors``: the tasks that continue it; ``retry_of``: the task that it retries."""
+    ``name=value``, at most 256 bytes of them; none of a task of an earlier release. ``join_parent``: the task that
+    waits for this one's branch; ``successors``: the tasks that continue it; ``retry_of``: the task that it retries."""
 
     id: str
     kind: KindName

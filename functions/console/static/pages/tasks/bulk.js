@@ -8,7 +8,7 @@ import { ask } from "../../ui/ask.js";
 import { sendAll } from "../../ui/batch.js";
 import { Said } from "../../ui/parts.js";
 import { carry } from "../approvals/carried.js";
-import { isOpen } from "../task/tree.js";
+import { isOpen } from "../../core/tree.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("../../ui/ask.js").FieldOf} FieldOf */
