@@ -91,7 +91,7 @@ def test_of_several_decisions_each_refusal_is_told_by_itself_and_stays(signed_in
     for key in "jmmm":
         signed_in.keyboard.press(key)
     expect(signed_in.get_by_role("button", name=re.compile("^Approve all"))).to_be_enabled()
-    signed_in.route("**/tasks?state=needs*", lambda route: None)  # the page doesn't hear of it
+    signed_in.route("**/tasks?state=needs*", lambda _: None)  # the page doesn't hear of it
     for task in waiting[1:3]:
         assert desk.served.gateway.post(BOB, f"/tasks/{task['id']}/dismiss", {"reason": "no"}).status == 200
     signed_in.keyboard.press("a")

@@ -54,8 +54,9 @@ function changesAt(at, value, earlier) {
   const last = had[0];
   if (earlier.length === 0 || last === value) return [];
   if (last === undefined) return earlier.length > 1 ? [{ what: nameOf(at), before: "nothing", now: short(value), isOdd: true }] : [];
-  if (typeof value === "string" && /\s/.test(value)) return changedWords(at, value, had.map(String));
-  return [{ what: nameOf(at), before: short(last), now: short(value), isOdd: isOdd(value, had) }];
+  const isFixed = had.length > 1 && had.every((each) => each === last);
+  if (typeof value === "string" && /\s/.test(value) && !isFixed) return changedWords(at, value, had.map(String));
+  return [{ what: nameOf(at), before: short(last), now: short(value), isOdd: isFixed || isOdd(value, had) }];
 }
 
 /** Always the same until now, or far from any of them. @param {unknown} value @param {unknown[]} had */

@@ -1,6 +1,6 @@
 /** The list of what waits for approval: flat and by urgency, or by direction. */
-import { html, useMemo, useRef } from "../../lib.js";
-import { dueOf, FILTERS, isFiltered } from "../../core/filters.js";
+import { html, useMemo, useRef, useState } from "../../lib.js";
+import { dueOf, FILTERS } from "../../core/filters.js";
 import { setQuery } from "../../core/router.js";
 import { Choose, FilterFields } from "../../ui/filters.js";
 import { Ago, Flags, Left, Said, Way } from "../../ui/parts.js";
@@ -23,11 +23,12 @@ const ORDERS = [["deadline", "deadline"], ["age", "oldest first"], ["-age", "new
 /** @param {{query: Record<string, string>, tasks: ListedTask[]}} props */
 export function Controls({ query, tasks }) {
   const count = FILTERS.filter((name) => name !== "q" && query[name]).length;
+  const [isOpen, setOpen] = useState(count > 0);
   return html`<div class="row filter" role="search">
       <input type="search" aria-label="Filter by words" placeholder="Filter" value=${query.q ?? ""}
         onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} />
       <span class="filters"><${Choose} name="sort" title="Order" value=${query.sort} of=${ORDERS} any="priority, deadline, age" /></span></div>
-    <details class="more-filters" open=${isFiltered({ ...query, q: "" })}><summary>Filters${count > 0 ? ` (${count})` : ""}</summary>
+    <details class="more-filters" open=${isOpen} onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}><summary>Filters${count > 0 ? ` (${count})` : ""}</summary>
       <div class="filters"><${FilterFields} query=${query} tasks=${tasks} kinds=${["question", "action"]} /></div></details>`;
 }
 
