@@ -125,7 +125,9 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     labels = {f"{number}{trick[:30]}": trick[:60] for number, trick in enumerate(TRICKS[:4])}
     for said in (TRICKS[0], TRICKS[1]):  # two that were approved, for what is compared with them
         with at_once(served):
-            approved(served, "auto-code", "ciso", said, context={"variables": {"x": said, **dict.fromkeys(TRICKS[:3], 1)}})
+            approved(
+                served, "auto-code", "ciso", said, context={"variables": {"x": said, **dict.fromkeys(TRICKS[:3], 1)}}
+            )
     waiting = served.agents.hand_off(
         "auto-code",
         "ciso",

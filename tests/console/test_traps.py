@@ -1,5 +1,5 @@
-"""A hundred decisions by keyboard, twenty of which are traps. Who decides doesn't know them: they approve what has no mark
-in sight, and dismiss what has one."""
+"""A hundred decisions by keyboard, twenty of which are traps. Who decides doesn't know them: they approve what has no
+mark in sight, and dismiss what has one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ IN_SIGHT = """() => {
     const [box, frame] = [element.getBoundingClientRect(), panel.getBoundingClientRect()];
     return box.height > 0 && box.top >= Math.max(0, frame.top) && box.bottom <= Math.min(innerHeight, frame.bottom);
   };
-  return [...panel.querySelectorAll(".marks .notice li, .notice[role=alert]")].filter(inside).map((each) => each.innerText);
+  const marks = [...panel.querySelectorAll(".marks .notice li, .notice[role=alert]")];
+  return marks.filter(inside).map((each) => each.innerText);
 }"""
 
 
@@ -63,7 +64,7 @@ def test_a_hundred_decisions_by_keys_with_every_trap_in_sight(served: ConsoleSer
             page.keyboard.press("a")
         page.wait_for_function("id => !location.hash.includes(id)", arg=task_id)
     seconds = time.monotonic() - began
-    print(f"{DECISIONS} decisions in {seconds:.0f} s")
+    print(f"{DECISIONS} decisions in {seconds:.0f} s")  # noqa: T201 - what the tests are run with -s for
     assert {task_id: traps.get(task_id) for task_id in dismissed.keys() ^ traps.keys()} == {}, dismissed
     assert seconds < SECONDS
     expect(page.get_by_text("Nothing waits for you")).to_be_visible()
@@ -99,13 +100,12 @@ def _planted(served: ConsoleServer) -> tuple[dict[str, str], set[str]]:
     for number, kind in enumerate(kinds):
         target = "auto-code" if number % 3 else "ciso"
         amount = 70 + (number * 13) % 60
-        made = {
-            "amount": lambda: _refund(served, number, 10_000, target=target),
-            "target": lambda: _refund(served, number, amount, target="architect" if number % 2 else target, to=number),
-            "hidden": lambda: _refund(served, number, amount, target=target, hidden=number),
-            "changed": lambda: _refund(served, number, amount, target=target),
-            "usual": lambda: _refund(served, number, amount, target=target),
-        }[kind]()
+        how: dict[str, Any] = {"target": target}
+        if kind == "target":
+            how = {"target": "architect" if number % 2 else target, "to": number}
+        elif kind == "hidden":
+            how["hidden"] = number
+        made = _refund(served, number, 10_000 if kind == "amount" else amount, **how)
         if kind != "usual":
             traps[made] = kind
     return traps, {task_id for task_id, kind in traps.items() if kind == "changed"}

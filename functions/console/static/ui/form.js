@@ -5,7 +5,7 @@ import { parsed, Problem } from "../core/api.js";
 import { Field } from "./ask.js";
 import { Trouble } from "./parts.js";
 
-/** `at`: where the API's request has it, by default under its name. `as`: how its text is read; `from`, below which heading.
+/** `at`: where the API's request has it, by default under its name. `as`: how its text is read. `group`: its heading.
  * @typedef {import("./ask.js").FieldOf & {at?: string, as?: keyof typeof READ, group?: string}} Entry */
 
 /** What a field's text is to the API. */
@@ -31,16 +31,19 @@ function valueOf(entry, text) {
   }
 }
 
-/** What the API said against a field, or against a part of what it holds. @param {unknown} trouble @param {Entry} entry */
+/** What the API said against a field, or against a part of what it holds.
+ * @param {unknown} trouble @param {Entry} entry */
 function wrongAt(trouble, { name, at = name }) {
   const errors = trouble instanceof Problem ? trouble.errors : [];
   const found = errors.filter(({ field }) => field === at || field.startsWith(`${at}.`) || field.startsWith(`${at}[`));
-  return found.map(({ field, message }) => (field === at ? message : `${field.slice(at.length).replace(/^\./, "")}: ${message}`)).join("; ") || undefined;
+  const partOf = (/** @type {string} */ field) => field.slice(at.length).replace(/^\./, "");
+  const said = found.map(({ field, message }) => (field === at ? message : `${partOf(field)}: ${message}`));
+  return said.join("; ") || undefined;
 }
 
 /** `send` gets what was typed, read, by the fields' names, and the request's key: the same until it has got through.
- * @param {{of: Entry[], confirm: string, what: string, back: any, send: (values: Record<string, any>, key: string) => Promise<unknown>,
- *   children?: any}} props */
+ * @param {{of: Entry[], confirm: string, what: string, back: any, children?: any,
+ *   send: (values: Record<string, any>, key: string) => Promise<unknown>}} props */
 export function Form({ of, confirm, what, back, send, children }) {
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const [isBusy, setBusy] = useState(false);
@@ -52,13 +55,17 @@ export function Form({ of, confirm, what, back, send, children }) {
     setBusy(true);
     setTrouble(null);
     try {
-      const values = Object.fromEntries(of.map((entry) => [entry.name, valueOf(entry, String(texts.get(entry.name) ?? ""))]));
+      const read = (/** @type {Entry} */ entry) => valueOf(entry, String(texts.get(entry.name) ?? ""));
+      const values = Object.fromEntries(of.map((entry) => [entry.name, read(entry)]));
       await send(values, key.of(values));
       key.done();
     } catch (error) {
       setTrouble(error);
       setBusy(false);
-      requestAnimationFrame(() => /** @type {HTMLElement | null | undefined} */ (form.current?.querySelector("[aria-invalid]"))?.focus());
+      requestAnimationFrame(() => {
+        const wrong = form.current?.querySelector("[aria-invalid]");
+        if (wrong instanceof HTMLElement) wrong.focus();
+      });
     }
   };
   const groups = [...new Set(of.map((entry) => entry.group ?? ""))];
@@ -68,7 +75,8 @@ export function Form({ of, confirm, what, back, send, children }) {
     html`<${Field} key=${entry.name} of=${{ ...entry, wrong: wrongAt(trouble, entry) }} />`)}</fieldset>`)}
     ${children}
     <${Trouble} of=${trouble} what=${what} />
-    <div class="row end save">${back}<button type="submit" class="primary" disabled=${isBusy}>${isBusy ? "Working …" : confirm}</button></div>
+    <div class="row end save">${back}
+      <button type="submit" class="primary" disabled=${isBusy}>${isBusy ? "Working …" : confirm}</button></div>
   </form>`;
 }
 
