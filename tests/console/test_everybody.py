@@ -17,6 +17,7 @@ from support.worlds.world import agent, human, marker_body
 PAGES = {
     "start": ("/start", "What is stuck"),
     "approvals": ("/approvals?task={whole}", "Includes unit tests"),
+    "approvals-by-direction": ("/approvals?group=direction&priority=P2", "The design has to change"),
     "tasks": ("/tasks", "The design has to change"),
     "task": ("/tasks/{failed}", "handoff failed"),
     "task-held": ("/tasks/{held}", "smoke tests passed"),
@@ -27,6 +28,10 @@ PAGES = {
     "alerts": ("/alerts", "A key is in the history"),
     "directions": ("/directions?source=ciso&target=qa", "Judge it"),
     "tokens": ("/tokens", "this one"),
+    "routes": ("/routes", "No route yet"),
+    "new-handoff": ("/new-handoff", "Values that go with it"),
+    "new-agent": ("/new-agent", "Dispatch rank"),
+    "agent-change": ("/agents/qa/change", "Change qa"),
     "tools": ("/tools", "handoff_to_qa"),
     "tool": ("/tools/handoff_to_qa", "Nothing is handed over"),
     "new-tool": ("/new-tool", "Once it has a name"),
@@ -117,9 +122,23 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     for trick in TRICKS:
         assert served.agents.say(claim, "notes", text=trick).status == 201
     failure = {"type": "error", "description": "\n".join(TRICKS), "blockers": [{"type": "t", "description": TRICKS[1]}]}
+    labels = {f"{number}{trick[:30]}": trick[:60] for number, trick in enumerate(TRICKS[:4])}
+    for said in (TRICKS[0], TRICKS[1]):  # two that were approved, for what is compared with them
+        with at_once(served):
+            approved(
+                served, "auto-code", "ciso", said, context={"variables": {"x": said, **dict.fromkeys(TRICKS[:3], 1)}}
+            )
     waiting = served.agents.hand_off(
-        "auto-code", "ciso", target={"agent": "ciso", "reason": TRICKS[3]}, summary="\n".join(TRICKS)
+        "auto-code",
+        "ciso",
+        target={"agent": "ciso", "reason": TRICKS[3]},
+        summary="\n".join(TRICKS),
+        metadata={"labels": labels},
+        context={"variables": {"x": TRICKS[3], **dict.fromkeys(TRICKS[:3], 1_000_000)}},
     )
+    for page in ("/approvals", "/tasks"):
+        view = {"title": TRICKS[0][:60], "page": page, "query": {"q": "x"}, "scope": "workspace"}
+        assert served.gateway.put(human(name="mallory"), f"/views/trick{page.replace('/', '-')}", view).status == 201
     assert served.agents.say(claim, "fail", failure=failure).status == 200
     told = {"kind": "odd", "severity": "info", "message": "\n".join(TRICKS)}
     assert served.gateway.post(agent("ciso"), "/alerts", told | {"task_id": task["id"]}).status == 201
@@ -147,7 +166,10 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     for path, text in {
         f"/tasks/{task['id']}": "handoff failed",
         f"/approvals?task={waiting['task']['id']}": "202E",
+        "/approvals?group=direction": "evil.example",
         "/tasks": "evil.example",
+        "/agents/ciso/change": "202E",
+        "/new-handoff": "Values that go with it",
         "/alerts": "202E",
         "/start": "evil.example",
         "/agents/ciso": "202E",

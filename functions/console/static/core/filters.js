@@ -12,7 +12,8 @@ export const AGES = /** @type {[string, string][]} */ ([
   ["259200", "over 3 d"], ["604800", "over 1 week"],
 ]);
 
-/** When something is due: its deadline, or the end of its day, whatever is first; empty for never. @param {ListedTask} task */
+/** When something is due: its deadline, or the end of its day, whatever is first; empty for never.
+ * @param {ListedTask} task */
 export function dueOf(task) {
   const day = task.due_date ? `${task.due_date}T23:59:59.999Z` : "";
   const { deadline } = task;

@@ -2,12 +2,14 @@
 import { pieces } from "./said.js";
 
 /** `what`: where it stands. @typedef {{what: string, before: string, now: string, isOdd: boolean}} Change */
-/** @typedef {{changes: Change[], hidden: {count: number, names: string[]}, mixed: string[], blank: number, first: string[]}} Unusual */
+/** @typedef {{changes: Change[], hidden: {count: number, names: string[]}, mixed: string[], blank: number,
+ *   first: string[]}} Unusual */
 /** @typedef {Map<string, string | number | boolean>} Flat */
 
 /** What is another one each time, and says nothing. */
-const EACH_ITS_OWN = new Set(["handoff_id", "task_id", "digest", "revision", "timestamp", "url", "task_url", "state", "status", "kind",
-  "completion", "failure", "snapshot", "checkpoint_id", "workflow_id", "parent_handoff", "depth", "hops"]);
+const EACH_ITS_OWN = new Set(["handoff_id", "task_id", "digest", "revision", "timestamp", "url", "task_url", "state",
+  "status", "kind", "completion", "failure", "snapshot", "checkpoint_id", "workflow_id", "parent_handoff",
+  "depth", "hops"]);
 const MOST_VALUES = 2_000;
 const MANY_TIMES = 3;
 /** Lines without anything on them, or blanks, behind which a text seems to end. */
@@ -39,23 +41,33 @@ export function unusual(now, before) {
   const values = flat(now);
   const earlier = before.map((each) => flat(each));
   const changes = [...values].flatMap(([at, value]) => changesAt(at, value, earlier));
-  const gone = [...earlier[0]?.keys() ?? []].filter((at) => !values.has(at) && earlier.every((each) => each.has(at)));
-  changes.push(...gone.map((at) => ({ what: nameOf(at), before: short(earlier[0]?.get(at)), now: "left out", isOdd: earlier.length > 1 })));
+  const isMany = earlier.length > 1;
+  const [last = new Map()] = earlier;
+  const gone = [...last.keys()].filter((at) => !values.has(at) && earlier.every((each) => each.has(at)));
+  const leftOut = (/** @type {string} */ at) =>
+    ({ what: nameOf(at), before: short(last.get(at)), now: "left out", isOdd: isMany });
+  changes.push(...gone.map(leftOut));
   const texts = [...values.values()].filter((each) => typeof each === "string");
   const marks = texts.flatMap((text) => pieces(text).flatMap((piece) => ("code" in piece ? [piece.name] : [])));
-  return { changes: changes.sort((one, other) => Number(other.isOdd) - Number(one.isOdd)),
-    hidden: { count: marks.length, names: [...new Set(marks)] }, mixed: mixedWords(texts),
-    blank: texts.reduce((sum, text) => sum + [...text.matchAll(BLANK)].length, 0), first: newAddresses(texts, earlier) };
+  return {
+    changes,
+    hidden: { count: marks.length, names: [...new Set(marks)] },
+    mixed: mixedWords(texts),
+    blank: texts.reduce((sum, text) => sum + [...text.matchAll(BLANK)].length, 0),
+    first: newAddresses(texts, earlier),
+  };
 }
 
 /** @param {string} at @param {string | number | boolean} value @param {Flat[]} earlier @returns {Change[]} */
 function changesAt(at, value, earlier) {
-  const had = earlier.flatMap((each) => (each.has(at) ? [/** @type {string | number | boolean} */ (each.get(at))] : []));
+  const had = earlier.map((each) => each.get(at)).filter((each) => each !== undefined);
   const last = had[0];
   if (earlier.length === 0 || last === value) return [];
-  if (last === undefined) return earlier.length > 1 ? [{ what: nameOf(at), before: "nothing", now: short(value), isOdd: true }] : [];
-  if (typeof value === "string" && /\s/.test(value)) return changedWords(at, value, had.map(String));
-  return [{ what: nameOf(at), before: short(last), now: short(value), isOdd: isOdd(value, had) }];
+  const change = { what: nameOf(at), before: short(last ?? "nothing"), now: short(value) };
+  if (last === undefined) return earlier.length > 1 ? [{ ...change, isOdd: true }] : [];
+  const isFixed = had.length > 1 && had.every((each) => each === last);
+  if (typeof value === "string" && /\s/.test(value) && !isFixed) return changedWords(at, value, had.map(String));
+  return [{ ...change, isOdd: isFixed || isOdd(value, had) }];
 }
 
 /** Always the same until now, or far from any of them. @param {unknown} value @param {unknown[]} had */
@@ -76,13 +88,14 @@ function changedWords(at, value, had) {
   if (alike.length > 0) {
     return words.flatMap((word, number) => {
       const before = alike.map((each) => each[number] ?? "");
-      return before[0] === word ? [] : [{ what: nameOf(at), before: short(before[0]), now: short(word), isOdd: isOdd(word, before) }];
+      const change = { what: nameOf(at), before: short(before[0]), now: short(word), isOdd: isOdd(word, before) };
+      return before[0] === word ? [] : [change];
     });
   }
   const largest = (/** @type {string} */ text) => Math.max(0, ...text.split(/\s+/).map((word) => amountOf(word) ?? 0));
   const [most, before] = [largest(value), Math.max(...had.map(largest))];
-  return most > MANY_TIMES * before && before > 0
-    ? [{ what: nameOf(at), before: `at most ${before.toLocaleString()}`, now: most.toLocaleString(), isOdd: true }] : [];
+  if (before === 0 || most <= MANY_TIMES * before) return [];
+  return [{ what: nameOf(at), before: `at most ${before.toLocaleString()}`, now: most.toLocaleString(), isOdd: true }];
 }
 
 /** Hosts that no earlier one names. @param {string[]} texts @param {Flat[]} earlier */
@@ -96,7 +109,9 @@ function newAddresses(texts, earlier) {
 /** Words with letters of two scripts that look alike. @param {string[]} texts */
 function mixedWords(texts) {
   const words = texts.flatMap((text) => text.match(/[\p{L}\p{M}]+/gu) ?? []);
-  return [...new Set(words.filter((word) => /\p{Script=Latin}/u.test(word) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word)))].slice(0, 4);
+  const isMixed = (/** @type {string} */ word) =>
+    /\p{Script=Latin}/u.test(word) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word);
+  return [...new Set(words.filter(isMixed))].slice(0, 4);
 }
 
 /** The last name of a place. @param {string} at */
@@ -104,6 +119,7 @@ const nameOf = (at) => at.split(".").filter((part) => !/^\d+$/.test(part)).at(-1
 
 /** @param {unknown} value */
 function short(value) {
-  const text = typeof value === "number" ? value.toLocaleString(undefined, { maximumFractionDigits: 20 }) : String(value);
+  const isNumber = typeof value === "number";
+  const text = isNumber ? value.toLocaleString(undefined, { maximumFractionDigits: 20 }) : String(value);
   return text.length > 60 ? `${text.slice(0, 59)}…` : text || "empty";
 }

@@ -26,7 +26,8 @@ const COLUMNS = [
 export default function Agents() {
   const { data, problem, isLoading } = useList("/agents", { everyMs: 5000 });
   const agents = /** @type {SeenAgentView[]} */ (data?.items ?? []);
-  return html`<div class="head"><h1>Agents</h1></div><${Trouble} of=${problem} what="The list can't be read." />
+  return html`<div class="head"><h1>Agents</h1> <a href=${address("/new-agent")}>New agent</a></div>
+    <${Trouble} of=${problem} what="The list can't be read." />
     ${isLoading ? html`<${Loading} />` : agents.length > 0 ? html`<${Table} label="Agents" columns=${COLUMNS} rows=${agents} more=${data?.more}
       keyOf=${(/** @type {SeenAgentView} */ agent) => agent.slug} hrefOf=${(/** @type {SeenAgentView} */ agent) => address(`/agents/${agent.slug}`)} />`
     : !problem && html`<${Empty} title="No agent yet"><p>An agent is registered by a person or a service: <code>PUT /agents/{slug}</code>, or many at once with <code>POST /agents/import</code>.</p><//>`}`;
@@ -55,6 +56,7 @@ export function Agent({ params }) {
   return html`<article class="task"><header><p class="row"><${Live} of=${agent} /> <span class="faint">last seen <${Ago} at=${agent.liveness.last_contact_at} none="never" /></span></p>
       <h1 class="title"><${Said} of=${agent.name || agent.slug} /></h1>
       <div class="row acts"><button type="button" class=${agent.active ? "danger" : "primary"} onClick=${act}>${agent.active ? "Switch off" : "Switch on"} <${Key}>x<//></button>
+        <a href=${address(`/agents/${slug}/change`)}>Change it</a>
         <a href=${address("/tasks", { agent: slug })}>All its tasks</a></div></header>
     <${Trouble} of=${problem} />
     <div class="halves"><div>

@@ -1,4 +1,5 @@
-/** What waits for a person: questions of agents, and handoffs, the most urgent first, with what exactly would be approved. */
+/** What waits for a person: questions of agents, and handoffs, the most urgent first, with what exactly would be
+ * approved. */
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
 import { FILTERS, fits, isFiltered, ordered } from "../core/filters.js";
 import { useKeys } from "../core/keys.js";
@@ -53,11 +54,15 @@ export default function Approvals({ query }) {
   const asks = useAsks(query);
   const question = marked.length === 0 && query.question ? asks.chosen : null;
   const questions = asks.questions.filter((each) => answers(each, query));
-  /** All that waits, in the order of the page. */
-  const stops = [...questions.map(atQuestion), ...order.map((task) => atTask(task.id))];
-  const here = stops.findIndex((stop) => (question ? stop.question === question.id : at && stop.task === at.id));
+  /** Where one may stop: questions, then tasks, in the order of the page. */
+  const stopAt = (/** @type {number} */ number) => {
+    const [asked, task] = [questions[number], order[number - questions.length]];
+    return asked ? atQuestion(asked) : task ? atTask(task.id) : null;
+  };
+  const ofTask = at ? questions.length + order.indexOf(at) : -1;
+  const here = question ? questions.findIndex((each) => each.id === question.id) : ofTask;
   const move = (/** @type {number} */ by) => {
-    const to = stops[Math.min(stops.length - 1, Math.max(0, here < 0 ? 0 : here + by))];
+    const to = stopAt(Math.min(questions.length + order.length - 1, Math.max(0, here < 0 ? 0 : here + by)));
     if (to) setQuery(to);
   };
   const onShown = (/** @type {string[]} */ ids, /** @type {HandoffView | null} */ handoff) => setShown((before) => {
@@ -95,7 +100,7 @@ export default function Approvals({ query }) {
     if (!question) return;
     if (asked?.why) toast(asked.why);
     else if (isSeen(asked?.seen.id === question.id, act !== "refuse", question.id) && asked) {
-      const following = stops[here + 1] ?? stops[here - 1] ?? NOWHERE;
+      const following = stopAt(here + 1) ?? stopAt(here - 1) ?? NOWHERE;
       decideOn(asked, act, () => setQuery(following), proposed);
     }
   };
@@ -131,7 +136,8 @@ export default function Approvals({ query }) {
     <section class="pile" aria-label="What waits">
       <div class="head"><h1>Approvals</h1>
         <span class="faint" role="status">${said}${beyond}</span>
-        <a href=${address("/standing-answers")}>Standing answers</a> <a href=${address("/new-handoff")}>New handoff</a></div>
+        <a href=${address("/standing-answers")}>Standing answers</a>${" "}
+        <a href=${address("/new-handoff")}>New handoff</a></div>
       <${SavedViews} page="/approvals" query=${query} of=${VIEWS} />
       <${Controls} query=${query} tasks=${all} />
       <${Trouble} of=${problem ?? asks.problem} what="The list can't be read." />
@@ -151,8 +157,8 @@ export default function Approvals({ query }) {
     : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setQuery({ task: null })} />`
     : isGone ? html`<${Empty} title="That task doesn't wait any more"><p>Somebody has decided on it, or it was deferred.
         <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or <a href=${address("/approvals")}>what waits</a>.</p><//>`
-    : count > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the list,
-        ${" "}<${Key}>a<//> approves, <${Key}>x<//> dismisses. <${Key}>?<//> lists every key.</p><//>`}
+    : count > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the
+        list, <${Key}>a<//> approves, <${Key}>x<//> dismisses. <${Key}>?<//> lists every key.</p><//>`}
     </section>
   </div>`;
 }
@@ -171,7 +177,11 @@ const seenOf = (task, handoff) => ({ id: task.id, title: task.title, revision: h
 
 /** @param {{isFiltered: boolean}} props */
 function Nothing({ isFiltered }) {
-  if (isFiltered) return html`<${Empty} title="Nothing fits the filter"><p><button type="button" onClick=${() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))}>Show all</button></p><//>`;
+  if (isFiltered) {
+    const clear = () => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])));
+    return html`<${Empty} title="Nothing fits the filter">
+      <p><button type="button" onClick=${clear}>Show all</button></p><//>`;
+  }
   return html`<${Empty} title="Nothing waits for you">
     <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it
       within seconds.</p>
@@ -187,7 +197,8 @@ function follow() {
   if (isFree && button instanceof HTMLElement) button.focus({ preventScroll: true });
 }
 
-/** A question has no priority and no label. @param {import("./questions/list.js").Question} of @param {Record<string, string>} query */
+/** A question has no priority and no label.
+ * @param {import("./questions/list.js").Question} of @param {Record<string, string>} query */
 function answers(of, { priority, label, agent, kind, age, by }) {
   if (priority || label || (agent && of.agent !== agent) || (by && of.asked_by !== by)) return false;
   if (kind && kind !== (of.kind === "action" ? "action" : "question")) return false;

@@ -6,7 +6,7 @@ import { useOlder } from "../core/older.js";
 import { address, setQuery } from "../core/router.js";
 import { useSelection } from "../core/selection.js";
 import { STATES, stateWord } from "../core/states.js";
-import { FilterFields } from "../ui/filters.js";
+import { MoreFilters } from "../ui/filters.js";
 import { Ago, Empty, Flags, Left, Loading, Said, State, Trouble, Way } from "../ui/parts.js";
 import { SavedViews } from "../ui/saved.js";
 import { Table } from "../ui/table.js";
@@ -18,18 +18,22 @@ import { VIEWS } from "./tasks/views.js";
 
 /** @type {Column[]} */
 const COLUMNS = [
-  { name: "title", title: "Task", class: "fill", sort: "title", cell: (task) => html`<${Said} of=${task.title || task.id} />`,
-    after: (task) => html`${task.labels.map((label) => html`<span key=${label} class="label"><${Said} of=${label} /></span> `)}<${Flags} of=${task.flags} />` },
-  { name: "state", title: "State", class: "state-cell", sort: "state", cell: (task) => html`<${State} of=${task.state} />` },
+  { name: "title", title: "Task", class: "fill", sort: "title",
+    cell: (task) => html`<${Said} of=${task.title || task.id} />`,
+    after: (task) => html`<${Flags} of=${task.flags} />${task.labels.map((label) =>
+      html` <span key=${label} class="label"><${Said} of=${label} /></span>`)}` },
+  { name: "state", title: "State", class: "state-cell", sort: "state",
+    cell: (task) => html`<${State} of=${task.state} />` },
   { name: "way", title: "From → to", class: "way-cell wide", sort: "agent",
     cell: (task) => html`<${Way} from=${task.source_agent} to=${task.target_agent} />` },
   { name: "priority", title: "Priority", class: "narrow wide", sort: "priority",
     cell: (task) => html`<span class=${`priority ${task.priority}`}>${task.priority}</span>` },
-  { name: "age", title: "Age", class: "time", sort: "age", cell: (task) => html`<${Ago} at=${task.created_at} />` },
+  { name: "age", title: "Age", class: "time age", sort: "age", cell: (task) => html`<${Ago} at=${task.created_at} />` },
   { name: "due", title: "Due in", class: "slim wider", sort: "deadline",
     cell: (task) => (dueOf(task) ? html`<${Left} at=${dueOf(task)} />` : html`<span class="faint">–</span>`) },
   { name: "attempt", title: "Attempts", class: "slim wider", sort: "attempts",
-    cell: (task) => html`<span class=${task.attempt > 1 ? "" : "faint"}>${task.attempt} / ${task.max_attempts}</span>` },
+    cell: ({ attempt, max_attempts: most }) =>
+      html`<span class=${attempt > 1 ? "" : "faint"}>${attempt} / ${most}</span>` },
 ];
 
 /** @param {{query: Record<string, string>}} props */
@@ -41,10 +45,11 @@ export default function Tasks({ query }) {
   const selection = useSelection(useMemo(() => rows.map((task) => task.id), [rows]));
   const looked = isSearch && !isLoading && (isReading || !isWhole)
     ? `, ${isReading ? "searching: " : "of the newest "}${items.length.toLocaleString()} looked at` : "";
-  const count = isNarrowed(query) ? `${rows.length.toLocaleString()} of ${items.length.toLocaleString()}` : rows.length.toLocaleString();
+  const of = isNarrowed(query) ? ` of ${items.length.toLocaleString()}` : "";
+  const said = `${rows.length.toLocaleString()}${of}${isWhole ? "" : "+"} shown${looked}`;
   const marked = rows.filter((task) => selection.has(task.id));
   return html`<div class="head"><h1>Tasks</h1>
-      <span class="faint" role="status">${isLoading ? "" : `${count}${isWhole ? "" : "+"} shown${looked}`}</span>
+      <span class="faint" role="status">${isLoading ? "" : said}</span>
       <a href=${address("/new-handoff")}>New handoff</a></div>
     <${SavedViews} page="/tasks" query=${query} of=${VIEWS} />
     <${Filters} query=${query} tasks=${items} />
@@ -59,8 +64,9 @@ export default function Tasks({ query }) {
         ${!isWhole && html`<p>Older ones weren't looked at: choose an agent or a state.</p>`}
         <p>${query.agent ? "This agent has none of them." : "Without an agent, the list is of one day: of today, or of the day that you choose (UTC)."}</p>
         ${isSearch && html`<p><button type="button" onClick=${() => setQuery(EMPTY)}>Clear the filters</button></p>`}
-        <p>A task comes into being when an agent, a person or a service hands work over: <a href=${address("/new-handoff")}>hand over
-          something yourself</a>, or <code>POST /handoffs</code>.</p><//>`}`;
+        <p>A task comes into being when an agent, a person or a service hands work over:${" "}
+          <a href=${address("/new-handoff")}>hand over something yourself</a>, or${" "}
+          <code>POST /handoffs</code>.</p><//>`}`;
 }
 
 const EMPTY = Object.fromEntries([...FILTERS, "flagged", "sort"].map((name) => [name, null]));
@@ -93,9 +99,11 @@ function Filters({ query, tasks }) {
     <label>State <select onChange=${set("state")}><option value="">any</option>
       ${query.state?.includes(",") && html`<option value=${query.state} selected>${query.state.split(",").map(stateWord).join(", ")}</option>`}
       ${STATES.map((state) => html`<option value=${state} selected=${state === query.state}>${stateWord(state)}</option>`)}</select></label>
-    <${FilterFields} query=${query} tasks=${tasks}><label>Agent <select value=${query.agent ?? ""}
-      onChange=${set("agent", { day: null })}><option value="">all</option>
-      ${slugs.map((slug) => html`<option value=${slug} selected=${slug === query.agent}>${slug}</option>`)}</select></label><//>
+    <label>Agent <select value=${query.agent ?? ""} onChange=${set("agent", { day: null })}>
+      <option value="">all</option>
+      ${slugs.map((slug) =>
+    html`<option value=${slug} selected=${slug === query.agent}>${slug}</option>`)}</select></label>
     <label>Day <input type="date" value=${query.day ?? ""} onChange=${set("day", { agent: null })} /></label>
+    <${MoreFilters} query=${query} tasks=${tasks} isAgentAsked />
   </div>`;
 }

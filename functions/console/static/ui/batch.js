@@ -8,8 +8,8 @@ import { advice, isUnknown, UNKNOWN } from "../core/toasts.js";
 import { Said } from "./parts.js";
 
 /** `key`: sent again, it is the same request, and done once.
- * @typedef {{id: string, title: string, state: "waits" | "sent" | "done" | "failed" | "left", said?: string, hint?: string,
- *   key: string, send: ((how: {key: string, token: string}) => Promise<unknown>) | null}} Item */
+ * @typedef {{id: string, title: string, state: "waits" | "sent" | "done" | "failed" | "left", said?: string,
+ *   hint?: string, key: string, send: ((how: {key: string, token: string}) => Promise<unknown>) | null}} Item */
 /** @typedef {{number: number, title: string, done: string, items: Item[], token: string}} Batch */
 
 const AT_ONCE = 4;
@@ -52,7 +52,8 @@ async function work() {
   const batch = shown.value;
   if (!batch) return;
   const next = async () => {
-    const item = shown.value?.number === batch.number ? shown.value.items.find((each) => each.state === "waits") : undefined;
+    const isOurs = shown.value?.number === batch.number;
+    const item = isOurs ? shown.value?.items.find((each) => each.state === "waits") : undefined;
     if (!item?.send) return;
     note(item.id, { state: "sent", said: "" });
     try {
@@ -70,13 +71,18 @@ async function work() {
 /** @param {string} id @param {Partial<Item>} now */
 function note(id, now) {
   const batch = shown.value;
-  if (batch) shown.value = { ...batch, items: batch.items.map((item) => (item.id === id ? { ...item, ...now } : item)) };
+  const noted = (/** @type {Item} */ item) => (item.id === id ? { ...item, ...now } : item);
+  if (batch) shown.value = { ...batch, items: batch.items.map(noted) };
 }
+
+/** @param {Item} item */
+const isRepeatable = (item) => item.state === "failed" && item.send !== null;
 
 function again() {
   const batch = shown.value;
   if (!batch) return;
-  shown.value = { ...batch, items: batch.items.map((item) => (item.state === "failed" && item.send ? { ...item, state: "waits" } : item)) };
+  const reset = (/** @type {Item} */ item) => /** @type {Item} */ (isRepeatable(item) ? { ...item, state: "waits" } : item);
+  shown.value = { ...batch, items: batch.items.map(reset) };
   void work();
 }
 
@@ -92,22 +98,24 @@ function Results({ of }) {
     dialog?.showModal();
     return () => dialog?.close();
   }, []);
-  const count = (/** @type {Item["state"][]} */ ...states) => of.items.filter((item) => states.includes(item.state)).length;
-  const open = count("waits", "sent");
+  const count = (/** @type {Item["state"]} */ state) => of.items.filter((item) => item.state === state).length;
+  const open = count("waits") + count("sent");
   const [done, failed, left] = [count("done"), count("failed"), count("left")];
   const close = (/** @type {Event} */ event) => {
     event.preventDefault();
     if (open === 0) shown.value = null;
   };
-  const said = open > 0 ? `${of.items.length - open} of ${of.items.length} …`
-    : [`${done} ${of.done.toLowerCase()}`, failed > 0 && `${failed} not`, left > 0 && `${left} left as they are`].filter(Boolean).join(", ");
+  const kept = left > 0 && `${left} left as they are`;
+  const parts = [`${done} ${of.done.toLowerCase()}`, failed > 0 && `${failed} not`, kept];
+  const said = open > 0 ? `${of.items.length - open} of ${of.items.length} …` : parts.filter(Boolean).join(", ");
   return html`<dialog ref=${box} class="batch" aria-labelledby="batch" onCancel=${close}>
     <h2 id="batch">${of.title}</h2><p class="faint" role="status">${said}</p>
-    <ul class="log" tabindex="0" aria-label="What came of each">${of.items.map((item) => html`<li key=${item.id} class=${item.state}>
-      <${Outcome} of=${item} done=${of.done} /> <a href=${address(`/tasks/${item.id}`)}><${Said} of=${item.title || item.id} /></a>
+    <ul class="log" tabindex="0" aria-label="What came of each">${of.items.map((item) => html`<li key=${item.id}
+      class=${item.state}><${Outcome} of=${item} done=${of.done} />${" "}
+      <a href=${address(`/tasks/${item.id}`)}><${Said} of=${item.title || item.id} /></a>
       ${item.said && html`<p><${Said} of=${item.said} /> ${item.hint}</p>`}</li>`)}</ul>
-    <div class="row end">${failed > 0 && open === 0 && of.items.some((item) => item.state === "failed" && item.send)
-      && html`<button type="button" onClick=${again}>Try the ${failed} again</button>`}
+    <div class="row end">${open === 0 && of.items.some(isRepeatable)
+        && html`<button type="button" onClick=${again}>Try the ${failed} again</button>`}
       <button type="button" class="primary" autofocus disabled=${open > 0} onClick=${close}>Close</button></div>
   </dialog>`;
 }

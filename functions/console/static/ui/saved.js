@@ -35,16 +35,20 @@ export function SavedViews({ page, label = "Views", query, of }) {
       ${before.length > 0 && data && html`<button type="button" class="quiet"
         onClick=${() => move(before, saved)}>Keep the ${before.length} of this browser for me</button>`}
     <//>
-    ${chosen && html`<p class="faint whose">${chosen.scope === "workspace" ? "Everybody's view" : "Your view"}, saved by${" "}
-      <${Said} of=${chosen.updated_by} /> <${Ago} at=${chosen.updated_at} />.</p>`}`;
+    ${chosen && html`<p class="faint whose">${chosen.scope === "workspace" ? "Everybody's" : "Your"} view, saved by
+      ${" "}<${Said} of=${chosen.updated_by} /> <${Ago} at=${chosen.updated_at} />.</p>`}`;
 }
 
 /** @param {Record<string, string>} query */
 const keyOf = (query) => JSON.stringify(Object.entries(query).sort());
 
 /** @param {string} title */
-const slugOf = (title) => title.toLowerCase().normalize("NFKD").replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60)
-  || `view-${[...title].map((each) => (each.codePointAt(0) ?? 0).toString(16)).join("-").slice(0, 50)}`;
+function slugOf(title) {
+  const inLetters = title.toLowerCase().normalize("NFKD").replace(/[^a-z0-9]+/g, "-");
+  const inNumbers = [...title].map((each) => (each.codePointAt(0) ?? 0).toString(16)).join("-");
+  const text = /[a-z0-9]/.test(inLetters) ? inLetters : `view-${inNumbers}`;
+  return text.slice(0, 60).replace(/^-+|-+$/g, "");
+}
 
 /** @param {string} page @param {Record<string, string>} query @param {Saved[]} saved */
 function save(page, query, saved) {
@@ -75,7 +79,7 @@ async function keep(view) {
 function drop(view) {
   ask({
     title: "Delete this view",
-    text: html`<p><${Said} of=${view.title} />, ${view.scope === "workspace" ? "which everybody in the workspace sees" : "which only you see"}.
+    text: html`<p><${Said} of=${view.title} />, which ${view.scope === "workspace" ? "everybody" : "only you"} can see.
       Saved by <${Said} of=${view.updated_by} />, <${Ago} at=${view.updated_at} />.</p>`,
     confirm: "Delete",
     danger: true,
@@ -91,7 +95,8 @@ function drop(view) {
 function ofThisBrowser() {
   try {
     const found = JSON.parse(localStorage.getItem(BEFORE) ?? "[]");
-    return Array.isArray(found) ? found.filter((each) => typeof each?.name === "string" && typeof each.query === "object") : [];
+    const isView = (/** @type {any} */ each) => typeof each?.name === "string" && typeof each.query === "object";
+    return Array.isArray(found) ? found.filter(isView) : [];
   } catch {
     return [];
   }
@@ -101,8 +106,9 @@ function ofThisBrowser() {
 function move(before, saved) {
   ask({
     title: "Keep them for you",
-    text: html`<p>So far they are in this browser, for whoever uses it:</p><ul>${before.map((view) =>
-      html`<li key=${view.name}><${Said} of=${view.name} /></li>`)}</ul><p>They are saved as yours, and leave the browser.</p>`,
+    text: html`<p>So far they are in this browser, for whoever uses it:</p>
+      <ul>${before.map((view) => html`<li key=${view.name}><${Said} of=${view.name} /></li>`)}</ul>
+      <p>They are saved as yours, and leave the browser.</p>`,
     confirm: "Keep them",
     run: async () => {
       for (const { name, query } of before) {

@@ -9,7 +9,8 @@ import { onSignOut } from "../core/session.js";
  *   sort?: string}} Column `after`: beside the row's link; `sort`: the order that its heading gives, in the address */
 /** @template T
  * @typedef {{label: string, columns: Column<T>[], rows: T[], keyOf: (row: T) => string, hrefOf?: (row: T) => string,
- *   more?: boolean, sort?: string, selection?: import("../core/selection.js").Selection, nameOf?: (row: T) => string}} TableProps
+ *   more?: boolean, sort?: string, selection?: import("../core/selection.js").Selection,
+ *   nameOf?: (row: T) => string}} TableProps
  *   `selection`: rows can be marked; `nameOf`: what a row's box is called */
 
 export const ROW_PX = 41;
@@ -99,12 +100,14 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
     const how = `${isAt} ${selection?.has(id)}`;
     if (known && known.index === index && known.how === how) return known.element;
     const tick = (/** @type {MouseEvent} */ event) => latest.current?.[event.shiftKey ? "range" : "toggle"](id);
-    const element = html`<tr key=${id} data-at=${index} aria-rowindex=${index + 2} onClick=${() => setCursor({ row: index })}
+    const choose = () => setCursor({ row: index });
+    const element = html`<tr key=${id} data-at=${index} aria-rowindex=${index + 2} onClick=${choose}
       class=${`${isAt ? "at" : ""} ${selection?.has(id) ? "marked" : ""}`.trim()}>
       ${selection && html`<td class="tick"><input type="checkbox" tabindex=${isAt ? 0 : -1} checked=${selection.has(id)}
         aria-label=${`Mark ${nameOf(row)}`} onClick=${tick} /></td>`}
       ${columns.map((column, number) => html`<td key=${column.name} class=${column.class ?? ""} onPointerEnter=${spell}>
-        ${number === 0 && hrefOf ? html`<a href=${hrefOf(row)} onClick=${() => leave(row)} tabindex=${isAt ? 0 : -1}>${column.cell(row)}</a>`
+        ${number === 0 && hrefOf
+    ? html`<a href=${hrefOf(row)} onClick=${() => leave(row)} tabindex=${isAt ? 0 : -1}>${column.cell(row)}</a>`
     : column.cell(row)}${column.after && html`${" "}${column.after(row)}`}</td>`)}</tr>`;
     drawn.current.set(row, { index, how, element });
     return element;
@@ -112,7 +115,8 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
 
   return html`<div class="table" ref=${box} role="region" aria-label=${label} tabindex="0">
     <table aria-rowcount=${rows.length + 1}>
-      <thead><tr>${selection && html`<th scope="col" class="tick"><${MarkAll} ids=${rows.map(keyOf)} selection=${selection} /></th>`}
+      <thead><tr>${selection && html`<th scope="col" class="tick">
+          <${MarkAll} ids=${rows.map(keyOf)} selection=${selection} /></th>`}
         ${columns.map((column) => html`<${Heading} key=${column.name} of=${column} sort=${sort} />`)}</tr></thead>
       <tbody>
         ${gap(first)}
@@ -127,16 +131,19 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
 /** @param {{ids: string[], selection: import("../core/selection.js").Selection}} props */
 function MarkAll({ ids, selection }) {
   const isAll = ids.length > 0 && selection.marked.length === ids.length;
-  return html`<input type="checkbox" aria-label="Mark all" checked=${isAll} onClick=${() => selection.set(ids, !isAll)} />`;
+  const set = () => selection.set(ids, !isAll);
+  return html`<input type="checkbox" aria-label="Mark all" checked=${isAll} onClick=${set} />`;
 }
 
-/** A press orders by it, the next one the other way round, a third not at all. @param {{of: Column<any>, sort: string}} props */
+/** A press orders by it, the next one the other way round, a third not at all.
+ * @param {{of: Column<any>, sort: string}} props */
 function Heading({ of, sort }) {
   const [isUp, isDown] = [sort === of.sort, sort === `-${of.sort}`];
   const order = !of.sort ? undefined : isUp ? "ascending" : isDown ? "descending" : "none";
   const turn = () => setQuery({ sort: isUp ? `-${of.sort}` : isDown ? null : of.sort });
-  return html`<th scope="col" class=${of.class ?? ""} aria-sort=${order}>${of.sort
-    ? html`<button type="button" onClick=${turn}>${of.title}<span aria-hidden="true">${isUp ? " ↑" : isDown ? " ↓" : ""}</span></button>` : of.title}</th>`;
+  const mark = html`<span aria-hidden="true">${isUp ? " ↑" : isDown ? " ↓" : ""}</span>`;
+  return html`<th scope="col" class=${of.class ?? ""} aria-sort=${order}>
+    ${of.sort ? html`<button type="button" onClick=${turn}>${of.title}${mark}</button>` : of.title}</th>`;
 }
 
 /** What is cut is whole for whoever points at it. @param {Event & {currentTarget: HTMLElement}} event */

@@ -48,7 +48,8 @@ export async function approve(tasks, then) {
 
 /** @typedef {{id: string, error: unknown}} Refusal */
 
-/** @param {Seen[]} tasks @param {Refusal[]} wrong gets those that were refused @returns {Promise<import("api").ChangedTask[]>} */
+/** @param {Seen[]} tasks @param {Refusal[]} wrong gets those that were refused
+ * @returns {Promise<import("api").ChangedTask[]>} */
 async function approvedOf(tasks, wrong) {
   const items = tasks.map((task) => ({ task_id: task.id, ...read(task), ...(task.agent && { agent_version: task.agent }) }));
   try {
@@ -141,8 +142,9 @@ function later(tasks, verb, said, body) {
   decideLater(tasks.map((task) => task.id), named(said, tasks), async ({ key, leaving, session }) => {
     /** @type {Refusal[]} */
     const wrong = [];
-    await Promise.all(tasks.map((task) => post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, session })
-      .catch((error) => wrong.push({ id: task.id, error }))));
+    const sent = (/** @type {T} */ task) =>
+      post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, session });
+    await Promise.all(tasks.map((task) => sent(task).catch((error) => wrong.push({ id: task.id, error }))));
     await tell(tasks, said, wrong);
     lookAgain();
   });

@@ -1,8 +1,8 @@
 /** The list of what waits for approval: flat and by urgency, or by direction. */
 import { html, useMemo, useRef } from "../../lib.js";
-import { dueOf, FILTERS, isFiltered } from "../../core/filters.js";
+import { dueOf } from "../../core/filters.js";
 import { setQuery } from "../../core/router.js";
-import { Choose, FilterFields } from "../../ui/filters.js";
+import { Choose, MoreFilters } from "../../ui/filters.js";
 import { Ago, Flags, Left, Said, Way } from "../../ui/parts.js";
 import { atTask } from "../questions/desk.js";
 import { reasonOf } from "./groups.js";
@@ -17,22 +17,23 @@ export const VIEWS = [
   { name: "Waiting longest", query: { sort: "age" } },
 ];
 /** @type {[string, string][]} */
-const ORDERS = [["deadline", "deadline"], ["age", "oldest first"], ["-age", "newest first"], ["agent", "agent"], ["by", "who asked"],
-  ["label", "label"], ["title", "title"]];
+const ORDERS = [
+  ["deadline", "deadline"], ["age", "oldest first"], ["-age", "newest first"], ["agent", "agent"], ["by", "who asked"],
+  ["label", "label"], ["title", "title"],
+];
 
 /** @param {{query: Record<string, string>, tasks: ListedTask[]}} props */
 export function Controls({ query, tasks }) {
-  const count = FILTERS.filter((name) => name !== "q" && query[name]).length;
   return html`<div class="row filter" role="search">
       <input type="search" aria-label="Filter by words" placeholder="Filter" value=${query.q ?? ""}
         onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} />
-      <span class="filters"><${Choose} name="sort" title="Order" value=${query.sort} of=${ORDERS} any="priority, deadline, age" /></span></div>
-    <details class="more-filters" open=${isFiltered({ ...query, q: "" })}><summary>Filters${count > 0 ? ` (${count})` : ""}</summary>
-      <div class="filters"><${FilterFields} query=${query} tasks=${tasks} kinds=${["question", "action"]} /></div></details>`;
+      <span class="filters"><${Choose} name="sort" title="Order" value=${query.sort} of=${ORDERS}
+        any="priority, deadline, age" /></span></div>
+    <${MoreFilters} query=${query} tasks=${tasks} kinds=${["question", "action"]} />`;
 }
 
-/** One element for each task, the same as long as nothing of it changes: a key redraws two rows, however many there are.
- * @param {{order: ListedTask[], groups: Grouped[] | null, at: ListedTask | null, selection: Selection}} props */
+/** One element for each task, the same as long as nothing of it changes: a key redraws two rows, however many there
+ * are. @param {{order: ListedTask[], groups: Grouped[] | null, at: ListedTask | null, selection: Selection}} props */
 export function Queue({ order, groups, at, selection }) {
   const latest = useRef(selection);
   latest.current = selection;
@@ -41,42 +42,56 @@ export function Queue({ order, groups, at, selection }) {
     const [isAt, isMarked] = [task.id === at?.id, selection.has(task.id)];
     const [known, how] = [drawn.current.get(task.id), `${isAt} ${isMarked} ${isFlat}`];
     if (known?.task === task && known.how === how) return known.element;
-    const element = html`<${Item} key=${task.id} task=${task} isAt=${isAt} isMarked=${isMarked} isFlat=${isFlat} latest=${latest} />`;
+    const element = html`<${Item} key=${task.id} of=${task} isAt=${isAt} isMarked=${isMarked} isFlat=${isFlat}
+      latest=${latest} />`;
     drawn.current.set(task.id, { task, how, element });
     return element;
   });
   const all = useMemo(() => order.map((task) => task.id), [order]);
-  if (groups) return html`${groups.map((group) => html`<${Group} key=${group.key} group=${group} selection=${selection} rows=${rows(group.tasks, false)} />`)}`;
+  if (groups) {
+    return html`${groups.map((group) => html`<${Group} key=${group.key} group=${group} selection=${selection}
+      rows=${rows(group.tasks, false)} />`)}`;
+  }
   return order.length > 0 && html`<section class="group" aria-label="Handoffs to approve">
-    <label class="all"><input type="checkbox" checked=${all.every((id) => selection.has(id))}
-      onChange=${(/** @type {any} */ event) => selection.set(all, event.target.checked)} /> <span class="faint">Mark all ${all.length}</span></label>
+    <label class="all"><${MarkAll} ids=${all} selection=${selection} />${" "}
+      <span class="faint">Mark all ${all.length}</span></label>
     <ul>${rows(order, true)}</ul></section>`;
+}
+
+/** @param {{ids: string[], selection: Selection, name?: string}} props */
+function MarkAll({ ids, selection, name }) {
+  return html`<input type="checkbox" checked=${ids.every((id) => selection.has(id))} aria-label=${name}
+    onChange=${(/** @type {any} */ event) => selection.set(ids, event.target.checked)} />`;
 }
 
 /** @param {{group: Grouped, selection: Selection, rows: unknown[]}} props */
 function Group({ group, selection, rows }) {
   const ids = group.tasks.map((task) => task.id);
   return html`<fieldset class="group">
-    <legend><label><input type="checkbox" checked=${ids.every((id) => selection.has(id))}
-        onChange=${(/** @type {any} */ event) => selection.set(ids, event.target.checked)} aria-label=${`Mark all of this group: ${group.reason}`} />
-      <${Way} from=${group.from} to=${group.to} /></label> <span class="faint">${group.reason} · ${ids.length}</span></legend>
+    <legend><label><${MarkAll} ids=${ids} selection=${selection} name=${`Mark all of this group: ${group.reason}`} />
+      <${Way} from=${group.from} to=${group.to} /></label>${" "}
+      <span class="faint">${group.reason} · ${ids.length}</span></legend>
     <ul>${rows}</ul>
   </fieldset>`;
 }
 
-/** @param {{task: ListedTask, isAt: boolean, isMarked: boolean, isFlat: boolean, latest: {current: Selection}}} props */
-function Item({ task, isAt, isMarked, isFlat, latest }) {
+/** @param {{of: ListedTask, isAt: boolean, isMarked: boolean, isFlat: boolean, latest: {current: Selection}}} props */
+function Item({ of, isAt, isMarked, isFlat, latest }) {
   const mark = (/** @type {MouseEvent} */ event) => {
-    if (event.shiftKey) latest.current.range(task.id);
-    else latest.current.toggle(task.id);
+    if (event.shiftKey) latest.current.range(of.id);
+    else latest.current.toggle(of.id);
   };
-  const due = dueOf(task);
+  const due = dueOf(of);
   return html`<li class=${`item ${isAt ? "at" : ""}`}>
-    <input type="checkbox" checked=${isMarked} aria-label=${`Mark ${task.title}`} onClick=${mark} />
-    <button type="button" class="open" aria-current=${isAt ? "true" : undefined} onClick=${() => setQuery(atTask(task.id))}>
-      <span class="line"><span class=${`priority ${task.priority}`}>${task.priority}</span>${" "}
-        <span class="title"><${Said} of=${task.title} /></span>${" "}<span class="faint"><${Ago} at=${task.created_at} /></span></span>${" "}
-      <span class="line faint">${isFlat && html`<${Way} from=${task.source_agent} to=${task.target_agent} /><span> · ${reasonOf(task)}</span>`}
+    <input type="checkbox" checked=${isMarked} aria-label=${`Mark ${of.title}`} onClick=${mark} />
+    <button type="button" class="open" aria-current=${isAt ? "true" : undefined}
+      onClick=${() => setQuery(atTask(of.id))}>
+      <span class="line"><span class=${`priority ${of.priority}`}>${of.priority}</span>${" "}
+        <span class="title"><${Said} of=${of.title} /></span>${" "}
+        <span class="faint"><${Ago} at=${of.created_at} /></span></span>${" "}
+      <span class="line faint">${isFlat && html`<${Way} from=${of.source_agent} to=${of.target_agent} />
+          <span> · ${reasonOf(of)}</span>`}
         ${due && html`<span> · due in <${Left} at=${due} over="0: it is over" /></span>`}
-        ${task.labels.map((label) => html` <span key=${label} class="label"><${Said} of=${label} /></span>`)}${" "}<${Flags} of=${task.flags} /></span></button></li>`;
+        ${of.labels.map((label) => html` <span key=${label} class="label"><${Said} of=${label} /></span>`)}${" "}
+        <${Flags} of=${of.flags} /></span></button></li>`;
 }

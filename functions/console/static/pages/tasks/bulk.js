@@ -13,8 +13,9 @@ import { isOpen } from "../../core/tree.js";
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("../../ui/ask.js").FieldOf} FieldOf */
 /** `fits`: those that it can be done to. `means`: what it does. `path`, `body`: of a task's request.
- * @typedef {{name: string, done: string, means: string, fits: (task: ListedTask) => boolean, danger?: boolean, fields: () => FieldOf[],
- *   path: (task: ListedTask) => string, body: (task: ListedTask, values: Record<string, string>) => object}} Verb */
+ * @typedef {{name: string, done: string, means: string, fits: (task: ListedTask) => boolean, danger?: boolean,
+ *   fields: () => FieldOf[], path: (task: ListedTask) => string,
+ *   body: (task: ListedTask, values: Record<string, string>) => object}} Verb */
 
 const REASON = { name: "reason", label: "Reason", type: "textarea", hint: "It stays in each trail." };
 
@@ -24,7 +25,8 @@ const reasonOf = ({ reason }) => (reason ? { reason } : {});
 /** @type {Verb[]} */
 const VERBS = [
   {
-    name: "Take back", done: "Taken back", fits: (task) => task.claim !== null, fields: () => [{ ...REASON, required: true }],
+    name: "Take back", done: "Taken back", fits: (task) => task.claim !== null,
+    fields: () => [{ ...REASON, required: true }],
     means: "Each is taken from the worker that holds it now, and the next claimer goes on from its last checkpoint.",
     path: (task) => `/tasks/${task.id}/release-claim`,
     body: (task, values) => ({ fence: task.claim?.fence, ...reasonOf(values) }),
@@ -35,8 +37,9 @@ const VERBS = [
     path: (task) => `/handoffs/${task.handoff_id}/retry`, body: () => ({}),
   },
   {
-    name: "Defer", done: "Deferred", fits: (task) => task.state === "needs", fields: () => [{ name: "until", label: "Until",
-      type: "datetime-local", required: true, value: asField(new Date(Date.now() + 86_400_000)), min: asField(new Date()) }],
+    name: "Defer", done: "Deferred", fits: (task) => task.state === "needs",
+    fields: () => [{ name: "until", label: "Until", type: "datetime-local", required: true, min: asField(new Date()),
+      value: asField(new Date(Date.now() + 86_400_000)) }],
     means: "They leave the approvals, and come back by themselves.",
     path: (task) => `/tasks/${task.id}/defer`,
     body: (task, { until = "" }) => ({ until: new Date(until).toISOString(), revision: task.revision }),
@@ -72,10 +75,11 @@ function offer(verb, tasks, clear) {
   const others = tasks.length - fitting.length;
   ask({
     title: `${verb.name} ${fitting.length === 1 ? "one task" : `${fitting.length} tasks`}`,
-    text: html`<p>${verb.means}</p>${others > 0 && html`<p>${others} of the marked ${others === 1 ? "one stays" : "ones stay"} as they are:
-        it isn't for their state.</p>`}
-      <ul class="falling" tabindex="0" aria-label="Which ones">${fitting.map((task) => html`<li key=${task.id}><${Said} of=${task.title || task.id} />
-        <span class="faint"> ${task.target_agent ?? "anyone"} · ${stateWord(task.state)}</span></li>`)}</ul>`,
+    text: html`<p>${verb.means}</p>
+      ${others > 0 && html`<p>It isn't for the state of ${others} of those marked: left as it is.</p>`}
+      <ul class="falling" tabindex="0" aria-label="Which ones">${fitting.map((task) => html`<li key=${task.id}>
+        <${Said} of=${task.title || task.id} /><span class="faint">
+        ${" "}${task.target_agent ?? "anyone"} · ${stateWord(task.state)}</span></li>`)}</ul>`,
     fields: verb.fields(),
     confirm: `${verb.name} ${fitting.length}`,
     danger: verb.danger === true,

@@ -1,0 +1,75 @@
+/** A handoff that a person makes: what an agent would send, as a form. */
+import { html } from "../lib.js";
+import { post } from "../core/api.js";
+import { PRIORITIES } from "../core/filters.js";
+import { lookAgain, useList } from "../core/live.js";
+import { address, go } from "../core/router.js";
+import { who } from "../core/session.js";
+import { toast } from "../core/toasts.js";
+import { Form, given } from "../ui/form.js";
+import { Loading } from "../ui/parts.js";
+
+/** @typedef {import("../ui/form.js").Entry} Entry */
+
+export default function NewHandoff() {
+  const { data, isLoading } = useList("/agents", { everyMs: 60_000 });
+  const { data: routes } = useList("/routes", { everyMs: 60_000 });
+  if (isLoading) return html`<h1>New handoff</h1><${Loading} />`;
+  const known = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? []);
+  const agents = known.filter((agent) => agent.active).map((agent) => agent.slug);
+  const types = /** @type {import("api").RouteView[]} */ (routes?.items ?? []).map((route) => route.work_type);
+  return html`<div class="head"><h1>New handoff</h1></div>
+    <p class="faint">What you hand over in your own name is approved by that, but where a rule asks for others.</p>
+    <${Form} of=${fields(agents, types)} confirm="Hand over" what="Nothing was handed over." send=${send}
+      back=${html`<a href=${address("/tasks")}>All tasks</a>`} />`;
+}
+
+/** @param {string[]} texts */
+const choices = (texts) => texts.map((each) => /** @type {[string, string]} */ ([each, each]));
+
+/** @param {string[]} agents @param {string[]} types @returns {Entry[]} */
+function fields(agents, types) {
+  return [
+    { group: "Who", name: "source", at: "source.agent", label: "From", type: "select", required: true, value: who.value,
+      options: [[who.value, "me"], ...choices(agents)], hint: "In an agent's name if you may act for it." },
+    { group: "Who", name: "target", at: "target.agent", label: "To", type: "select", value: "",
+      options: [["", "whoever takes this type of work, or anyone"], ...choices(agents)] },
+    { group: "Who", name: "work_type", label: "Type of work", type: "select", value: "",
+      options: [["", "none"], ...choices(types)], hint: "Its route names the target." },
+    { group: "What", name: "reason", at: "target.reason", label: "What is asked, and why", type: "textarea",
+      required: true },
+    { group: "What", name: "summary", label: "Title", hint: "One line; left out, it is what is asked." },
+    { group: "What", name: "variables", at: "context.variables", label: "Values that go with it", type: "textarea",
+      as: "json", isCode: true, hint: 'An object of JSON, such as {"order": 4127}.' },
+    { group: "What", name: "constraints", at: "expectations.constraints", label: "Constraints, one a line",
+      type: "textarea", as: "lines" },
+    { group: "How", name: "priority", at: "metadata.priority", label: "Priority", type: "select", value: "P2",
+      required: true, options: choices(PRIORITIES) },
+    { group: "How", name: "effort", at: "metadata.effort", label: "Effort", type: "select", value: "",
+      options: [["", "not said"], ...choices(["S", "M", "L"])] },
+    { group: "How", name: "labels", at: "metadata.labels", label: "Labels, one a line", type: "textarea", as: "pairs",
+      hint: "Such as team=payments." },
+    { group: "How", name: "deadline", at: "expectations.deadline", label: "Deadline", type: "datetime-local",
+      as: "time" },
+    { group: "How", name: "not_before", at: "metadata.not_before", label: "Not before", type: "datetime-local",
+      as: "time" },
+  ];
+}
+
+/** @param {Record<string, any>} values @param {string} key */
+async function send(values, key) {
+  const { source, target, reason, work_type, summary, variables, constraints, deadline, ...metadata } = values;
+  const body = given({
+    source: { agent: source },
+    target: given({ agent: target, reason }),
+    work_type,
+    summary,
+    context: given({ variables }),
+    expectations: given({ constraints, deadline }),
+    metadata: given(metadata),
+  });
+  const made = /** @type {import("api").HandedOff} */ (await post("/handoffs", body, { key }));
+  toast(made.task.state === "needs" ? "Handed over: it waits for approval." : "Handed over");
+  lookAgain();
+  go(`/tasks/${made.task.id}`);
+}
