@@ -18,6 +18,7 @@ PAGES = {
     "start": ("/start", "What is stuck"),
     "approvals": ("/approvals?task={whole}", "Includes unit tests"),
     "tasks": ("/tasks", "The design has to change"),
+    "search": ("/search?q=design", "The design has to change"),
     "task": ("/tasks/{failed}", "handoff failed"),
     "task-held": ("/tasks/{held}", "smoke tests passed"),
     "agents": ("/agents", "auto-code"),

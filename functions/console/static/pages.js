@@ -11,6 +11,7 @@ export const PAGES = [
   { path: "/standing-answers", title: "Standing answers", key: "y", within: "/approvals", load: () => import("./pages/standing.js") },
   { path: "/tasks", title: "Tasks", key: "t", place: "Work", load: () => import("./pages/tasks.js") },
   { path: "/tasks/:id", title: "Task", within: "/tasks", load: () => import("./pages/task.js") },
+  { path: "/search", title: "Search", key: "f", within: "/tasks", load: () => import("./pages/search.js") },
   { path: "/chat", title: "Chat", key: "c", place: "Work", load: () => import("./pages/chat.js") },
   { path: "/chat/:id", title: "Conversation", within: "/chat", load: () => import("./pages/conversation.js") },
   { path: "/tools", title: "Tools", key: "o", place: "Build", load: () => import("./pages/tools.js") },
