@@ -19,6 +19,7 @@ PAGES = {
     "approvals": ("/approvals?task={whole}", "Includes unit tests"),
     "approvals-by-direction": ("/approvals?group=direction&priority=P2", "The design has to change"),
     "tasks": ("/tasks", "The design has to change"),
+    "search": ("/search?q=design", "The design has to change"),
     "task": ("/tasks/{failed}", "handoff failed"),
     "task-held": ("/tasks/{held}", "smoke tests passed"),
     "agents": ("/agents", "auto-code"),

@@ -13,6 +13,7 @@ export const PAGES = [
   { path: "/tasks/:id", title: "Task", within: "/tasks", load: () => import("./pages/task.js") },
   { path: "/new-handoff", title: "New handoff", key: "h", within: "/tasks",
     load: () => import("./pages/new_handoff.js") },
+  { path: "/search", title: "Search", key: "f", within: "/tasks", load: () => import("./pages/search.js") },
   { path: "/chat", title: "Chat", key: "c", place: "Work", load: () => import("./pages/chat.js") },
   { path: "/chat/:id", title: "Conversation", within: "/chat", load: () => import("./pages/conversation.js") },
   { path: "/tools", title: "Tools", key: "o", place: "Build", load: () => import("./pages/tools.js") },

@@ -62,6 +62,7 @@ export default function Tasks({ query }) {
     : isReading ? html`<${Empty} title="None of the newest fits"><p>Older ones are looked at: ${items.length.toLocaleString()} so far.</p><//>`
     : !problem && html`<${Empty} title=${isWhole ? "No task fits" : `None of the newest ${items.length.toLocaleString()} fits`}>
         ${!isWhole && html`<p>Older ones weren't looked at: choose an agent or a state.</p>`}
+        ${query.q && html`<p><a href=${address("/search", { q: query.q, agent: query.agent, state: query.state })}>Search all days</a></p>`}
         <p>${query.agent ? "This agent has none of them." : "Without an agent, the list is of one day: of today, or of the day that you choose (UTC)."}</p>
         ${isSearch && html`<p><button type="button" onClick=${() => setQuery(EMPTY)}>Clear the filters</button></p>`}
         <p>A task comes into being when an agent, a person or a service hands work over:${" "}

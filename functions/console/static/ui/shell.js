@@ -11,6 +11,7 @@ import { PAGES, START } from "../pages.js";
 import { Help, openHelp } from "./help.js";
 import { askWhose } from "./link.js";
 import { Empty, Key, Loading, Said, Trouble } from "./parts.js";
+import { FindButton, openPalette, Palette } from "./palette.js";
 import { Toasts } from "./toasts.js";
 
 /** @typedef {import("../pages.js").Page} Page */
@@ -21,6 +22,7 @@ export function Shell() {
   const found = route(path === "/" ? START : path);
   useKeys("Everywhere", {
     "?": { does: "this list", run: openHelp },
+    "Ctrl K": { does: "find or do anything", run: openPalette },
     "/": { does: "filter the page", run: focusFilter },
     u: { does: "undo, while it is offered", run: undoLast },
     ...Object.fromEntries(PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, { does: `go to ${page.title}`, run: () => go(page.path) }])),
@@ -37,7 +39,7 @@ export function Shell() {
       ${found ? html`<${Lazy} key=${found.page.path} page=${found.page} params=${found.params} query=${query} />`
     : html`<${Empty} isPage title="There is no such page"><p><a href=${address("/")}>Go to the start</a></p><//>`}
     </main>
-    <${Toasts} /><${Help} />`;
+    <${Toasts} /><${Help} /><${Palette} />`;
 }
 
 /** Another page begins at its top, and takes the focus if what had it is gone. @param {string} path */
@@ -85,6 +87,7 @@ function Bar() {
   return html`<header class="bar">
     <a class="brand" href=${address("/")}><span aria-hidden="true">⇥</span> Baton</a>
     <span class="spread"></span>
+    <${FindButton} />
     <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
     <button type="button" class="quiet" onClick=${nextTheme} aria-label=${`Theme: ${theme.value}`}><span class="long">Theme: </span>${theme.value}</button>
     <button type="button" class="quiet who" title="Signed in: whose this tab is" onClick=${askWhose}><${Said} of=${who.value} />
