@@ -20,7 +20,15 @@ FAILURE = {
     "blockers": [{"type": "access", "description": "A key is missing", "required_to_proceed": True}],
     "partial_progress": {"completed": ["Read the policy"], "incomplete": ["Rotate the key"]},
 }
-CODE = 'Look:\n```python\nprint("<b>")\n```\nThen\nTraceback (most recent call last):\n  File "a.py", line 1\nValueError: no\nso.'
+CODE = """Look:
+```python
+print("<b>")
+```
+Then
+Traceback (most recent call last):
+  File "a.py", line 1
+ValueError: no
+so."""
 
 
 def test_an_escalation_is_told_by_its_reason_and_leads_to_its_digest(signed_in: Any, desk: Desk, expect: Any) -> None:

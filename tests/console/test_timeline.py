@@ -18,13 +18,25 @@ TRAIL = [
     ("00:00", "handoff_initiated", {"state": "needs"}),
     ("01:00", "deferred", {"deferred_until": "2026-11-27T09:03:00Z"}),
     ("05:00", "approved", {"state": "delegated", "deferred_until": None, "ready_at": "2026-11-27T09:05:00Z"}),
-    ("06:00", "handoff_received", {"state": "claimed", "claim": {"agent": "qa", "worker": "a", "fence": 1}, "attempt": 1}),
+    (
+        "06:00",
+        "handoff_received",
+        {"state": "claimed", "claim": {"agent": "qa", "worker": "a", "fence": 1}, "attempt": 1},
+    ),
     ("16:00", "heartbeat_lost", {}),
     ("16:00", "requeued", {"state": "delegated", "claim": None, "ready_at": "2026-11-27T09:16:30Z"}),
-    ("18:00", "handoff_received", {"state": "claimed", "claim": {"agent": "qa", "worker": "b", "fence": 2}, "attempt": 2}),
+    (
+        "18:00",
+        "handoff_received",
+        {"state": "claimed", "claim": {"agent": "qa", "worker": "b", "fence": 2}, "attempt": 2},
+    ),
     ("20:00", "question_asked", {"asked": 1}),
     ("21:00", "waiting", {"state": "waiting", "claim": None, "wait": {"questions": ["qst_1"]}}),
-    ("31:00", "handoff_received", {"state": "claimed", "claim": {"agent": "qa", "worker": "b", "fence": 3}, "wait": None}),
+    (
+        "31:00",
+        "handoff_received",
+        {"state": "claimed", "claim": {"agent": "qa", "worker": "b", "fence": 3}, "wait": None},
+    ),
     ("33:00", "handoff_completed", {"state": "done", "claim": None}),
 ]
 SPANS = [
@@ -54,7 +66,12 @@ def test_the_page_and_the_domain_tell_the_same_of_a_trail() -> None:
     domain = pytest.importorskip("baton.domain.tasks.spans")
     told = ("seq", "type", "fence", "data", "prev_hash", "hash")
     events = [
-        Event(at=parse_rfc3339(each["at"]), principal_kind="human", principal_id="alice", **{name: each[name] for name in told})
+        Event(
+            at=parse_rfc3339(each["at"]),
+            principal_kind="human",
+            principal_id="alice",
+            **{name: each[name] for name in told},
+        )
         for each in _events()
     ]
     spans = domain.spans_of(events, events[-1].at)
@@ -143,7 +160,12 @@ def _chain(desk: Desk, count: int, *, in_a_row: bool) -> dict[str, Any]:
     real = desk.served.gateway.get(ALICE, f"/workflows/{desk.failed['workflow_id']}/chain").json
     node = {**real["nodes"][0], "children": [], "state": "done", "failure": None}
     nodes = [
-        {**node, "task_id": f"task_{number}", "title": f"Step {number} of a work whose title is long and whole", "children": []}
+        {
+            **node,
+            "task_id": f"task_{number}",
+            "title": f"Step {number} of a work whose title is long and whole",
+            "children": [],
+        }
         for number in range(count)
     ]
     nodes[count // 2] |= {"task_id": desk.failed["id"], "state": "failed"}
