@@ -1,5 +1,5 @@
 /** A task's time on one axis: what it waited for, who was at work, and what happened meanwhile; as numbers, too. */
-import { computed, html, useMemo } from "../../lib.js";
+import { computed, html, useMemo, useState } from "../../lib.js";
 import { exact, length, now } from "../../core/time.js";
 import { Ago, Said } from "../../ui/parts.js";
 import { MARKS, secondsOf, spansOf } from "./spans.js";
@@ -69,17 +69,21 @@ function Lane({ name, looks, spans, x, at }) {
 
 /** @param {{spans: Span[], marks: EventView[], at: number}} props */
 function Numbers({ spans, marks, at }) {
-  return html`<details class="data"><summary>As numbers</summary><div class="numbers" tabindex="0" role="region"
-    aria-label="Timeline as numbers"><table>
-    <thead><tr><th scope="col">What</th><th scope="col">From</th><th scope="col">Length</th><th
-      scope="col">Ended by</th></tr></thead>
-    <tbody>${spans.map((span) => html`<tr key=${span.began}><td>${WORDS[span.kind]}${span.agent
-      && html`: attempt ${span.attempt},${" "}
-        <${Said} of=${span.agent} /> (<${Said} of=${span.worker} />)`}</td><td><${Ago}
-          at=${new Date(span.began).toISOString()} /></td>
-      <td>${length(secondsOf(span, at))}</td><td>${span.ended === null ? "goes on"
-        : (span.by ?? "time").replaceAll("_", " ")}</td></tr>`)}</tbody></table>
-    ${marks.length > 0 && html`<p class="faint">${countsOf(marks)}</p>`}</div></details>`;
+  const [isOpen, setOpen] = useState(false);
+  const toggle = (/** @type {any} */ event) => setOpen(event.currentTarget.open);
+  return html`<details class="data" onToggle=${toggle}><summary>As numbers</summary>
+    ${isOpen && html`<div class="numbers" tabindex="0" role="region" aria-label="Timeline as numbers"><table>
+      <thead><tr>${["What", "From", "Length", "Ended by"].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+      <tbody>${spans.map((span) => html`<${Row} key=${span.began} of=${span} at=${at} />`)}</tbody></table>
+      ${marks.length > 0 && html`<p class="faint">${countsOf(marks)}</p>`}</div>`}</details>`;
+}
+
+/** @param {{of: Span, at: number}} props */
+function Row({ of, at }) {
+  const who = of.agent && html`: attempt ${of.attempt},${" "}<${Said} of=${of.agent} /> (<${Said} of=${of.worker} />)`;
+  return html`<tr><td>${WORDS[of.kind]}${who}</td><td><${Ago} at=${new Date(of.began).toISOString()} /></td>
+    <td>${length(secondsOf(of, at))}</td>
+    <td>${of.ended === null ? "goes on" : (of.by ?? "time").replaceAll("_", " ")}</td></tr>`;
 }
 
 /** @param {EventView[]} marks */
