@@ -139,7 +139,11 @@ def test_axe_finds_nothing_beside_a_decision(signed_in: Any, desk: Desk, scheme:
 @pytest.mark.parametrize("width", [390, 2560])
 def test_what_is_beside_a_decision_is_text_in_its_box(signed_in: Any, desk: Desk, width: int) -> None:
     served, tricks = desk.served, "\n".join(TRICKS)
-    failure = {"type": "error", "description": tricks, "blockers": [{"type": "t", "description": tricks}]}
+    failure: dict[str, Any] = {
+        "type": "error",
+        "description": tricks,
+        "blockers": [{"type": "t", "description": tricks}],
+    }
     failure["partial_progress"] = {"completed": TRICKS, "incomplete": TRICKS}
     labels = {trick[:60]: trick[:180] for trick in TRICKS}
     with at_once(served):

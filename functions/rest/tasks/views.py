@@ -103,10 +103,10 @@ class NeededApproval(TypedDict):
 class ListedTask(TypedDict):
     """A task in a list: without its output, failure and recoveries. ``target_agent``: null for open work.
     ``source_agent``: a slug, or the principal if it is no agent (``human:alice``). ``created_by``: the principal that
-    asked for it, as a service does for an agent. ``tracker``: null if the task was created while there was no tracker. ``digest``: of what it asks for, as a human who decides sends it back; null for
-    a task of an earlier release. ``approval``: what a rule of the settings asks for; null: any
-    human's. ``join_parent``: the task that waits for this one's branch; ``successors``: the tasks that continue it;
-    ``retry_of``: the task that it retries."""
+    asked for it, as a service does for an agent. ``tracker``: null if the task was created while there was no tracker.
+    ``digest``: of what it asks for, as a human who decides sends it back; null for a task of an earlier release.
+    ``approval``: what a rule of the settings asks for; null: any human's. ``join_parent``: the task that waits for
+    this one's branch; ``successors``: the tasks that continue it; ``retry_of``: the task that it retries."""
 
     id: str
     kind: KindName
