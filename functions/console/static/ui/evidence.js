@@ -40,8 +40,8 @@ export function Glance({ task, of }) {
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Who asked, and for whom: a service or a person may ask in an agent's name.
- * @param {{of: ListedTask, chain: import("api").ChainView | null}} props */
-function Asker({ of: { created_by: by, source_agent: source, parent_id: parent }, chain }) {
+ * @param {{of: ListedTask, chain?: import("api").ChainView | null}} props */
+export function Asker({ of: { created_by: by, source_agent: source, parent_id: parent }, chain = null }) {
   const isItself = by === source || by === `agent:${source}`;
   return html`Asked by <strong><${Said} of=${isItself ? source : by} /></strong>${!isItself && html`, on behalf of${" "}
     <strong><${Said} of=${source} /></strong>`}${parent && html`, while it worked on${" "}
