@@ -163,7 +163,8 @@ def test_the_gravest_alerts_come_first(signed_in: Any, desk: Desk, expect: Any) 
 def test_a_state_has_one_word(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/tasks/{desk.whole['id']}")
     expect(signed_in.locator(".state.needs").first).to_contain_text("to approve")
-    expect(signed_in.locator(".box.here .how")).to_contain_text("to approve")
+    signed_in.goto(f"{desk.served.url}#/tasks/{desk.failed['id']}")
+    expect(signed_in.locator(".box.needs .how")).to_contain_text("to approve")
     signed_in.goto(f"{desk.served.url}#/tasks?state=needs")
     expect(signed_in.get_by_label("State").locator("option:checked")).to_have_text("to approve")
 

@@ -30,6 +30,7 @@ def test_one_watches_a_task_go_from_claim_to_completion(signed_in: Any, desk: De
 
 
 def test_a_task_that_becomes_ready_while_it_is_looked_at_says_so(signed_in: Any, desk: Desk, expect: Any) -> None:
+    desk.served.gateway.put(ALICE, "/workspace/settings", {"dispatch_delay_seconds": 8})
     task = approved(desk.served, "architect", "ciso", "Read the threat model")
     signed_in.goto(f"{desk.served.url}#/tasks/{task['id']}")
     expect(signed_in.get_by_text("Ready in")).to_be_visible()
@@ -62,7 +63,7 @@ def test_a_task_is_taken_back_by_keyboard_from_a_worker_that_is_told_of(
     signed_in.goto(f"{served.url}#{path}")
     signed_in.get_by_text("holds it as laptop-3").wait_for()
     signed_in.keyboard.press("?")
-    expect(signed_in.get_by_role("dialog")).to_contain_text("release")
+    expect(signed_in.get_by_role("dialog")).to_contain_text("take back")
     signed_in.keyboard.press("Escape")
     signed_in.keyboard.press("l")
     dialog = signed_in.get_by_role("dialog")
@@ -95,10 +96,10 @@ def test_of_two_people_who_take_it_back_the_second_is_told_who_was_first(
     dialog.get_by_label("Reason").fill("No progress")
     first = served.gateway.post(human(name="bob"), f"{path}/release-claim", {"fence": 1, "reason": "It hangs"})
     assert first.status == 200
-    dialog.get_by_role("button", name="Release").click()
+    dialog.get_by_role("button", name="Take back").click()
     expect(dialog.get_by_role("alert")).to_contain_text("human:bob ended claim 1")
     claimed(served, "qa", desk.held["id"], "desk-7")
-    dialog.get_by_role("button", name="Release").click()
+    dialog.get_by_role("button", name="Take back").click()
     expect(dialog.get_by_role("alert")).to_contain_text("qa holds the task under claim 2")
     assert served.gateway.get(ALICE, path).json["claim"]["worker"] == "desk-7"
 

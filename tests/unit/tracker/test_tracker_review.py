@@ -150,9 +150,8 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
     second = world.needing()
     world.clock.advance(400)
     world.notion.fault = None
-    nobodys = world.notion.add_page(
-        world.tasks.data_source_id, title="Handoff: Scout → Client Repo Auditor — 2026-11-19"
-    )
+    title = "Handoff: Scout → Client Repo Auditor — 2026-11-19"
+    nobodys = world.notion.add_page(world.tasks.data_source_id, title=title)
     settings, holders = world.tracker_settings, world.store.tracker.page_holders
     called: list[Sequence[str]] = []
 

@@ -19,6 +19,9 @@ export function address(path, query = {}) {
 const hash = signal(location.hash);
 addEventListener("hashchange", () => { hash.value = location.hash; });
 
+/** What the page is about, for the tab's title; empty where its name says it. */
+export const subject = signal("");
+
 /** Where the reader is. */
 export const place = computed(() => placeOf(hash.value));
 

@@ -50,10 +50,11 @@ export function escaped(json) {
 const FENCE = /^\s{0,3}(`{3,}|~{3,})(.*)$/;
 const TRACE = /^\s*Traceback \(most recent call last\):\s*$|^\s+at \S+.*[:(]\d+|^\s+at [\w$.<>]+\(.*\)\s*$/;
 
-/** `code`: drawn as code. `label`: what stood beside the fence. @typedef {{code: boolean, label: string, text: string}} Part */
+/** `code`: drawn as code. `label`: what stood beside the fence.
+ * @typedef {{code: boolean, label: string, text: string}} Part */
 
-/** A text in parts: prose, and what is fenced off as code or looks like a program's trace. Of what was written only a fence's own
- * marks are left out.
+/** A text in parts: prose, and what is fenced off as code or looks like a program's trace. Of what was written only a
+ * fence's own marks are left out.
  * @param {string} text @returns {Part[]} */
 export function partsOf(text) {
   /** @type {Part[]} */
@@ -85,8 +86,11 @@ export function partsOf(text) {
   return found;
 }
 
-/** A trace goes on by what is indented, and ends with the line that names the error. @param {string} line @param {string} before */
-const isOfTrace = (line, before) => /^\s+\S/.test(line) || (/^\s+\S/.test(before) && /^[\w.$]+(Error|Exception|Exit|Interrupt)?\b.*:|^[\w.]+(Error|Exception)$/.test(line));
+const NAMES_ERROR = /^[\w.$]+:|^[\w.$]*(Error|Exception|Exit|Interrupt)\b/;
+
+/** A trace goes on by what is indented, and ends with the line that names the error.
+ * @param {string} line @param {string} before */
+const isOfTrace = (line, before) => /^\s+\S/.test(line) || (/^\s+\S/.test(before) && NAMES_ERROR.test(line));
 
 /** @param {string} character */
 function mark(character) {

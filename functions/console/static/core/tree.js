@@ -31,7 +31,8 @@ export function wayTo(nodes, id) {
   return [];
 }
 
-/** A task and those that it tries again, the first one first. @param {{nodes: ChainNode[]} | null} chain @param {string} id @returns {ChainNode[]} */
+/** A task and those that it tries again, the first one first.
+ * @param {{nodes: ChainNode[]} | null} chain @param {string} id @returns {ChainNode[]} */
 export function triesOf(chain, id) {
   const node = nodeOf(chain, id);
   if (!node) return [];

@@ -1,7 +1,8 @@
 /** One task, whole: who holds it, where it comes from, what was asked, what came of it. */
-import { html, useState } from "../lib.js";
+import { html, useEffect, useState } from "../lib.js";
 import { useLive } from "../core/live.js";
-import { address } from "../core/router.js";
+import { address, subject } from "../core/router.js";
+import { plain } from "../core/said.js";
 import { now } from "../core/time.js";
 import { Around, Glance, titleOf, useEvidence } from "../ui/evidence.js";
 import { Named } from "../ui/evidence/origin.js";
@@ -46,6 +47,10 @@ function Whole({ task, problem }) {
   const { chain } = evidence;
   const events = useTrail(task.id, isOpen(task.state));
   const title = titleOf(task, handoff);
+  useEffect(() => {
+    subject.value = plain(title || task.id);
+    return () => { subject.value = ""; };
+  }, [title]);
   return html`<article class="task">
     <header>
       <p class="row"><${State} of=${task.state} /> <${Flags} of=${task.flags} /> <${Way} from=${task.source_agent} to=${task.target_agent} />

@@ -32,15 +32,16 @@ export function Glance({ task, of }) {
     of.chain && of.chain.usage.model_calls > 0 && `${spent(of.chain.usage)} so far`,
     `last of this direction: ${inWords(of.direction)}`,
   ].filter(Boolean);
-  return html`<p class="glance"><${Asker} of=${task} chain=${of.chain} /><br /><span class="faint">${sentence(facts.join(" · "))}</span></p>`;
+  return html`<p class="glance"><${Asker} of=${task} chain=${of.chain} /><br /><span
+    class="faint">${sentence(facts.join(" · "))}</span></p>`;
 }
 
 /** @param {string} text */
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Who asked, and for whom: a service or a person may ask in an agent's name.
- * @param {{of: ListedTask, chain: import("api").ChainView | null}} props */
-function Asker({ of: { created_by: by, source_agent: source, parent_id: parent }, chain }) {
+ * @param {{of: ListedTask, chain?: import("api").ChainView | null}} props */
+export function Asker({ of: { created_by: by, source_agent: source, parent_id: parent }, chain = null }) {
   const isItself = by === source || by === `agent:${source}`;
   return html`Asked by <strong><${Said} of=${isItself ? source : by} /></strong>${!isItself && html`, on behalf of${" "}
     <strong><${Said} of=${source} /></strong>`}${parent && html`, while it worked on${" "}
@@ -48,12 +49,14 @@ function Asker({ of: { created_by: by, source_agent: source, parent_id: parent }
 }
 
 /** After what is asked. `whole`: the task, where the page has read it.
- * @param {{task: ListedTask, whole?: import("api").WholeTask | null, of: Evidence, handoff?: HandoffView | null, hasChain?: boolean}} props */
+ * @param {{task: ListedTask, whole?: import("api").WholeTask | null, of: Evidence, handoff?: HandoffView | null,
+ * hasChain?: boolean}} props */
 export function Around({ task, whole = null, of, handoff = null, hasChain = true }) {
   const { chain, problem, isAlone, direction } = of;
   return html`<section class="around" aria-label="What Baton knows beside it">
     <${Trouble} of=${problem} what="The chain that it belongs to can't be read." />
-    ${!chain && !isAlone && !problem && html`<p class="faint" role="status">Reading the chain that it belongs to …</p>`}
+    ${!chain && !isAlone && !problem && html`<p class="faint"
+      role="status">Reading the chain that it belongs to …</p>`}
     <${Attempts} task=${task} whole=${whole} chain=${chain} />
     ${chain && hasChain && html`<${Strip} chain=${chain} here=${task.id} />`}
     <${Cost} chain=${chain} isAlone=${isAlone} budget=${handoff?.budget} />
@@ -88,5 +91,6 @@ export function Labels({ of }) {
   const found = Object.entries(of ?? {});
   if (found.length === 0) return null;
   return html`<ul class="labels" aria-label="Labels">${found.map(([name, value]) => html`<li key=${name}
-    title=${plain(`${name}: ${value}`)}><span class="faint"><${Said} of=${name} /></span> <${Said} of=${value} /></li>`)}</ul>`;
+    title=${plain(`${name}: ${value}`)}><span class="faint"><${Said} of=${name} /></span> <${Said}
+      of=${value} /></li>`)}</ul>`;
 }

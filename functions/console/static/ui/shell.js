@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { isOnline } from "../core/api.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
-import { address, go, matched, place } from "../core/router.js";
+import { address, go, matched, place, subject } from "../core/router.js";
 import { signOut, who, workspace } from "../core/session.js";
 import { nextTheme, theme } from "../core/theme.js";
 import { undoLast } from "../core/toasts.js";
@@ -27,7 +27,7 @@ export function Shell() {
     u: { does: "undo, while it is offered", run: undoLast },
     ...Object.fromEntries(PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, { does: `go to ${page.title}`, run: () => go(page.path) }])),
   });
-  const title = found?.page.title ?? "Not found";
+  const title = subject.value || (found?.page.title ?? "Not found");
   useEffect(() => { pageTitle.value = title; }, [title]);
   useEffect(() => () => { pageTitle.value = ""; }, []);
   useArrival(path);

@@ -1,4 +1,5 @@
-/** A long text of somebody else: code looks like code, and it is found in, copied, and folded where nobody decides on it. */
+/** A long text of somebody else: code looks like code, and it is found in, copied, and folded where nobody decides
+ * on it. */
 import { html, useEffect, useId, useMemo, useRef, useState } from "../lib.js";
 import { partsOf } from "../core/said.js";
 import { toast } from "../core/toasts.js";
@@ -6,12 +7,14 @@ import { copied, Said } from "./parts.js";
 
 /** From so many characters or lines on it has tools, and is folded. */
 const TOOLS_FROM = 2000, LINES_FROM = 40;
-/** What is decided on is whole on the page up to here. Beyond it is in a box that says that it goes on (`screensBelow`). */
+/** What is decided on is whole on the page up to here. Beyond it is in a box that says that it goes on
+ * (`screensBelow`). */
 export const BOXED_FROM = 20_000;
 const CHUNK_LINES = 60;
 const MOST_FOUND = 1000;
 
-/** `title`: what it is, for who doesn't see it. `isCode`: all of it. `isWhole`: somebody decides on it, so nothing is folded.
+/** `title`: what it is, for who doesn't see it. `isCode`: all of it. `isWhole`: somebody decides on it, so nothing
+ * is folded.
  * @param {{of: unknown, title: string, isCode?: boolean, isWhole?: boolean}} props */
 export function Text({ of, title, isCode = false, isWhole = false }) {
   const text = typeof of === "string" ? of : JSON.stringify(of, null, 2) ?? "";
@@ -34,7 +37,8 @@ function Part({ of }) {
   const chunks = useMemo(() => chunksOf(of.text), [of.text]);
   if (!of.code) return chunks.map((chunk, at) => html`<${Said} key=${at} of=${chunk} block class="chunk" />`);
   return html`${of.label && html`<p class="faint label"><${Said} of=${of.label} /></p>`}
-    <pre class="code">${chunks.map((chunk, at) => html`<code key=${at} class="chunk"><${Said} of=${chunk} /></code>`)}</pre>`;
+    <pre class="code">${chunks.map((chunk, at) => html`<code key=${at} class="chunk"><${Said}
+      of=${chunk} /></code>`)}</pre>`;
 }
 
 /** What isn't in sight costs no layout, where it stands in pieces. @param {string} text */
@@ -62,13 +66,17 @@ function Tools({ text, lines, title, box, isGoingOn, fold }) {
     into(box.current, found[to]);
   };
   return html`<div class="row tools">
-    <span class="faint">${text.length.toLocaleString()} characters, ${lines.toLocaleString()} lines${isGoingOn && html`;${" "}
+    <span class="faint">${text.length.toLocaleString()} characters, ${lines.toLocaleString()} lines${isGoingOn
+      && html`;${" "}
       <strong>it goes on inside of the box</strong>`}</span>
-    <form role="search" onSubmit=${step}><input type="search" aria-label=${`Find in: ${title}`} placeholder="Find" value=${words}
+    <form role="search" onSubmit=${step}><input type="search" aria-label=${`Find in: ${title}`} placeholder="Find"
+      value=${words}
       onInput=${(/** @type {any} */ event) => { setWords(event.target.value); setAt(-1); }} /></form>
-    ${words && html`<span class="faint" role="status">${found.length === 0 ? "not found" : `${at < 0 ? "" : `${at + 1} of `}${found.length}
+    ${words && html`<span class="faint" role="status">${found.length === 0 ? "not found" : `${at < 0 ? "" : `${at
+      + 1} of `}${found.length}
       ${found.length === MOST_FOUND ? " and more" : ""}`}</span>`}
-    ${fold && html`<button type="button" class="quiet" aria-expanded=${fold[0] === "Fold"} onClick=${fold[1]}>${fold[0]}</button>`}
+    ${fold && html`<button type="button" class="quiet" aria-expanded=${fold[0] === "Fold"}
+      onClick=${fold[1]}>${fold[0]}</button>`}
     <${Copy} of=${text} /></div>`;
 }
 
@@ -78,7 +86,8 @@ export function Copy({ of, says = "Copy" }) {
   return html`<button type="button" class="quiet" onClick=${copy}>${says}</button>`;
 }
 
-/** Where the words stand, across the pieces that the text is drawn in. @param {HTMLElement | null} box @param {string} words @returns {Range[]} */
+/** Where the words stand, across the pieces that the text is drawn in.
+ * @param {HTMLElement | null} box @param {string} words @returns {Range[]} */
 function rangesOf(box, words) {
   if (!box || !words.trim()) return [];
   /** @type {{node: Text, from: number}[]} */
@@ -117,7 +126,8 @@ function into(box, range) {
 /** Every text that is searched has ranges of its own. @type {Map<string, {here: Range | null, all: Range[]}>} */
 const searched = new Map();
 
-/** Drawn by the browser, so that nothing of the page changes. @param {string} id @param {Range | null} here @param {Range[]} all */
+/** Drawn by the browser, so that nothing of the page changes.
+ * @param {string} id @param {Range | null} here @param {Range[]} all */
 function marked(id, here, all) {
   if (!("highlights" in CSS)) return undefined;
   searched.set(id, { here, all });
@@ -131,10 +141,12 @@ function draw() {
   CSS.highlights.set("found-here", new Highlight(...every.flatMap((each) => each.here ?? [])));
 }
 
-/** Any value of JSON, in a box that folds; open where somebody decides on it. @param {{of: unknown, title: string, isOpen?: boolean, isWhole?: boolean}} props */
+/** Any value of JSON, in a box that folds; open where somebody decides on it.
+ * @param {{of: unknown, title: string, isOpen?: boolean, isWhole?: boolean}} props */
 export function Json({ of, title, isOpen = false, isWhole = false }) {
   if (of === null || of === undefined || (typeof of === "object" && Object.keys(of).length === 0)) return null;
-  return html`<details class="data" open=${isOpen || isWhole}><summary>${title}</summary><${Text} of=${of} title=${title} isCode isWhole=${isWhole} /></details>`;
+  return html`<details class="data" open=${isOpen || isWhole}><summary>${title}</summary><${Text} of=${of}
+    title=${title} isCode isWhole=${isWhole} /></details>`;
 }
 
 /** What goes on inside of the boxes of what is decided on, in pixels below their sight. */

@@ -2,7 +2,7 @@
 import { html, Fragment, useEffect, useState } from "../../lib.js";
 import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
-import { Around, Glance, titleOf, useEvidence } from "../../ui/evidence.js";
+import { Around, Asker, Glance, titleOf, useEvidence } from "../../ui/evidence.js";
 import { Ago, Facts, Flags, Id, Key, Loading, Said, Trouble, Way } from "../../ui/parts.js";
 import { Asked } from "../task/asked.js";
 import { approverFacts, Rule } from "../questions/approvers.js";
@@ -57,7 +57,8 @@ export function Many({ tasks, most, acts, isLive, onShown, onBack }) {
     <${Decide} acts=${{ approve: ["Approve all", "a"], next: ["Next", "n"], defer: ["Defer", "d"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
     ${same.length > most ? html`<p class="notice">These are ${same.length} different ones. At most ${most} are decided on at once: what is decided on is on the screen.</p>`
     : same.map((group) => html`<section class="same" key=${group.map((task) => task.id).join(" ")}>
-      ${group.map((task) => html`<${Head} key=${task.id} task=${task} />${task.version > 1 && html`<${TakenBack} task=${task} />`}`)}
+      ${group.map((task) => html`<${Head} key=${task.id} task=${task} />
+        <p class="glance"><${Asker} of=${task} /></p>${task.version > 1 && html`<${TakenBack} task=${task} />`}`)}
       <${Content} task=${/** @type {ListedTask} */ (group[0])} ids=${group.map((task) => task.id)} onShown=${onShown} /></section>`)}
   </article>`;
 }

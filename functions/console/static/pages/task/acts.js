@@ -40,13 +40,13 @@ function possible(task, chain, shown) {
       { key: "n", name: "Next", isDead, run: () => next([seen], stay), title: "Approved, but never dispatched: a worker claims it by its id" },
       { key: "d", name: "Defer", isDead, run: () => defer([seen], stay) },
       { key: "s", name: "Split", isDead, run: () => split(seen, stay) },
-      { key: "x", name: "Dismiss", kind: "danger", isDead, run: () => dismiss([seen], stay) });
+      { key: "x", name: "Dismiss", kind: "danger", isDead, run: () => dismiss([seen], stay), title: "Not wanted: whoever asked is told why" });
   }
   if (isUndoable) acts.push({ key: "b", name: "Take the approval back", run: () => { void undo(task); } });
-  if (task.claim) acts.push({ key: "l", name: "Release", run: () => release(task), title: "Take it back from the worker that holds it" });
+  if (task.claim) acts.push({ key: "l", name: "Take back", run: () => release(task), title: "From the worker that holds it" });
   if (isOpen(task.state)) {
     acts.push({ key: "r", name: "Resolve", run: () => resolve(task), title: "The work was done elsewhere" },
-      { key: "c", name: "Cancel", kind: "danger", run: () => cancel(task, chain) });
+      { key: "c", name: "Cancel", kind: "danger", title: "It ends, and what came of it with it", run: () => cancel(task, chain) });
   } else if (task.state !== "done") {
     acts.push({ key: "r", name: "Retry", kind: "primary", run: () => retry(task) });
   }
@@ -68,15 +68,15 @@ async function undo(task) {
 function release(task) {
   const { agent, worker, fence } = /** @type {NonNullable<WholeTask["claim"]>} */ (task.claim);
   ask({
-    title: "Release this task",
+    title: "Take this task back",
     text: html`<p>It is taken back from <strong><${Said} of=${agent} /></strong> (<${Said} of=${worker} />), and the next claimer goes on from its last checkpoint. It loses no attempt.</p>
       <p>The worker is refused with its next request. Nothing that it does after this counts; a result that comes too late is kept aside.</p>
       <p><strong>The same agent may claim it again.</strong> To prevent that, switch it off first, on its page.</p>`,
     fields: [{ name: "reason", label: "Reason", type: "textarea", required: true, hint: "It stays in the trail." }],
-    confirm: "Release",
+    confirm: "Take back",
     run: async ({ reason }) => {
       await post(`/tasks/${task.id}/release-claim`, { fence, reason });
-      toast("Released: it waits for the next claimer.");
+      toast("Taken back: it waits for the next claimer.");
       lookAgain();
     },
   });

@@ -9,14 +9,15 @@ import { Json, Text } from "../../ui/text.js";
 /** @typedef {import("api").HandoffView} HandoffView */
 
 /** What has a place of its own on the page, or only says which handoff it is. */
-const ELSEWHERE = new Set(["handoff_id", "task_id", "kind", "status", "state", "revision", "digest", "timestamp", "target",
-  "summary", "results", "context", "expectations", "rollback", "metadata", "budget", "snapshot", "completion", "failure",
-  "escalation", "rolls_back", "retries", "continues", "part_of", "url", "task_url"]);
+const ELSEWHERE = new Set(["handoff_id", "task_id", "kind", "status", "state", "revision", "digest", "timestamp",
+  "target", "summary", "results", "context", "expectations", "rollback", "metadata", "budget", "snapshot",
+  "completion", "failure", "escalation", "rolls_back", "retries", "continues", "part_of", "url", "task_url"]);
 
 /** What the page says beside it, of the task. */
 const SAID_BESIDE = new Set(["priority", "effort", "workflow_id", "parent_handoff", "depth"]);
 
-/** `title`: what stands above it, and needn't be said twice. `isWhole`: nothing is folded or left out, as somebody decides on it.
+/** `title`: what stands above it, and needn't be said twice. `isWhole`: nothing is folded or left out, as somebody
+ * decides on it.
  * @param {{handoff: HandoffView, title?: string, isWhole?: boolean, chain?: import("api").ChainView | null}} props */
 export function Asked({ handoff, title = "", isWhole = false, chain = null }) {
   const { context, rollback, budget, summary } = /** @type {any} */ (handoff);
@@ -28,7 +29,8 @@ export function Asked({ handoff, title = "", isWhole = false, chain = null }) {
     <${Origin} handoff=${handoff} chain=${chain} />
     ${!isWhole && reason === title && !summary && html`<p class="faint">What its title says.</p>`}
     ${reason !== title && html`<${Text} of=${reason} title="Reason" isWhole=${isWhole} />`}
-    ${summary && summary !== reason && summary !== title && html`<${Text} of=${summary} title="Summary" isWhole=${isWhole} />`}
+    ${summary && summary !== reason && summary !== title && html`<${Text} of=${summary} title="Summary"
+      isWhole=${isWhole} />`}
     <${Results} of=${handoff.results} isWhole=${isWhole} />
     <${Criteria} handoff=${handoff} />
     <${Context} of=${context} isWhole=${isWhole} />
@@ -51,14 +53,17 @@ const isOthers = (checkpoint, handoff) => checkpoint && checkpoint !== handoff.t
 function alsoSaid(handoff) {
   const { agent: _, ...source } = /** @type {any} */ (handoff.source ?? {});
   const { agent, reason, ...target } = /** @type {any} */ (handoff.target);
-  const others = Object.entries(handoff).filter(([name, value]) => !ELSEWHERE.has(name) && name !== "source" && value !== null);
-  return Object.fromEntries([...others, ...Object.entries({ source, target }).filter(([, value]) => Object.keys(value).length > 0)]);
+  const others = Object.entries(handoff).filter(([name, value]) => !ELSEWHERE.has(name) && name !== "source"
+    && value !== null);
+  return Object.fromEntries([...others, ...Object.entries({ source, target }).filter(([, value]) =>
+    Object.keys(value).length > 0)]);
 }
 
 /** @param {{of: HandoffView["snapshot"]}} props */
 function Memory({ of }) {
   if (!of) return null;
-  return html`<section><h3>Memory taken along</h3><ul>${of.summaries.map((each, at) => html`<li><${Said} of=${each} />${of.posted_by?.[at]
+  return html`<section><h3>Memory taken along</h3><ul>${of.summaries.map((each, at) => html`<li><${Said}
+    of=${each} />${of.posted_by?.[at]
     && html` <span class="faint">by <${Said} of=${of.posted_by[at]} /></span>`}</li>`)}</ul></section>`;
 }
 
@@ -94,8 +99,10 @@ export function Criteria({ handoff }) {
 /** @param {{criterion: string, report: any}} props */
 function Check({ criterion, report }) {
   const [mark, word] = !report ? ["☐", "not reported yet"] : report.met ? ["☑", "met"] : ["☒", "not met"];
-  return html`<li class=${!report ? "" : report.met ? "met" : "unmet"}><span role="img" aria-label=${word} title=${word}>${mark}</span>
-    <span><${Said} of=${criterion} />${report?.evidence && html`<span class="evidence"><${Said} of=${report.evidence} /></span>`}</span></li>`;
+  return html`<li class=${!report ? "" : report.met ? "met" : "unmet"}><span role="img" aria-label=${word}
+    title=${word}>${mark}</span>
+    <span><${Said} of=${criterion} />${report?.evidence && html`<span class="evidence"><${Said}
+      of=${report.evidence} /></span>`}</span></li>`;
 }
 
 /** @param {{of: any, isWhole: boolean}} props */
@@ -113,14 +120,21 @@ function Context({ of, isWhole }) {
       ${each.description && html`<${Text} of=${each.description} title="Description" isWhole=${isWhole} />`}
       ${each.rationale && html`<p class="faint">because <${Said} of=${each.rationale} /></p>`}
       <${Json} of=${each.content} title="Content" isWhole=${isWhole} /></div>`)}
-    <${Json} of=${variables} title="Variables" isWhole=${isWhole} isOpen /><${Json} of=${state} title="State" isWhole=${isWhole} />
-    <${Json} of=${memories} title="Memories" isWhole=${isWhole} /><${Json} of=${rest} title="More" isWhole=${isWhole} /></section>`;
+    <${Json} of=${variables} title="Variables" isWhole=${isWhole} isOpen /><${Json} of=${state} title="State"
+      isWhole=${isWhole} />
+    <${Json} of=${memories} title="Memories" isWhole=${isWhole} /><${Json} of=${rest} title="More"
+      isWhole=${isWhole} /></section>`;
 }
 
 /** @param {{of: any}} props */
 function Budget({ of }) {
   if (!of) return null;
   const { max_handoffs: handoffs, max_model_calls: calls, max_tokens: tokens, deadline } = of;
-  return html`<section><h3>Budget</h3><${Facts} of=${[["Handoffs", handoffs], ["Model calls", calls], ["Tokens", tokens?.toLocaleString()],
-    ["Until", deadline && html`<${Ago} at=${deadline} />`], ["Length", of.max_seconds && length(of.max_seconds)]]} /></section>`;
+  return html`<section><h3>Budget</h3><${Facts} of=${[
+    ["Handoffs", handoffs],
+    ["Model calls", calls],
+    ["Tokens", tokens?.toLocaleString()],
+    ["Until", deadline && html`<${Ago} at=${deadline} />`],
+    ["Length", of.max_seconds && length(of.max_seconds)],
+  ]} /></section>`;
 }

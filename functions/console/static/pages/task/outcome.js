@@ -23,8 +23,10 @@ function Completion({ of }) {
   const checks = Object.entries(of.verification ?? {}).filter(([, value]) => typeof value === "boolean");
   return html`<div>
     ${of.status === "partial" && html`<p class="flag">partial</p>`}
-    ${checks.length > 0 && html`<ul class="checks">${checks.map(([name, isGood]) => html`<li class=${isGood ? "met" : "unmet"}>
-      <span role="img" aria-label=${isGood ? "yes" : "no"}>${isGood ? "☑" : "☒"}</span> ${name.replaceAll("_", " ")}</li>`)}</ul>`}
+    ${checks.length > 0 && html`<ul class="checks">${checks.map(([name, isGood]) => html`<li class=${isGood ? "met"
+      : "unmet"}>
+      <span role="img" aria-label=${isGood ? "yes" : "no"}>${isGood ? "☑" : "☒"}</span> ${name.replaceAll("_",
+        " ")}</li>`)}</ul>`}
     ${(of.deliverables ?? []).map((/** @type {any} */ each) => html`<div class="deliverable">
       <p><strong>${each.type}</strong> <${Said} of=${each.description} /></p>
       <${Facts} of=${[["Created", files(each.files_created)], ["Changed", files(each.files_modified)],
@@ -37,7 +39,8 @@ function Completion({ of }) {
 
 /** @param {{of: any}} props */
 function Next({ of }) {
-  const made = of.task_id ? html`: <a href=${address(`/tasks/${of.task_id}`)}>the task</a>` : ` (${of.status ?? "not made"})`;
+  const made = of.task_id ? html`: <a href=${address(`/tasks/${of.task_id}`)}>the task</a>`
+    : ` (${of.status ?? "not made"})`;
   return html`<p>It suggests <${Said} of=${of.suggested_next} /> next${made}. <${Said} of=${of.reason} /></p>`;
 }
 

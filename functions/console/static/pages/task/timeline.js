@@ -1,5 +1,5 @@
 /** A task's time on one axis: what it waited for, who was at work, and what happened meanwhile; as numbers, too. */
-import { html, useMemo } from "../../lib.js";
+import { computed, html, useMemo, useState } from "../../lib.js";
 import { exact, length, now } from "../../core/time.js";
 import { Ago, Said } from "../../ui/parts.js";
 import { MARKS, secondsOf, spansOf } from "./spans.js";
@@ -17,7 +17,8 @@ const LANES = [
 ];
 /** @type {Record<string, string>} */
 const WORDS = {
-  person: "waits for a person", later: "put off", worker: "waits for a worker", work: "at work", answers: "waits for people's answers",
+  person: "waits for a person", later: "put off", worker: "waits for a worker", work: "at work",
+    answers: "waits for people's answers",
   branches: "waits for what it delegated", callback: "waits for an answer from outside",
 };
 /** A clock that goes on moves what is drawn no more often than this. */
@@ -26,7 +27,8 @@ const MOST_MARKS = 200;
 
 /** @param {{events: EventView[], usage: {model_calls: number}}} props */
 export function Timeline({ events, usage }) {
-  const at = Math.max(Math.floor(now.value / STEP_MS) * STEP_MS, Date.parse(events.at(-1)?.at ?? "") || 0);
+  const clock = useMemo(() => computed(() => Math.floor(now.value / STEP_MS) * STEP_MS), []);
+  const at = Math.max(clock.value, Date.parse(events.at(-1)?.at ?? "") || 0);
   const spans = useMemo(() => spansOf(events, at), [events, at]);
   if (spans.length === 0) return null;
   const marks = events.filter((event) => MARKS[event.type]).slice(-MOST_MARKS);
@@ -35,14 +37,18 @@ export function Timeline({ events, usage }) {
   const x = (/** @type {number} */ time) => (100 * (time - from)) / (to - from);
   const lanes = LANES.filter(([, , kinds]) => spans.some((span) => kinds.includes(span.kind)));
   return html`<section class="card timeline" aria-labelledby="timeline"><h2 id="timeline">Timeline${" "}
-      <span class="faint">${length((to - from) / 1000)}${usage.model_calls > 0 && ` · ${usage.model_calls.toLocaleString()} model calls`}</span></h2>
+      <span class="faint">${length((to - from) / 1000)}${usage.model_calls > 0
+        && ` · ${usage.model_calls.toLocaleString()} model calls`}</span></h2>
     ${lanes.map(([name, looks, kinds]) => html`<${Lane} key=${name} name=${name} looks=${looks} x=${x} at=${at}
       spans=${spans.filter((span) => kinds.includes(span.kind))} />`)}
-    ${marks.length > 0 && html`<div class="lane"><span>Events</span><svg width="100%" height="18" role="img" aria-label=${countsOf(marks)}>
-      ${marks.map((event) => html`<g key=${event.seq} class=${`mark-of ${event.type}`}><title>${`${MARKS[event.type]}\n${exact(event.at)}`}</title>
+    ${marks.length > 0 && html`<div class="lane"><span>Events</span><svg width="100%" height="18" role="img"
+      aria-label=${countsOf(marks)}>
+      ${marks.map((event) => html`<g key=${event.seq}
+        class=${`mark-of ${event.type}`}><title>${`${MARKS[event.type]}\n${exact(event.at)}`}</title>
         <rect x=${`${Math.min(x(Date.parse(event.at)), 99.6)}%`} y="2" width="3" height="14" /></g>`)}</svg></div>`}
     <p class="lane ends faint"><span></span><span class="row"><${Ago} at=${new Date(from).toISOString()} />
-      <span class="spread"></span>${spans.at(-1)?.ended === null ? "now" : html`<${Ago} at=${new Date(to).toISOString()} />`}</span></p>
+      <span class="spread"></span>${spans.at(-1)?.ended === null ? "now"
+        : html`<${Ago} at=${new Date(to).toISOString()} />`}</span></p>
     <${Numbers} spans=${spans} marks=${marks} at=${at} /></section>`;
 }
 
@@ -52,20 +58,32 @@ function Lane({ name, looks, spans, x, at }) {
   return html`<div class="lane"><span>${name} <span class="faint">${length(total)}</span></span>
     <svg width="100%" height="18" role="img" aria-label=${`${name}: ${length(total)}, ${spans.length} times`}>
       <rect class="ground" width="100%" height="18" rx="3" />
-      ${spans.map((span) => html`<g key=${span.began} class=${`span-of ${looks} ${span.by ?? ""} ${span.ended === null ? "open" : ""}`}>
-        <title>${`${WORDS[span.kind]}${span.agent && `: ${span.agent}, ${span.worker}`}\n${length(secondsOf(span, at))}`}</title>
-        <svg x=${`${x(span.began)}%`} width=${`${Math.max(x(span.ended ?? at) - x(span.began), 0.3)}%`} height="18"><rect width="100%" height="18" rx="2" /></svg>
+      ${spans.map((span) => html`<g key=${span.began} class=${`span-of ${looks} ${span.by ?? ""} ${span.ended === null
+        ? "open" : ""}`}>
+        <title>${`${WORDS[span.kind]}${span.agent && `: ${span.agent}, ${span.worker}`}\n${length(secondsOf(span,
+          at))}`}</title>
+        <svg x=${`${x(span.began)}%`} width=${`${Math.max(x(span.ended ?? at) - x(span.began),
+          0.3)}%`} height="18"><rect width="100%" height="18" rx="2" /></svg>
       </g>`)}</svg></div>`;
 }
 
 /** @param {{spans: Span[], marks: EventView[], at: number}} props */
 function Numbers({ spans, marks, at }) {
-  return html`<details class="data"><summary>As numbers</summary><div class="numbers" tabindex="0" role="region" aria-label="Timeline as numbers"><table>
-    <thead><tr><th scope="col">What</th><th scope="col">From</th><th scope="col">Length</th><th scope="col">Ended by</th></tr></thead>
-    <tbody>${spans.map((span) => html`<tr key=${span.began}><td>${WORDS[span.kind]}${span.agent && html`: attempt ${span.attempt},${" "}
-        <${Said} of=${span.agent} /> (<${Said} of=${span.worker} />)`}</td><td><${Ago} at=${new Date(span.began).toISOString()} /></td>
-      <td>${length(secondsOf(span, at))}</td><td>${span.ended === null ? "goes on" : (span.by ?? "time").replaceAll("_", " ")}</td></tr>`)}</tbody></table>
-    ${marks.length > 0 && html`<p class="faint">${countsOf(marks)}</p>`}</div></details>`;
+  const [isOpen, setOpen] = useState(false);
+  const toggle = (/** @type {any} */ event) => setOpen(event.currentTarget.open);
+  return html`<details class="data" onToggle=${toggle}><summary>As numbers</summary>
+    ${isOpen && html`<div class="numbers" tabindex="0" role="region" aria-label="Timeline as numbers"><table>
+      <thead><tr>${["What", "From", "Length", "Ended by"].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+      <tbody>${spans.map((span) => html`<${Row} key=${span.began} of=${span} at=${at} />`)}</tbody></table>
+      ${marks.length > 0 && html`<p class="faint">${countsOf(marks)}</p>`}</div>`}</details>`;
+}
+
+/** @param {{of: Span, at: number}} props */
+function Row({ of, at }) {
+  const who = of.agent && html`: attempt ${of.attempt},${" "}<${Said} of=${of.agent} /> (<${Said} of=${of.worker} />)`;
+  return html`<tr><td>${WORDS[of.kind]}${who}</td><td><${Ago} at=${new Date(of.began).toISOString()} /></td>
+    <td>${length(secondsOf(of, at))}</td>
+    <td>${of.ended === null ? "goes on" : (of.by ?? "time").replaceAll("_", " ")}</td></tr>`;
 }
 
 /** @param {EventView[]} marks */

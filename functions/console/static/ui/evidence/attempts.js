@@ -1,4 +1,5 @@
-/** Earlier attempts at the same work: workers that were lost, tasks that failed and are tried again, and what differs. */
+/** Earlier attempts at the same work: workers that were lost, tasks that failed and are tried again, and what
+ * differs. */
 import { html, useState } from "../../lib.js";
 import { get } from "../../core/api.js";
 import { useLive } from "../../core/live.js";
@@ -13,41 +14,75 @@ import { Ago, Id, Said, State, Trouble } from "../parts.js";
 /** What two attempts may differ in, as their handoffs say it. */
 const COMPARED = ["target", "summary", "results", "context", "expectations", "rollback", "budget", "metadata"];
 
-/** `whole`: the task, where the page has read it. @param {{task: import("api").ListedTask, whole?: import("api").WholeTask | null,
+/** So many of the latest stand side by side. */
+const MOST = 4;
+
+/** `whole`: the task, where the page has read it.
+ * @param {{task: import("api").ListedTask, whole?: import("api").WholeTask | null,
  *   chain: import("api").ChainView | null}} props */
 export function Attempts({ task, whole = null, chain }) {
-  const wasTried = task.attempt > 0 || task.flags.length > 0;
-  const { data, problem } = useLive(wasTried && !whole ? `/tasks/${task.id}` : null, { everyMs: 30_000, when: task.version });
+  const path = !whole && (task.attempt > 0 || task.flags.length > 0) ? `/tasks/${task.id}` : null;
+  const { data, problem } = useLive(path, { everyMs: 30_000, when: task.version });
   const read = /** @type {import("api").WholeTask | null} */ (whole ?? data);
   const tries = triesOf(chain, task.id);
   const recoveries = read?.recoveries ?? [];
   if (tries.length < 2 && recoveries.length === 0 && !problem) return null;
   return html`<section><h3>Earlier attempts</h3>
     <${Trouble} of=${problem} what="Its earlier attempts can't be read." />
-    <ol class="lines">${tries.slice(0, -1).map((each, at) => html`<${Try} key=${each.task_id} of=${each}
-      next=${/** @type {ChainNode} */ (tries[at + 1])} />`)}</ol>
-    ${recoveries.length > 0 && html`<ol class="lines">${recoveries.map((each) => html`<li key=${each.at}>
-      <strong><${Said} of=${each.prior_agent} /></strong> (<${Said} of=${each.prior_worker} />, claim ${each.prior_fence}):${" "}
-      <${Said} of=${each.reason} /> <span class="faint">· <${Ago} at=${each.at} /> · <${Said} of=${each.action} />${each.last_checkpoint_id
-    && html` from <${Id} of=${each.last_checkpoint_id} short />`}</span></li>`)}</ol>`}</section>`;
+    ${tries.length > 1 && html`<${Beside} tries=${tries.slice(-MOST)} before=${Math.max(0, tries.length - MOST)} />`}
+    ${recoveries.length > 0 && html`<ol class="lines">${recoveries.map((each) => html`<${Lost} key=${each.at}
+      of=${each} />`)}</ol>`}</section>`;
 }
 
-/** @param {{of: ChainNode, next: ChainNode}} props */
-function Try({ of, next }) {
+/** @param {{of: import("api").RecoveryView}} props */
+function Lost({ of }) {
+  const from = of.last_checkpoint_id && html` from <${Id} of=${of.last_checkpoint_id} short />`;
+  return html`<li><strong><${Said} of=${of.prior_agent} /></strong>${" "}
+    (<${Said} of=${of.prior_worker} />, claim ${of.prior_fence}): <${Said} of=${of.reason} />${" "}
+    <span class="faint">· <${Ago} at=${of.at} /> · <${Said} of=${of.action} />${from}</span></li>`;
+}
+
+/** @type {[string, (node: ChainNode) => unknown][]} */
+const ROWS = [
+  ["State", (node) => html`<${State} of=${node.state} />`],
+  ["Who", (node) => html`<${Said} of=${node.agent ?? node.target_agent ?? "anyone"} />`],
+  ["Began", (node) => html`<${Ago} at=${node.started_at} none="not yet" />`],
+  ["Took", (node) => (node.duration_seconds === null ? "–" : length(node.duration_seconds))],
+  ["Claims", (node) => node.attempts],
+  ["Failure", (node) => node.failure
+    && html`<span class="flag">${node.failure.type}</span> <${Said} of=${node.failure.description} />`],
+  ["Files", (node) => Object.values(node.files).flat().length || ""],
+];
+
+/** Attempts side by side, and what each asks otherwise than the one before. `before`: earlier ones, not shown.
+ * @param {{tries: ChainNode[], before: number}} props */
+function Beside({ tries, before }) {
+  const name = (/** @type {number} */ at) => `Attempt ${before + at + 1}`;
+  return html`<div class="numbers" tabindex="0" role="region" aria-label="Attempts side by side"><table>
+      <thead><tr><td></td>${tries.map((node, at) => html`<th key=${node.task_id} scope="col">
+        <a href=${address(`/tasks/${node.task_id}`)}>${name(at)}</a></th>`)}</tr></thead>
+      <tbody>${ROWS.map(([what, of]) => html`<tr key=${what}><th scope="row">${what}</th>${tries.map((node) =>
+    html`<td key=${node.task_id}>${node.hidden ? "not yours to read" : of(node)}</td>`)}</tr>`)}</tbody></table></div>
+    ${tries.slice(1).map((node, at) => html`<${Otherwise} key=${node.task_id} was=${tries[at]} is=${node}
+      name=${name(at + 1)} />`)}`;
+}
+
+/** @param {{was: ChainNode | undefined, is: ChainNode, name: string}} props */
+function Otherwise({ was, is, name }) {
   const [found, setFound] = useState(/** @type {{was: any, is: any} | null} */ (null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const compare = () => {
     setTrouble(null);
-    Promise.all([of, next].map((each) => get(`/handoffs/${each.handoff_id}`).then(asked)))
-      .then(([was, is]) => setFound({ was, is }), setTrouble);
+    Promise.all([was, is].map((each) => get(`/handoffs/${each?.handoff_id}`).then(asked)))
+      .then(([before, now]) => setFound({ was: before, is: now }), setTrouble);
   };
-  return html`<li><${State} of=${of.state} /> <a href=${address(`/tasks/${of.task_id}`)}><${Said} of=${of.hidden ? "not yours to read" : of.title} /></a>${" "}
-    <span class="faint">${of.duration_seconds === null ? "" : `${length(of.duration_seconds)} · `}<${Said} of=${of.agent ?? of.target_agent ?? "anyone"} /></span>
-    ${of.failure && html`<p><span class="flag">${of.failure.type}</span> <${Said} of=${of.failure.description} /></p>`}
-    ${found ? changesOf(found.was, found.is).length > 0 ? html`<p class="faint">The next one asks otherwise:</p><${Changes} ...${found} />`
-    : html`<p class="faint">The next one asks the same.</p>`
-    : html`<button type="button" class="quiet" onClick=${compare}>What the next one changes</button>`}
-    <${Trouble} of=${trouble} what="They can't be compared." /></li>`;
+  if (!found) {
+    return html`<p><button type="button" class="quiet"
+        onClick=${compare}>What ${name.toLowerCase()} asks otherwise</button></p>
+      <${Trouble} of=${trouble} what="They can't be compared." />`;
+  }
+  const isSame = changesOf(found.was, found.is).length === 0;
+  return html`<p class="faint">${name} asks ${isSame ? "the same" : "otherwise"}.</p><${Changes} ...${found} />`;
 }
 
 /** @param {any} handoff */

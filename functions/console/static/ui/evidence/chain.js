@@ -35,11 +35,13 @@ export function useChain(task, isPage) {
   const alone = isAlone(task);
   const path = alone ? null : `/workflows/${task.workflow_id}/chain`;
   const settled = useSettled(path);
-  const { data, problem } = useLive(isPage ? path : settled, { everyMs: isPage ? LIVE_MS : RECENT_MS, when: task.version });
+  const { data, problem } = useLive(isPage ? path : settled, { everyMs: isPage ? LIVE_MS : RECENT_MS,
+    when: task.version });
   return { chain: /** @type {any} */ (data), problem, isAlone: alone };
 }
 
-/** How it came to this task, step by step, with whole titles. @param {{chain: import("api").ChainView, here: string}} props */
+/** How it came to this task, step by step, with whole titles.
+ * @param {{chain: import("api").ChainView, here: string}} props */
 export function Strip({ chain, here }) {
   const [isWhole, setWhole] = useState(false);
   const way = wayTo(chain.nodes, here);
@@ -49,8 +51,10 @@ export function Strip({ chain, here }) {
   if (way.length < 2 && others === 0) return null;
   return html`<section class="strip"><h3>How it came to this</h3><ol>${way.length > 1 && shown.map((node) => (node
     ? html`<${Step} key=${node.task_id} of=${node} isHere=${node.task_id === here} />`
-    : html`<li key="cut" class="cut"><button type="button" class="quiet" onClick=${() => setWhole(true)}>${cut} more between</button></li>`))}</ol>
-    ${others > 0 && html`<p class="faint"><a href=${address(`/tasks/${here}`)}>${others} more in this chain</a></p>`}</section>`;
+    : html`<li key="cut" class="cut"><button type="button" class="quiet" onClick=${() =>
+      setWhole(true)}>${cut} more between</button></li>`))}</ol>
+    ${others > 0 && html`<p class="faint"><a
+      href=${address(`/tasks/${here}`)}>${others} more in this chain</a></p>`}</section>`;
 }
 
 /** @param {{of: ChainNode, isHere: boolean}} props */
@@ -58,7 +62,8 @@ function Step({ of, isHere }) {
   const title = of.hidden ? "not yours to read" : html`<${Said} of=${of.title || of.task_id} />`;
   const took = of.duration_seconds === null ? "" : ` · ${length(of.duration_seconds)}`;
   return html`<li class=${isHere ? "here" : ""} aria-current=${isHere ? "step" : undefined}>
-    <${State} of=${of.state} />${" "}${isHere ? html`<strong>this one</strong>` : html`<a href=${address(`/tasks/${of.task_id}`)}>${title}</a>`}${" "}
+    <${State} of=${of.state} />${" "}${isHere ? html`<strong>this one</strong>`
+      : html`<a href=${address(`/tasks/${of.task_id}`)}>${title}</a>`}${" "}
     <span class="faint">${of.kind} · <${Said} of=${of.agent ?? of.target_agent ?? "anyone"} />${took}</span></li>`;
 }
 
@@ -66,7 +71,8 @@ function Step({ of, isHere }) {
 export const spent = ({ model_calls: calls, input_tokens: read, output_tokens: written }) =>
   `${calls.toLocaleString()} model ${calls === 1 ? "call" : "calls"}, ${(read + written).toLocaleString()} tokens`;
 
-/** What the chain has spent, and what is left. @param {{chain: import("api").ChainView | null, isAlone: boolean, budget: any}} props */
+/** What the chain has spent, and what is left.
+ * @param {{chain: import("api").ChainView | null, isAlone: boolean, budget: any}} props */
 export function Cost({ chain, isAlone, budget }) {
   if (!chain && !isAlone) return null;
   const left = chain?.budget;

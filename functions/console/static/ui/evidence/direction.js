@@ -8,14 +8,16 @@ import { useSettled } from "./chain.js";
 
 const SHOWN = 5;
 
-/** @param {import("api").ListedTask} task @returns {{items: import("api").ListedHandoff[] | null, isAll: boolean, problem: unknown}} */
+/** @param {import("api").ListedTask} task
+ * @returns {{items: import("api").ListedHandoff[] | null, isAll: boolean, problem: unknown}} */
 export function useDirection(task) {
   const asked = new URLSearchParams({ source: task.source_agent, limit: String(2 * SHOWN) });
   if (task.target_agent) asked.set("target", task.target_agent);
   const path = useSettled(`/handoffs?${asked}`);
   const { data, problem } = useLive(path, { everyMs: 60_000 });
   const page = /** @type {{items: import("api").ListedHandoff[], next_cursor: string | null} | null} */ (data);
-  const items = page?.items.filter((each) => each.task_id !== task.id && each.target_agent === task.target_agent) ?? null;
+  const items = page?.items.filter((each) => each.task_id !== task.id
+    && each.target_agent === task.target_agent) ?? null;
   return { items: items?.slice(0, SHOWN) ?? null, isAll: page?.next_cursor === null, problem };
 }
 
@@ -24,7 +26,8 @@ export function Direction({ of: { items, isAll, problem } }) {
   return html`<section><h3>The last of this direction</h3>
     <${Trouble} of=${problem} what="What became of earlier ones can't be read." />
     ${items === null && !problem && html`<p class="faint" role="status">Looking for earlier ones …</p>`}
-    ${items?.length === 0 && html`<p class="faint">${isAll ? "It is the first one." : "None among the newest that were looked at."}</p>`}
+    ${items?.length === 0 && html`<p class="faint">${isAll ? "It is the first one."
+      : "None among the newest that were looked at."}</p>`}
     <ul class="lines">${(items ?? []).map((each) => html`<li key=${each.task_id}><${State} of=${each.state} />${" "}
       <a href=${address(`/tasks/${each.task_id}`)}><${Said} of=${each.title || each.task_id} /></a>${" "}
       <span class="faint">${each.kind} · <${Ago} at=${each.created_at} /></span></li>`)}</ul></section>`;
