@@ -25,7 +25,9 @@ def test_a_person_signs_in_with_a_token_and_out_again(page: Any, served: Console
     assert who_is(served, cookie) == 200
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("Your token").wait_for()
-    assert page.evaluate("sessionStorage.length + Object.keys(localStorage).filter((k) => /session/.test(k)).length") == 0
+    assert (
+        page.evaluate("sessionStorage.length + Object.keys(localStorage).filter((k) => /session/.test(k)).length") == 0
+    )
     assert page.context.cookies() == []
     assert who_is(served, cookie) == 403
 
