@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from support.chromium import fetched
 from support.worlds.console_desk import Desk, at_once
 from support.worlds.http_agents import ALICE, message
 from support.worlds.world import agent, human, service
@@ -255,7 +256,7 @@ def test_what_differs_from_what_was_shown_is_not_approved(signed_in: Any, desk: 
     was = _task(desk, desk.whole["id"])["digest"]
 
     def older(route: Any) -> None:
-        answer = route.fetch()
+        answer = fetched(route)
         route.fulfill(response=answer, body=answer.text().replace(was, "0" * 64))
 
     signed_in.route(re.compile(r"/(handoffs/ho_|tasks\?state=needs)"), older)
@@ -275,7 +276,7 @@ def test_a_text_that_changes_while_one_reads_it_is_read_again_first(signed_in: A
     _until_live(signed_in)
 
     def newer(route: Any) -> None:
-        answer = route.fetch(headers={**route.request.headers, "if-none-match": '"0"'})
+        answer = fetched(route, if_none_match='"0"')
         route.fulfill(response=answer, body=answer.text().replace(was, "f" * 64).replace("No new", "Any new"))
 
     signed_in.route(re.compile(r"/(handoffs/ho_|tasks\?state=needs)"), newer)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from support.chromium import fetched
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.http_agents import ALICE, message
 
@@ -66,9 +67,7 @@ def test_a_search_that_was_not_of_all_says_so(signed_in: Any, desk: Desk, expect
     """A day of more than anybody reads to the end."""
 
     def endless(route: Any) -> None:
-        answer = route.fetch(
-            url=re.sub("&cursor=.", "", route.request.url), headers={**route.request.headers, "if-none-match": '"0"'}
-        )
+        answer = fetched(route, re.sub("&cursor=.", "", route.request.url), if_none_match='"0"')
         cursor = "b" if "cursor=a" in route.request.url else "a"
         items = [{**each, "id": f"task_{cursor}{at:025}"} for at, each in enumerate(answer.json()["items"])]
         route.fulfill(response=answer, json={"items": (items * 100)[:100], "next_cursor": cursor})

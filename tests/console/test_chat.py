@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from support.chromium import fetched
 from support.worlds.console_desk import Desk, at_once
 from support.worlds.console_talk import THOUGHT, TalkingAgents
 from support.worlds.http_agents import ALICE
@@ -32,7 +33,7 @@ def test_a_message_whose_answer_was_lost_begins_one_conversation(signed_in: Any,
 
     def lose(route: Any) -> None:
         lost.append(route.request.headers["idempotency-key"])
-        route.fetch()
+        fetched(route)
         route.abort()
 
     signed_in.goto(f"{desk.served.url}#/chat")

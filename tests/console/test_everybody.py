@@ -40,6 +40,7 @@ PAGES = {
     "conversation": ("/chat/{talk}", "50,000 tokens left"),
     "standing": ("/standing-answers", "Nothing is approved by itself"),
     "settings": ("/settings", "Undo window"),
+    "notifications": ("/notifications", "Critical alerts"),
     "tracker": ("/tracker", "No tracker is connected"),
     "memory": ("/memory", "One queue for each kind of work"),
     "entry": ("/memory/{entry}", "Because"),

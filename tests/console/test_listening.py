@@ -152,7 +152,7 @@ def test_it_looks_by_itself_each_nine_minutes(bell: BrowserBell, listening: Any,
     assert len(bell.looks) == 1
     _pass(listening, 60)
     assert (len(bell.looks), len(bell.sockets)) == (2, 1)
-    assert ("POST /sessions/renew", 200) in desk.served.answered
+    assert ("POST /sessions/renew", 200) not in desk.served.answered  # it lasts for hours
     expect(listening.get_by_text("7 waiting")).to_be_visible()
 
 
@@ -209,16 +209,49 @@ def test_a_bell_that_is_out_of_reach_is_told_of_once_and_tried_again(
     assert _asked(desk.served, since) == []
 
 
-def test_a_hidden_page_listens_and_asks_for_nothing_until_it_is_looked_at(
+COUNTED = {
+    "GET /tasks?state=needs&limit=100",
+    "GET /questions?limit=100",
+    "GET /alerts?state=open&snoozed=false&limit=100",
+    "GET /manual-reviews?state=open&limit=100",
+}
+
+
+def test_a_hidden_page_listens_and_asks_how_many_wait_and_nothing_else(
     bell: BrowserBell, listening: Any, desk: Desk, expect: Any
 ) -> None:
     listening.evaluate(SEEN, "hidden")
     since = len(desk.served.answered)
+    _pass(listening, 300)
+    assert _asked(desk.served, since) == []
     _hand_over(desk.served, "Ship order 88010")
     bell.ring()
-    _pass(listening, 600)
-    assert _asked(desk.served, since) == []
+    _pass(listening, 15)
+    expect(listening).to_have_title("(7) Approvals · Baton")
+    assert listening.evaluate("document.querySelector('link[rel=icon]').href").endswith("/icons/7.svg")
+    asked = [each for each in _asked(desk.served, since) if "/console/" not in each]  # the icon's file
+    assert set(asked) == COUNTED
+    assert len(asked) <= 3 * len(COUNTED)
     assert (len(bell.sockets), bell.over) == (1, 0)
+    expect(listening.get_by_text("7 waiting")).to_have_count(0)
+
+
+def test_a_hidden_page_asks_at_a_bounded_pace_however_often_it_rings(
+    bell: BrowserBell, listening: Any, desk: Desk
+) -> None:
+    listening.evaluate(SEEN, "hidden")
+    since = len(desk.served.answered)
+    for _ in range(60):
+        bell.ring()
+        _pass(listening, 1)
+    assert len(_asked(desk.served, since)) <= 8 * len(COUNTED)
+
+
+def test_a_page_that_was_hidden_is_whole_again(bell: BrowserBell, listening: Any, desk: Desk, expect: Any) -> None:
+    listening.evaluate(SEEN, "hidden")
+    _hand_over(desk.served, "Ship order 88010")
+    bell.ring()
+    _pass(listening, 60)
     listening.evaluate(SEEN, "visible")
     expect(listening.get_by_text("7 waiting")).to_be_visible()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from support.chromium import fetched
 from support.console_looks import nothing_found
 from support.values.tricks import TRICKS, only_text
 from support.worlds.console_desk import Desk
@@ -65,7 +66,7 @@ def with_fields(page: Any, **fields: Any) -> None:
     """The API tells more of one question than it does by now."""
 
     def more(route: Any) -> None:
-        answer = route.fetch(headers={**route.request.headers, "if-none-match": '"0"'})
+        answer = fetched(route, if_none_match='"0"')
         route.fulfill(response=answer, json={**answer.json(), **fields})
 
     page.route(re.compile(r"/questions/qst_\w+$"), more)

@@ -30,5 +30,17 @@ def chromium() -> Iterator[Any]:
             browser.close()
 
 
+def fetched(route: Any, url: str | None = None, **headers: str) -> Any:
+    """The answer to a request that a test has caught, sent on as the page's own: Playwright alone would leave out what
+    the browser adds, the session's cookie and who asks."""
+    cookies = route.request.frame.page.context.cookies()
+    added = {
+        "cookie": "; ".join(f"{each['name']}={each['value']}" for each in cookies),
+        "sec-fetch-site": "same-origin",
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
+    return route.fetch(url=url, headers={**route.request.headers, **added})
+
+
 def _path() -> str:
     return os.environ.get("BATON_CHROMIUM") or shutil.which("chromium") or ""

@@ -130,3 +130,8 @@ def alerts(play: Play) -> None:
     play("human:alice", "GET /alerts?state=resolved")
     play("human:alice", f"GET /alerts?task_id={task}")
     play("agent:auditor", f"GET /alerts/{about['id']}")
+    third = play("agent:scout", "POST /alerts", {**body, "kind": "disk-slow"})
+    play("human:alice", f"POST /alerts/{third['id']}/snooze", {"until": "2026-11-18T18:00:00Z"}, key="s-1")
+    play("human:alice", "GET /alerts?state=open&snoozed=false")
+    play("human:alice", f"POST /alerts/{third['id']}/snooze", {"until": None})
+    play(None, f"GET /alerts/{third['id']}", headers={"accept": "text/html, */*;q=0.8"})

@@ -192,6 +192,9 @@ def sessions(play: Play) -> None:
     play("human:alice", f"DELETE /tokens/{token['id']}")
     by(session, "GET /agents/scout")
     play("human:alice", "GET /tokens")
+    kept = play("human:alice", "POST /sessions", {}, headers={"baton-session": "new", "sec-fetch-site": "same-origin"})
+    play(None, "GET /tokens", headers={"baton-session": kept["session_id"], "sec-fetch-site": "same-origin"})
+    play(None, "GET /tokens", headers={"baton-session": kept["session_id"]})
 
 
 def strangers(play: Play) -> None:

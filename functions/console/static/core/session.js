@@ -62,9 +62,15 @@ export async function begin() {
   if (found) enter(found);
   addEventListener("storage", look);
   addEventListener("pageshow", look);
-  document.addEventListener("visibilitychange", look);
+  addEventListener("focus", used);
+  document.addEventListener("visibilitychange", () => { used(); look(); });
   setInterval(look, LOOKED_AT_SECONDS * 1000);
   look();
+}
+
+/** A new tab is of who was at the desk last. */
+function used() {
+  if (session.value && document.visibilityState === "visible") use(session.value.id);
 }
 
 /** What other tabs have done, and whether it is time to renew; a tab that nobody sees does it as well. */
@@ -82,7 +88,6 @@ function look() {
     return;
   }
   if (now.expires_at !== mine.expires_at) session.value = now;
-  if (document.visibilityState === "visible" && document.hasFocus()) use(now.id);
   const left = (Date.parse(now.expires_at) - Date.now()) / 1000;
   if (left < RENEWED_BEFORE_SECONDS && now.expires_at < now.ends_at) void renew(now);
 }
@@ -174,7 +179,6 @@ async function renew(before) {
 function opened({ session_id: id, expires_at, ends_at, principal }) {
   const made = { id, who: principal.id, workspace: principal.workspace, expires_at, ends_at };
   share(made);
-  use(id);
   enter(made);
 }
 
@@ -188,6 +192,7 @@ function enter(next) {
   lost.value = [];
   pin(next);
   session.value = next;
+  used();
   for (const begins of beginnings) begins(isSame);
 }
 

@@ -1,5 +1,5 @@
 /** What somebody should see: the gravest first, open until a person resolves it, out of sight while it is snoozed. */
-import { html, useEffect, useState } from "../lib.js";
+import { html, useEffect, useRef, useState } from "../lib.js";
 import { useKeys } from "../core/keys.js";
 import { useList, useLive } from "../core/live.js";
 import { address, go, setQuery } from "../core/router.js";
@@ -33,7 +33,10 @@ export default function Alerts({ query }) {
   const [answers, setAnswers] = useState(/** @type {import("./alerts/acts.js").Answers} */ (new Map()));
   const all = urgentFirst(/** @type {AlertView[]} */ (data?.items ?? []));
   const fit = all.filter((alert) => [alert.severity, ""].includes(query.severity ?? "") && [alert.kind, ""].includes(query.kind ?? ""));
-  const linked = useLive(query.alert && data && !all.some((alert) => alert.id === query.alert) ? `/alerts/${encodeURIComponent(query.alert)}` : null);
+  const listed = useRef(/** @type {Set<string>} */ (new Set())); // one that has left the list is looked at no more
+  for (const alert of all) listed.current.add(alert.id);
+  const isLinked = query.alert && data && !listed.current.has(query.alert);
+  const linked = useLive(isLinked ? `/alerts/${encodeURIComponent(query.alert ?? "")}` : null);
   const alerts = linked.data ? [/** @type {AlertView} */ (linked.data), ...fit] : fit;
   const at = alerts.find((alert) => alert.id === query.alert) ?? null;
   const chosen = alerts.filter((alert) => marked.has(alert.id));
