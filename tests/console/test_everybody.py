@@ -22,6 +22,9 @@ PAGES = {
     "search": ("/search?q=design", "The design has to change"),
     "task": ("/tasks/{failed}", "handoff failed"),
     "task-held": ("/tasks/{held}", "smoke tests passed"),
+    "stats": ("/stats?since=day", "Leases lost"),
+    "stats-week": ("/stats?by=direction", "At work"),
+    "decisions": ("/decisions", "by handing it over"),
     "agents": ("/agents", "auto-code"),
     "agent": ("/agents/qa", "Try the release candidate"),
     "reviews": ("/reviews", "the cap of its direction"),
@@ -46,7 +49,7 @@ PAGES = {
     "entry": ("/memory/{entry}", "Because"),
     "missing": ("/nowhere", "There is no such page"),
 }
-SHOWN = {"start", "approvals", "tasks", "task", "tool", "agents", "directions"}  # in docs/
+SHOWN = {"start", "approvals", "tasks", "task", "tool", "agents", "directions", "stats-week", "decisions"}  # in docs/
 
 
 def address(desk: Desk, path: str) -> str:
@@ -164,6 +167,7 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
     assert served.gateway.put(human(name="mallory"), "/workspace/settings", {"guardrails": guardrails}).status == 200
     subject = {"kind": "service", "subject": "w" * 63}
     assert served.gateway.post(human(name="m" * 63), "/tokens", subject).status == 201
+    served.publish()
     signed_in.set_viewport_size({"width": width, "height": 860})
     for path, text in {
         f"/tasks/{task['id']}": "handoff failed",
@@ -173,6 +177,8 @@ def test_what_an_agent_wrote_is_text_in_its_box(signed_in: Any, desk: Desk, widt
         "/agents/ciso/change": "202E",
         "/new-handoff": "Values that go with it",
         "/alerts": "202E",
+        "/decisions": "by handing it over",
+        "/stats?by=direction": "At work",
         "/start": "evil.example",
         "/agents/ciso": "202E",
         "/chat": "evil.example",

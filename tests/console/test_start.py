@@ -19,9 +19,7 @@ def test_what_waits_is_counted_and_leads_to_its_page(signed_in: Any, desk: Desk,
 
 def test_the_last_day_is_drawn_and_told_in_words(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/start")
-    expect(
-        signed_in.get_by_role("img", name="Ended, hour by hour: 0 done, 1 failed, 2 rejected or cancelled")
-    ).to_be_visible()
+    expect(signed_in.get_by_role("img", name="Ended: 0 done, 1 failed, 2 rejected or cancelled")).to_be_visible()
 
 
 def test_an_alert_about_a_task_is_a_task_that_is_stuck(signed_in: Any, desk: Desk, expect: Any) -> None:

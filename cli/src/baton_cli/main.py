@@ -38,6 +38,7 @@ NOUNS = {
     "agents": ("baton_cli.nouns.agents", "Register agents, and see who is there."),
     "memory": ("baton_cli.nouns.memory", "Post what the agents know, and find it."),
     "graph": ("baton_cli.nouns.graph", "See who hands to whom, and what came of it."),
+    "stats": ("baton_cli.nouns.stats", "See how it goes, how agents are, and who decided what."),
     "reviews": ("baton_cli.nouns.reviews", "Look at what a rule has stopped, let it through, or close it."),
     "alerts": ("baton_cli.nouns.alerts", "See what needs a person, and say that it was seen."),
     "tools": ("baton_cli.nouns.tools", "Define the tools by which models hand over."),

@@ -20,6 +20,8 @@ export const PAGES = [
   { path: "/tools/:name", title: "Tool", within: "/tools", load: () => import("./pages/tool.js") },
   { path: "/new-tool", title: "New tool", within: "/tools", load: () => import("./pages/tool.js") },
   { path: "/routes", title: "Routes", key: "u", place: "Build", load: () => import("./pages/routes.js") },
+  { path: "/stats", title: "How it goes", key: "i", place: "Watch", load: () => import("./pages/stats.js") },
+  { path: "/decisions", title: "Decisions", key: "v", place: "Watch", load: () => import("./pages/decisions.js") },
   { path: "/agents", title: "Agents", key: "w", place: "Watch", load: () => import("./pages/agents.js") },
   { path: "/agents/:slug", title: "Agent", within: "/agents", load: () => import("./pages/agent.js") },
   { path: "/agents/:slug/change", title: "Change an agent", within: "/agents",

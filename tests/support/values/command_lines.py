@@ -231,6 +231,10 @@ WORK = [
     typed("export $second"),
     typed("graph show agent:scout"),
     typed("graph directions"),
+    typed("stats show --by agent"),
+    typed("stats agents"),
+    typed("stats agent scout"),
+    typed("stats decisions"),
 ]
 ASK = "marker --from scout --to writer --reason 'The build fails' --digest https://notes.example/7 --priority high"
 TROUBLE = [

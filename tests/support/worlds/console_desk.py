@@ -72,7 +72,9 @@ def furnished(served: ConsoleServer) -> Desk:
         budget={"max_handoffs": 12, "max_tokens": 400_000},
         rollback={"on_failure": "architect", "failure_context": ["error_logs"]},
     )
-    return Desk(served, whole["task"], held, failed, _stopped(served), _talk(served), _known(served), claim)
+    desk = Desk(served, whole["task"], held, failed, _stopped(served), _talk(served), _known(served), claim)
+    served.publish()
+    return desk
 
 
 @contextmanager

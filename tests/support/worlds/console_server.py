@@ -11,7 +11,9 @@ from typing import Any
 from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import SystemClock
 from baton.domain.access.principal import Principal
+from baton.services.events.publish_events import publish_fresh
 from console import handler as console
+from support.fakes.ports import FakeBus
 from support.gateway import Gateway, event_of, route_of, sent
 from support.http_server import Received, Sent, served
 from support.values.tokens import bearer
@@ -33,6 +35,12 @@ class ConsoleServer:
     def token(self, by: Principal) -> str:
         self.gateway.admit(by)
         return bearer(by).removeprefix("Bearer ")
+
+    def publish(self) -> None:
+        """The table's stream brings what has happened, so that it is counted and on record."""
+        deps = self.gateway.deps
+        pages = deps.store.outbox.pending_tasks(deps.clock.now())
+        publish_fresh(deps, FakeBus(), [event for page in pages for each in page for event in each.events])
 
     def answer(self, request: Received) -> Sent | None:
         if self.is_away:

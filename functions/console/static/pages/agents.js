@@ -1,5 +1,5 @@
 /** Who works here: alive or not, what they take, and the switch that stops one. */
-import { html } from "../lib.js";
+import { html, useMemo } from "../lib.js";
 import { change, post } from "../core/api.js";
 import { lookAgain, useList, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
@@ -8,26 +8,41 @@ import { useKeys } from "../core/keys.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Data, Empty, Facts, Key, Loading, Said, State, Trouble } from "../ui/parts.js";
 import { Table } from "../ui/table.js";
+import { AgentHealth, running, waiting } from "./agent/health.js";
+import { ended, failures, took } from "./stats/counts.js";
 
 /** @typedef {import("api").SeenAgentView} SeenAgentView */
 /** @typedef {import("api").WholeAgentView} WholeAgentView */
 
-/** @type {import("../ui/table.js").Column<SeenAgentView>[]} */
+/** @typedef {import("api").AgentHealthView} Health */
+/** @typedef {SeenAgentView & {health?: Health | undefined}} Row */
+
+/** @type {import("../ui/table.js").Column<Row>[]} */
 const COLUMNS = [
   { name: "slug", title: "Agent", class: "fill", cell: (agent) => html`<${Said} of=${agent.slug} />` },
   { name: "live", title: "State", class: "state-cell", cell: (agent) => html`<${Live} of=${agent} />` },
   { name: "seen", title: "Seen", class: "time wide", cell: (agent) => html`<${Ago} at=${agent.liveness.last_contact_at} none="never" />` },
-  { name: "runtime", title: "Runs", class: "slim wider", cell: (agent) => (agent.runtime === "run" ? "by Baton" : "itself") },
-  { name: "approval", title: "Approval", class: "slim", cell: (agent) => agent.approval },
-  { name: "accepts", title: "Accepts", class: "wider", cell: (agent) => html`<${Said} of=${agent.accepts.join(", ")} />` },
-  { name: "produces", title: "Produces", class: "wider", cell: (agent) => html`<${Said} of=${agent.produces.join(", ")} />` },
+  { name: "waiting", title: "Waiting, oldest", class: "time", cell: ({ health }) => health && waiting(health) },
+  { name: "running", title: "In progress", class: "slim wide", cell: ({ health }) => health && running(health) },
+  { name: "ended", title: "Ended, week", class: "slim wide", cell: ({ health }) => health && ended(health.last_week).toLocaleString() },
+  { name: "failed", title: "Failed", class: "narrow wide", cell: ({ health }) => health && failures(health.last_week) },
+  { name: "waited", title: "Waited p50", class: "slim wider", cell: ({ health }) => health && took(health.last_week.worker.p50) },
+  { name: "work", title: "At work p50, p95", class: "state-cell wider", cell: ({ health }) => health && work(health.last_week.work) },
 ];
+
+/** @param {import("api").WaitsView} of */
+const work = (of) => (of.tasks === 0 ? "–" : `${took(of.p50)}, ${took(of.p95)}`);
 
 export default function Agents() {
   const { data, problem, isLoading } = useList("/agents", { everyMs: 5000 });
-  const agents = /** @type {SeenAgentView[]} */ (data?.items ?? []);
+  const healths = useList("/stats/agents", { everyMs: 60_000, isUntold: () => true });
+  const agents = useMemo(() => {
+    const known = new Map((healths.data?.items ?? []).map((/** @type {Health} */ each) => [each.slug, each]));
+    return (data?.items ?? []).map((/** @type {SeenAgentView} */ agent) => ({ ...agent, health: known.get(agent.slug) }));
+  }, [data, healths.data]);
   return html`<div class="head"><h1>Agents</h1> <a href=${address("/new-agent")}>New agent</a></div>
     <${Trouble} of=${problem} what="The list can't be read." />
+    <${Trouble} of=${healths.problem} what="Their numbers can't be read." />
     ${isLoading ? html`<${Loading} />` : agents.length > 0 ? html`<${Table} label="Agents" columns=${COLUMNS} rows=${agents} more=${data?.more}
       keyOf=${(/** @type {SeenAgentView} */ agent) => agent.slug} hrefOf=${(/** @type {SeenAgentView} */ agent) => address(`/agents/${agent.slug}`)} />`
     : !problem && html`<${Empty} title="No agent yet"><p>An agent is registered by a person or a service: <code>PUT /agents/{slug}</code>, or many at once with <code>POST /agents/import</code>.</p><//>`}`;
@@ -60,6 +75,7 @@ export function Agent({ params }) {
         <a href=${address("/tasks", { agent: slug })}>All its tasks</a></div></header>
     <${Trouble} of=${problem} />
     <div class="halves"><div>
+      <${AgentHealth} slug=${agent.slug} />
       <section class="card" aria-labelledby="holds"><h2 id="holds">What it has <span class="faint">${tasks.length || "nothing"}</span></h2>
         <ul class="log">${tasks.map((task) => html`<li key=${task.id}><${State} of=${task.state} /> <a href=${address(`/tasks/${task.id}`)}><${Said} of=${task.title || task.id} /></a> <span class="faint"><${Ago} at=${task.updated_at} /></span></li>`)}</ul></section>
       ${agent.system_prompt && html`<section class="card" aria-labelledby="prompt"><h2 id="prompt">Prompt</h2><${Said} of=${agent.system_prompt} block /></section>`}

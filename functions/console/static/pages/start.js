@@ -1,18 +1,14 @@
 /** Where one begins: what waits for a person, what is stuck, what the last day brought. */
-import { html, useMemo } from "../lib.js";
-import { useList, useLive } from "../core/live.js";
-import { MOST, useOlder } from "../core/older.js";
+import { html } from "../lib.js";
+import { useLive } from "../core/live.js";
 import { address } from "../core/router.js";
-import { now } from "../core/time.js";
-import { Ago, Empty, Loading, Said, Trouble } from "../ui/parts.js";
+import { Ago, Empty, Said, Trouble } from "../ui/parts.js";
 import { urgentFirst } from "./alerts.js";
-import { Bars } from "./start/bars.js";
-import { daysOf, hoursOf, sum } from "./start/day.js";
+import { Day } from "./start/day.js";
 
 /** @typedef {{data: {items: any[], next_cursor: string | null} | null, problem: unknown, isLoading: boolean}} Page */
 
 const SELDOM = { everyMs: 10_000 };
-const OLDER_MS = 300_000;
 
 export default function Start() {
   const needs = /** @type {Page} */ (useLive("/tasks?state=needs&limit=100", { everyMs: 5000 }));
@@ -37,37 +33,6 @@ function Tile({ to, title, of, oldest, says = "" }) {
   return html`<li class=${`tile ${count > 0 ? "some" : ""}`}><a href=${address(to)}>
     <strong>${of.data ? `${count}${of.data.next_cursor ? "+" : ""}` : of.isLoading ? "…" : "?"}</strong> ${count === 1 ? title.replace(/s$/, "") : title}</a>
     <span class="faint">${says || (oldest ? html`the oldest <${Ago} at=${oldest} />` : of.data ? "nothing waits" : of.problem ? "can't be read now" : "")}</span></li>`;
-}
-
-/** All tasks of a day. Those after the newest 1,000 are read again every five minutes, if something has changed. @param {string} day */
-function useDay(day) {
-  const path = `/tasks?day=${day}`;
-  const { data, problem, isLoading } = useList(path, SELDOM);
-  const when = useMemo(() => Math.floor(Date.now() / OLDER_MS), [data]);
-  return { problem, isLoading, .../** @type {import("../core/older.js").Older<any>} */ (useOlder(path, data, true, when)) };
-}
-
-function Day() {
-  const [before, today] = daysOf(now.value);
-  const [first, second] = [useDay(before), useDay(today)];
-  const minute = Math.floor(now.value / 60_000);
-  const hours = useMemo(() => hoursOf([...first.items, ...second.items], minute * 60_000), [first.items, second.items, minute]);
-  if (first.isLoading || second.isLoading) return html`<${Loading} />`;
-  const began = sum(hours, "began");
-  const [isWhole, isReading] = [first.isWhole && second.isWhole, first.isReading || second.isReading];
-  const least = isWhole ? "" : "at least ";
-  const [done, failed, other] = [sum(hours, "done"), sum(hours, "failed"), sum(hours, "other")];
-  return html`<section class="card" aria-labelledby="day"><h2 id="day">The last day</h2>
-    <${Trouble} of=${first.problem ?? second.problem} what="The day's tasks can't be read." />
-    <div class="charts">
-      <${Bars} title="Began" says=${`${least}${began.toLocaleString()} tasks`} hours=${hours} parts=${[{ name: "began", title: "began" }]} />
-      <${Bars} title="Ended" says=${`${least}${done.toLocaleString()} done, ${failed.toLocaleString()} failed, ${other.toLocaleString()} rejected or cancelled`} hours=${hours}
-        parts=${[{ name: "done", title: "done" }, { name: "failed", title: "failed" }, { name: "other", title: "rejected or cancelled" }]} />
-    </div>
-    ${!isWhole && html`<p class="notice" role="status">${isReading ? `Still counting: ${(first.items.length + second.items.length).toLocaleString()} tasks so far, the newest first.`
-    : `Counted are the newest ${MOST.toLocaleString()} of each day: there were more, and bars of the hours before are too low.`}</p>`}
-    <p class="faint">Of the tasks made since the day before (UTC).
-      ${" "}<a href=${address("/tasks")}>The tasks of today</a>${failed > 0 && html`, <a href=${address("/tasks", { state: "failed" })}>those that failed</a>`}.</p></section>`;
 }
 
 /** Open alerts about tasks, the gravest first, then the oldest: what waits too long, was lost too often, or needs a person's word. @param {{of: Page}} props */

@@ -1,37 +1,39 @@
-/** The last 24 hours of a list of tasks, hour by hour. */
+/** What the last day brought, by the counters of the stream. */
+import { html } from "../../lib.js";
+import { useLive } from "../../core/live.js";
+import { address } from "../../core/router.js";
+import { now } from "../../core/time.js";
+import { Chart } from "../../ui/chart.js";
+import { Loading, Trouble } from "../../ui/parts.js";
+import { dayOf, ENDS, ended, hoursOf, PHASES, thisHour, took } from "../stats/counts.js";
 
-/** @typedef {import("api").ListedTask} ListedTask */
-/** @typedef {{at: number, began: number, done: number, failed: number, other: number}} Hour `at`: its beginning, in milliseconds */
+/** @typedef {import("api").StatsView} Stats */
 
-const HOUR_MS = 3_600_000;
-export const HOURS = 24;
+const HOURS = 24;
+const SELDOM = { everyMs: 30_000, isUntold: () => true };
 
-/** The days (UTC) that the last 24 hours lie in. @param {number} now @returns {[string, string]} */
-export function daysOf(now) {
-  const day = (/** @type {number} */ at) => new Date(at).toISOString().slice(0, 10);
-  return [day(now - HOURS * HOUR_MS), day(now)];
+export function Day() {
+  const days = `from=${dayOf(now.value, 1)}&to=${dayOf(now.value)}`;
+  const { data, problem, isLoading } = useLive(`/stats?${days}&by=hour`, SELDOM);
+  const stats = /** @type {Stats | null} */ (data);
+  const first = thisHour(now.value) - (HOURS - 1) * 3_600_000;
+  const slots = hoursOf(stats?.items ?? [], first, HOURS);
+  const [done, failed, other] = [0, 1, 2].map((at) => slots.reduce((sum, slot) => sum + (slot.of[at] ?? 0), 0));
+  const says = `${told(done)} done, ${told(failed)} failed, ${told(other)} rejected or cancelled`;
+  return html`<section class="card" aria-labelledby="day"><h2 id="day">The last day</h2>
+    <${Trouble} of=${problem} what="The counters can't be read." />
+    ${isLoading && html`<${Loading} />`}
+    ${stats && html`<div class="charts"><${Chart} title="Ended" says=${says} slots=${slots} parts=${ENDS} />
+      <dl class="facts">${PHASES.map((phase) => html`<div key=${phase.name}><dt>${phase.title}</dt>
+        <dd>${times(stats.total[phase.name])}</dd></div>`)}</dl></div>
+    <p class="faint">Each task counts once, in the hour of its end; how long it took is of ${ended(stats.total).toLocaleString()}
+      ${" "}that ended yesterday or today (UTC). <a href=${address("/stats")}>How it goes</a>,
+      ${" "}<a href=${address("/tasks")}>the tasks of today</a>${(failed ?? 0) > 0 && html`,
+      ${" "}<a href=${address("/tasks", { state: "failed" })}>those that failed</a>`}.</p>`}</section>`;
 }
 
-/** An ended task's last change is taken for its end. @param {ListedTask[]} tasks @param {number} now @returns {Hour[]} */
-export function hoursOf(tasks, now) {
-  const first = Math.floor(now / HOUR_MS) * HOUR_MS - (HOURS - 1) * HOUR_MS;
-  const hours = Array.from({ length: HOURS }, (_, index) => ({ at: first + index * HOUR_MS, began: 0, done: 0, failed: 0, other: 0 }));
-  const hourOf = (/** @type {string} */ at) => hours[Math.floor((Date.parse(at) - first) / HOUR_MS)];
-  for (const task of tasks) {
-    const began = hourOf(task.created_at);
-    if (began) began.began += 1;
-    const end = endOf(task.state);
-    const ended = end && hourOf(task.updated_at);
-    if (ended) ended[end] += 1;
-  }
-  return hours;
-}
+/** @param {number | undefined} count */
+const told = (count) => (count ?? 0).toLocaleString();
 
-/** @param {string} state @returns {"done" | "failed" | "other" | null} */
-function endOf(state) {
-  if (state === "done" || state === "failed") return state;
-  return state === "rejected" || state === "cancelled" ? "other" : null;
-}
-
-/** @param {Hour[]} hours @param {Exclude<keyof Hour, "at">} name */
-export const sum = (hours, name) => hours.reduce((total, hour) => total + hour[name], 0);
+/** @param {import("api").WaitsView} of */
+const times = (of) => (of.tasks === 0 ? "none did" : `p50 ${took(of.p50)}, p95 ${took(of.p95)}`);

@@ -1,17 +1,26 @@
 /** Who did what: every change, chained to the one before by its hash. */
 import { html, useState } from "../../lib.js";
 import { get } from "../../core/api.js";
+import { toast } from "../../core/toasts.js";
+import { exportTrail } from "../decisions/export.js";
 import { Ago, Said, Trouble } from "../../ui/parts.js";
+
+const EXPORTS = /** @type {const} */ (["csv", "json"]);
 
 /** @param {{id: string, events: import("api").EventView[]}} props */
 export function Trail({ id, events }) {
   const [verdict, setVerdict] = useState(/** @type {any} */ (null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const save = (/** @type {"csv" | "json"} */ form) => {
+    setTrouble(null);
+    exportTrail(id, form, verdictOf).then((file) => toast(`Exported ${file}`), setTrouble);
+  };
   const verify = () => {
     setTrouble(null);
     verdictOf(id).then(setVerdict, setTrouble);
   };
-  return html`<section class="card" aria-labelledby="trail"><div class="head"><h2 id="trail">Trail</h2><button type="button" onClick=${verify}>Verify</button></div>
+  return html`<section class="card" aria-labelledby="trail"><div class="head"><h2 id="trail">Trail</h2><button type="button" onClick=${verify}>Verify</button>
+      ${EXPORTS.map((form) => html`<button key=${form} type="button" onClick=${() => save(form)}>${form.toUpperCase()}</button>`)}</div>
     ${verdict && html`<${Verdict} of=${verdict} />`}<${Trouble} of=${trouble} />
     <ol class="trail">${events.map((event) => html`<li key=${event.seq}><${Entry} of=${event} /></li>`)}</ol></section>`;
 }
