@@ -33,11 +33,11 @@ def test_words_and_labels_find_a_task_with_the_frontier(http_agents: HttpAgents)
 
 def test_a_cursor_goes_on_until_it_is_null(http_agents: HttpAgents) -> None:
     ids = [handed(http_agents, f"step {number}") for number in range(3)]
-    found, cursor = [], ""
-    while cursor is not None:
-        page = search(http_agents, f"q=step&limit=1{cursor and f'&cursor={cursor}'}").json
+    page = search(http_agents, "q=step&limit=1").json
+    found = [each["id"] for each in page["items"]]
+    while page["next_cursor"] is not None:
+        page = search(http_agents, f"q=step&limit=1&cursor={page['next_cursor']}").json
         found += [each["id"] for each in page["items"]]
-        cursor = page["next_cursor"]
     assert found == sorted(ids, reverse=True)
 
 

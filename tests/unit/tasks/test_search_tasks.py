@@ -35,6 +35,8 @@ from support.values.records import PAGE_ID, a_note, a_token
 from support.worlds.world import WORKSPACE, World, agent, human, service
 from tools.bench.meter import Meter
 
+# By day, and by lists of all days.
+SOME: tuple[dict[str, Any], ...] = ({}, {"agent": "auditor"}, {"label": "a"})
 BEGAN = datetime(2026, 11, 10, 9, 30, tzinfo=UTC)
 
 
@@ -147,7 +149,7 @@ def test_each_filter_leaves_out_what_doesnt_fit(
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
-@pytest.mark.parametrize("asked", [{}, {"agent": "auditor"}, {"label": "a"}])
+@pytest.mark.parametrize("asked", SOME)
 def test_pages_together_are_the_whole_whatever_their_size(desk: Desk, asked: dict[str, Any], limit: int) -> None:
     titles = ["a hit" if n % 3 else "a miss" for n in range(7)]
     ids = {desk.add(title, days_ago=days, labels=("a",)): title for days in (5, 2, 0) for title in titles}
@@ -163,7 +165,7 @@ def test_the_end_is_said_only_at_the_workspaces_beginning_and_the_frontier_is_it
 
 def test_the_end_is_where_the_search_was_told_to_end(desk: Desk) -> None:
     since = NOON - timedelta(days=2)
-    for asked in ({}, {"agent": "auditor"}):
+    for asked in SOME[:2]:
         page = desk.search("unheard", since=since, **asked)
         assert (page.page.cursor, page.searched_to) == (None, since)
     assert desk.search("unheard", since=BEGAN - timedelta(days=900)).searched_to == BEGAN
@@ -234,7 +236,7 @@ def test_a_request_ends_in_time_with_its_frontier_and_always_gets_further() -> N
 def test_nobody_finds_what_they_may_not_read(desk: Desk) -> None:
     own = desk.add("the same words", source_agent="builder", created_by="agent:builder", labels=("a",))
     desk.add("the same words", created_by="agent:scout", labels=("a",))
-    for asked in ({}, {"agent": "auditor"}, {"label": "a"}):
+    for asked in SOME:
         assert desk.found("same", by=agent("builder"), **asked) == [own]
         assert len(desk.found("same", by=agent("auditor"), **asked)) == 2, "it is for this one"
         assert len(desk.found("same", by=human(), **asked)) == 2
@@ -255,6 +257,17 @@ def test_a_label_is_found_by_key_however_many_days_lie_between() -> None:
     meter.taken()
     assert desk.found(label="ORDER=88010") == [old]
     assert meter.taken().read_units <= 3
+
+
+def test_a_label_costs_one_write_unit_and_a_task_without_labels_nothing() -> None:
+    meter = Meter(FakeDynamo())
+    desk = Desk(a_process(meter))
+    spent = []
+    for labels in ((), ("a",), ("a", "b=c", "A")):
+        meter.taken()
+        desk.add(labels=labels)
+        spent.append(meter.taken().all_write_units)
+    assert [each - spent[0] for each in spent] == [0, 1, 2]
 
 
 def test_a_task_is_found_by_its_page_in_the_tracker(desk: Desk) -> None:

@@ -8,8 +8,9 @@ import { get, Problem } from "./api.js";
  * @typedef {{items: ListedTask[], searchedTo: string | null, next: string | null, isSearching: boolean,
  *   problem: Problem | null}} Found */
 
-/** So many requests are made before a person is asked whether it goes on; fewer once so much is found. */
+/** So many requests are made by themselves, and where a person says to go on; fewer once so much is found. */
 const REQUESTS = 8;
+const REQUESTS_ON = 40;
 const ENOUGH = 10;
 /** @type {Found} */
 const NOTHING = { items: [], searchedTo: null, next: null, isSearching: false, problem: null };
@@ -46,7 +47,7 @@ export function useSearch(path) {
 async function searchOn(path, from, stop, tell) {
   let found = { ...from, isSearching: true, problem: null };
   tell(found);
-  for (let left = REQUESTS; found.isSearching && !stop.aborted; left -= 1) {
+  for (let left = from.searchedTo === null ? REQUESTS : REQUESTS_ON; found.isSearching && !stop.aborted; left -= 1) {
     try {
       const cursor = found.next ? `&cursor=${encodeURIComponent(found.next)}` : "";
       const page = /** @type {import("api").FoundTaskPage} */ (await get(`${path}&limit=25${cursor}`, stop));
@@ -121,7 +122,7 @@ async function placeOfCheckpoint(id) {
 
 /** @param {string} path of a search @param {string} what */
 async function placeOf(path, what) {
-  for (let next = "", left = 2 * REQUESTS; left > 0; left -= 1) {
+  for (let next = "", left = REQUESTS_ON; left > 0; left -= 1) {
     const page = /** @type {import("api").FoundTaskPage} */ (await get(`${path}&limit=1${next}`));
     const [task] = page.items;
     if (task) return `/tasks/${task.id}`;
