@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
 from random import Random
@@ -98,7 +99,7 @@ def test_an_ended_task_has_no_open_span() -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_spans_cover_a_life_without_a_gap(seed: int) -> None:
     random, life = Random(seed), Life()
-    steps = [
+    steps: list[Callable[[], object]] = [
         lambda: life.approve(),
         lambda: life.undo(),
         lambda: life.do(commands.Defer(by=HUMAN, until=life.now + timedelta(seconds=random.randint(1, 400)))),

@@ -9,8 +9,8 @@ import { Said } from "./parts.js";
 
 /** `key`: sent again, it is the same request, and done once.
  * @typedef {{id: string, title: string, state: "waits" | "sent" | "done" | "failed" | "left", said?: string,
- *   hint?: string, key: string, send: ((how: {key: string, token: string}) => Promise<unknown>) | null}} Item */
-/** @typedef {{number: number, title: string, done: string, items: Item[], token: string}} Batch */
+ *   hint?: string, key: string, send: ((how: {key: string, session: string}) => Promise<unknown>) | null}} Item */
+/** @typedef {{number: number, title: string, done: string, items: Item[], session: string}} Batch */
 
 const AT_ONCE = 4;
 /** @type {import("../vendor/signals.js").Signal<Batch | null>} */
@@ -29,7 +29,7 @@ onSignOut(() => {
  * @param {{id: string, title: string, said?: string, send: Item["send"]}[]} of */
 export function sendAll(title, done, of) {
   const items = of.map((each) => /** @type {Item} */ ({ ...each, key: newKey(), state: each.send ? "waits" : "left" }));
-  shown.value = { number: (last += 1), title, done, items, token: credentials.token() ?? "" };
+  shown.value = { number: (last += 1), title, done, items, session: credentials.session() ?? "" };
   void work();
 }
 
@@ -38,7 +38,7 @@ export function sendAll(title, done, of) {
 export function tellAll(title, done, of) {
   const items = of.map(({ id, title: name, error }) => /** @type {Item} */ (
     { id, title: name, key: "", send: null, state: "done", ...(error ? refusal(error) : {}) }));
-  shown.value = { number: (last += 1), title, done, items, token: "" };
+  shown.value = { number: (last += 1), title, done, items, session: "" };
 }
 
 /** @param {unknown} error @returns {Pick<Item, "state" | "said" | "hint">} */
@@ -57,7 +57,7 @@ async function work() {
     if (!item?.send) return;
     note(item.id, { state: "sent", said: "" });
     try {
-      await item.send({ key: item.key, token: batch.token });
+      await item.send({ key: item.key, session: batch.session });
       note(item.id, { state: "done" });
     } catch (error) {
       note(item.id, refusal(error));
