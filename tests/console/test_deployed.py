@@ -59,7 +59,9 @@ def test_one_signs_in_approves_watches_and_cancels(page: Any, tenant: Tenant) ->
 
 def _approve_by_keyboard(page: Any, tenant: Tenant, task_id: str) -> None:
     page.keyboard.press("j")
-    page.get_by_role("region", name="What would be approved").get_by_text("CI fails more often").first.wait_for()
+    whole = page.get_by_role("region", name="What would be approved")
+    whole.get_by_text("CI fails more often").first.wait_for()
+    whole.get_by_role("button", name="Approve").and_(page.locator(":enabled")).wait_for()
     page.keyboard.press("a")
     page.get_by_role("button", name=re.compile("^Undo")).wait_for()
     page.get_by_text("Nothing waits for you").wait_for()
