@@ -202,8 +202,7 @@ def _needs(desk: Desk) -> list[dict[str, Any]]:
 def test_a_key_is_answered_at_once_among_a_thousand(
     signed_in: Any, desk: Desk, expect: Any, path: str, row: str
 ) -> None:
-    """What the page itself does for one key: scripts, styles, layout. The quietest of three rounds counts, as other
-    work on the same cores counts, too."""
+    """What the page itself does for one key, in processor time: scripts, styles, layout."""
     waiting = _needs(desk)[0]
     many = [
         {**waiting, "id": f"task_{number:026}", "title": f"Task {number}", "labels": [f"team={number % 9}"]}
@@ -214,15 +213,15 @@ def test_a_key_is_answered_at_once_among_a_thousand(
     signed_in.route(listed, lambda route: route.fulfill(body=answer, content_type="application/json"))
     signed_in.goto(f"{desk.served.url}#{path}")
     signed_in.reload()
-    expect(signed_in.locator(row).nth(20)).to_be_visible()
+    signed_in.get_by_text("Task 9", exact=True).first.wait_for(timeout=60_000)
     tools = signed_in.context.new_cdp_session(signed_in)
-    tools.send("Performance.enable")
+    tools.send("Performance.enable", {"timeDomain": "threadTicks"})
     rounds = []
     for _ in range(3):
         before = _worked(tools)
         signed_in.evaluate(KEYS, ["j", "m"] * 5)
-        rounds.append(1000 * (_worked(tools) - before) / 10)
-    assert min(rounds) < 50, rounds
+        rounds.append(round(1000 * (_worked(tools) - before) / 10, 1))
+    assert max(rounds) < 50, rounds
     signed_in.unroute_all(behavior="ignoreErrors")
 
 

@@ -54,7 +54,7 @@ export function Queue({ order, groups, at, selection }) {
   }
   return order.length > 0 && html`<section class="group" aria-label="Handoffs to approve">
     <label class="all"><${MarkAll} ids=${all} selection=${selection} />${" "}
-      <span class="faint">Mark all ${all.length}</span></label>
+      <span class="faint">Mark all ${all.length.toLocaleString()}</span></label>
     <ul>${rows(order, true)}</ul></section>`;
 }
 
